@@ -1,0 +1,24 @@
+import type { IValidation } from 'typia';
+import type { FieldError } from '../../storage/errors.js';
+
+/**
+ * One record a capability (style: 3): name, family, input, kind, what it needs, and how the simulated provider
+ * answers. The page program of the same name stands in `browser-pool/social/`.
+ */
+export interface Capability {
+  /** `social.message.send` */
+  name: string;
+  family: 'session' | 'identity' | 'discovery' | 'conversations' | 'sending';
+  /** A write has a write boundary and is never tried again past it (decision O4). */
+  kind: 'read' | 'write';
+  /** Needs the scope social:send beside operations:write. */
+  send: boolean;
+  /** What the connection must be when the turn comes: `session` is health ready, `recruiter` is recruiter.health ready as well. */
+  needs: 'nothing' | 'session' | 'recruiter';
+  /** The input holds message text or file bytes: stored sealed. */
+  sealed: boolean;
+  /** Refuses at submission what the specification lets one refuse; paths begin `$input`. */
+  validate: (input: unknown) => IValidation<Record<string, unknown>>;
+  /** What types alone cannot say (exactly one of, at least one of, sizes in bytes). Called on valid input only. */
+  refine?: (input: Record<string, unknown>) => FieldError[];
+}

@@ -1,0 +1,50 @@
+import type { Logger } from '../storage/log.js';
+
+/**
+ * The actor system as the edge sees it. Resource reads and writes of the edge go straight to storage; what needs
+ * an owner goes through here. Rows are the truth: a signal only tells the owner to look at them now.
+ */
+export interface ActorSystem {
+  /** Stores one operation through the committer of the connection's partition. Answers after the commit. */
+  submit(submission: Submission): Promise<SubmitOutcome>;
+  /** Tells the owner of the connection, on whichever node, that something changed. Never fails, may be lost. */
+  signal(signal: Signal): void;
+  /**
+   * Resolves when the operation may have become terminal or waiting for the user, or after `timeout_ms`.
+   * Immediate for operations owned by this node; a slow poll covers the others.
+   */
+  settled(operationId: string, timeout_ms: number): Promise<void>;
+  /** What `/readyz` and `/healthz` look at. */
+  status(): SystemStatus;
+  log: Logger;
+}
+
+export interface Submission {
+  workspaceId: string;
+  connectionId: string;
+  capability: string;
+  /** Validated. */
+  input: Record<string, unknown>;
+  idempotencyKey: string;
+}
+
+export type SubmitOutcome =
+  | { kind: 'created' | 'replayed'; operationId: string }
+  | { kind: 'conflict' | 'not_found' | 'overloaded' | 'encryption_key_unavailable' | 'draining' };
+
+export type Signal =
+  /** Cancel was requested on a running or waiting operation (the row says so). */
+  | { type: 'cancel'; connectionId: string; operationId: string }
+  /** An accepted code; only ever in memory, sealed when it crosses nodes. */
+  | { type: 'code'; connectionId: string; operationId: string; challengeId: string; code: string }
+  /** Health, credentials, region or subscriptions changed, or the connection is gone: re-read it, fence its session. */
+  | { type: 'connection'; connectionId: string }
+  /** Jobs were added to these queues of the connection's partition. */
+  | { type: 'operations' | 'deliveries'; connectionId: string };
+
+export interface SystemStatus {
+  state: 'starting' | 'running' | 'draining' | 'failed';
+  partitions: number;
+  actorThreads: number;
+  browserThreads: number;
+}

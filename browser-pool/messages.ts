@@ -1,0 +1,87 @@
+import type { OperationErrorCode } from '../storage/errors.js';
+import type { ChallengeKind, Health } from '../storage/records.js';
+
+/**
+ * What a connection actor and a browser host say to each other. A run is one execution of one page program; it
+ * starts with `run` and ends with exactly one `result` or `failure`, whatever happens to the browser in between.
+ */
+
+/** A regional forward proxy, as Playwright takes it. */
+export interface ProxyTarget {
+  id: string;
+  /** `http://host:port` */
+  server: string;
+  username?: string;
+  password?: string;
+}
+
+/** From the actor. */
+export type ToBrowser =
+  | {
+      type: 'run';
+      run: number;
+      workspaceId: string;
+      connectionId: string;
+      /** A context belongs to (connection, state_revision): a lower one than seen before is `session_fenced`. */
+      stateRevision: number;
+      /** Name of the capability whose page program runs. */
+      capability: string;
+      input: Record<string, unknown>;
+      proxy: ProxyTarget;
+      /** Playwright `storageState` as JSON text; null before the first login. */
+      session: string | null;
+      /** Only for login. */
+      credentials?: { username: string; password: string };
+      /** Hash id of the account as login found it; null before. The identity check compares with it. */
+      actorId: string | null;
+      /** Milliseconds of running time left, not counting waiting for a code or for `proceed`. */
+      deadline_ms: number;
+    }
+  /** Answer to `boundary`: the phase `dispatching` is durable, go. */
+  | { type: 'proceed'; run: number }
+  /** Answer to `challenge`. */
+  | { type: 'code'; run: number; code: string }
+  /** Stop as soon as the program can; the run still answers (`canceled` before the boundary). */
+  | { type: 'cancel'; run: number }
+  /** The session is fenced (disconnect, PATCH, delete, lost partition): drop its context without saving. */
+  | { type: 'close'; connectionId: string };
+
+/** From the browser host. */
+export type FromBrowser =
+  /** About to do something the provider could act on. The program waits for `proceed`. */
+  | { type: 'boundary'; run: number }
+  /** The provider asks for a code (again, after a wrong one). The program waits for `code` or `cancel`. */
+  | { type: 'challenge'; run: number; kind: ChallengeKind; acceptsCode: boolean }
+  | { type: 'result'; run: number; result: Record<string, unknown>; effects?: SessionEffects }
+  /** Nothing was left to do (decision O7). */
+  | { type: 'skipped'; run: number; reason: string; effects?: SessionEffects }
+  | {
+      type: 'failure';
+      run: number;
+      code: OperationErrorCode | 'canceled';
+      details?: Record<string, unknown>;
+      /** Browser, proxy or network trouble: a read may be tried again (decision O4). */
+      transient: boolean;
+      effects?: SessionEffects;
+    }
+  /** Every second: what the host holds, for metrics and `queue stats`. */
+  | { type: 'stats'; stats: BrowserStats };
+
+/** What a run learned about the connection; stored together with its outcome. */
+export interface SessionEffects {
+  /** A new session: `storageState` as JSON text. The actor stores it sealed and counts state_revision up. */
+  session?: string;
+  health?: Health;
+  /** The authenticated account's hash id. */
+  actorId?: string;
+  recruiter?: { health: 'ready' | 'needs_switch' | 'not_verified'; reason: string | null; contract: string | null };
+}
+
+export interface BrowserStats {
+  browser: 'none' | 'starting' | 'running' | 'unavailable';
+  contexts: number;
+  pages: number;
+  running: number;
+  queued: number;
+  restarts: number;
+}

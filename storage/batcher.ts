@@ -1,0 +1,97 @@
+/**
+ * Collects what is asked for during one turn of the event loop and does it together: submissions, starts,
+ * finishes and reads all reach PostgreSQL this way.
+ *
+ * Owns: the items from `add` until their flush settles. Invariants:
+ * I1 an item is in exactly one flush; I2 items are flushed in the order they were added;
+ * I3 at most `concurrency` flushes are under way; I4 `size` never exceeds `bound`, `add` refuses instead.
+ */
+export interface BatcherOptions<In, Out> {
+  /** Items a flush at most. */
+  maxItems: number;
+  /** How long an item may wait for company while no flush is under way, in milliseconds; 0 is one turn. */
+  linger_ms: number;
+  /** Flushes under way at most; while all are busy, items gather. */
+  concurrency: number;
+  /** Items held at most, waiting or in a flush. Past it `add` rejects with `Full`. */
+  bound: number;
+  /** Does the work; answers one `Out` per item, in order. A throw rejects every item of the batch. */
+  flush: (items: In[]) => Promise<Out[]>;
+}
+
+/** The batcher holds as much as it may: the caller must refuse, or wait. */
+export class Full extends Error {
+  constructor() {
+    super('full');
+  }
+}
+
+interface Waiting<In, Out> {
+  item: In;
+  resolve: (out: Out) => void;
+  reject: (error: unknown) => void;
+}
+
+export class Batcher<In, Out> {
+  #waiting: Waiting<In, Out>[] = [];
+  #flushing = 0;
+  #inFlight = 0;
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(private readonly options: BatcherOptions<In, Out>) {}
+
+  /** Items held now. */
+  get size(): number {
+    return this.#waiting.length + this.#inFlight;
+  }
+
+  add(item: In): Promise<Out> {
+    if (this.size >= this.options.bound) return Promise.reject(new Full());
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing is held. */
+  drained(): Promise<void> {
+    return this.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#flushing >= this.options.concurrency) return;
+    this.#scheduled = true;
+    const run = () => {
+      this.#scheduled = false;
+      this.#start();
+    };
+    if (this.options.linger_ms > 0 && this.#waiting.length < this.options.maxItems) {
+      setTimeout(run, this.options.linger_ms);
+    } else setImmediate(run);
+  }
+
+  #start(): void {
+    while (this.#waiting.length > 0 && this.#flushing < this.options.concurrency) {
+      void this.#flush(this.#waiting.splice(0, this.options.maxItems));
+    }
+  }
+
+  async #flush(batch: Waiting<In, Out>[]): Promise<void> {
+    this.#flushing++;
+    this.#inFlight += batch.length;
+    try {
+      const outs = await this.options.flush(batch.map((w) => w.item));
+      batch.forEach((w, i) => {
+        w.resolve(outs[i] as Out);
+      });
+    } catch (error) {
+      for (const w of batch) w.reject(error);
+    } finally {
+      this.#flushing--;
+      this.#inFlight -= batch.length;
+      if (this.#waiting.length > 0) this.#schedule();
+      else if (this.size === 0) for (const wake of this.#idle.splice(0)) wake();
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { type Logger, pino } from 'pino';
+
+export type { Logger };
+
+export interface LogOptions {
+  level: string;
+  /** `json`: one object a line; `pretty`: for a terminal. */
+  format: 'json' | 'pretty';
+}
+
+/** Fields whose value is never written, wherever a log line carries them. */
+const SECRET = [
+  'password',
+  'secret',
+  'code',
+  'authorization',
+  'credentials',
+  'session',
+  'cookies',
+  'body',
+  'data_base64',
+  'render_content_unions',
+  'idempotency_key',
+  'key',
+];
+
+/** The logger of one thread. Writes to stderr: stdout belongs to the ready line and to commands' answers. */
+export function createLogger(options: LogOptions, base: Record<string, unknown>): Logger {
+  const paths = SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  return pino(
+    { level: options.level, base, redact: { paths, censor: '[redacted]' } },
+    options.format === 'json' ? pino.destination({ fd: 2, sync: true }) : prettyDestination(),
+  );
+}
+
+function prettyDestination() {
+  return pino.transport({
+    target: 'pino-pretty',
+    options: { destination: 2, colorize: process.stderr.isTTY, ignore: 'pid,hostname', singleLine: true },
+  });
+}
