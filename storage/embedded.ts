@@ -111,7 +111,6 @@ async function start(dir: string, runningFile: string, settings: string[]): Prom
   const keeper = spawn(command, args, {
     ...identity.options,
     cwd: '/',
-    env: { PATH: process.env.PATH, LANG: process.env.LANG },
     detached: true, // its own session: a terminal's Ctrl-C must not stop the database under a draining service
     stdio: ['pipe', 'pipe', 'inherit'],
   });
