@@ -30,7 +30,9 @@ export interface Submission {
 
 export type SubmitOutcome =
   | { kind: 'created' | 'replayed'; operationId: string }
-  | { kind: 'conflict' | 'not_found' | 'overloaded' | 'encryption_key_unavailable' | 'draining' };
+  | { kind: 'conflict' | 'not_found' | 'overloaded' | 'encryption_key_unavailable' | 'draining' }
+  /** The database or the thread failed in the middle: nothing is promised, the same key may be sent again. */
+  | { kind: 'failed' };
 
 export type Signal =
   /** Cancel was requested on a running or waiting operation (the row says so). */
