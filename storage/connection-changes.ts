@@ -1,4 +1,4 @@
-import { violatedConstraint, type Sql } from './database.js';
+import { type Sql, violatedConstraint } from './database.js';
 import { removeJobs } from './jobs.js';
 import type { Provider } from './records.js';
 import { transition } from './transitions.js';
@@ -16,7 +16,10 @@ export interface LockedConnection {
 }
 
 /** Locks the connection. `undefined` when it is gone; `busy` when an operation of it is running or waiting. */
-export async function lockIdleConnection(tx: Sql, connectionId: string): Promise<LockedConnection | 'busy' | undefined> {
+export async function lockIdleConnection(
+  tx: Sql,
+  connectionId: string,
+): Promise<LockedConnection | 'busy' | undefined> {
   const [row] = await tx.query<LockedConnection>(
     'lockConnection',
     'select id, partition, provider, region from connection where id = $1 for update',

@@ -108,12 +108,6 @@ export async function insertSimulatedConnection(sql: Sql, connection: NewSimulat
     'insertSimulatedConnection',
     `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
      values ($1, $2, $3, 'simulated', $4 || ':' || $5, $4, $5, 'ready')`,
-    [
-      connection.id,
-      connection.workspaceId,
-      connection.partition,
-      connection.actor.kind,
-      connection.actor.id,
-    ],
+    [connection.id, connection.workspaceId, connection.partition, connection.actor.kind, connection.actor.id],
   );
 }

@@ -117,6 +117,6 @@ export async function replayFailedDeliveries(
     [subscriptionId, since, afterEvent, limit],
   );
   if (rows.length > 0) await addJobs(tx, 'delivery', rows);
-  const lastEvent = rows.reduce((last, row) => (row.event_id > last ? row.event_id : last), afterEvent);
-  return { replayed: rows.length, lastEvent };
+  const events = rows.map((row) => row.event_id).sort();
+  return { replayed: rows.length, lastEvent: events.at(-1) ?? afterEvent };
 }

@@ -10,7 +10,9 @@ const COLUMNS = `id, workspace_id, connection_id, capability, status, result, er
 
 /** These operations, whatever their workspace; the caller compares it. */
 export function findOperations(sql: Sql, ids: string[]): Promise<OperationRow[]> {
-  return sql.query<OperationRow>('findOperations', `select ${COLUMNS} from operation where id = any($1::uuid[])`, [ids]);
+  return sql.query<OperationRow>('findOperations', `select ${COLUMNS} from operation where id = any($1::uuid[])`, [
+    ids,
+  ]);
 }
 
 export interface OperationFilter {
@@ -25,7 +27,9 @@ export interface OperationFilter {
 /** Newest first (decision O15). Indexes: operation_by_workspace, operation_by_connection. */
 export function listOperations(sql: Sql, filter: OperationFilter): Promise<OperationRow[]> {
   // Two statements, not one with `or`: each then has the plan that its index allows.
-  const scope = filter.connectionId ? 'connection_id = $5 and workspace_id = $1' : '$5::uuid is null and workspace_id = $1';
+  const scope = filter.connectionId
+    ? 'connection_id = $5 and workspace_id = $1'
+    : '$5::uuid is null and workspace_id = $1';
   return sql.query<OperationRow>(
     filter.connectionId ? 'listOperationsOfConnection' : 'listOperations',
     `select ${COLUMNS} from operation
@@ -39,7 +43,10 @@ export function listOperations(sql: Sql, filter: OperationFilter): Promise<Opera
  * queued → canceled at once; running and waiting operations get `cancel_requested` and their owner ends them; a terminal
  * one stays as it is (decision O5). Gives what the owner must be told.
  */
-export function cancelOperation(db: Database, operationId: string): Promise<'canceled' | 'requested' | 'terminal' | 'gone'> {
+export function cancelOperation(
+  db: Database,
+  operationId: string,
+): Promise<'canceled' | 'requested' | 'terminal' | 'gone'> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<{ status: OperationStatus; partition: number }>(
       'lockOperation',

@@ -45,7 +45,10 @@ export interface NewSubscription {
  * Stores a subscription, active when its connection is ready now (decision E1): the connection is locked, so that a
  * disconnect comes before or after. Undefined when the connection is gone.
  */
-export async function insertSubscription(sql: Sql, subscription: NewSubscription): Promise<SubscriptionRow | undefined> {
+export async function insertSubscription(
+  sql: Sql,
+  subscription: NewSubscription,
+): Promise<SubscriptionRow | undefined> {
   const [row] = await sql.query<SubscriptionRow>(
     'insertSubscription',
     `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
