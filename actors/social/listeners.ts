@@ -127,7 +127,13 @@ export class Listeners {
   async #record(items: { workspaceId: string; event: NewEvent }[]): Promise<void[]> {
     const recorded: RecordedEvent[] = [];
     for (const [workspaceId, own] of Map.groupBy(items, (item) => item.workspaceId)) {
-      recorded.push(...(await recordEvents(this.context.db, workspaceId, own.map((item) => item.event))));
+      recorded.push(
+        ...(await recordEvents(
+          this.context.db,
+          workspaceId,
+          own.map((item) => item.event),
+        )),
+      );
     }
     this.context.recorded(recorded);
     return items.map(() => undefined);
