@@ -2,10 +2,16 @@ import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { companyRoutes } from './api/companies.js';
+import { connectionRoutes } from './api/connections.js';
+import { conversationSearchRoutes } from './api/conversation-search.js';
 import { conversationRoutes } from './api/conversations.js';
 import { identityRoutes } from './api/identity.js';
+import { invitationRoutes } from './api/invitations.js';
 import { messageRoutes } from './api/messages.js';
 import { peopleRoutes } from './api/people.js';
+import { profileRoutes } from './api/profiles.js';
+import { typeaheadRoutes } from './api/typeahead.js';
 import { certificateIn } from './certificate.js';
 import { controlServer } from './control.js';
 import { Faults } from './faults.js';
@@ -59,7 +65,13 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
     ...feedRoutes(state),
     ...identityRoutes(state),
     ...peopleRoutes(state),
+    ...profileRoutes(state),
+    ...companyRoutes(state),
+    ...typeaheadRoutes(state),
+    ...connectionRoutes(state),
+    ...invitationRoutes(state),
     ...conversationRoutes(state),
+    ...conversationSearchRoutes(state),
     ...messageRoutes(state, post),
     ...streams.routes(),
   ];

@@ -2,6 +2,7 @@ import { Acquaintance } from '../data/acquaintance.js';
 import { Directory } from '../data/directory.js';
 import { type Account, type AccountSettings, Accounts } from './accounts.js';
 import { Challenges } from './challenges.js';
+import { type Invitation, Invitations } from './invitations.js';
 import { Journal } from './journal.js';
 import { Ledger, type LedgerEntry } from './ledger.js';
 import { type Letter, Mailboxes } from './mailboxes.js';
@@ -13,6 +14,7 @@ export type StateRecord =
   | { type: 'session_opened'; session: Session }
   | { type: 'session_ended'; token: string }
   | { type: 'letter'; letter: Letter; entry: LedgerEntry | null }
+  | { type: 'invitation'; from: string; invitation: Invitation; entry: LedgerEntry }
   /** Two members became connections of each other. */
   | { type: 'connected'; one: string; other: string; at: number };
 
@@ -27,6 +29,7 @@ export class State {
   readonly sessions = new Sessions();
   readonly challenges = new Challenges();
   readonly mailboxes: Mailboxes;
+  readonly invitations: Invitations;
   readonly ledger = new Ledger();
   readonly #journal: Journal<StateRecord>;
 
@@ -35,6 +38,7 @@ export class State {
     this.acquaintance = new Acquaintance(this.directory);
     this.accounts = new Accounts(this.directory);
     this.mailboxes = new Mailboxes(this.directory, this.acquaintance);
+    this.invitations = new Invitations(this.directory, this.acquaintance);
     this.#journal = Journal.open(journalFile, (record) => this.#apply(record));
   }
 
@@ -70,8 +74,13 @@ export class State {
         this.mailboxes.apply(record.letter);
         if (record.entry !== null) this.ledger.apply(record.entry);
         return;
+      case 'invitation':
+        this.invitations.apply(record.from, record.invitation);
+        this.ledger.apply(record.entry);
+        return;
       case 'connected':
         this.acquaintance.connect(record.one, record.other, record.at);
+        this.invitations.applyConnected(record.one, record.other);
         return;
       default:
         record satisfies never;
