@@ -26,6 +26,9 @@ export const LIMITS = {
   /** Pending invitations are listed by windows of this many places. */
   invitations_window: 10,
   invitation_characters: 300,
+  attachment_bytes: 2_000_000,
+  attachments_per_message: 5,
+  sample_bytes: 100_000_000,
   message_characters: 2_000,
   render_content_objects: 5,
   /** Frames remembered, so that the control API can send one again. */
