@@ -11,7 +11,8 @@ export function browserProcesses(): number[] {
       const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
       parents.set(pid, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
       const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0');
-      const chromium = /chrom|headless/.test(command[0] ?? '') && command.some((word) => word.startsWith('--remote-debug'));
+      const chromium =
+        /chrom|headless/.test(command[0] ?? '') && command.some((word) => word.startsWith('--remote-debug'));
       if (chromium && !command.some((word) => word.startsWith('--type='))) browsers.push(pid);
     } catch {
       // Ended while it was looked at.
