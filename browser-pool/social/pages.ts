@@ -1,5 +1,5 @@
 import type { Page, Request, Response } from 'playwright';
-import { failureOf, proxyTrouble, refusal, restricted, unfamiliar } from '../failures.js';
+import { failureOf, proxyTrouble, refusal, restricted, unfamiliar, upstreamTimeout } from '../failures.js';
 import type { ProgramRun } from '../program.js';
 import type { PageKind, Site } from './site.js';
 
@@ -72,9 +72,21 @@ export async function signedInActor(run: ProgramRun, site: Site): Promise<string
 
 /** An attribute of the first element that fits, or null when there is none on the page as it is. */
 export async function attribute(run: ProgramRun, page: Page, selector: string, name: string): Promise<string | null> {
-  const element = page.locator(selector).first();
-  if ((await element.count()) === 0) return null;
-  return element.getAttribute(name, { timeout: run.navigation_ms() });
+  if (!(await shows(run, page, selector))) return null;
+  return page.locator(selector).first().getAttribute(name, { timeout: run.navigation_ms() });
+}
+
+/** Whether the page has such an element as it is. Has a deadline of its own: a page in a busy loop answers nothing. */
+export async function shows(run: ProgramRun, page: Page, selector: string): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(upstreamTimeout()), run.navigation_ms());
+  });
+  try {
+    return (await Promise.race([page.locator(selector).count(), late])) > 0;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function arrived(run: ProgramRun, site: Site, page: Page, status: number | undefined): Promise<PageKind> {
