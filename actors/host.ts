@@ -11,12 +11,12 @@ import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
 import { partitionOf } from '../storage/records.js';
 import { Committer } from './committer.js';
 import type { ActorContext } from './connection-actor.js';
-import type { DeliverySettings } from './deliveries.js';
-import { type Deliveries, openDeliveries } from './deliveries.js';
+import type { DeliverySettings } from './deliveries/thread.js';
+import { type Deliveries, openDeliveries } from './deliveries/thread.js';
 import type { ProviderRuntime } from './execution.js';
 import { LeaseCell } from './lease.js';
 import { LIMITS } from './limits.js';
-import type { FromHost, HostStats, ToHost } from './messages.js';
+import type { FromHost, ToHost } from './messages.js';
 import { OperationBatches } from './operation-batches.js';
 import { Partition } from './partition.js';
 import { createSimulatedProvider } from './simulated/provider.js';
@@ -74,17 +74,7 @@ class Host {
   readonly #providers: Record<'social' | 'simulated', ProviderRuntime>;
   readonly #context: Omit<ActorContext, 'load' | 'idle'>;
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #stats: HostStats = {
-    submitted: 0,
-    started: 0,
-    finished: {},
-    connections: 0,
-    queued: 0,
-    running: 0,
-    listeners: 0,
-    deliveries: {},
-    deliveriesInFlight: 0,
-  };
+  readonly #counters = { submitted: 0, started: 0, finished: {} as Record<string, number> };
   #settled: string[] = [];
   #draining = false;
 
@@ -132,7 +122,7 @@ class Host {
       lease: this.#lease,
       log: this.#log,
       providers: this.#providers,
-      counters: this.#stats,
+      counters: this.#counters,
       settled: (operationId) => this.#announce(operationId),
       changed: (connectionId) => this.#connectionChanged(connectionId),
     };
@@ -181,7 +171,7 @@ class Host {
   }
 
   async #submit({ request, submission }: Extract<ToHost, { type: 'submit' }>): Promise<void> {
-    this.#stats.submitted++;
+    this.#counters.submitted++;
     try {
       const outcome = this.#draining ? ({ kind: 'draining' } as const) : await this.#committer.submit(submission);
       this.main.send({ type: 'submitted', request, outcome });
@@ -249,7 +239,6 @@ class Host {
   }
 
   #connectionChanged(connectionId: string): void {
-    this.#deliveries.invalidate(connectionId);
     void this.#listeners.look(connectionId);
   }
 
@@ -303,12 +292,12 @@ class Host {
     this.main.send({
       type: 'stats',
       stats: {
-        ...this.#stats,
+        ...this.#counters,
         connections: sum((one) => one.size),
         queued: sum((one) => one.waiting),
         running: sum((one) => one.running),
         listeners: this.#listeners.size,
-        ...this.#deliveries.stats(),
+        deliveries: this.#deliveries.stats(),
       },
     });
   }

@@ -24,6 +24,8 @@ export class BrowserKeeper {
   #closed = false;
   #restarts = 0;
   #launched = 0;
+  /** Chromium's sandbox refuses to run as root, and where the system forbids what it needs. */
+  #sandboxed = process.getuid?.() !== 0;
 
   constructor(args: string[], limits: PoolLimits, log: Logger) {
     this.#args = args;
@@ -64,7 +66,7 @@ export class BrowserKeeper {
     const path = findBrowser();
     if (path === null) throw browserUnavailable('not_installed', false);
     try {
-      const browser = await LiveBrowser.launch(path, this.#args, this.#limits);
+      const browser = await LiveBrowser.launch(path, this.#args, this.#sandboxed, this.#limits);
       this.#failures = 0;
       if (this.#launched > 0) this.#restarts += 1;
       this.#launched += 1;
@@ -77,6 +79,11 @@ export class BrowserKeeper {
       this.#current = browser;
       return browser;
     } catch (error) {
+      if (this.#sandboxed && error instanceof Error && /sandbox/i.test(error.message)) {
+        this.#log.warn('the browser cannot use its sandbox here and runs without it');
+        this.#sandboxed = false;
+        return this.#launch();
+      }
       const pause_ms = Math.min(this.#limits.launch_retry_ms * 2 ** this.#failures, this.#limits.launch_retry_max_ms);
       this.#failures += 1;
       this.#notBefore = performance.now() + pause_ms;

@@ -33,14 +33,16 @@ export class LiveBrowser {
     this.#scheduleProbe();
   }
 
-  /** Starts the browser at `path`. `args` are added to Playwright's own. Throws when it does not come up in time. */
-  static async launch(path: string, args: string[], limits: PoolLimits): Promise<LiveBrowser> {
+  /**
+   * Starts the browser at `path`; `args` are added to Playwright's own, `sandboxed` keeps Chromium's own sandbox on.
+   * Throws when it does not come up in time.
+   */
+  static async launch(path: string, args: string[], sandboxed: boolean, limits: PoolLimits): Promise<LiveBrowser> {
     const browser = await chromium.launch({
       executablePath: path,
       headless: true,
       timeout: limits.launch_ms,
-      // The browser's sandbox refuses to run as root; the service then relies on its container.
-      chromiumSandbox: process.getuid?.() !== 0,
+      chromiumSandbox: sandboxed,
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,

@@ -292,7 +292,10 @@ class NodeSystem implements Node {
     const ended = reachable.map((id) => new Promise<void>((resolve) => this.#disowning.set(id, resolve)));
     this.#tellDisowned(reachable, false);
     const timeout = new AbortController();
-    await Promise.race([Promise.all(ended), delay(LIMITS.drain_ms, undefined, { signal: timeout.signal }).catch(() => {})]);
+    await Promise.race([
+      Promise.all(ended),
+      delay(LIMITS.drain_ms, undefined, { signal: timeout.signal }).catch(() => {}),
+    ]);
     timeout.abort();
     for (const id of reachable) this.#disowning.delete(id);
     this.#tellDisowned(reachable, true);

@@ -105,7 +105,10 @@ export class Listener {
     }, LIMITS.stream_heartbeat_ms);
     const inOrder = (work: () => Promise<void>) => {
       recording = recording.then(work).catch((error) => {
-        this.options.log.error({ err: error, connection_id: this.options.connection.id }, 'event could not be recorded');
+        this.options.log.error(
+          { err: error, connection_id: this.options.connection.id },
+          'event could not be recorded',
+        );
         end.abort(); // it was not stored: only a new stream and its gap say so
       });
     };

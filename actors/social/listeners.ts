@@ -23,7 +23,7 @@ export interface ListenersContext {
 export class Listeners {
   readonly #epochs = new Map<number, number>();
   readonly #listeners = new Map<string, { partition: number; listener: Listener }>();
-  readonly #events: Batcher<{ workspaceId: string; event: NewEvent }, void>;
+  readonly #events: Batcher<{ workspaceId: string; event: NewEvent }, true>;
 
   readonly #client: StreamClient;
 
@@ -102,7 +102,9 @@ export class Listeners {
           },
         );
       },
-      record: (event) => this.#events.add({ workspaceId: connection.workspace_id, event }),
+      record: async (event) => {
+        await this.#events.add({ workspaceId: connection.workspace_id, event });
+      },
     });
     this.#listeners.set(connection.id, { partition: connection.partition, listener });
   }
@@ -124,12 +126,18 @@ export class Listeners {
     });
   }
 
-  async #record(items: { workspaceId: string; event: NewEvent }[]): Promise<void[]> {
+  async #record(items: { workspaceId: string; event: NewEvent }[]): Promise<true[]> {
     const recorded: RecordedEvent[] = [];
     for (const [workspaceId, own] of Map.groupBy(items, (item) => item.workspaceId)) {
-      recorded.push(...(await recordEvents(this.context.db, workspaceId, own.map((item) => item.event))));
+      recorded.push(
+        ...(await recordEvents(
+          this.context.db,
+          workspaceId,
+          own.map((item) => item.event),
+        )),
+      );
     }
     this.context.recorded(recorded);
-    return items.map(() => undefined);
+    return items.map(() => true);
   }
 }
