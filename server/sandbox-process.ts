@@ -85,14 +85,15 @@ class Supervised implements SandboxProcess {
     this.#child = child;
     // A broken pipe is told by the exit.
     child.stdin.on('error', () => {});
-    let lastWords = '';
+    // Of an uncaught error Node writes the source line, the error, its stack and its own version.
+    let reason = '';
     createInterface({ input: child.stderr }).on('line', (line) => {
-      lastWords = line;
+      if (reason === '' && /error|usage/i.test(line)) reason = line.trim();
       log.info({ part: 'sandbox' }, line);
     });
     this.#ready = await readyLine(child).catch((error: Error) => {
       child.kill('SIGKILL');
-      throw new Error(`the stand-in network did not start: ${lastWords || error.message}`);
+      throw new Error(`the stand-in network did not start: ${reason || error.message}`);
     });
     this.#backoff_ms = BACKOFF_FIRST_MS;
     child.once('exit', (code, signal) => {
