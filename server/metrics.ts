@@ -114,6 +114,11 @@ function systemMetrics(registry: Registry, source: MetricsSource): void {
     ofHosts((host) => host.deliveries.in_flight),
   );
   gauge(
+    'deliveries_waiting',
+    'Callbacks waiting for a free place',
+    ofHosts((host) => host.deliveries.waiting),
+  );
+  gauge(
     'browser_contexts',
     'Warm browser contexts',
     ofBrowsers((browser) => browser.contexts),
