@@ -112,7 +112,7 @@ export class StillSystem implements ActorSystem {
 
   settled(operationId: string, timeout_ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeout_ms);
+      const timer = setTimeout(resolve, timeout_ms).unref();
       this.#waiting.set(operationId, () => {
         clearTimeout(timer);
         resolve();
