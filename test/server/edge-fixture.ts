@@ -132,6 +132,7 @@ export class StillSystem implements ActorSystem {
 
   settle(operationId: string): void {
     this.#waiting.get(operationId)?.();
+    this.#waiting.delete(operationId);
   }
 
   status(): SystemStatus {
