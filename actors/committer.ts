@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.js';
 import type { KeyRing } from '../storage/encryption.js';
 import { partitionOf } from '../storage/records.js';
 import { inputContext } from '../storage/sealing.js';
-import { type NewOperation, type Submitted, submitOperations } from '../storage/submission.js';
+import { type NewOperation, type Submitted, storedRow, submitOperations } from '../storage/submission.js';
 import { capabilityNamed } from './capabilities/catalogue.js';
 import { LIMITS } from './limits.js';
 import type { Partition } from './partition.js';
@@ -56,7 +56,7 @@ export class Committer {
     switch (stored.kind) {
       case 'created':
         this.#dispatch(operation, stored.handed);
-        return { kind: 'created', operationId: operation.id };
+        return { kind: 'created', operation: storedRow(operation) };
       case 'replayed':
         return { kind: 'replayed', operationId: stored.operationId };
       case 'conflict':
@@ -87,6 +87,7 @@ export class Committer {
       fingerprint: this.options.fingerprint(`${connectionId}\n${capability}\n${input}`),
       input: sealed ? null : input,
       inputSealed: sealed ? this.options.ring.seal(input, inputContext(id)) : null,
+      acceptedAt: new Date(),
     };
   }
 

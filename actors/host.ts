@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { PgBoss } from 'pg-boss';
 import { Channel } from '../browser-pool/channel.js';
+import type { Site } from '../browser-pool/social/site.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { type EncryptionKey, fingerprinter, type KeyRing, keyRing } from '../storage/encryption.js';
 import type { RecordedEvent } from '../storage/events-record.js';
@@ -10,17 +11,17 @@ import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
 import { partitionOf } from '../storage/records.js';
 import { Committer } from './committer.js';
 import type { ActorContext } from './connection-actor.js';
-import type { DeliverySettings } from './deliveries.js';
-import { type Deliveries, openDeliveries } from './deliveries.js';
+import type { DeliverySettings } from './deliveries/thread.js';
+import { type Deliveries, openDeliveries } from './deliveries/thread.js';
 import type { ProviderRuntime } from './execution.js';
 import { LeaseCell } from './lease.js';
 import { LIMITS } from './limits.js';
-import type { FromHost, HostStats, ToHost } from './messages.js';
+import type { FromHost, ToHost } from './messages.js';
 import { OperationBatches } from './operation-batches.js';
 import { Partition } from './partition.js';
 import { createSimulatedProvider } from './simulated/provider.js';
 import { BrowserLink } from './social/browser-link.js';
-import { type Listeners, openListeners, type StreamSettings } from './social/listeners.js';
+import { Listeners } from './social/listeners.js';
 import { createSocialRuntime } from './social/runtime.js';
 import type { Signal } from './system.js';
 
@@ -38,7 +39,7 @@ export interface HostOptions {
   log: LogOptions;
   browserThreads: number;
   deliveries: DeliverySettings;
-  stream: StreamSettings;
+  site: Site;
 }
 
 export interface HostTask {
@@ -73,17 +74,7 @@ class Host {
   readonly #providers: Record<'social' | 'simulated', ProviderRuntime>;
   readonly #context: Omit<ActorContext, 'load' | 'idle'>;
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #stats: HostStats = {
-    submitted: 0,
-    started: 0,
-    finished: {},
-    connections: 0,
-    queued: 0,
-    running: 0,
-    listeners: 0,
-    deliveries: {},
-    deliveriesInFlight: 0,
-  };
+  readonly #counters = { submitted: 0, started: 0, finished: {} as Record<string, number> };
   #settled: string[] = [];
   #draining = false;
 
@@ -118,10 +109,9 @@ class Host {
       lease: this.#lease,
       log: this.#log,
     });
-    this.#listeners = openListeners(options.stream, {
+    this.#listeners = new Listeners(options.site, {
       db: this.#db,
       ring,
-      lease: this.#lease,
       log: this.#log,
       recorded: (events) => this.#recorded(events),
     });
@@ -132,7 +122,7 @@ class Host {
       lease: this.#lease,
       log: this.#log,
       providers: this.#providers,
-      counters: this.#stats,
+      counters: this.#counters,
       settled: (operationId) => this.#announce(operationId),
       changed: (connectionId) => this.#connectionChanged(connectionId),
     };
@@ -181,7 +171,7 @@ class Host {
   }
 
   async #submit({ request, submission }: Extract<ToHost, { type: 'submit' }>): Promise<void> {
-    this.#stats.submitted++;
+    this.#counters.submitted++;
     try {
       const outcome = this.#draining ? ({ kind: 'draining' } as const) : await this.#committer.submit(submission);
       this.main.send({ type: 'submitted', request, outcome });
@@ -193,13 +183,13 @@ class Host {
 
   #own(id: number, epoch: number): void {
     if (this.#owned.get(id)?.partition.epoch === epoch) return;
-    this.#release(id, true);
+    void this.#release(id, true);
     const partition = new Partition(id, epoch, this.#db, this.#boss, this.#context);
     const deliveries = this.#deliveries.own(id, epoch);
     this.#owned.set(id, { partition, deliveries });
     void partition.fetch();
     void deliveries.wake();
-    this.#listeners.own(id, epoch);
+    void this.#listeners.own(id, epoch);
   }
 
   async #disown(partitions: number[], fenced: boolean): Promise<void> {
@@ -215,16 +205,10 @@ class Host {
       this.#owned.delete(id);
       owned.partition.drop();
     }
-    this.#listeners.disown(id);
-    this.#dropContexts(owned.partition);
+    void this.#listeners.disown(id);
     if (!fenced) await Promise.all([owned.partition.stop(), this.#deliveries.settle(id)]);
     this.#deliveries.disown(id);
     if (this.#owned.get(id) === owned) this.#owned.delete(id);
-  }
-
-  /** The sessions of a lost partition are another owner's now: their browser contexts must not save over them. */
-  #dropContexts(partition: Partition): void {
-    this.#link(partition.id).send({ type: 'closePartition', partition: partition.id });
   }
 
   #link(partition: number): BrowserLink {
@@ -255,8 +239,7 @@ class Host {
   }
 
   #connectionChanged(connectionId: string): void {
-    this.#deliveries.invalidate(connectionId);
-    this.#listeners.look(connectionId);
+    void this.#listeners.look(connectionId);
   }
 
   /** New events are committed: wake the deliveries of their partitions, here or elsewhere. */
@@ -309,12 +292,12 @@ class Host {
     this.main.send({
       type: 'stats',
       stats: {
-        ...this.#stats,
+        ...this.#counters,
         connections: sum((one) => one.size),
         queued: sum((one) => one.waiting),
         running: sum((one) => one.running),
         listeners: this.#listeners.size,
-        ...this.#deliveries.stats(),
+        deliveries: this.#deliveries.stats(),
       },
     });
   }

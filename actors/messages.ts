@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { DeliveryStats } from './deliveries/counters.js';
 import type { Signal, Submission, SubmitOutcome } from './system.js';
 
 /** What the main thread and an actor host say to each other, in batched envelopes. */
@@ -36,6 +37,5 @@ export interface HostStats {
   queued: number;
   running: number;
   listeners: number;
-  deliveries: Record<string, number>;
-  deliveriesInFlight: number;
+  deliveries: DeliveryStats;
 }

@@ -43,6 +43,11 @@ export class Partition {
     return this.#load.waiting;
   }
 
+  /** Actors in memory. */
+  get size(): number {
+    return this.#actors.size;
+  }
+
   /** Connections at work. */
   get running(): number {
     return this.#load.running;

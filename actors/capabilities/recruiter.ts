@@ -14,7 +14,7 @@ import { storable } from './json.js';
 
 /**
  * The recruiter's typeahead and candidate search (spec: "Discovery and search"). At submission a filter only has
- * to be one that exists; what it may hold is checked when its turn comes (`recruiterFilters.ts`, decision O6).
+ * to be one that exists; what it may hold is checked when its turn comes (`recruiter-filters.ts`, decision O6).
  */
 
 export type RecruiterTypeaheadKind = 'company' | 'industry' | 'job_title' | 'location' | 'school' | 'skill' | 'zip';

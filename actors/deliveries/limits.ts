@@ -34,15 +34,24 @@ export const SUBSCRIPTION_attempts = 8;
 /** Deliveries of one subscription waiting in memory. Past it they are put back into their queue. */
 export const SUBSCRIPTION_waiting = 256;
 
-/** Deliveries waiting in one thread, shared out evenly among its subscriptions. Past a share: put back. */
+/** The same while its receiver is slow: enough to fill the attempts it is allowed. */
+export const SLOW_SUBSCRIPTION_waiting = 16;
+
+/** Deliveries waiting in one thread for receivers that are not slow. Past it nothing more is taken. */
 export const THREAD_waiting = 4096;
+
+/** Deliveries whose subscription is being looked up, in one thread. Past it nothing more is taken. */
+export const THREAD_routing = 512;
+
+/** An attempt that takes longer, or times out, shows a slow receiver. */
+export const SLOW_ATTEMPT_ms = 5_000;
 
 /** Part of the slots that subscriptions with slow receivers may hold together. */
 export const SLOW_share = 0.5;
 
 /** How soon, and how late at most, a delivery that was put back is fetched again. */
 export const PUT_BACK_min_ms = 1_000;
-export const PUT_BACK_max_ms = 60_000;
+export const PUT_BACK_max_ms = 120_000;
 
 /** Deliveries a database statement at most, and such statements under way. */
 export const BATCH_deliveries = 128;

@@ -22,6 +22,7 @@ export function callbackHeaders({ eventId, deliveryId, body, at, secrets }: Sign
   const hmac = (secret: string, prefix: string) => createHmac('sha256', secret).update(prefix).update(body);
   return {
     'Content-Type': 'application/json',
+    'User-Agent': 'connection-service',
     'X-CS-Event-Id': eventId,
     'X-CS-Delivery-Id': deliveryId,
     'X-CS-Timestamp': timestamp,

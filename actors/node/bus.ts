@@ -78,7 +78,10 @@ export class Bus {
   #receive(payload: string): void {
     try {
       const wire = JSON.parse(payload) as Wire;
-      if (wire.type !== 'code') return this.options.receive(wire);
+      if (wire.type !== 'code') {
+        this.options.receive(wire);
+        return;
+      }
       const { sealed, ...rest } = wire;
       const code = this.options.ring
         .open(Buffer.from(sealed, 'base64'), codeContext(rest.challengeId))

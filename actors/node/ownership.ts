@@ -41,7 +41,7 @@ export class Ownership {
   readonly #givingUp = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
-  #stopped = false;
+  #stopping = false;
 
   constructor(private readonly options: OwnershipOptions) {}
 
@@ -56,14 +56,11 @@ export class Ownership {
   /** Registers the node and claims its share. Rejects when the database does not answer. */
   async start(): Promise<void> {
     await this.#tick();
-    const turn = () => {
-      this.#round = this.#tick()
-        .catch((error) => this.options.log.error({ err: error }, 'lease renewal failed'))
-        .then(() => {
-          if (!this.#stopped) this.#timer = setTimeout(turn, LIMITS.renew_ms);
-        });
-    };
-    this.#timer = setTimeout(turn, LIMITS.renew_ms);
+    this.#timer = setInterval(() => {
+      this.#round = this.#round
+        .then(() => this.#tick())
+        .catch((error) => this.options.log.error({ err: error }, 'lease renewal failed'));
+    }, LIMITS.renew_ms);
   }
 
   /** The thread that ran these is gone: take them anew under the next epoch, recovered. */
@@ -75,18 +72,15 @@ export class Ownership {
     this.#adopt(taken);
   }
 
-  /** Gives everything up, at once for what has ended, and leaves. */
+  /** Claims nothing more, gives everything up as it ends, and leaves; leases are renewed until then. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#stopping = true;
     await this.#round;
     await this.#release(this.partitions);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#round;
     await forgetNode(this.options.db, this.options.nodeId);
-  }
-
-  /** Keeps the leases alive while a drain waits for running operations. */
-  async renewOnly(): Promise<void> {
-    await this.#renew();
   }
 
   async #renew(): Promise<void> {
@@ -106,7 +100,7 @@ export class Ownership {
   async #tick(): Promise<void> {
     const { db, nodeId, log } = this.options;
     await this.#renew();
-    if (this.#stopped) return;
+    if (this.#stopping) return;
     const nodes = Math.max(1, await liveNodes(db, LIMITS.lease_ms));
     const share = Math.ceil(PARTITIONS / nodes);
     if (this.#owned.size < share) {

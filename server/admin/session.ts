@@ -29,7 +29,7 @@ export async function withSession(env: NodeJS.ProcessEnv, work: Work): Promise<A
     await migrate(database.url);
     const db = openDatabase({ url: database.url, maxConnections: 2, applicationName: 'admin' });
     try {
-      return await work({ db, ring: keyRing(loadEncryptionKeys(config)) });
+      return await work({ db, ring: keyRing(await loadEncryptionKeys(config)) });
     } finally {
       await db.close();
     }

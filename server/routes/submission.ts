@@ -54,10 +54,11 @@ export async function submit(
   const outcome = await system.submit(submission);
   switch (outcome.kind) {
     case 'created':
+      return { created: true, operation: outcome.operation };
     case 'replayed': {
       const operation = await load.operation(outcome.operationId);
       if (!operation) throw new HttpError('not_found', 'the operation was deleted meanwhile');
-      return { created: outcome.kind === 'created', operation };
+      return { created: false, operation };
     }
     case 'conflict':
       throw new HttpError('idempotency_conflict');
@@ -67,6 +68,13 @@ export async function submit(
       throw new HttpError('overloaded', 'too many submissions wait already', undefined, RETRY);
     case 'draining':
       throw new HttpError('unavailable', 'the service is shutting down', undefined, RETRY);
+    case 'failed':
+      throw new HttpError(
+        'unavailable',
+        'the submission could not be stored; send it again with its key',
+        undefined,
+        RETRY,
+      );
     case 'encryption_key_unavailable':
       throw new HttpError('encryption_key_unavailable', 'the input cannot be stored without an encryption key');
   }

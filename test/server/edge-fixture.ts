@@ -9,7 +9,7 @@ import type { Database } from '../../storage/database.js';
 import { keyRing } from '../../storage/encryption.js';
 import { createLogger } from '../../storage/log.js';
 import { partitionOf, SCOPES, type Scope } from '../../storage/records.js';
-import { submitOperations } from '../../storage/submission.js';
+import { type NewOperation, storedRow, submitOperations } from '../../storage/submission.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertWorkspace } from '../fixture/rows.js';
 
@@ -81,27 +81,21 @@ export class StillSystem implements ActorSystem {
     if (this.refusal) return this.refusal;
     const id = uuidv7();
     const input = canonicalize(submission.input) ?? '{}';
-    const [stored] = await submitOperations(
-      this.db,
-      [
-        {
-          id,
-          workspaceId: submission.workspaceId,
-          connectionId: submission.connectionId,
-          partition: partitionOf(submission.connectionId),
-          capability: submission.capability,
-          idempotencyKey: submission.idempotencyKey,
-          keyHash: createHash('sha256').update(submission.idempotencyKey).digest(),
-          fingerprint: createHash('sha256')
-            .update(`${submission.connectionId} ${submission.capability} ${input}`)
-            .digest(),
-          input,
-          inputSealed: null,
-        },
-      ],
-      [],
-    );
-    if (stored?.kind === 'created') return { kind: 'created', operationId: id };
+    const operation: NewOperation = {
+      id,
+      workspaceId: submission.workspaceId,
+      connectionId: submission.connectionId,
+      partition: partitionOf(submission.connectionId),
+      capability: submission.capability,
+      idempotencyKey: submission.idempotencyKey,
+      keyHash: createHash('sha256').update(submission.idempotencyKey).digest(),
+      fingerprint: createHash('sha256').update(`${submission.connectionId} ${submission.capability} ${input}`).digest(),
+      input,
+      inputSealed: null,
+      acceptedAt: new Date(),
+    };
+    const [stored] = await submitOperations(this.db, [operation], []);
+    if (stored?.kind === 'created') return { kind: 'created', operation: storedRow(operation) };
     if (stored?.kind === 'replayed') return stored;
     return { kind: stored?.kind ?? 'not_found' };
   }

@@ -1,10 +1,11 @@
 import type { PgBoss } from 'pg-boss';
-import type { Database } from '../storage/database.js';
-import type { KeyRing } from '../storage/encryption.js';
-import type { Logger } from '../storage/log.js';
-import { createDispatcher } from './deliveries/dispatcher.js';
-import { DeliveryFeed } from './delivery-feed.js';
-import type { LeaseCell } from './lease.js';
+import type { Database } from '../../storage/database.js';
+import type { KeyRing } from '../../storage/encryption.js';
+import type { Logger } from '../../storage/log.js';
+import type { LeaseCell } from '../lease.js';
+import type { DeliveryStats } from './counters.js';
+import { createDispatcher } from './dispatcher.js';
+import { DeliveryFeed } from './feed.js';
 
 /** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
 export interface DeliverySettings {
@@ -28,9 +29,7 @@ export interface Deliveries {
   /** Starts nothing more of this partition; resolves when its attempts have ended. */
   settle(partition: number): Promise<void>;
   disown(partition: number): void;
-  /** Subscriptions of this connection changed. */
-  invalidate(connectionId: string): void;
-  stats(): { deliveries: Record<string, number>; deliveriesInFlight: number };
+  stats(): DeliveryStats;
   close(): Promise<void>;
 }
 
@@ -44,6 +43,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     ca: settings.ca,
     concurrency: settings.concurrency,
     log: context.log,
+    clock: { now: () => new Date() },
     wakeAt(partition, at) {
       const timer = setTimeout(
         () => {
@@ -63,18 +63,16 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     },
     async settle(partition) {
       feeds.get(partition)?.stop();
-      await dispatcher.settle(partition);
     },
     disown(partition) {
       feeds.get(partition)?.stop();
       feeds.delete(partition);
       dispatcher.drop(partition);
     },
-    invalidate: (connectionId) => dispatcher.invalidate(connectionId),
     stats: () => dispatcher.stats(),
     async close() {
       for (const timer of timers) clearTimeout(timer);
-      await dispatcher.close();
+      await dispatcher.drain();
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { PgBoss } from 'pg-boss';
-import { queueName } from '../storage/jobs.js';
-import type { Logger } from '../storage/log.js';
-import type { Dispatcher } from './deliveries/dispatcher.js';
-import type { LeaseCell } from './lease.js';
-import { LIMITS } from './limits.js';
+import { queueName } from '../../storage/jobs.js';
+import type { Logger } from '../../storage/log.js';
+import type { LeaseCell } from '../lease.js';
+import { LIMITS } from '../limits.js';
+import type { Dispatcher } from './dispatcher.js';
 
 /**
  * Carries due delivery jobs from a partition's queue to the dispatcher, as many as it has room for. Woken by new events, by
