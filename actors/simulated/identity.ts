@@ -8,8 +8,9 @@ import * as people from './people.js';
 
 const DEFAULT_CONNECTIONS = 25;
 
-export const getIdentity: Answering<'social.identity.get'> = ({ self }) =>
-  answer<'social.identity.get'>({
+export const getIdentity: Answering<'social.identity.get'> = ({ self }) => {
+  const avatar = people.pictureOf(self.person);
+  return answer<'social.identity.get'>({
     actor_id: self.actorId,
     hash_id: self.hashId,
     public_id: self.person.slug,
@@ -17,8 +18,9 @@ export const getIdentity: Answering<'social.identity.get'> = ({ self }) =>
     firstName: self.person.firstName,
     lastname: self.person.lastName,
     headline: people.headlineOf(self.person),
-    avatar: people.pictureOf(self.person),
+    ...(avatar === null ? {} : { avatar }),
   });
+};
 
 export const getProfile: Answering<'social.profile.get'> = ({ input, self }) => {
   const person = people.personBySlug(input.profile_id);
