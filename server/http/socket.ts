@@ -12,7 +12,7 @@ import { DROPPED_BODY_bytes, HEADERS_bytes, STREAMED_ANSWER_bytes } from './limi
  * - Outside its callbacks nothing is corked: `send` corks, so that an answer is one write.
  * - `end` copies what the socket does not take at once: large answers go out through `tryEnd` and `onWritable`.
  * - An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end.
- * - HEAD and 204 must not carry a length they do not send: a reported one leaves the answer pending for ever.
+ * - `endWithoutBody(undefined)` is not `endWithoutBody()`: it announces 2^63 bytes and leaves the answer pending for ever.
  * - Closing the listening socket keeps kept-alive connections: `close` closes the app, which closes them all.
  * - Ports are shared (SO_REUSEPORT) unless asked otherwise: a second service on the port would take half its requests.
  * - Broken framing (chunks, lengths, no Host) is answered 400 by the library, with its own body; the request is aborted.
@@ -102,7 +102,8 @@ export class Exchange {
       for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
       for (const [name, value] of Object.entries(answer.headers ?? {})) res.writeHeader(name, value);
       if (answer.body === null || this.method === 'HEAD') {
-        res.endWithoutBody(undefined, closing);
+        if (closing) res.writeHeader('Connection', 'close');
+        res.endWithoutBody();
         return;
       }
       res.writeHeader('Content-Type', 'application/json; charset=utf-8');

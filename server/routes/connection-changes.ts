@@ -11,6 +11,7 @@ import {
 import { type ConnectionView, findConnections } from '../../storage/connections.js';
 import type { Sql } from '../../storage/database.js';
 import { HttpError } from '../../storage/errors.js';
+import { passwordContext } from '../../storage/sealing.js';
 import { type Answer, invalidField, json, noContent } from '../http/answer.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
@@ -49,8 +50,7 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
   const region = body.region?.toUpperCase() ?? null;
   // An unchanged region alone changes nothing, busy or not (decision C4).
   if (body.password === undefined && region === resource.region) return json(200, connectionJson(resource));
-  const passwordSealed =
-    body.password === undefined ? null : ring.seal(body.password, `connection/${resource.id}/password`);
+  const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(resource.id));
   await changeIdle(call, resource.id, (tx) => changeCredentials(tx, resource.id, { passwordSealed, region }));
   const [row] = await findConnections(db, [resource.id]);
   if (!row) throw new HttpError('not_found', 'there is no such resource');

@@ -10,6 +10,7 @@ import {
 } from '../../storage/connections.js';
 import { HttpError } from '../../storage/errors.js';
 import { partitionOf } from '../../storage/records.js';
+import { passwordContext } from '../../storage/sealing.js';
 import { type Answer, json } from '../http/answer.js';
 import type { NonBlank, Printable } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';
@@ -71,7 +72,7 @@ async function create({ db, ring, key, body }: Call<undefined, NewConnectionInpu
         ...common,
         identityKey: identityKey(body.username),
         username: body.username.trim(),
-        passwordSealed: ring.seal(body.password, `connection/${id}/password`),
+        passwordSealed: ring.seal(body.password, passwordContext(id)),
         region: body.region.toUpperCase(),
       });
     }

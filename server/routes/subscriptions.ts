@@ -6,6 +6,7 @@ import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callba
 import type { ConnectionRef } from '../../storage/connections.js';
 import { HttpError } from '../../storage/errors.js';
 import type { DeliveryStatus, EventType } from '../../storage/records.js';
+import { subscriptionSecretContext } from '../../storage/sealing.js';
 import {
   activateSubscription,
   countDeliveries,
@@ -60,7 +61,6 @@ function subscriptionJson(row: SubscriptionRow): SubscriptionJson {
 }
 
 const newSecret = () => randomBytes(32).toString('base64url');
-const secretContext = (id: string) => `subscription/${id}/secret`;
 
 async function list({ db, resource }: Call<ConnectionRef, undefined, undefined>): Promise<Answer> {
   const rows = await listSubscriptions(db, resource.id);
@@ -78,7 +78,7 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
     connectionId: resource.id,
     eventTypes: body.event_types,
     callbackUrl: body.callback_url,
-    secretSealed: ring.seal(secret, secretContext(id)),
+    secretSealed: ring.seal(secret, subscriptionSecretContext(id)),
   });
   if (!row) throw new HttpError('not_found', 'there is no such resource');
   system.signal({ type: 'connection', connectionId: resource.id });
@@ -115,7 +115,7 @@ async function patch({
 
 async function rotate({ db, ring, system, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
   const secret = newSecret();
-  const sealed = ring.seal(secret, secretContext(resource.id));
+  const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
   const until = await rotateSecret(db, resource.id, sealed, SECRET_OVERLAP_hours);
   if (!until) throw new HttpError('not_found', 'there is no such resource');
   system.signal({ type: 'connection', connectionId: resource.connection_id });

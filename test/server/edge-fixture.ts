@@ -106,7 +106,7 @@ export class StillSystem implements ActorSystem {
 
   settled(operationId: string, timeout_ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeout_ms);
+      const timer = setTimeout(resolve, timeout_ms).unref();
       this.#waiting.set(operationId, () => {
         clearTimeout(timer);
         resolve();
@@ -126,6 +126,7 @@ export class StillSystem implements ActorSystem {
 
   settle(operationId: string): void {
     this.#waiting.get(operationId)?.();
+    this.#waiting.delete(operationId);
   }
 
   status(): SystemStatus {
