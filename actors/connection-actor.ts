@@ -87,11 +87,14 @@ export class ConnectionActor {
     this.#attempt?.interrupt('fenced');
   }
 
-  /** Start nothing more; what runs may end. What waits for a user will not end soon: it is left to the next owner. */
+  /**
+   * Start nothing more. What is past its write boundary may end; anything else is broken off and left to the next owner,
+   * whose recovery queues it again, so that a hand-over takes no longer than the writes under way.
+   */
   stop(): void {
     this.#stopping = true;
     this.#empty();
-    if (this.waitingForUser) this.#attempt?.interrupt('shutdown');
+    if (!this.#attempt?.pastBoundary) this.#attempt?.interrupt('shutdown');
   }
 
   #empty(): void {
@@ -167,8 +170,7 @@ export class ConnectionActor {
       outcome.transient === true &&
       capability.kind === 'read' &&
       number < LIMITS.read_attempts &&
-      attempt.status === 'running' &&
-      !this.#stopping;
+      attempt.status === 'running';
     await this.#finish(held, attempt, outcome, retry);
     return retry;
   }

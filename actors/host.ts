@@ -99,7 +99,7 @@ class Host {
     this.#links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
     this.#batches = new OperationBatches(this.#db, (events) => this.#recorded(events));
     this.#providers = {
-      simulated: createSimulatedProvider({ db: this.#db, clock: { now: () => new Date() } }),
+      simulated: createSimulatedProvider({ db: this.#db, clock: Date.now }),
       social: createSocialRuntime({ db: this.#db, ring, link: (partition) => this.#link(partition) }),
     };
     this.#deliveries = openDeliveries(options.deliveries, {

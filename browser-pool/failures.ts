@@ -91,7 +91,8 @@ export function proxyTrouble(reason: 'unreachable' | 'refused'): RunFailure {
   return new RunFailure('proxy_error', { reason }, { transient: reason === 'unreachable', definite: true });
 }
 
-function upstreamTimeout(): RunFailure {
+/** The provider, or a page of it, did not answer in time. */
+export function upstreamTimeout(): RunFailure {
   return new RunFailure('upstream_timeout', {}, { transient: true });
 }
 

@@ -79,7 +79,7 @@ class BrowserHost {
       limits,
       contexts: new Contexts(this.#keeper, limits),
       turns: new LeaseQueue(limits.running_runs, limits.queued_runs),
-      pages: new LeaseQueue(limits.pages, limits.running_runs),
+      pages: new LeaseQueue(limits.pages, limits.queued_runs),
       waiting: new Set(),
     };
     for (const port of task.actors) this.#connect(port);

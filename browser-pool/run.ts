@@ -55,7 +55,7 @@ export class Run implements ProgramRun {
     this.#ground = ground;
     this.#answer = answer;
     this.#time = new RunningTime(order.deadline_ms, () => this.interrupt(new RunFailure('deadline_exceeded')));
-    this.#page = new RunPage(() => ground.pages.lease(order.workspaceId, order.deadline_ms, this.#interrupted.signal));
+    this.#page = new RunPage(() => this.#takePageSlot());
   }
 
   /** Executes the program and answers. Never rejects. */
@@ -209,6 +209,21 @@ export class Run implements ProgramRun {
     const release = await turns.lease(this.order.workspaceId, limits.lease_wait_ms, this.#interrupted.signal);
     if (this.#ended) release();
     else this.#releaseTurn = release;
+  }
+
+  /** Waits for a page slot without a turn, so that runs that need no page pass those that do. */
+  async #takePageSlot(): Promise<() => void> {
+    const { pages } = this.#ground;
+    const mustWait = !pages.free;
+    if (mustWait) this.#giveBackTurn();
+    const release = await pages.lease(this.order.workspaceId, this.order.deadline_ms, this.#interrupted.signal);
+    try {
+      if (mustWait) await this.#takeTurn();
+      return release;
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   #giveBackTurn(): void {

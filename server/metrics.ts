@@ -111,7 +111,12 @@ function systemMetrics(registry: Registry, source: MetricsSource): void {
   gauge(
     'deliveries_in_flight',
     'Callback attempts under way',
-    ofHosts((host) => host.deliveriesInFlight),
+    ofHosts((host) => host.deliveries.in_flight),
+  );
+  gauge(
+    'deliveries_waiting',
+    'Callbacks waiting for a free place',
+    ofHosts((host) => host.deliveries.waiting),
   );
   gauge(
     'browser_contexts',
@@ -141,7 +146,7 @@ function systemMetrics(registry: Registry, source: MetricsSource): void {
     source.stats().hosts.map((host) => host.finished),
   );
   threadCounter(registry, 'delivery_attempts_total', 'Callback attempts that ended, by outcome', 'outcome', () =>
-    source.stats().hosts.map((host) => host.deliveries),
+    source.stats().hosts.map((host) => host.deliveries.attempts),
   );
   threadCounter(registry, 'browser_restarts_total', 'Browsers replaced', undefined, () =>
     source.stats().browsers.map((browser) => ({ '': browser.restarts })),

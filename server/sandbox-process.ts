@@ -30,6 +30,8 @@ export interface SandboxReady {
 export interface SandboxProcess {
   /** As last announced. A restart keeps the control address; proxies may have new ports and passwords. */
   readonly ready: SandboxReady;
+  /** Of the process that runs now. */
+  readonly pid: number | undefined;
   /** Resolves when the process has ended. */
   stop(): Promise<void>;
 }
@@ -42,8 +44,6 @@ export interface SandboxOptions {
   log: Logger;
   /** After a restart: the proxies have to be put in place again. */
   onRestart: (ready: SandboxReady) => Promise<void>;
-  /** The program, for tests. */
-  program?: string;
 }
 
 const PROGRAM = new URL('../bench/sandbox/main.js', import.meta.url).pathname;
@@ -72,22 +72,28 @@ class Supervised implements SandboxProcess {
     return this.#ready;
   }
 
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   /** starting → ready; from then on, an exit starts it anew. */
   async start(controlPort: number): Promise<void> {
-    const { dataDir, log, program = PROGRAM } = this.options;
-    const args = [program, '--data-dir', `${dataDir}/sandbox`, '--control-port', String(controlPort)];
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    const { dataDir, log } = this.options;
+    const args = [PROGRAM, '--data-dir', `${dataDir}/sandbox`, '--control-port', String(controlPort)];
+    // Its own session: a terminal's Ctrl-C must not end the network under a service that still drains.
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
     this.#child = child;
     // A broken pipe is told by the exit.
     child.stdin.on('error', () => {});
-    let lastWords = '';
+    // Of an uncaught error Node writes the source line, the error, its stack and its own version.
+    let reason = '';
     createInterface({ input: child.stderr }).on('line', (line) => {
-      lastWords = line;
+      if (reason === '' && /error|usage/i.test(line)) reason = line.trim();
       log.info({ part: 'sandbox' }, line);
     });
     this.#ready = await readyLine(child).catch((error: Error) => {
       child.kill('SIGKILL');
-      throw new Error(`the stand-in network did not start: ${lastWords || error.message}`);
+      throw new Error(`the stand-in network did not start: ${reason || error.message}`);
     });
     this.#backoff_ms = BACKOFF_FIRST_MS;
     child.once('exit', (code, signal) => {

@@ -1,5 +1,6 @@
 import type { Sql } from './database.js';
 import type { QueueKind } from './jobs.js';
+import { recoverDeliveries } from './deliveries.js';
 import { finishJobs, releaseJobs } from './jobs.js';
 import { transition } from './transitions.js';
 
@@ -139,5 +140,6 @@ async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise
     id: o.id,
   }));
   if (jobs.length > 0) await finishJobs(tx, jobs);
+  await recoverDeliveries(tx, ids, at);
   await releaseJobs(tx, ids);
 }

@@ -18,6 +18,17 @@ export const LIMITS = {
   /** Conversations and messages alike. */
   conversation_count: 20,
   resolve_ids: 25,
+  connections_start: 10_000,
+  connections_count_default: 25,
+  typeahead_count: 25,
+  typeahead_count_default: 10,
+  invitations_start: 100_000,
+  /** Pending invitations are listed by windows of this many places. */
+  invitations_window: 10,
+  invitation_characters: 300,
+  attachment_bytes: 2_000_000,
+  attachments_per_message: 5,
+  sample_bytes: 100_000_000,
   message_characters: 2_000,
   render_content_objects: 5,
   /** Frames remembered, so that the control API can send one again. */

@@ -1,14 +1,22 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { attachmentRoutes } from './api/attachments.js';
+import { companyRoutes } from './api/companies.js';
+import { connectionRoutes } from './api/connections.js';
+import { conversationSearchRoutes } from './api/conversation-search.js';
 import { conversationRoutes } from './api/conversations.js';
 import { identityRoutes } from './api/identity.js';
+import { invitationRoutes } from './api/invitations.js';
 import { messageRoutes } from './api/messages.js';
 import { peopleRoutes } from './api/people.js';
+import { profileRoutes } from './api/profiles.js';
+import { typeaheadRoutes } from './api/typeahead.js';
 import { certificateIn } from './certificate.js';
 import { controlServer } from './control.js';
 import { Faults } from './faults.js';
+import { fileRoutes } from './files.js';
 import { Front } from './http/front.js';
 import { ORIGIN, REGIONS } from './limits.js';
 import { checkpointRoutes } from './pages/checkpoint.js';
@@ -47,7 +55,7 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   const settings = loadSettings(directory, options.seed);
   const certificate = await certificateIn(directory);
 
-  const state = new State(settings.seed, join(directory, 'journal.jsonl'));
+  const state = new State(settings.seed, directory);
   const faults = new Faults();
   const traffic = new Traffic(REGIONS);
   const streams = new Streams();
@@ -59,11 +67,18 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
     ...feedRoutes(state),
     ...identityRoutes(state),
     ...peopleRoutes(state),
+    ...profileRoutes(state),
+    ...companyRoutes(state),
+    ...typeaheadRoutes(state),
+    ...connectionRoutes(state),
+    ...invitationRoutes(state),
     ...conversationRoutes(state),
+    ...conversationSearchRoutes(state),
+    ...attachmentRoutes(state),
     ...messageRoutes(state, post),
     ...streams.routes(),
   ];
-  const front = new Front(state, faults, traffic, site, []);
+  const front = new Front(state, faults, traffic, site, fileRoutes(state));
 
   const proxies = await Promise.all(settings.proxies.map((proxy) => openRegionalProxy(proxy, certificate, front)));
   const control = controlServer({ state, faults, streams, traffic, post });

@@ -1,38 +1,57 @@
 import type { Page, Request, Response } from 'playwright';
-import { failureOf, refusal, restricted, unfamiliar } from '../failures.js';
+import { failureOf, proxyTrouble, refusal, restricted, unfamiliar, upstreamTimeout } from '../failures.js';
 import type { ProgramRun } from '../program.js';
 import type { PageKind, Site } from './site.js';
 
 /** Opens a page of the site and says which one it became. Throws `RunFailure` for refusals and pages nobody knows. */
-export async function visit(run: ProgramRun, site: Site, path: string): Promise<PageKind> {
-  const page = await run.page();
-  const response = await page.goto(site.origin + path, { timeout: run.navigation_ms() });
-  return arrived(run, site, page, response?.status());
+export function visit(run: ProgramRun, site: Site, path: string): Promise<PageKind> {
+  return navigate(run, site, async (page, timeout) => {
+    await page.goto(site.origin + path, { timeout });
+  });
 }
 
 /** Submits the form that `button` stands in and says which page that led to. */
-export async function submit(run: ProgramRun, site: Site, button: string): Promise<PageKind> {
+export function submit(run: ProgramRun, site: Site, button: string): Promise<PageKind> {
+  return navigate(run, site, async (page, timeout) => {
+    const led = page.waitForEvent('framenavigated', { predicate: (frame) => frame === page.mainFrame(), timeout });
+    led.catch(() => {});
+    await page.locator(button).click({ timeout });
+    await led;
+    await page.waitForLoadState('load', { timeout });
+  });
+}
+
+/**
+ * Does what leads to another page and waits until it stands there. A failed request of the page itself ends the wait:
+ * a refused tunnel would otherwise look like a page that never comes.
+ */
+async function navigate(
+  run: ProgramRun,
+  site: Site,
+  act: (page: Page, timeout_ms: number) => Promise<void>,
+): Promise<PageKind> {
   const page = await run.page();
-  const timeout = run.navigation_ms();
-  let status: number | undefined;
   const ofThisPage = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame();
+  let status: number | undefined;
   const answered = (response: Response) => {
     if (ofThisPage(response.request())) status = response.status();
   };
-  page.on('response', answered);
-  const led = page.waitForEvent('framenavigated', { predicate: (frame) => frame === page.mainFrame(), timeout });
-  const failed = page.waitForEvent('requestfailed', { predicate: ofThisPage, timeout }).then((request) => {
-    throw failureOf(new Error(request.failure()?.errorText ?? ''));
+  let failed: (request: Request) => void = () => {};
+  const failure = new Promise<never>((_, reject) => {
+    failed = (request) => {
+      if (!ofThisPage(request)) return;
+      reject(status === 407 ? proxyTrouble('refused') : failureOf(new Error(request.failure()?.errorText)));
+    };
   });
-  // Whichever of the two does not happen ends with the page.
-  led.catch(() => {});
-  failed.catch(() => {});
+  page.on('response', answered);
+  page.on('requestfailed', failed);
+  const done = act(page, run.navigation_ms());
+  done.catch(() => {});
   try {
-    await page.locator(button).click({ timeout });
-    await Promise.race([led, failed]);
-    await page.waitForLoadState('load', { timeout });
+    await Promise.race([done, failure]);
   } finally {
     page.off('response', answered);
+    page.off('requestfailed', failed);
   }
   return arrived(run, site, page, status);
 }
@@ -53,9 +72,21 @@ export async function signedInActor(run: ProgramRun, site: Site): Promise<string
 
 /** An attribute of the first element that fits, or null when there is none on the page as it is. */
 export async function attribute(run: ProgramRun, page: Page, selector: string, name: string): Promise<string | null> {
-  const element = page.locator(selector).first();
-  if ((await element.count()) === 0) return null;
-  return element.getAttribute(name, { timeout: run.navigation_ms() });
+  if (!(await shows(run, page, selector))) return null;
+  return page.locator(selector).first().getAttribute(name, { timeout: run.navigation_ms() });
+}
+
+/** Whether the page has such an element as it is. Has a deadline of its own: a page in a busy loop answers nothing. */
+export async function shows(run: ProgramRun, page: Page, selector: string): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(upstreamTimeout()), run.navigation_ms());
+  });
+  try {
+    return (await Promise.race([page.locator(selector).count(), late])) > 0;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function arrived(run: ProgramRun, site: Site, page: Page, status: number | undefined): Promise<PageKind> {

@@ -3,7 +3,7 @@ import { loggedOut, RunFailure, unfamiliar } from '../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
 import { isMe } from './answers.js';
 import { Endpoints } from './endpoints.js';
-import { attribute, kindOf, signedInActor, submit, visit } from './pages.js';
+import { attribute, kindOf, shows, signedInActor, submit, visit } from './pages.js';
 import type { PageKind, Site } from './site.js';
 
 /** Challenge kinds the service can pass on, and whether a code answers them (decision O10). */
@@ -75,8 +75,8 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
 }
 
 async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
-  const refused = await (await run.page()).locator(site.selectors.loginRefused).count();
-  return refused > 0 ? new RunFailure('authentication_failed', { reason: 'bad_credentials' }) : unfamiliar('page');
+  const refused = await shows(run, await run.page(), site.selectors.loginRefused);
+  return refused ? new RunFailure('authentication_failed', { reason: 'bad_credentials' }) : unfamiliar('page');
 }
 
 /** Passes one challenge on to the user and tries the code; a wrong one leads to another challenge page. */

@@ -14,6 +14,9 @@ export interface AdminSession {
 
 export type Work = (session: AdminSession) => Promise<Answer>;
 
+/** How a command hands over what it wants done, once its arguments are known to be good. */
+export type Perform = (work: Work) => void;
+
 /**
  * Opens the database that the service of this environment uses, does the work and closes it again. An embedded
  * database is found running, or runs for as long as the command takes.

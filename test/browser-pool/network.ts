@@ -71,8 +71,10 @@ export class Network {
     return this.#ask('POST', '/faults', fault);
   }
 
-  clearFaults() {
-    return this.#ask('DELETE', '/faults');
+  /** The faults that still wait for a request. */
+  async faults(): Promise<unknown[]> {
+    const { faults } = await this.#ask('GET', '/faults');
+    return faults as unknown[];
   }
 
   stream(order: { account: string; action: string; type?: string; data?: Record<string, unknown> }) {

@@ -138,7 +138,12 @@ export class Visitor {
 
   async send(
     url: string,
-    options: { method?: 'GET' | 'POST'; headers?: Record<string, string>; body?: string; signal?: AbortSignal } = {},
+    options: {
+      method?: 'GET' | 'POST';
+      headers?: Record<string, string>;
+      body?: string | Buffer;
+      signal?: AbortSignal;
+    } = {},
   ): Promise<Dispatcher.ResponseData> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await request(new URL(url, 'https://www.social.test'), {

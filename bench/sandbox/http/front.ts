@@ -44,8 +44,7 @@ export class Front {
   }
 
   async #serve(exchange: Exchange, response: ServerResponse): Promise<void> {
-    const host = (exchange.request.headers.host ?? '').toLowerCase().replace(/:443$/, '');
-    const routes = this.#hosts.get(host);
+    const routes = this.#hosts.get(exchange.host);
     const found = routes?.find(exchange.method, exchange.path) ?? { methods: [] };
     this.#recognise(exchange);
     if ('route' in found) {
@@ -55,7 +54,8 @@ export class Front {
     this.traffic.count(exchange.region, exchange.account?.username ?? SIGNED_OUT);
 
     if (routes === undefined) {
-      const answer = host === 'social.test' ? redirect(301, `${ORIGIN}${exchange.target}`) : html(404, notFoundPage());
+      const bare = exchange.host === 'social.test';
+      const answer = bare ? redirect(301, `${ORIGIN}${exchange.target}`) : html(404, notFoundPage());
       send(response, answer, exchange.setCookies);
       return;
     }
@@ -94,7 +94,7 @@ export class Front {
     if (route.access !== 'open' && exchange.account?.settings.restricted === true) {
       return route.access === 'api'
         ? refusal(403, 'account_restricted', 'Your account is restricted.')
-        : redirect(302, '/checkpoint/restricted');
+        : redirect(302, onSite(exchange, '/checkpoint/restricted'));
     }
     if (route.access === 'api') {
       const given = exchange.request.headers['x-csrf-token'];
@@ -160,8 +160,13 @@ function isPage(route: Route): boolean {
 
 function signedOut(exchange: Exchange, route: Route): Answer {
   if (!isPage(route)) return refusal(401, 'session_required', 'Sign in to continue.');
-  const next = exchange.method === 'GET' ? exchange.target : '/feed';
-  return redirect(302, `/login?next=${encodeURIComponent(next)}`);
+  const next = exchange.method === 'GET' && exchange.host === SITE_HOST ? exchange.target : '/feed';
+  return redirect(302, onSite(exchange, `/login?next=${encodeURIComponent(next)}`));
+}
+
+/** A path of the site, as a redirect from this request's host has to name it. */
+function onSite(exchange: Exchange, path: string): string {
+  return exchange.host === SITE_HOST ? path : `${ORIGIN}${path}`;
 }
 
 /** A 200 that holds none of what the endpoint promises. */
