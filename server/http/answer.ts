@@ -1,4 +1,5 @@
 import { type FieldError, HTTP_ERRORS, HttpError } from '../../storage/errors.js';
+import { isUnreachable } from '../../storage/liveness.js';
 
 /** What a request ends with. The body is JSON text, made once; null with 204. */
 export interface Answer {
@@ -21,8 +22,7 @@ export type ErrorStyle = 'plain' | 'envelope';
  * compatibility route's `{error: {code, message, details}}`.
  */
 export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string): Answer {
-  const known =
-    error instanceof HttpError ? error : new HttpError('internal_error', `unexpected failure, request ${requestId}`);
+  const known = error instanceof HttpError ? error : unexpected(error, requestId);
   const { code, message, errors, headers } = known;
   const details = error instanceof EnvelopeError ? error.details : errors ? { errors } : {};
   const status = error instanceof EnvelopeError ? error.envelopeStatus : HTTP_ERRORS[code];
@@ -31,6 +31,13 @@ export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string
     return json(status, { error: { code: name, message, details } }, headers);
   }
   return json(status, status === 409 ? { code } : { code, message, ...(errors && { errors }) }, headers);
+}
+
+/** Nothing of the cause is told, but whether it is worth trying again soon (decision H15). */
+function unexpected(error: unknown, requestId: string): HttpError {
+  if (isUnreachable(error))
+    return new HttpError('unavailable', 'the database cannot be reached', undefined, { 'Retry-After': '1' });
+  return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
 }
 
 /** An error that only the envelope can say: another status or code than the table of errors has, and details. */

@@ -11,7 +11,7 @@ import {
 import { HttpError } from '../../storage/errors.js';
 import type { DeliveryStatus } from '../../storage/records.js';
 import type { SubscriptionRow } from '../../storage/subscriptions.js';
-import { type Answer, json } from '../http/answer.js';
+import { type Answer, invalidField, json } from '../http/answer.js';
 import { BODY_bytes, REPLAY_BATCH_rows } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
@@ -102,6 +102,8 @@ async function replay({ db, system, resource }: Call<DeliveryRow, undefined, und
 async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undefined>): Promise<Answer> {
   const { db, system, resource, body } = call;
   const since = new Date(body.since);
+  // A leap second is RFC 3339, but no Date.
+  if (Number.isNaN(since.getTime())) throw invalidField('body.since', 'a point in time', body.since);
   let total = 0;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {

@@ -1,11 +1,13 @@
 import typia from 'typia';
 import { v4 as uuidv4 } from 'uuid';
+import { JSON_DEPTH } from '../../actors/capabilities/fields.js';
+import { shallow } from '../../actors/capabilities/json.js';
 import type { ConnectionRef } from '../../storage/connections.js';
 import { HttpError } from '../../storage/errors.js';
 import { type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/events.js';
 import { recordEvents } from '../../storage/events-record.js';
 import type { EventType } from '../../storage/records.js';
-import { type Answer, json } from '../http/answer.js';
+import { type Answer, invalidField, json } from '../http/answer.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
@@ -47,6 +49,7 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Offs
 
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
   const { db, system, key, resource, body } = call;
+  if (!shallow(body.data, JSON_DEPTH)) throw invalidField('body.data', `nested at most ${JSON_DEPTH} deep`);
   if (resource.provider !== 'simulated') throw new HttpError('not_simulated');
   const event = {
     connectionId: resource.id,

@@ -27,19 +27,19 @@ export async function awaitSettled(
   operation: OperationRow,
   timeout_ms: number,
 ): Promise<OperationRow | null> {
+  if (isSettled(operation.status)) return operation;
   const until = performance.now() + timeout_ms;
   const interrupted = Promise.race([drain.begun, gone()]).then(() => true);
-  let current: OperationRow | undefined = operation;
   let stop = drain.draining;
-  while (current && !stop && !isSettled(current.status) && performance.now() < until) {
-    // Asked for before the row is read again: a finish between the two is then seen by one of them.
-    const settled = system.settled(current.id, until - performance.now()).then(() => false);
-    current = await load.operation(operation.id);
-    if (!current || isSettled(current.status)) break;
+  for (;;) {
+    const left_ms = until - performance.now();
+    // Asked for before the row is read: a finish between the two is then seen by one of them.
+    const settled = stop || left_ms <= 0 ? null : system.settled(operation.id, left_ms).then(() => false);
+    const current = await load.operation(operation.id);
+    if (!current) return null;
+    if (!settled || isSettled(current.status)) return current;
     stop = await Promise.race([settled, interrupted]);
-    current = await load.operation(operation.id);
   }
-  return current ?? null;
 }
 
 async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {

@@ -68,7 +68,7 @@ async function list({ db, resource }: Call<ConnectionRef, undefined, undefined>)
 }
 
 async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>): Promise<Answer> {
-  const { db, ring, system, callbackPolicy, resource, body } = call;
+  const { db, ring, callbackPolicy, resource, body } = call;
   const callback = await checkCallback(body.callback_url, callbackPolicy);
   if (!callback.ok) throw invalidField('body.callback_url', CALLBACK_REFUSALS[callback.reason]);
   const id = uuidv7();
@@ -81,7 +81,6 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
     secretSealed: ring.seal(secret, subscriptionSecretContext(id)),
   });
   if (!row) throw new HttpError('not_found', 'there is no such resource');
-  system.signal({ type: 'connection', connectionId: resource.id });
   return json(201, { ...subscriptionJson(row), secret }, { Location: `/v1/subscriptions/${id}` });
 }
 
@@ -95,7 +94,6 @@ async function get({ db, resource }: Call<SubscriptionRow, undefined, undefined>
  */
 async function patch({
   db,
-  system,
   resource,
   body,
 }: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<Answer> {
@@ -107,18 +105,16 @@ async function patch({
     if (locked.health !== 'ready') throw new HttpError('connection_not_ready');
     await activateSubscription(tx, resource.id);
   });
-  system.signal({ type: 'connection', connectionId: resource.connection_id });
   const [row] = await findSubscriptions(db, [resource.id]);
   if (!row) throw new HttpError('not_found', 'there is no such resource');
   return json(200, subscriptionJson(row));
 }
 
-async function rotate({ db, ring, system, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
+async function rotate({ db, ring, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
   const secret = newSecret();
   const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
   const until = await rotateSecret(db, resource.id, sealed, SECRET_OVERLAP_hours);
   if (!until) throw new HttpError('not_found', 'there is no such resource');
-  system.signal({ type: 'connection', connectionId: resource.connection_id });
   return json(200, { secret, previous_valid_until: until.toISOString() });
 }
 

@@ -20,7 +20,7 @@ t.test('a subscription shows its secret once', async (t) => {
   const { secret, ...shown } = created.json;
   t.match(secret, /^[A-Za-z0-9_-]{43}$/);
   t.match(shown, { connection_id: connectionId, ...HOOK, active: true });
-  t.strictSame(system.signals, [{ type: 'connection', connectionId }]);
+  t.strictSame(system.signals, [], 'no session is fenced');
   const read = await call('GET', `/v1/subscriptions/${shown.id}`);
   t.strictSame(read.json, {
     ...shown,
@@ -107,7 +107,8 @@ t.test('a simulated event is recorded with its deliveries and told to their owne
   const { call, db, subscribe, connectionId, system } = await startWithConnection(t);
   const subscription = (await subscribe()).json;
   system.signals.length = 0;
-  const post = (body: object, id = connectionId) => call('POST', `/v1/connections/${id}/simulated-events`, { body });
+  const post = (body: object | string, id = connectionId) =>
+    call('POST', `/v1/connections/${id}/simulated-events`, { body });
   const recorded = await post({ type: 'message_received', data: { text: 'hi' } });
   t.equal(recorded.status, 201);
   t.match(recorded.json, { connection_id: connectionId, type: 'message_received', data: { text: 'hi' } });
@@ -122,8 +123,14 @@ t.test('a simulated event is recorded with its deliveries and told to their owne
 
   await post({ type: 'connection.stream_degraded', data: {} });
   t.equal(system.signals.length, 1, 'nobody subscribed to this one');
-  for (const body of [{ type: 'message_received' }, { type: 'other', data: {} }, { type: 'message_sent', data: [] }]) {
-    t.equal((await post(body)).status, 400, JSON.stringify(body));
+  const deep = `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`;
+  for (const body of [
+    { type: 'message_received' },
+    { type: 'other', data: {} },
+    { type: 'message_sent', data: [] },
+    `{"type":"message_sent","data":${deep}}`,
+  ]) {
+    t.equal((await post(body)).status, 400, JSON.stringify(body).slice(0, 100));
   }
   const social = { provider: 'social', username: 'ann', password: 'sandbox', region: 'US' };
   const real = (await call('POST', '/v1/connections', { body: social })).json;
@@ -237,7 +244,7 @@ t.test('every failed delivery of a newer event is replayed, however many there a
     delivered: 100,
   });
   t.equal((await jobIds(db)).length, 1500);
-  for (const since of ['yesterday', '', 1]) {
+  for (const since of ['yesterday', '', 1, '2020-12-31T23:59:60Z']) {
     t.equal((await call('POST', `/v1/subscriptions/${id}/replay-failed`, { body: { since } })).status, 400);
   }
 });
