@@ -108,7 +108,7 @@ const SECRET: ReadonlySet<Name> = new Set([
   'GATEWAY_CLIENT_SECRET',
 ]);
 
-/** Variables left out or empty take these; `cores` and `terminal` describe the machine. */
+/** Variables left out or empty take these; `terminal`: the log is read by a person. */
 function defaults(cores: number, terminal: boolean): Settings {
   return {
     HOST: '127.0.0.1',
@@ -143,7 +143,7 @@ function defaults(cores: number, terminal: boolean): Settings {
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
-  machine = { cores: availableParallelism(), terminal: process.stdout.isTTY === true },
+  machine = { cores: availableParallelism(), terminal: process.stderr.isTTY === true },
 ): Config {
   const settings = validated(env, defaults(machine.cores, machine.terminal));
   return {

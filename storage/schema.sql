@@ -109,6 +109,7 @@ create table event (
   constraint event_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
 );
 CREATE INDEX event_by_connection ON public.event USING btree (connection_id, id);
+CREATE INDEX event_message ON public.event USING btree (connection_id, "left"((data ->> 'conversation_id'::text), 255), id) WHERE (type = ANY (ARRAY['message_sent'::text, 'message_received'::text]));
 
 create table idempotency_tombstone (
   workspace_id uuid not null,
@@ -198,6 +199,8 @@ create table operation (
 CREATE INDEX operation_by_connection ON public.operation USING btree (connection_id, id);
 CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_id, id);
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
+CREATE INDEX operation_invitation ON public.operation USING btree (connection_id, id) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
+CREATE INDEX operation_invitation_recipient ON public.operation USING btree (connection_id, ((result ->> 'recipient_actor_id'::text))) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
 CREATE UNIQUE INDEX operation_lease ON public.operation USING btree (connection_id) WHERE (status = ANY (ARRAY['running'::text, 'waiting_user'::text]));
 CREATE INDEX operation_live ON public.operation USING btree (partition) WHERE (status = ANY (ARRAY['running'::text, 'waiting_user'::text]));
 

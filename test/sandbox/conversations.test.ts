@@ -1,12 +1,6 @@
 import t from 'tap';
-import {
-  type ConversationRow,
-  type MessageRow,
-  type Person,
-  signedIn,
-  startedNetwork,
-  type Visitor,
-} from './fixture.js';
+import { startedNetwork } from './fixture.js';
+import { type ConversationRow, type MessageRow, type Person, signedIn, type Visitor } from './visitor.js';
 
 async function allConversations(visitor: Visitor, query: string): Promise<ConversationRow[]> {
   const rows: ConversationRow[] = [];

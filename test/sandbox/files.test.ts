@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import { control, dataDirectory, ledgerOf, type MessageRow, signedIn, startedNetwork, Visitor } from './fixture.js';
+import { control, dataDirectory, ledgerOf, startedNetwork } from './fixture.js';
+import { type MessageRow, signedIn, Visitor } from './visitor.js';
 
 type Uploaded = { data: { urn: string; name: string; contentType: string; size: number } };
 type Sent = { data: { conversationId: string } };

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { control, dataDirectory, ledgerOf, type Person, signedIn, startedNetwork, type Visitor } from './fixture.js';
+import { control, dataDirectory, ledgerOf, startedNetwork } from './fixture.js';
+import { type Person, signedIn, type Visitor } from './visitor.js';
 
 type Outcome = { data: { code: string; invitationId: string | null } };
 type Sent = {

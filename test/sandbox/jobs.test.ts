@@ -1,5 +1,6 @@
 import t from 'tap';
-import { signedIn, startedNetwork } from './fixture.js';
+import { startedNetwork } from './fixture.js';
+import { signedIn } from './visitor.js';
 
 interface Job {
   jobId: string;

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { control, ledgerOf, signedIn, startedNetwork } from './fixture.js';
+import { control, ledgerOf, startedNetwork } from './fixture.js';
+import { signedIn } from './visitor.js';
 
 t.test('visitors who leave in the middle harm nobody', async (t) => {
   const network = await startedNetwork(t);

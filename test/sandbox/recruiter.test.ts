@@ -1,5 +1,6 @@
 import t from 'tap';
-import { control, dataDirectory, signedIn, startedNetwork, Visitor } from './fixture.js';
+import { control, dataDirectory, startedNetwork } from './fixture.js';
+import { signedIn, Visitor } from './visitor.js';
 
 interface Candidate {
   hashId: string | null;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, Faults } from '../faults.js';
-import { FILES_HOST, LIMITS, ORIGIN, SITE_HOST } from '../limits.js';
+import { FILES_HOST, ORIGIN, SITE_HOST } from '../limits.js';
 import { errorPage, forbiddenPage, notFoundPage } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { SIGNED_OUT, type Traffic } from '../traffic.js';
@@ -8,6 +8,7 @@ import { type Answer, html, Refused, redirect, refusal } from './answer.js';
 import { CSRF_COOKIE, endedSessionCookie, SESSION_COOKIE } from './cookies.js';
 import { Exchange, type Route } from './exchange.js';
 import { Routes } from './routes.js';
+import { bodyOf, send } from './wire.js';
 
 /**
  * The way of every request through the site: route, session (and its region), csrf, fault, handler, answer.
@@ -186,29 +187,4 @@ function nothingThere(path: string, methods: readonly string[]): Answer {
   return methods.length > 0
     ? refusal(405, 'method_not_allowed', `Only ${methods.join(', ')} is possible here.`)
     : refusal(404, 'not_found', 'There is no such endpoint.');
-}
-
-function send(response: ServerResponse, answer: Answer, cookies: string[]): void {
-  if (cookies.length > 0) response.setHeader('set-cookie', cookies);
-  if ('stream' in answer) {
-    answer.stream(response);
-    return;
-  }
-  response.writeHead(answer.status, {
-    'cache-control': 'no-store',
-    ...answer.headers,
-    'content-length': Buffer.byteLength(answer.body),
-  });
-  response.end(answer.body);
-}
-
-/** The whole body; null when it is larger than the site takes. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= LIMITS.body_bytes) chunks.push(chunk);
-  }
-  return bytes > LIMITS.body_bytes ? null : Buffer.concat(chunks);
 }
