@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { ChallengeKind } from '../storage/records.js';
+import { ActorAnswers } from './actor-answers.js';
 import type { ContextLease, ContextOwner, Contexts } from './contexts.js';
 import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from './failures.js';
 import type { LeaseQueue } from './lease-queue.js';
@@ -7,6 +8,7 @@ import type { PoolLimits } from './limits.js';
 import type { FromBrowser, SessionEffects, ToBrowser } from './messages.js';
 import type { Program, ProgramOutcome, ProgramRun } from './program.js';
 import { RunPage } from './run-page.js';
+import { RunTurns } from './run-turns.js';
 import { RunningTime } from './running-time.js';
 
 export type RunOrder = Extract<ToBrowser, { type: 'run' }>;
@@ -43,11 +45,11 @@ export class Run implements ProgramRun {
   #time: RunningTime;
   #interrupted = new AbortController();
   #lease: ContextLease | undefined;
-  #releaseTurn: (() => void) | undefined;
+  #turns: RunTurns;
+  #answers: ActorAnswers;
   #page: RunPage;
   #pastBoundary = false;
   #ended = false;
-  #awaited: Awaited | undefined;
   #unwatchBrowser: () => void = () => {};
 
   constructor(order: RunOrder, ground: RunGround, answer: (message: FromBrowser) => void) {
@@ -55,7 +57,16 @@ export class Run implements ProgramRun {
     this.#ground = ground;
     this.#answer = answer;
     this.#time = new RunningTime(order.deadline_ms, () => this.interrupt(new RunFailure('deadline_exceeded')));
-    this.#page = new RunPage(() => this.#takePageSlot());
+    this.#turns = new RunTurns({
+      turns: ground.turns,
+      pages: ground.pages,
+      workspaceId: order.workspaceId,
+      lease_wait_ms: ground.limits.lease_wait_ms,
+      page_wait_ms: order.deadline_ms,
+      signal: this.#interrupted.signal,
+    });
+    this.#answers = new ActorAnswers(this.#interrupted.signal);
+    this.#page = new RunPage(() => this.#turns.takePage());
   }
 
   /** Executes the program and answers. Never rejects. */
@@ -83,14 +94,12 @@ export class Run implements ProgramRun {
 
   /** The phase `dispatching` is durable. */
   proceed(): void {
-    if (this.#awaited?.what !== 'proceed') return;
-    this.#pastBoundary = true;
-    this.#awaited.resolve('');
+    if (this.#answers.give('proceed', '')) this.#pastBoundary = true;
   }
 
   /** The user's code. */
   code(code: string): void {
-    if (this.#awaited?.what === 'code') this.#awaited.resolve(code);
+    this.#answers.give('code', code);
   }
 
   get holdsPage(): boolean {
@@ -133,19 +142,19 @@ export class Run implements ProgramRun {
 
   async boundary(): Promise<void> {
     this.#answer({ type: 'boundary', run: this.order.run });
-    await this.#wait('proceed', this.#ground.limits.proceed_wait_ms, new RunFailure('session_fenced'));
+    await this.#hear('proceed', this.#ground.limits.proceed_wait_ms, new RunFailure('session_fenced'));
   }
 
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
     const { limits, waiting } = this.#ground;
     if (waiting.size >= limits.waiting_runs) throw browserUnavailable('too_many_waiting');
     this.#page.rest(limits.waiting_page_ms);
-    this.#giveBackTurn();
+    this.#turns.giveBack();
     waiting.add(this);
     try {
       this.#answer({ type: 'challenge', run: this.order.run, kind, acceptsCode });
-      const code = await this.#wait('code', limits.code_wait_ms, new RunFailure('challenge_expired'));
-      await this.#takeTurn();
+      const code = await this.#hear('code', limits.code_wait_ms, new RunFailure('challenge_expired'));
+      await this.#turns.take();
       return code;
     } finally {
       waiting.delete(this);
@@ -161,7 +170,7 @@ export class Run implements ProgramRun {
   }
 
   async #prepare(): Promise<void> {
-    await this.#takeTurn();
+    await this.#turns.take();
     const { connectionId, stateRevision, proxy, session } = this.order;
     const owner: ContextOwner = {
       connectionId,
@@ -185,50 +194,13 @@ export class Run implements ProgramRun {
   }
 
   /** Waits for the actor with the clock stopped. */
-  async #wait(what: Awaited['what'], wait_ms: number, tooLong: RunFailure): Promise<string> {
-    if (this.#ended) throw this.#interrupted.signal.reason;
+  async #hear(what: 'proceed' | 'code', wait_ms: number, tooLong: RunFailure): Promise<string> {
     this.#time.pause();
-    let timer: NodeJS.Timeout | undefined;
     try {
-      return await new Promise<string>((resolve, reject) => {
-        this.#awaited = { what, resolve };
-        timer = setTimeout(reject, wait_ms, tooLong);
-        this.#interrupted.signal.addEventListener('abort', () => reject(this.#interrupted.signal.reason), {
-          once: true,
-        });
-      });
+      return await this.#answers.wait(what, wait_ms, tooLong);
     } finally {
-      clearTimeout(timer);
-      this.#awaited = undefined;
       if (!this.#ended) this.#time.resume();
     }
-  }
-
-  async #takeTurn(): Promise<void> {
-    const { turns, limits } = this.#ground;
-    const release = await turns.lease(this.order.workspaceId, limits.lease_wait_ms, this.#interrupted.signal);
-    if (this.#ended) release();
-    else this.#releaseTurn = release;
-  }
-
-  /** Waits for a page slot without a turn, so that runs that need no page pass those that do. */
-  async #takePageSlot(): Promise<() => void> {
-    const { pages } = this.#ground;
-    const mustWait = !pages.free;
-    if (mustWait) this.#giveBackTurn();
-    const release = await pages.lease(this.order.workspaceId, this.order.deadline_ms, this.#interrupted.signal);
-    try {
-      if (mustWait) await this.#takeTurn();
-      return release;
-    } catch (error) {
-      release();
-      throw error;
-    }
-  }
-
-  #giveBackTurn(): void {
-    this.#releaseTurn?.();
-    this.#releaseTurn = undefined;
   }
 
   #held(): ContextLease {
@@ -269,13 +241,7 @@ export class Run implements ProgramRun {
     this.#lease = undefined;
     if (keepContext) lease?.keep();
     else void lease?.drop();
-    this.#giveBackTurn();
+    this.#turns.giveBack();
     this.#answer(message);
   }
-}
-
-/** What the program waits for. */
-interface Awaited {
-  what: 'proceed' | 'code';
-  resolve: (value: string) => void;
 }

@@ -51,7 +51,10 @@ async function story(config: Config, addresses: Addresses, demoKey: string | nul
   return [...lines, ...(await firstRound(config))];
 }
 
-/** Variables and three small functions, so that the requests below stay readable and ids flow from one to the next. */
+/**
+ * Variables and three small functions, so that the requests below stay readable and ids flow from one to the next.
+ * No comments among them: zsh takes none at its prompt.
+ */
 function shell(config: Config, addresses: Addresses, demoKey: string): string[] {
   const gateway = config.gateway
     ? ['-H "Gateway-Access-Client-Id: $GATEWAY_CLIENT_ID"', '-H "Gateway-Access-Client-Secret: $GATEWAY_CLIENT_SECRET"']
@@ -79,13 +82,13 @@ async function firstRound(config: Config): Promise<string[]> {
   const open = config.callbackAllowedNetworks?.includes(`${receiver.host}/32`);
   const lines = [
     '',
-    '  # an account of the stand-in network: any name, with the password "sandbox" (name+email@… asks for a code: 000000)',
+    '  echo "An account of the stand-in network: any name signs in, with the password sandbox"',
     '  ACCOUNT="ada-$(date +%s)@example.com"',
     '  CONNECTION=$(api "$BASE/v1/connections" \\',
     '    -d "{\\"provider\\":\\"social\\",\\"username\\":\\"$ACCOUNT\\",\\"password\\":\\"sandbox\\",\\"region\\":\\"US\\"}" | field id)',
     "  run social.login '{}'",
     '',
-    '  # search people, write to the first one found',
+    '  echo "Search people, write to the first one found"',
     '  PERSON=$(run social.people.search \'{"keywords":"engineer","count":3}\' | field "result.people[0].hash_id")',
     '  run social.message.send "{\\"recipient_actor_id\\":\\"$PERSON\\",\\"body\\":\\"Hello from the service\\"}"',
   ];
@@ -93,11 +96,11 @@ async function firstRound(config: Config): Promise<string[]> {
   return [
     ...lines,
     '',
-    '  # subscribe: callbacks of this trial may reach the receiver that `npm run receiver` starts in a third terminal',
+    '  echo "Subscribe the receiver that npm run receiver starts in a third terminal"',
     '  api "$BASE/v1/connections/$CONNECTION/subscriptions" \\',
     `    -d '{"event_types":["message_received"],"callback_url":"${callback}","secret":"${receiver.secret}"}'`,
     '',
-    '  # let somebody answer; the receiver shows the signed callback',
+    '  echo "Let somebody answer; the receiver shows the signed callback"',
     '  curl -sS "$CONTROL/stream" \\',
     '    -d "{\\"account\\":\\"$ACCOUNT\\",\\"action\\":\\"emit\\",\\"type\\":\\"message_received\\",\\"data\\":{\\"body\\":\\"Hi back\\"}}"',
   ];

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Node, startNode } from '../actors/node/node.js';
+import { findBrowser } from '../browser-pool/find-browser.js';
 import { type Site, socialSite } from '../browser-pool/social/site.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { connectDatabase, type DatabaseServer, DatabaseUnavailable } from '../storage/embedded.js';
@@ -34,6 +35,11 @@ const EDGE_CONNECTIONS = 10;
 async function start(config: Config, log: Logger, parts: Parts): Promise<string> {
   const keys = await loadEncryptionKeys(config);
   const ring = keyRing(keys);
+  if (!findBrowser()) {
+    log.warn(
+      'no browser found: social operations fail until chromium-headless-shell or chromium is installed or BROWSER_PATH set',
+    );
+  }
   if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,

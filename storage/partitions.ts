@@ -1,6 +1,6 @@
 import type { Sql } from './database.js';
-import type { QueueKind } from './jobs.js';
 import { recoverDeliveries } from './deliveries.js';
+import type { QueueKind } from './jobs.js';
 import { finishJobs, releaseJobs } from './jobs.js';
 import { transition } from './transitions.js';
 

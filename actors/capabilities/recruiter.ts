@@ -5,6 +5,7 @@ import {
   JSON_DEPTH,
   type Keyword,
   RECRUITER_LIST_ENTRIES,
+  RECRUITER_TITLES,
   type SearchCount,
   type SearchKeywords,
   type SearchStart,
@@ -27,7 +28,8 @@ export interface RecruiterTypeaheadResult {
 
 export type RecruiterSearchInput = {
   keywords?: SearchKeywords;
-  titles?: unknown[] & tags.MaxItems<10>;
+  /** typia lists the bound in the schema but does not check it, the entries being unknown: `refineSearch` does. */
+  titles?: unknown[] & tags.MaxItems<typeof RECRUITER_TITLES>;
   start?: SearchStart;
   count?: SearchCount;
   first_names?: unknown;
@@ -77,9 +79,8 @@ const NO_CRITERIA: ReadonlySet<string> = new Set(['start', 'count']);
 function refineSearch(input: Record<string, unknown>): FieldError[] {
   const errors = Object.entries(input).flatMap(([key, value]): FieldError[] => {
     const path = `$input.${key}`;
-    if (Array.isArray(value) && value.length > RECRUITER_LIST_ENTRIES) {
-      return refuse(path, `at most ${RECRUITER_LIST_ENTRIES} entries`);
-    }
+    const atMost = key === 'titles' ? RECRUITER_TITLES : RECRUITER_LIST_ENTRIES;
+    if (Array.isArray(value) && value.length > atMost) return refuse(path, `at most ${atMost} entries`);
     return storable(value, JSON_DEPTH) ? [] : refuse(path, `no control characters, nested at most ${JSON_DEPTH} deep`);
   });
   if (errors.length > 0) return errors;

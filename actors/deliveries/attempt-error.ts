@@ -1,3 +1,5 @@
+import { errors } from 'undici';
+
 /**
  * Why an attempt failed, as it is stored in `error` and counted:
  *
@@ -64,6 +66,7 @@ const BY_CODE: Record<string, AttemptError> = {
   INVALID_CA: 'tls',
   INVALID_PURPOSE: 'tls',
   HOSTNAME_MISMATCH: 'tls',
+  UNSPECIFIED: 'tls',
   EPROTO: 'tls',
 };
 
@@ -73,7 +76,7 @@ export function classify(error: unknown): AttemptError {
   const known = code === undefined ? undefined : BY_CODE[code];
   if (known) return known;
   if (code?.startsWith('ERR_TLS') || code?.startsWith('ERR_SSL')) return 'tls';
-  if (code?.startsWith('HPE_')) return 'protocol';
+  if (error instanceof errors.HTTPParserError) return 'protocol';
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0]);
   return 'internal';
 }

@@ -7,7 +7,7 @@ import { AttemptLedger } from './attempt-ledger.js';
 import { CallbackBodies } from './callback-body.js';
 import type { CallbackPolicy } from './callback-guard.js';
 import { AttemptCounters, type DeliveryStats } from './counters.js';
-import { THREAD_routing, THREAD_waiting } from './limits.js';
+import { THREAD_routing, THREAD_subscriptions, THREAD_waiting } from './limits.js';
 import { type AttemptResult, Sender } from './sender.js';
 import { callbackHeaders } from './signature.js';
 import { type FetchedDelivery, SubscriptionActor } from './subscription-actor.js';
@@ -111,6 +111,7 @@ class ThreadDispatcher implements Dispatcher {
 
   async drain(): Promise<void> {
     this.#draining = true;
+    this.#ledger.close();
     const now = this.options.clock.now();
     for (const actor of this.#actors.values()) {
       this.#putBack(
@@ -124,19 +125,20 @@ class ThreadDispatcher implements Dispatcher {
         this.#emptied = resolve;
       });
     }
-    this.#ledger.close();
     await this.#sender.destroy();
   }
 
   stats(): DeliveryStats {
     const { attempts, duration_ms_sum, duration_count, put_back } = this.#counters;
+    let waiting = 0;
+    for (const actor of this.#actors.values()) waiting += actor.waiting;
     return {
       attempts: { ...attempts },
       duration_ms_sum,
       duration_count,
       put_back,
       in_flight: this.#turns.taken,
-      waiting: this.#sum((actor) => actor.waiting),
+      waiting,
       subscriptions: this.#actors.size,
     };
   }
@@ -150,7 +152,7 @@ class ThreadDispatcher implements Dispatcher {
         deliveries.map(({ id }) => id),
       );
     } catch {
-      // Only once the ledger is closed: the jobs are left to the next owner.
+      // Only while draining: the jobs are left to the next owner.
       routes = new Map();
     }
     this.#routing -= deliveries.length;
@@ -267,7 +269,7 @@ class ThreadDispatcher implements Dispatcher {
       .then(() => {
         for (const { partition, startAfter } of back) this.options.wakeAt(partition, startAfter);
       })
-      // Only once the ledger is closed: the jobs are left to the next owner.
+      // Only while draining: the jobs are left to the next owner.
       .catch(() => undefined)
       .finally(() => {
         for (const delivery of deliveries) this.#forget(delivery);
@@ -281,17 +283,10 @@ class ThreadDispatcher implements Dispatcher {
 
   #passivate(actor: SubscriptionActor): void {
     // A slow one is remembered: forgotten, it would be taken for fast at its next delivery.
-    if (actor.idle && !actor.slow) this.#actors.delete(actor.id);
+    if (actor.idle && (!actor.slow || this.#actors.size > THREAD_subscriptions)) this.#actors.delete(actor.id);
   }
 
   #roomNow(): number {
-    const waiting = this.#sum((actor) => (actor.slow ? 0 : actor.waiting));
-    return Math.max(0, Math.min(THREAD_routing - this.#routing, THREAD_waiting - waiting));
-  }
-
-  #sum(of: (actor: SubscriptionActor) => number): number {
-    let sum = 0;
-    for (const actor of this.#actors.values()) sum += of(actor);
-    return sum;
+    return Math.max(0, Math.min(THREAD_routing - this.#routing, THREAD_waiting - this.#turns.waitingFast));
   }
 }

@@ -49,6 +49,9 @@ export const SLOW_ATTEMPT_ms = 5_000;
 /** Part of the slots that subscriptions with slow receivers may hold together. */
 export const SLOW_share = 0.5;
 
+/** Subscriptions a thread remembers. Past it an idle one with a slow receiver is forgotten, and found slow again. */
+export const THREAD_subscriptions = 10_000;
+
 /** How soon, and how late at most, a delivery that was put back is fetched again. */
 export const PUT_BACK_min_ms = 1_000;
 export const PUT_BACK_max_ms = 120_000;

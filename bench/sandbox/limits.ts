@@ -2,6 +2,7 @@
 export const LIMITS = {
   members: 12_000,
   companies: 600,
+  jobs: 3_000,
   /** A bigger body is 413 `too_large`. */
   body_bytes: 2 * 1024 * 1024,
   /** A code sent later than this finds its challenge expired. */
@@ -15,6 +16,9 @@ export const LIMITS = {
   search_start: 1_000,
   search_count: 50,
   search_count_default: 10,
+  jobs_count_default: 25,
+  recruiter_count_default: 25,
+  recruiter_entries: 100,
   /** Conversations and messages alike. */
   conversation_count: 20,
   resolve_ids: 25,

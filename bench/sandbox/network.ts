@@ -9,9 +9,11 @@ import { conversationSearchRoutes } from './api/conversation-search.js';
 import { conversationRoutes } from './api/conversations.js';
 import { identityRoutes } from './api/identity.js';
 import { invitationRoutes } from './api/invitations.js';
+import { jobRoutes } from './api/jobs.js';
 import { messageRoutes } from './api/messages.js';
 import { peopleRoutes } from './api/people.js';
 import { profileRoutes } from './api/profiles.js';
+import { recruiterRoutes } from './api/recruiter.js';
 import { typeaheadRoutes } from './api/typeahead.js';
 import { certificateIn } from './certificate.js';
 import { controlServer } from './control.js';
@@ -21,6 +23,7 @@ import { Front } from './http/front.js';
 import { ORIGIN, REGIONS } from './limits.js';
 import { checkpointRoutes } from './pages/checkpoint.js';
 import { feedRoutes } from './pages/feed.js';
+import { contractChosen, recruiterPageRoutes } from './pages/recruiter.js';
 import { signedIn, signInRoutes } from './pages/sign-in.js';
 import { Post } from './post.js';
 import { openRegionalProxy } from './proxies.js';
@@ -63,7 +66,11 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   state.sessions.onEnd((session) => streams.endSession(session));
   const site = [
     ...signInRoutes(state),
-    ...checkpointRoutes(state, (exchange, { next }, account) => signedIn(state, exchange, account, next)),
+    ...checkpointRoutes(state, (exchange, { purpose }, account) =>
+      purpose.for === 'login'
+        ? signedIn(state, exchange, account, purpose.next)
+        : contractChosen(state, exchange, purpose.contractId),
+    ),
     ...feedRoutes(state),
     ...identityRoutes(state),
     ...peopleRoutes(state),
@@ -76,6 +83,9 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
     ...conversationSearchRoutes(state),
     ...attachmentRoutes(state),
     ...messageRoutes(state, post),
+    ...jobRoutes(state),
+    ...recruiterPageRoutes(state),
+    ...recruiterRoutes(state),
     ...streams.routes(),
   ];
   const front = new Front(state, faults, traffic, site, fileRoutes(state));

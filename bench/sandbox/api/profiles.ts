@@ -37,7 +37,7 @@ export function profileRoutes(state: State): Route[] {
   ];
 }
 
-function profileView(state: State, viewer: Member, member: Member): Record<string, unknown> {
+export function profileView(state: State, viewer: Member, member: Member): Record<string, unknown> {
   const { hashId, publicId, memberId, firstName, lastName, headline } = member;
   const life = biographyOf(member, state.directory.companies);
   const distance = state.acquaintance.distance(viewer.hashId, hashId);

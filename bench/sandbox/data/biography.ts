@@ -1,3 +1,4 @@
+import { careerOf, PRESENT_YEAR } from './career.js';
 import type { Company } from './companies.js';
 import { Draw } from './draw.js';
 import type { Member } from './members.js';
@@ -52,29 +53,24 @@ const FIELDS = [
   null,
 ] as const;
 
-/** The year in which the generated world stands still. */
-export const PRESENT_YEAR = 2025;
-
 export function biographyOf(member: Member, companies: readonly Company[]): Biography {
   const draw = new Draw('biography', member.hashId);
-  const skills = new Set(Array.from({ length: draw.between(3, 9) }, () => draw.pick(SKILLS)));
-  const experience = experienceOf(draw, member, companies);
-  const begun = experience.at(-1)?.startedOn.year ?? PRESENT_YEAR;
+  const { graduationYear, skills } = careerOf(member);
   const city = cityOf(LOCATIONS[member.location] ?? '').city;
   return {
     about: draw.chance(0.7) ? `${member.headline}. ${draw.pick(SENTENCES)} ${draw.pick(SENTENCES)}` : null,
-    experience,
+    experience: experienceOf(draw, member, companies),
     education: [
       {
         school: SCHOOLS[member.school] ?? '',
         schoolId: facetId('school', member.school),
         degree: draw.pick(DEGREES),
         fieldOfStudy: draw.pick(FIELDS),
-        startYear: begun - 4,
-        endYear: begun,
+        startYear: graduationYear - 4,
+        endYear: graduationYear,
       },
     ],
-    skills: [...skills],
+    skills: skills.map((place) => SKILLS[place] ?? ''),
     email: `${member.publicId}@mail.test`,
     phoneNumbers: draw.chance(0.4) ? [`+49 30 555${String(draw.between(0, 9_999)).padStart(4, '0')}`] : [],
     address: draw.chance(0.2) ? `${draw.between(1, 99)} ${draw.pick(TITLES)} Street, ${city}` : null,
@@ -87,12 +83,13 @@ function experienceOf(draw: Draw, member: Member, companies: readonly Company[])
     member.pastCompany,
     ...(draw.chance(0.5) ? [draw.between(0, companies.length - 1)] : []),
   ];
+  const { pastJob } = careerOf(member);
   let end: Position['endedOn'] = null;
   return places.map((place, number) => {
     const company = companies[place] as Company;
     const startedOn = { year: (end?.year ?? PRESENT_YEAR) - draw.between(1, 6), month: draw.between(1, 12) };
     const position = {
-      title: number === 0 ? member.title : draw.pick(TITLES),
+      title: number === 0 ? member.title : (TITLES[number === 1 ? pastJob : draw.between(0, TITLES.length - 1)] ?? ''),
       company: company.name,
       companyId: company.companyId,
       location: LOCATIONS[company.location] ?? '',

@@ -32,6 +32,8 @@ export class Front {
 
   /** Answers one request that came through the proxy of `region`. Never throws. */
   async serve(region: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Whoever asked may be gone by the time the answer is written.
+    response.on('error', () => {});
     try {
       const body = await bodyOf(request);
       if (body === null) send(response, refusal(413, 'too_large', 'The body is too large.'), []);

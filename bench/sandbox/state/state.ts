@@ -8,6 +8,7 @@ import { type Invitation, Invitations } from './invitations.js';
 import { Journal } from './journal.js';
 import { Ledger, type LedgerEntry } from './ledger.js';
 import { type Letter, Mailboxes } from './mailboxes.js';
+import { Seats } from './seats.js';
 import { type Session, Sessions } from './sessions.js';
 
 /** What the journal holds. A write and its ledger entry are one record: there is never one without the other. */
@@ -18,6 +19,7 @@ export type StateRecord =
   | { type: 'letter'; letter: Letter; entry: LedgerEntry | null }
   | { type: 'invitation'; from: string; invitation: Invitation; entry: LedgerEntry }
   | { type: 'attachment'; attachment: Attachment }
+  | { type: 'contract_chosen'; token: string; contractId: string }
   /** Two members became connections of each other. */
   | { type: 'connected'; one: string; other: string; at: number };
 
@@ -30,6 +32,7 @@ export class State {
   readonly acquaintance: Acquaintance;
   readonly accounts: Accounts;
   readonly sessions = new Sessions();
+  readonly seats = new Seats();
   readonly challenges = new Challenges();
   readonly mailboxes: Mailboxes;
   readonly invitations: Invitations;
@@ -75,6 +78,7 @@ export class State {
         return;
       case 'session_ended':
         this.sessions.applyEnded(record.token);
+        this.seats.applyEnded(record.token);
         return;
       case 'letter':
         this.mailboxes.apply(record.letter);
@@ -87,6 +91,9 @@ export class State {
       case 'invitation':
         this.invitations.apply(record.from, record.invitation);
         this.ledger.apply(record.entry);
+        return;
+      case 'contract_chosen':
+        this.seats.apply(record.token, record.contractId);
         return;
       case 'connected':
         this.acquaintance.connect(record.one, record.other, record.at);

@@ -57,7 +57,7 @@ const search = (rest: object): Bounds =>
   both(
     integer('start', 0, 1000, rest),
     integer('count', 1, 50, rest),
-    text('keywords', 0, 200, { ...rest, filters: { title: 'x' } }),
+    text('keywords', 0, 200, { ...rest, filters: { location_name: 'x' } }),
   );
 
 const urn = (actor: string, id: string) => `urn:social:conversation:(${actor},${id})`;
