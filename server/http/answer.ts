@@ -19,18 +19,24 @@ export type ErrorStyle = 'plain' | 'envelope';
 
 /**
  * An error as its route writes it: `{code, message, errors?}`, a 409 exactly `{code}` (decision H2); or the
- * compatibility route's `{error: {code, message, details}}`.
+ * compatibility route's envelope.
  */
 export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string): Answer {
-  const known = error instanceof HttpError ? error : unexpected(error, requestId);
-  const { code, message, errors, headers } = known;
-  const details = error instanceof EnvelopeError ? error.details : errors ? { errors } : {};
-  const status = error instanceof EnvelopeError ? error.envelopeStatus : HTTP_ERRORS[code];
-  if (style === 'envelope') {
-    const name = error instanceof EnvelopeError ? error.envelopeCode : code;
-    return json(status, { error: { code: name, message, details } }, headers);
-  }
+  const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
+  const status = HTTP_ERRORS[code];
+  if (style === 'envelope') return envelope(status, code, message, errors ? { errors } : {}, headers);
   return json(status, status === 409 ? { code } : { code, message, ...(errors && { errors }) }, headers);
+}
+
+/** An error of the compatibility route. */
+export function envelope(
+  status: number,
+  code: string,
+  message: string,
+  details: Record<string, unknown>,
+  headers: Record<string, string>,
+): Answer {
+  return json(status, { error: { code, message, details } }, headers);
 }
 
 /** Nothing of the cause is told, but whether it is worth trying again soon (decision H15). */
@@ -38,19 +44,6 @@ function unexpected(error: unknown, requestId: string): HttpError {
   if (isUnreachable(error))
     return new HttpError('unavailable', 'the database cannot be reached', undefined, { 'Retry-After': '1' });
   return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
-}
-
-/** An error that only the envelope can say: another status or code than the table of errors has, and details. */
-export class EnvelopeError extends HttpError {
-  constructor(
-    readonly envelopeStatus: 400 | 409 | 423 | 424,
-    readonly envelopeCode: string,
-    message: string,
-    readonly details: Record<string, unknown>,
-    headers: Record<string, string>,
-  ) {
-    super('internal_error', message, undefined, headers);
-  }
 }
 
 /** 400 with where it is wrong. */

@@ -48,10 +48,9 @@ function fieldError({ path, expected, value }: IValidation.IError, root: string)
 
 /** A type as typia writes it, without what it adds for optional fields and for grouping. */
 function readable(expected: string): string {
-  return expected
-    .replace(/ \| undefined\)?$/, '')
-    .replace(/^\(/, '')
-    .replace(/\)$/, '');
+  const ungrouped = (text: string) => text.replace(/^\((.*)\)$/, '$1');
+  const type = ungrouped(ungrouped(expected).replace(/ \| undefined$/, ''));
+  return /^(?:\w+Input|Record<.*>)$/.test(type) ? 'an object' : type;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -34,7 +34,13 @@ export interface NewSocialInput {
 /** A synthetic account, for testing. */
 export interface NewSimulatedInput {
   provider: 'simulated';
-  external_actor: { kind: 'person' | 'installation'; id: Printable<1, 255> };
+  external_actor: SimulatedActorInput;
+}
+
+/** Who the synthetic account is; one connection each in a workspace. */
+export interface SimulatedActorInput {
+  kind: 'person' | 'installation';
+  id: Printable<1, 255>;
 }
 
 export type NewConnectionInput = NewSocialInput | NewSimulatedInput;

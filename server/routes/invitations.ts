@@ -3,7 +3,7 @@ import typia from 'typia';
 import type { MessageText, ProviderId } from '../../actors/capabilities/fields.js';
 import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections.js';
 import type { OperationRow } from '../../storage/records.js';
-import { type Answer, EnvelopeError, invalidField, json } from '../http/answer.js';
+import { type Answer, envelope, invalidField, json } from '../http/answer.js';
 import { isPrintableKey, pathId } from '../http/fields.js';
 import { BODY_bytes, INVITATION_WAIT_ms } from '../http/limits.js';
 import { type Call, type Lookup, type Route, route } from '../http/route.js';
@@ -45,7 +45,10 @@ async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Pr
     input,
     idempotencyKey,
   });
-  const settled = prefer.respondAsync ? operation : await awaitSettled(call, operation, INVITATION_WAIT_ms);
+  // It is accepted: whatever hinders the wait, the answer is that it is under way.
+  const settled = prefer.respondAsync
+    ? null
+    : await awaitSettled(call, operation, INVITATION_WAIT_ms).catch(() => null);
   return outcomeAnswer(settled ?? operation, body.return_original === true, {
     'Idempotency-Key': idempotencyKey,
     'X-Operation-Id': operation.id,
@@ -71,24 +74,23 @@ function outcomeAnswer(operation: OperationRow, returnOriginal: boolean, headers
     }
     case 'skipped': {
       const reason = String(operation.result?.reason ?? 'skipped');
-      throw new EnvelopeError(409, reason, 'nothing was left to do', { ...details, reason }, headers);
+      return envelope(409, reason, 'nothing was left to do', { ...details, reason }, headers);
     }
     case 'canceled':
-      throw new EnvelopeError(409, 'canceled', 'the operation was canceled', details, headers);
+      return envelope(409, 'canceled', 'the operation was canceled', details, headers);
     case 'outcome_unknown':
-      throw new EnvelopeError(409, 'outcome_unknown', 'the invitation may have been sent', details, headers);
+      return envelope(409, 'outcome_unknown', 'the invitation may have been sent', details, headers);
     case 'failed':
-      throw failure(operation, headers);
+      return failureAnswer(operation, headers);
   }
 }
 
-function failure(operation: OperationRow, headers: Record<string, string>): EnvelopeError {
+function failureAnswer(operation: OperationRow, headers: Record<string, string>): Answer {
   const code = operation.error_code ?? 'internal_error';
   const details = { ...operation.error_details, operation_id: operation.id };
-  if (code === 'connection_not_ready')
-    return new EnvelopeError(423, code, 'the account is not ready', details, headers);
-  if (code === 'validation_error') return new EnvelopeError(400, code, 'the request is not valid', details, headers);
-  return new EnvelopeError(424, code, 'the provider did not accept the invitation', details, headers);
+  if (code === 'connection_not_ready') return envelope(423, code, 'the account is not ready', details, headers);
+  if (code === 'validation_error') return envelope(400, code, 'the request is not valid', details, headers);
+  return envelope(424, code, 'the provider did not accept the invitation', details, headers);
 }
 
 export const invitationRoutes: Route[] = [

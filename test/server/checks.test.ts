@@ -171,6 +171,21 @@ t.test(
   },
 );
 
+t.test('an error says where, and what was expected there', async (t) => {
+  const { call } = await startTestEdge(t);
+  const create = await call('POST', '/v1/connections', { body: { provider: 'simulated', external_actor: null } });
+  t.strictSame(create.json.errors, [{ path: 'body.external_actor', expected: 'an object', value: null }]);
+  const list = await call('GET', '/v1/operations?limit=x&status=done');
+  t.strictSame(
+    list.json.errors.map((error) => [error.path, error.value]),
+    [
+      ['query.status', 'done'],
+      ['query.limit', 'x'],
+    ],
+  );
+  t.equal(list.json.errors[1]?.expected, 'number & Type<"uint32"> & Minimum<1> & Maximum<100>');
+});
+
 t.test('secrets are never repeated in an error', async (t) => {
   const { call } = await startTestEdge(t);
   const reply = await call('POST', '/v1/connections', {
