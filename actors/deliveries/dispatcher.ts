@@ -1,33 +1,19 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../storage/database.js';
-import type { StartedDelivery } from '../../storage/deliveries.js';
-import type { KeyRing } from '../../storage/encryption.js';
-import type { Logger } from '../../storage/log.js';
+import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import { AttemptLedger } from './attempt-ledger.js';
-import { CallbackBodies } from './callback-body.js';
-import type { CallbackPolicy } from './callback-guard.js';
-import { AttemptCounters, type DeliveryStats } from './counters.js';
+import type { DeliveryStats } from './counters.js';
 import { THREAD_routing, THREAD_subscriptions, THREAD_waiting } from './limits.js';
-import { type AttemptResult, Sender } from './sender.js';
-import { callbackHeaders } from './signature.js';
+import type { AttemptResult } from './sender.js';
 import { type FetchedDelivery, SubscriptionActor } from './subscription-actor.js';
 import { Turns } from './turns.js';
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends AttemptOptions {
   db: Database;
-  ring: KeyRing;
-  policy: CallbackPolicy;
-  /** PEM certificates trusted besides the machine's own (`CALLBACK_CA_FILE`). */
-  ca?: string | undefined;
   /** Attempts in flight in this thread at most (`DELIVERY_CONCURRENCY`). */
   concurrency: number;
-  log: Logger;
-  /** What retries are scheduled by. */
-  clock: { now(): Date };
   /** Told when jobs of the partition's delivery queue are due, or when there is room for them again. */
   wakeAt: (partition: number, at: Date) => void;
-  /** Of one attempt, in milliseconds; 15 s unless told. */
-  deadline_ms?: number | undefined;
 }
 
 export interface Dispatcher {
@@ -65,20 +51,19 @@ class ThreadDispatcher implements Dispatcher {
   readonly #actors = new Map<string, SubscriptionActor>();
   readonly #turns: Turns;
   readonly #ledger: AttemptLedger;
-  readonly #sender: Sender;
-  readonly #bodies = new CallbackBodies();
-  readonly #counters = new AttemptCounters();
+  readonly #attempts: CallbackAttempts;
   /** Partitions that were told there is no room. */
   readonly #refused = new Set<number>();
   #routing = 0;
   #draining = false;
   #emptied: (() => void) | undefined;
+  #drained: Promise<void> | undefined;
 
   constructor(private readonly options: DispatcherOptions) {
-    const { db, clock, log, concurrency, policy, ca, deadline_ms } = options;
+    const { db, clock, log, concurrency } = options;
     this.#turns = new Turns(concurrency);
     this.#ledger = new AttemptLedger(db, () => clock.now(), log, concurrency);
-    this.#sender = new Sender({ policy, ca, deadline_ms });
+    this.#attempts = new CallbackAttempts(options);
   }
 
   room(partition: number): number {
@@ -91,8 +76,8 @@ class ThreadDispatcher implements Dispatcher {
     const fresh: FetchedDelivery[] = [];
     for (const id of ids) {
       const known = this.#held.get(id);
-      if (known && !known.dropped && known.epoch >= epoch) continue;
-      const delivery = { id, partition, epoch, dropped: false };
+      if (known && !known.dropped && !known.leaving && known.epoch >= epoch) continue;
+      const delivery = { id, partition, epoch, dropped: false, leaving: false };
       this.#held.set(id, delivery);
       fresh.push(delivery);
     }
@@ -109,7 +94,27 @@ class ThreadDispatcher implements Dispatcher {
     }
   }
 
-  async drain(): Promise<void> {
+  drain(): Promise<void> {
+    this.#drained ??= this.#drain();
+    return this.#drained;
+  }
+
+  stats(): DeliveryStats {
+    const { attempts, duration_ms_sum, duration_count, put_back } = this.#attempts.counters;
+    let waiting = 0;
+    for (const actor of this.#actors.values()) waiting += actor.waiting;
+    return {
+      attempts: { ...attempts },
+      duration_ms_sum,
+      duration_count,
+      put_back,
+      in_flight: this.#turns.taken,
+      waiting,
+      subscriptions: this.#actors.size,
+    };
+  }
+
+  async #drain(): Promise<void> {
     this.#draining = true;
     this.#ledger.close();
     const now = this.options.clock.now();
@@ -125,22 +130,7 @@ class ThreadDispatcher implements Dispatcher {
         this.#emptied = resolve;
       });
     }
-    await this.#sender.destroy();
-  }
-
-  stats(): DeliveryStats {
-    const { attempts, duration_ms_sum, duration_count, put_back } = this.#counters;
-    let waiting = 0;
-    for (const actor of this.#actors.values()) waiting += actor.waiting;
-    return {
-      attempts: { ...attempts },
-      duration_ms_sum,
-      duration_count,
-      put_back,
-      in_flight: this.#turns.taken,
-      waiting,
-      subscriptions: this.#actors.size,
-    };
+    await this.#attempts.destroy();
   }
 
   async #route(partition: number, deliveries: FetchedDelivery[]): Promise<void> {
@@ -178,7 +168,7 @@ class ThreadDispatcher implements Dispatcher {
     while (!this.#draining) {
       const turn = this.#turns.begin();
       if (!turn) break;
-      void this.#attempt(turn.actor, turn.actor.next(), turn.end);
+      void this.#runAttempt(turn.actor, turn.actor.next(), turn.end);
       this.#turns.update(turn.actor);
     }
     if (this.#refused.size === 0 || this.#draining || this.#roomNow() === 0) return;
@@ -188,14 +178,14 @@ class ThreadDispatcher implements Dispatcher {
     for (const partition of refused) this.options.wakeAt(partition, now);
   }
 
-  async #attempt(actor: SubscriptionActor, delivery: FetchedDelivery, endTurn: () => void): Promise<void> {
+  async #runAttempt(actor: SubscriptionActor, delivery: FetchedDelivery, endTurn: () => void): Promise<void> {
     let result: AttemptResult | undefined;
     try {
       const held = { id: delivery.id, partition: delivery.partition, epoch: delivery.epoch, attemptId: uuidv7() };
       const started = delivery.dropped ? undefined : await this.#ledger.start(held);
       if (started?.outcome === 'started' && !delivery.dropped) {
-        result = await this.#send(started);
-        this.#counters.count(result);
+        result = await this.#attempts.make(started);
+        delivery.leaving = true;
         const finished = await this.#ledger.finish({
           ...held,
           outcome: result.outcome,
@@ -217,52 +207,10 @@ class ThreadDispatcher implements Dispatcher {
     }
   }
 
-  async #send(delivery: StartedDelivery): Promise<AttemptResult> {
-    const at = this.options.clock.now();
-    const secrets = this.#openSecrets(delivery, at);
-    let result: AttemptResult;
-    if (secrets) {
-      const body = this.#bodies.hold(delivery);
-      const headers = callbackHeaders({ eventId: delivery.event_id, deliveryId: delivery.id, body, at, secrets });
-      result = await this.#sender.send(delivery.callback_url, headers, body);
-      this.#bodies.release(delivery.event_id);
-    } else {
-      result = { outcome: 'failed', status_code: null, error: 'secret', duration_ms: 0 };
-    }
-    if (result.outcome === 'failed') {
-      this.options.log.warn(
-        {
-          delivery_id: delivery.id,
-          subscription_id: delivery.subscription_id,
-          event_id: delivery.event_id,
-          attempt: delivery.attempt_count,
-          error: result.error,
-          status_code: result.status_code,
-          duration_ms: Math.round(result.duration_ms),
-        },
-        'delivery attempt failed',
-      );
-    }
-    return result;
-  }
-
-  /** The secrets that sign now, the newest first (decision E12); undefined when the key ring cannot open them. */
-  #openSecrets(delivery: StartedDelivery, at: Date): string[] | undefined {
-    const context = `subscription/${delivery.subscription_id}/secret`;
-    const { secret_sealed, previous_secret_sealed, previous_valid_until } = delivery;
-    const sealed = [secret_sealed];
-    if (previous_secret_sealed && previous_valid_until && previous_valid_until > at)
-      sealed.push(previous_secret_sealed);
-    try {
-      return sealed.map((secret) => this.options.ring.open(secret, context).toString('utf8'));
-    } catch {
-      return undefined;
-    }
-  }
-
   #putBack(deliveries: FetchedDelivery[], when: () => Date): void {
     if (deliveries.length === 0) return;
-    this.#counters.put_back += deliveries.length;
+    this.#attempts.counters.put_back += deliveries.length;
+    for (const delivery of deliveries) delivery.leaving = true;
     const back = deliveries.map(({ id, partition, epoch }) => ({ id, partition, epoch, startAfter: when() }));
     this.#ledger
       .putBack(back)

@@ -8,12 +8,15 @@ import {
 } from './limits.js';
 import type { AttemptResult } from './sender.js';
 
-/** A delivery this thread fetched, under the epoch of its partition. `dropped` once the partition is lost. */
+/** A delivery this thread fetched, under the epoch of its partition. */
 export interface FetchedDelivery {
   readonly id: string;
   readonly partition: number;
   readonly epoch: number;
+  /** The partition is lost: nothing of it starts any more. */
   dropped: boolean;
+  /** Its job is being put back or removed: if it is fetched again, that has happened. */
+  leaving: boolean;
 }
 
 /** Weight of the newest attempt in the mean duration. */
