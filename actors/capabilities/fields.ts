@@ -93,4 +93,5 @@ export const RENDER_CONTENT_BYTES = 16 * 1024;
 /** Deeper JSON than this is refused before anything walks it recursively. */
 export const JSON_DEPTH = 32;
 export const ATTACHMENT_BYTES = 1_000_000;
+export const RECRUITER_TITLES = 10;
 export const RECRUITER_LIST_ENTRIES = 100;

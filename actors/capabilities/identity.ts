@@ -13,7 +13,7 @@ export interface IdentityResult {
   firstName: string | null;
   lastname: string | null;
   headline: string | null;
-  avatar?: string | null;
+  avatar?: string;
   state_revision: number;
 }
 

@@ -5,6 +5,7 @@ import {
   JSON_DEPTH,
   type Keyword,
   RECRUITER_LIST_ENTRIES,
+  RECRUITER_TITLES,
   type SearchCount,
   type SearchKeywords,
   type SearchStart,
@@ -14,7 +15,7 @@ import { storable } from './json.js';
 
 /**
  * The recruiter's typeahead and candidate search (spec: "Discovery and search"). At submission a filter only has
- * to be one that exists; what it may hold is checked when its turn comes (`recruiterFilters.ts`, decision O6).
+ * to be one that exists; what it may hold is checked when its turn comes (`recruiter-filters.ts`, decision O6).
  */
 
 export type RecruiterTypeaheadKind = 'company' | 'industry' | 'job_title' | 'location' | 'school' | 'skill' | 'zip';
@@ -27,7 +28,8 @@ export interface RecruiterTypeaheadResult {
 
 export type RecruiterSearchInput = {
   keywords?: SearchKeywords;
-  titles?: unknown[] & tags.MaxItems<10>;
+  /** typia lists the bound in the schema but does not check it, the entries being unknown: `refineSearch` does. */
+  titles?: unknown[] & tags.MaxItems<typeof RECRUITER_TITLES>;
   start?: SearchStart;
   count?: SearchCount;
   first_names?: unknown;
@@ -77,9 +79,8 @@ const NO_CRITERIA: ReadonlySet<string> = new Set(['start', 'count']);
 function refineSearch(input: Record<string, unknown>): FieldError[] {
   const errors = Object.entries(input).flatMap(([key, value]): FieldError[] => {
     const path = `$input.${key}`;
-    if (Array.isArray(value) && value.length > RECRUITER_LIST_ENTRIES) {
-      return refuse(path, `at most ${RECRUITER_LIST_ENTRIES} entries`);
-    }
+    const atMost = key === 'titles' ? RECRUITER_TITLES : RECRUITER_LIST_ENTRIES;
+    if (Array.isArray(value) && value.length > atMost) return refuse(path, `at most ${atMost} entries`);
     return storable(value, JSON_DEPTH) ? [] : refuse(path, `no control characters, nested at most ${JSON_DEPTH} deep`);
   });
   if (errors.length > 0) return errors;

@@ -12,7 +12,7 @@ import {
   RENDER_CONTENT_BYTES,
   type Text,
 } from './fields.js';
-import { refineUrl } from './fileUrl.js';
+import { refineUrl } from './file-url.js';
 import { shallow } from './json.js';
 
 /** The three sends and file download (spec: "Sending and files"). */
