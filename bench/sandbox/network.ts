@@ -1,18 +1,29 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { attachmentRoutes } from './api/attachments.js';
+import { companyRoutes } from './api/companies.js';
+import { connectionRoutes } from './api/connections.js';
+import { conversationSearchRoutes } from './api/conversation-search.js';
 import { conversationRoutes } from './api/conversations.js';
 import { identityRoutes } from './api/identity.js';
+import { invitationRoutes } from './api/invitations.js';
+import { jobRoutes } from './api/jobs.js';
 import { messageRoutes } from './api/messages.js';
 import { peopleRoutes } from './api/people.js';
+import { profileRoutes } from './api/profiles.js';
+import { recruiterRoutes } from './api/recruiter.js';
+import { typeaheadRoutes } from './api/typeahead.js';
 import { certificateIn } from './certificate.js';
 import { controlServer } from './control.js';
 import { Faults } from './faults.js';
+import { fileRoutes } from './files.js';
 import { Front } from './http/front.js';
 import { ORIGIN, REGIONS } from './limits.js';
 import { checkpointRoutes } from './pages/checkpoint.js';
 import { feedRoutes } from './pages/feed.js';
+import { contractChosen, recruiterPageRoutes } from './pages/recruiter.js';
 import { signedIn, signInRoutes } from './pages/sign-in.js';
 import { Post } from './post.js';
 import { openRegionalProxy } from './proxies.js';
@@ -47,7 +58,7 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   const settings = loadSettings(directory, options.seed);
   const certificate = await certificateIn(directory);
 
-  const state = new State(settings.seed, join(directory, 'journal.jsonl'));
+  const state = new State(settings.seed, directory);
   const faults = new Faults();
   const traffic = new Traffic(REGIONS);
   const streams = new Streams();
@@ -55,15 +66,29 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   state.sessions.onEnd((session) => streams.endSession(session));
   const site = [
     ...signInRoutes(state),
-    ...checkpointRoutes(state, (exchange, { next }, account) => signedIn(state, exchange, account, next)),
+    ...checkpointRoutes(state, (exchange, { purpose }, account) =>
+      purpose.for === 'login'
+        ? signedIn(state, exchange, account, purpose.next)
+        : contractChosen(state, exchange, purpose.contractId),
+    ),
     ...feedRoutes(state),
     ...identityRoutes(state),
     ...peopleRoutes(state),
+    ...profileRoutes(state),
+    ...companyRoutes(state),
+    ...typeaheadRoutes(state),
+    ...connectionRoutes(state),
+    ...invitationRoutes(state),
     ...conversationRoutes(state),
+    ...conversationSearchRoutes(state),
+    ...attachmentRoutes(state),
     ...messageRoutes(state, post),
+    ...jobRoutes(state),
+    ...recruiterPageRoutes(state),
+    ...recruiterRoutes(state),
     ...streams.routes(),
   ];
-  const front = new Front(state, faults, traffic, site, []);
+  const front = new Front(state, faults, traffic, site, fileRoutes(state));
 
   const proxies = await Promise.all(settings.proxies.map((proxy) => openRegionalProxy(proxy, certificate, front)));
   const control = controlServer({ state, faults, streams, traffic, post });

@@ -1,9 +1,17 @@
 import type { Streams } from './realtime.js';
 import type { Account } from './state/accounts.js';
+import { type Attachment, attachmentContent } from './state/attachments.js';
 import type { LedgerEntry } from './state/ledger.js';
-import type { Category, Message } from './state/mailboxes.js';
+import type { Category, Letter, Message } from './state/mailboxes.js';
 import { unguessable } from './state/sessions.js';
 import type { State } from './state/state.js';
+
+/** What somebody wants to send. */
+export interface Draft {
+  body: string;
+  renderContent: Record<string, unknown>[];
+  attachments: Attachment[];
+}
 
 /** Carries messages: into both mailboxes and the ledger in one commit, then onto the streams of both people. */
 export class Post {
@@ -13,18 +21,23 @@ export class Post {
   ) {}
 
   /** A message that an account sent through the site. Committed when this returns. */
-  send(
-    from: Account,
-    to: string,
-    body: string,
-    renderContent: Record<string, unknown>[],
-    entry: Omit<LedgerEntry, 'at'>,
-  ): Message {
-    const message = this.compose(from.member.hashId, to, body, renderContent);
+  send(from: Account, to: string, draft: Draft, entry: Omit<LedgerEntry, 'at'>): Message {
+    const { body, renderContent, attachments } = draft;
+    const content = [...renderContent, ...attachments.map(attachmentContent)];
+    const message = this.compose(from.member.hashId, to, body, content);
     const at = new Date(message.deliveredAt).toISOString();
-    this.deliver(message, to, 'PRIMARY_INBOX', { ...entry, at });
-    this.announce(message, to);
+    const attachmentIds = attachments.map(({ id }) => id);
+    this.#deliver(
+      { message, people: [message.senderHashId, to], category: 'PRIMARY_INBOX', attachmentIds },
+      { ...entry, at },
+    );
+    this.#announce(message, to);
     return message;
+  }
+
+  /** Files a message that nobody sent through the site: it stands in no ledger, and no stream is told. */
+  file(message: Message, to: string, category: Category): void {
+    this.#deliver({ message, people: [message.senderHashId, to], category }, null);
   }
 
   /** A message that is not delivered yet, stamped later than everything in its conversation. */
@@ -43,13 +56,12 @@ export class Post {
     };
   }
 
-  deliver(message: Message, to: string, category: Category, entry: LedgerEntry | null): void {
-    const letter = { message, people: [message.senderHashId, to] as [string, string], category };
+  #deliver(letter: Letter, entry: LedgerEntry | null): void {
     this.state.commit({ type: 'letter', letter, entry });
   }
 
   /** Tells both people's open streams. */
-  announce(message: Message, to: string): void {
+  #announce(message: Message, to: string): void {
     const payload = messagePayload(this.state, message, to);
     const sender = this.state.accounts.ofMember(message.senderHashId);
     const receiver = this.state.accounts.ofMember(to);

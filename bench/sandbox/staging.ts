@@ -49,7 +49,7 @@ export function stage(
 /** Files a message that nobody sent through the site: it stands in no ledger. */
 function letter(post: Post, from: string, to: string, body: string, category: Category): Record<string, unknown> {
   const message = post.compose(from, to, body);
-  post.deliver(message, to, category, null);
+  post.file(message, to, category);
   return messagePayload(post.state, message, to);
 }
 

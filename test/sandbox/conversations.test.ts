@@ -1,12 +1,6 @@
 import t from 'tap';
-import {
-  type ConversationRow,
-  type MessageRow,
-  type Person,
-  signedIn,
-  startedNetwork,
-  type Visitor,
-} from './fixture.js';
+import { startedNetwork } from './fixture.js';
+import { type ConversationRow, type MessageRow, type Person, signedIn, type Visitor } from './visitor.js';
 
 async function allConversations(visitor: Visitor, query: string): Promise<ConversationRow[]> {
   const rows: ConversationRow[] = [];
@@ -103,6 +97,37 @@ t.test('conversations', async (t) => {
     }
     t.equal(urns.size, total);
     t.ok(repeated > 0);
+  });
+
+  t.test('a search finds conversations by name and by message, page by page', async (t) => {
+    const [row] = (await visitor.list<ConversationRow>('/api/conversations?count=1')).data;
+    const name = encodeURIComponent(row?.participants[0]?.name ?? '');
+    const named = await visitor.list<ConversationRow>(`/api/conversations/search?keywords=${name}`);
+    t.ok(named.data.some((found) => found.id === row?.id));
+
+    const path = '/api/conversations/search?keywords=pricing&categories=INBOX,ARCHIVE&count=2';
+    const first = await visitor.list<ConversationRow>(path);
+    const second = await visitor.list<ConversationRow>(`${path}&cursor=${first.paging.nextCursor}`);
+    t.equal(first.data.length, 2);
+    t.ok(first.paging.total > 2);
+    const both = [...first.data, ...second.data];
+    t.equal(new Set(both.map((found) => found.id)).size, both.length);
+    t.notOk(both.some((found) => ['SPAM', 'INMAIL'].includes(found.category)));
+
+    const known = await visitor.list<ConversationRow>('/api/conversations/search?keywords=pricing&firstDegree=true');
+    t.ok(known.data.every((found) => found.participants[0]?.distance === 'F'));
+    t.equal(
+      (await visitor.api(`/api/conversations/search?keywords=other&cursor=${first.paging.nextCursor}`)).status,
+      400,
+    );
+    t.equal((await visitor.api('/api/conversations/search?keywords=a&categories=TRASH')).status, 400);
+  });
+
+  t.test('the conversation with a person is found, or there is none', async (t) => {
+    const [row] = (await visitor.list<ConversationRow>('/api/conversations?count=1')).data;
+    t.same((await visitor.api(`/api/conversations/with/${row?.participants[0]?.hashId}`)).body, { data: row });
+    t.same((await visitor.api(`/api/conversations/with/${me.hashId}`)).body, { data: null });
+    t.equal((await visitor.api('/api/conversations/with/ACoAAunknown')).status, 404);
   });
 
   t.test('one conversation can be read by its id, and nobody else can read it', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type ConversationRow, control, ledgerOf, signedIn, startedNetwork, Visitor } from './fixture.js';
+import { control, ledgerOf, startedNetwork } from './fixture.js';
+import { type ConversationRow, signedIn, Visitor } from './visitor.js';
 
 t.test('faults', async (t) => {
   const network = await startedNetwork(t);

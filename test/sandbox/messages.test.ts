@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type ConversationRow, control, ledgerOf, type MessageRow, signedIn, startedNetwork } from './fixture.js';
+import { control, ledgerOf, startedNetwork } from './fixture.js';
+import { type ConversationRow, type MessageRow, signedIn } from './visitor.js';
 
 type Sent = { data: { urn: string; conversationId: string; recipientHashIds: string[] } };
 

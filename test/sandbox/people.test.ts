@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type Person, signedIn, startedNetwork } from './fixture.js';
+import { startedNetwork } from './fixture.js';
+import { type Person, signedIn } from './visitor.js';
 
 t.test('people', async (t) => {
   const network = await startedNetwork(t);

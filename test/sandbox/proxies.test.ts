@@ -1,6 +1,7 @@
 import t from 'tap';
 import { ProxyAgent, request } from 'undici';
-import { control, signedIn, startedNetwork, Visitor } from './fixture.js';
+import { control, startedNetwork } from './fixture.js';
+import { signedIn, Visitor } from './visitor.js';
 
 type Report = { regions: { region: string; accounts: Record<string, number> }[] };
 

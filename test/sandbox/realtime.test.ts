@@ -1,5 +1,7 @@
 import t from 'tap';
-import { type ConversationRow, control, type Frame, listening, signedIn, startedNetwork } from './fixture.js';
+import { control, startedNetwork } from './fixture.js';
+import { type Frame, listening } from './listening.js';
+import { type ConversationRow, signedIn } from './visitor.js';
 
 type Emitted = { event_id: string; delivered: boolean };
 

@@ -1,7 +1,8 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { control, dataDirectory, ledgerOf, type MessageRow, signedIn, startedNetwork, Visitor } from './fixture.js';
+import { control, dataDirectory, ledgerOf, startedNetwork } from './fixture.js';
+import { type MessageRow, signedIn, Visitor } from './visitor.js';
 
 type Sent = { data: { urn: string; conversationId: string } };
 

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { control, signedIn, startedNetwork, Visitor } from './fixture.js';
+import { control, startedNetwork } from './fixture.js';
+import { signedIn, Visitor } from './visitor.js';
 
 t.test('signing in', async (t) => {
   const network = await startedNetwork(t);

@@ -14,18 +14,17 @@ export function identityRoutes(state: State): Route[] {
       capabilities: ['social.identity.get'],
       answer: (exchange) => {
         exchange.query.only();
-        const { hashId, publicId, memberId, firstName, lastName, headline, ...rest } = shownMember(
-          state,
-          exchange.viewer,
-        );
+        const member = shownMember(state, exchange.viewer);
+        const { hashId, publicId, memberId, firstName, lastName, headline } = member;
         const urn = `urn:social:member:${memberId}`;
-        const pictureUrl = rest.hasPicture ? pictureOf(hashId) : null;
+        const pictureUrl = pictureOf(member);
         return json({ data: { hashId, publicId, memberId, urn, firstName, lastName, headline, pictureUrl } });
       },
     },
   ];
 }
 
-export function pictureOf(hashId: Member['hashId']): string {
-  return `https://${FILES_HOST}/pictures/${hashId}.png`;
+/** Where a member's picture stands; null when there is none. */
+export function pictureOf(member: Member): string | null {
+  return member.hasPicture ? `https://${FILES_HOST}/pictures/${member.hashId}.png` : null;
 }

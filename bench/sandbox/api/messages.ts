@@ -3,7 +3,7 @@ import typia, { type tags } from 'typia';
 import { badRequest, json, notFound, Refused } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
 import { LIMITS } from '../limits.js';
-import type { Post } from '../post.js';
+import type { Draft, Post } from '../post.js';
 import type { State } from '../state/state.js';
 
 interface SendRequest {
@@ -11,6 +11,8 @@ interface SendRequest {
   recipientHashId?: string & tags.MaxLength<255>;
   body: string;
   renderContent?: Record<string, unknown>[];
+  /** Urns of uploads. */
+  attachments?: string[] & tags.MinItems<1>;
 }
 
 const validateSend = typia.createValidateEquals<SendRequest>();
@@ -22,23 +24,21 @@ export function messageRoutes(state: State, post: Post): Route[] {
       method: 'POST',
       path: '/api/messages',
       access: 'api',
-      capabilities: ['social.message.send'],
+      // A message that carries a file is what sends it; the upload before it is not.
+      capabilities: ({ body }) => [body.includes('"attachments"') ? 'social.attachment.send' : 'social.message.send'],
       answer: (exchange) => {
         exchange.query.only();
         const request = exchange.json(validateSend);
-        const renderContent = request.renderContent ?? [];
-        if ([...request.body].length > LIMITS.message_characters) throw badRequest('body is too long.');
-        if (renderContent.length > LIMITS.render_content_objects) throw badRequest('renderContent is too long.');
-        if (request.body.trim() === '' && renderContent.length === 0) throw badRequest('The message is empty.');
-
-        const { viewer } = exchange;
+        const draft = draftOf(state, exchange, request);
         const recipient = recipientOf(state, exchange, request);
-        const message = post.send(viewer, recipient, request.body, renderContent, {
+        const { username } = exchange.viewer;
+        const [file] = draft.attachments;
+        const message = post.send(exchange.viewer, recipient, draft, {
           id: randomUUID(),
-          account: viewer.username,
-          kind: 'message',
+          account: username,
+          kind: file === undefined ? 'message' : 'attachment',
           target: request.conversationId ?? recipient,
-          text: request.body,
+          text: file === undefined || draft.body !== '' ? draft.body : file.name,
         });
         const { urn, conversationId, deliveredAt } = message;
         return json({ data: { urn, conversationId, deliveredAt, recipientHashIds: [recipient] } }, 201);
@@ -47,8 +47,23 @@ export function messageRoutes(state: State, post: Post): Route[] {
   ];
 }
 
+function draftOf(state: State, exchange: Exchange, request: SendRequest): Draft {
+  const { body, renderContent = [] } = request;
+  const urns = request.attachments ?? [];
+  if ([...body].length > LIMITS.message_characters) throw badRequest('body is too long.');
+  if (renderContent.length > LIMITS.render_content_objects) throw badRequest('renderContent is too long.');
+  if (urns.length > LIMITS.attachments_per_message) throw badRequest('attachments is too long.');
+  if (body.trim() === '' && renderContent.length + urns.length === 0) throw badRequest('The message is empty.');
+  const attachments = urns.map((urn) => {
+    const attachment = state.attachments.own(urn, exchange.viewer.member.hashId);
+    if (attachment === undefined) throw new Refused(422, 'unknown_attachment', 'There is no such upload.');
+    return attachment;
+  });
+  return { body, renderContent, attachments };
+}
+
 /** The other side of what a send names as its destination. */
-export function recipientOf(
+function recipientOf(
   state: State,
   exchange: Exchange,
   destination: { conversationId?: string; recipientHashId?: string },

@@ -12,6 +12,9 @@ export interface Member {
   lastName: string;
   headline: string;
   title: string;
+  /** Places in `TITLES` and `SENIORITIES`: what the title is made of. */
+  job: number;
+  seniority: number;
   location: number;
   industry: number;
   company: number;
@@ -72,11 +75,15 @@ function describe(
 ): Member {
   const company = draw.between(0, companies.length - 1);
   const employer = companies[company] as Company;
-  const title = `${draw.pick(SENIORITIES)} ${draw.pick(TITLES)}`.trim();
+  const seniority = draw.between(0, SENIORITIES.length - 1);
+  const job = draw.between(0, TITLES.length - 1);
+  const title = `${SENIORITIES[seniority]} ${TITLES[job]}`.trim();
   return {
     ...who,
     headline: `${title} at ${employer.name}`,
     title,
+    job,
+    seniority,
     location: draw.chance(0.6) ? employer.location : draw.between(0, LOCATIONS.length - 1),
     industry: employer.industry,
     company,

@@ -6,7 +6,7 @@ export type Answer =
   | { stream: (response: ServerResponse) => void };
 
 /** A success of a JSON endpoint. */
-export function json(body: { data: unknown; paging?: unknown; missing?: unknown }, status = 200): Answer {
+export function json(body: { data: unknown } & Record<string, unknown>, status = 200): Answer {
   return jsonBody(status, body);
 }
 

@@ -33,6 +33,11 @@ export class Exchange {
     this.cookies = cookiesOf(request.headers.cookie ?? '');
   }
 
+  /** Without the port, in lower case. */
+  get host(): string {
+    return (this.request.headers.host ?? '').toLowerCase().replace(/:443$/, '');
+  }
+
   /** Path and query as they came. */
   get target(): string {
     return this.request.url ?? '/';
@@ -67,7 +72,7 @@ export class Exchange {
 /** One page or endpoint. */
 export interface Route {
   method: 'GET' | 'POST';
-  /** Segments that begin with a colon match anything but a slash. */
+  /** Segments that begin with a colon match anything but a slash; with two colons, slashes too. */
   path: string;
   /** `page` and `api` need a session and answer its absence each in its own way; `open` does not. */
   access: 'open' | 'page' | 'api';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, Faults } from '../faults.js';
-import { FILES_HOST, LIMITS, ORIGIN, SITE_HOST } from '../limits.js';
+import { FILES_HOST, ORIGIN, SITE_HOST } from '../limits.js';
 import { errorPage, forbiddenPage, notFoundPage } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { SIGNED_OUT, type Traffic } from '../traffic.js';
@@ -8,6 +8,7 @@ import { type Answer, html, Refused, redirect, refusal } from './answer.js';
 import { CSRF_COOKIE, endedSessionCookie, SESSION_COOKIE } from './cookies.js';
 import { Exchange, type Route } from './exchange.js';
 import { Routes } from './routes.js';
+import { bodyOf, send } from './wire.js';
 
 /**
  * The way of every request through the site: route, session (and its region), csrf, fault, handler, answer.
@@ -32,6 +33,8 @@ export class Front {
 
   /** Answers one request that came through the proxy of `region`. Never throws. */
   async serve(region: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Whoever asked may be gone by the time the answer is written.
+    response.on('error', () => {});
     try {
       const body = await bodyOf(request);
       if (body === null) send(response, refusal(413, 'too_large', 'The body is too large.'), []);
@@ -44,8 +47,7 @@ export class Front {
   }
 
   async #serve(exchange: Exchange, response: ServerResponse): Promise<void> {
-    const host = (exchange.request.headers.host ?? '').toLowerCase().replace(/:443$/, '');
-    const routes = this.#hosts.get(host);
+    const routes = this.#hosts.get(exchange.host);
     const found = routes?.find(exchange.method, exchange.path) ?? { methods: [] };
     this.#recognise(exchange);
     if ('route' in found) {
@@ -55,7 +57,8 @@ export class Front {
     this.traffic.count(exchange.region, exchange.account?.username ?? SIGNED_OUT);
 
     if (routes === undefined) {
-      const answer = host === 'social.test' ? redirect(301, `${ORIGIN}${exchange.target}`) : html(404, notFoundPage());
+      const bare = exchange.host === 'social.test';
+      const answer = bare ? redirect(301, `${ORIGIN}${exchange.target}`) : html(404, notFoundPage());
       send(response, answer, exchange.setCookies);
       return;
     }
@@ -94,7 +97,7 @@ export class Front {
     if (route.access !== 'open' && exchange.account?.settings.restricted === true) {
       return route.access === 'api'
         ? refusal(403, 'account_restricted', 'Your account is restricted.')
-        : redirect(302, '/checkpoint/restricted');
+        : redirect(302, onSite(exchange, '/checkpoint/restricted'));
     }
     if (route.access === 'api') {
       const given = exchange.request.headers['x-csrf-token'];
@@ -160,8 +163,13 @@ function isPage(route: Route): boolean {
 
 function signedOut(exchange: Exchange, route: Route): Answer {
   if (!isPage(route)) return refusal(401, 'session_required', 'Sign in to continue.');
-  const next = exchange.method === 'GET' ? exchange.target : '/feed';
-  return redirect(302, `/login?next=${encodeURIComponent(next)}`);
+  const next = exchange.method === 'GET' && exchange.host === SITE_HOST ? exchange.target : '/feed';
+  return redirect(302, onSite(exchange, `/login?next=${encodeURIComponent(next)}`));
+}
+
+/** A path of the site, as a redirect from this request's host has to name it. */
+function onSite(exchange: Exchange, path: string): string {
+  return exchange.host === SITE_HOST ? path : `${ORIGIN}${path}`;
 }
 
 /** A 200 that holds none of what the endpoint promises. */
@@ -179,29 +187,4 @@ function nothingThere(path: string, methods: readonly string[]): Answer {
   return methods.length > 0
     ? refusal(405, 'method_not_allowed', `Only ${methods.join(', ')} is possible here.`)
     : refusal(404, 'not_found', 'There is no such endpoint.');
-}
-
-function send(response: ServerResponse, answer: Answer, cookies: string[]): void {
-  if (cookies.length > 0) response.setHeader('set-cookie', cookies);
-  if ('stream' in answer) {
-    answer.stream(response);
-    return;
-  }
-  response.writeHead(answer.status, {
-    'cache-control': 'no-store',
-    ...answer.headers,
-    'content-length': Buffer.byteLength(answer.body),
-  });
-  response.end(answer.body);
-}
-
-/** The whole body; null when it is larger than the site takes. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= LIMITS.body_bytes) chunks.push(chunk);
-  }
-  return bytes > LIMITS.body_bytes ? null : Buffer.concat(chunks);
 }

@@ -8,7 +8,8 @@ export class Routes {
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
       if (route.path.includes(':')) {
-        const pattern = new RegExp(`^${route.path.replace(/:[a-z]+/gi, '([^/]+)')}$`);
+        const source = route.path.replace(/::[a-z]+/gi, '(.+)').replace(/:[a-z]+/gi, '([^/]+)');
+        const pattern = new RegExp(`^${source}$`);
         this.#patterns.push({ pattern, route });
       } else {
         this.#exact.set(route.path, [...(this.#exact.get(route.path) ?? []), route]);

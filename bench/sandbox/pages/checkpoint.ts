@@ -16,7 +16,7 @@ export function checkpointRoutes(
     path: '/checkpoint/challenge/:id',
     access: 'open',
     capabilities: (exchange: Exchange) => [
-      open(exchange)?.purpose === 'recruiter' ? 'social.recruiter.switch' : 'social.login',
+      open(exchange)?.purpose.for === 'recruiter' ? 'social.recruiter.switch' : 'social.login',
     ],
     account: (exchange: Exchange) => {
       const challenge = open(exchange);

@@ -44,7 +44,11 @@ export function signInRoutes(state: State): Route[] {
         }
         const { username, settings } = account;
         if (settings.challenge !== null) {
-          const challenge = state.challenges.raise({ kind: settings.challenge, username, next, purpose: 'login' });
+          const challenge = state.challenges.raise({
+            kind: settings.challenge,
+            username,
+            purpose: { for: 'login', next },
+          });
           return redirect(303, `/checkpoint/challenge/${challenge.id}`);
         }
         return signedIn(state, exchange, account, next);

@@ -11,6 +11,8 @@ export interface AccountSettings {
   restricted: boolean;
   /** Has a seat on the recruiter side. */
   recruiter: boolean;
+  /** Raised whenever a contract is chosen there; null for none. */
+  recruiter_challenge: ChallengeKind | null;
   /** Username of the account whose identity the site shows instead of its own; null for its own. */
   shown_as: string | null;
 }
@@ -21,7 +23,8 @@ export interface Account {
   settings: AccountSettings;
 }
 
-const MARKER = /\+(email|sms|authenticator|captcha|passkey|restricted|recruiter|norecruiter)(?![a-z])/gi;
+const MARKER =
+  /\+(switch-email|switch-sms|switch-authenticator|switch-captcha|email|sms|authenticator|captcha|passkey|restricted|recruiter|norecruiter)(?![a-z])/gi;
 
 /** Accounts by username, which is compared trimmed and without case. */
 export class Accounts {
@@ -69,6 +72,7 @@ function settingsFrom(username: string): AccountSettings {
     challenge: null,
     restricted: false,
     recruiter: true,
+    recruiter_challenge: null,
     shown_as: null,
   };
   for (const [, marker] of username.matchAll(MARKER)) {
@@ -81,6 +85,12 @@ function settingsFrom(username: string): AccountSettings {
         break;
       case 'norecruiter':
         settings.recruiter = false;
+        break;
+      case 'switch-email':
+      case 'switch-sms':
+      case 'switch-authenticator':
+      case 'switch-captcha':
+        settings.recruiter_challenge = marker.slice('switch-'.length) as ChallengeKind;
         break;
       default:
         settings.challenge = marker as ChallengeKind;

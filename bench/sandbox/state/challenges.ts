@@ -10,10 +10,15 @@ export interface Challenge {
   /** The code before this one was wrong. */
   again: boolean;
   expiresAt: number;
-  /** Where the browser goes after the right code. */
-  next: string;
-  purpose: 'login' | 'recruiter';
+  purpose: Purpose;
 }
+
+/** What the right code opens. */
+export type Purpose =
+  /** A session, and `next` is where the browser goes with it. */
+  | { for: 'login'; next: string }
+  /** A contract of the recruiter side, for the session that asked. */
+  | { for: 'recruiter'; contractId: string };
 
 /** The code every challenge accepts. */
 export const RIGHT_CODE = '000000';
@@ -22,10 +27,10 @@ export const RIGHT_CODE = '000000';
 export class Challenges {
   readonly #challenges = new Map<string, Challenge>();
 
-  raise(asked: Pick<Challenge, 'kind' | 'username' | 'next' | 'purpose'>, again = false): Challenge {
-    const { kind, username, next, purpose } = asked;
+  raise(asked: Pick<Challenge, 'kind' | 'username' | 'purpose'>, again = false): Challenge {
+    const { kind, username, purpose } = asked;
     const expiresAt = Date.now() + LIMITS.challenge_ms;
-    const challenge = { id: `chl-${unguessable()}`, kind, username, next, purpose, again, expiresAt };
+    const challenge = { id: `chl-${unguessable()}`, kind, username, purpose, again, expiresAt };
     this.#challenges.set(challenge.id, challenge);
     return challenge;
   }

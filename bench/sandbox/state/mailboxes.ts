@@ -23,6 +23,8 @@ export interface Letter {
   people: [string, string];
   /** Where a conversation that does not exist yet is filed. */
   category: Category;
+  /** Uploads that the message carries; everybody in `people` may read them from now on. */
+  attachmentIds?: string[];
 }
 
 /** One account's side of a conversation. */

@@ -1,10 +1,14 @@
+import { join } from 'node:path';
 import { Acquaintance } from '../data/acquaintance.js';
 import { Directory } from '../data/directory.js';
 import { type Account, type AccountSettings, Accounts } from './accounts.js';
+import { type Attachment, Attachments } from './attachments.js';
 import { Challenges } from './challenges.js';
+import { type Invitation, Invitations } from './invitations.js';
 import { Journal } from './journal.js';
 import { Ledger, type LedgerEntry } from './ledger.js';
 import { type Letter, Mailboxes } from './mailboxes.js';
+import { Seats } from './seats.js';
 import { type Session, Sessions } from './sessions.js';
 
 /** What the journal holds. A write and its ledger entry are one record: there is never one without the other. */
@@ -13,6 +17,9 @@ export type StateRecord =
   | { type: 'session_opened'; session: Session }
   | { type: 'session_ended'; token: string }
   | { type: 'letter'; letter: Letter; entry: LedgerEntry | null }
+  | { type: 'invitation'; from: string; invitation: Invitation; entry: LedgerEntry }
+  | { type: 'attachment'; attachment: Attachment }
+  | { type: 'contract_chosen'; token: string; contractId: string }
   /** Two members became connections of each other. */
   | { type: 'connected'; one: string; other: string; at: number };
 
@@ -25,17 +32,23 @@ export class State {
   readonly acquaintance: Acquaintance;
   readonly accounts: Accounts;
   readonly sessions = new Sessions();
+  readonly seats = new Seats();
   readonly challenges = new Challenges();
   readonly mailboxes: Mailboxes;
+  readonly invitations: Invitations;
+  readonly attachments: Attachments;
   readonly ledger = new Ledger();
   readonly #journal: Journal<StateRecord>;
 
-  constructor(seed: string, journalFile: string) {
+  /** `directory` holds the journal and the uploaded files. */
+  constructor(seed: string, directory: string) {
     this.directory = new Directory(seed);
     this.acquaintance = new Acquaintance(this.directory);
     this.accounts = new Accounts(this.directory);
     this.mailboxes = new Mailboxes(this.directory, this.acquaintance);
-    this.#journal = Journal.open(journalFile, (record) => this.#apply(record));
+    this.invitations = new Invitations(this.directory, this.acquaintance);
+    this.attachments = new Attachments(join(directory, 'files'));
+    this.#journal = Journal.open(join(directory, 'journal.jsonl'), (record) => this.#apply(record));
   }
 
   commit(record: StateRecord): void {
@@ -65,13 +78,26 @@ export class State {
         return;
       case 'session_ended':
         this.sessions.applyEnded(record.token);
+        this.seats.applyEnded(record.token);
         return;
       case 'letter':
         this.mailboxes.apply(record.letter);
+        this.attachments.applySent(record.letter.attachmentIds ?? [], record.letter.people);
         if (record.entry !== null) this.ledger.apply(record.entry);
+        return;
+      case 'attachment':
+        this.attachments.apply(record.attachment);
+        return;
+      case 'invitation':
+        this.invitations.apply(record.from, record.invitation);
+        this.ledger.apply(record.entry);
+        return;
+      case 'contract_chosen':
+        this.seats.apply(record.token, record.contractId);
         return;
       case 'connected':
         this.acquaintance.connect(record.one, record.other, record.at);
+        this.invitations.applyConnected(record.one, record.other);
         return;
       default:
         record satisfies never;

@@ -1,0 +1,97 @@
+import type { tags } from 'typia';
+
+/**
+ * The small types that inputs are made of, and every bound of the specification's "Limits" that an input has.
+ * Lengths count Unicode code points, which is what the `u` flag of these patterns counts by; JavaScript's own
+ * `length` counts UTF-16 units and would refuse a name of 100 emoji (decision H17).
+ *
+ * Lone surrogates (`\p{Cs}`) are no characters and PostgreSQL cannot store them: they are refused with the controls.
+ * Each tag has a name of its own, since that name is what a refused caller reads as `expected`.
+ */
+
+type Checked<Kind extends string, Validate extends string, Schema extends object> = {
+  target: 'string';
+  kind: Kind;
+  value: undefined;
+  validate: Validate;
+  exclusive: true;
+  schema: Schema;
+};
+
+type Characters<Min extends number, Max extends number> = tags.TagBase<
+  Checked<'characters', `/^[^\\p{Cc}\\p{Cs}]{${Min},${Max}}$/u.test($input)`, { minLength: Min; maxLength: Max }>
+>;
+type MessageCharacters<Min extends number, Max extends number> = tags.TagBase<
+  Checked<
+    'messageCharacters',
+    `/^(?:[^\\p{Cc}\\p{Cs}]|[\\n\\t]){${Min},${Max}}$/u.test($input)`,
+    { minLength: Min; maxLength: Max }
+  >
+>;
+type FileNameCharacters<Min extends number, Max extends number> = tags.TagBase<
+  Checked<
+    'fileNameCharacters',
+    `/^[^\\p{Cc}\\p{Cs}/\\\\]{${Min},${Max}}$/u.test($input)`,
+    { minLength: Min; maxLength: Max }
+  >
+>;
+// `type/subtype` with parameters, as RFC 9110 writes them, with the names of RFC 6838.
+type MediaTypeName = tags.TagBase<
+  Checked<
+    'mediaType',
+    `/^[A-Za-z0-9][\\w!#$&^.+-]{0,126}\\/[A-Za-z0-9][\\w!#$&^.+-]{0,126}(?:[ \\t]*;[ \\t]*[\\w!#$%&'*+.^\`|~-]+=(?:[\\w!#$%&'*+.^\`|~-]+|"[ !#-\\[\\]-~]*"))*$/.test($input)`,
+    { maxLength: 255 }
+  >
+>;
+
+/** Capabilities whose input is `{}`. */
+export type NoInput = Record<string, never>;
+
+/** Free text: any character but controls. */
+export type Text<Min extends number, Max extends number> = string & Characters<Min, Max>;
+
+/** A message: free text that may hold newline and tab. */
+export type MessageText<Min extends number, Max extends number> = string & MessageCharacters<Min, Max>;
+
+/** Free text without slashes of either kind. */
+export type FileName = string & FileNameCharacters<1, 255>;
+
+export type MediaType = string & tags.MaxLength<255> & MediaTypeName;
+
+/** Whether it is base64 at all is checked together with its decoded size. */
+export type Base64 = string & tags.MinLength<1>;
+
+/** Public slug of a profile or company. */
+export type PublicId = string & tags.Pattern<'^[A-Za-z0-9_.-]{1,255}$'>;
+
+/** A provider's hash id of a person, or an id that a conversation read gave. */
+export type ProviderId = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
+
+/** `urn:social:conversation:(<own actor hash id>,<conversation id>)` (decision O18). */
+export type ConversationUrn = string &
+  tags.Pattern<'^urn:social:conversation:[(][A-Za-z0-9_+=-]{1,255},[A-Za-z0-9_+=-]{1,255}[)]$'>;
+
+/** A decimal timestamp in milliseconds: an integer, or its 1–16 digits (decision O18). */
+export type Milliseconds =
+  | (number & tags.Type<'uint64'> & tags.Maximum<9007199254740991>)
+  | (string & tags.Pattern<'^[0-9]{1,16}$'>);
+
+export type Integer<Min extends number, Max extends number> = number &
+  tags.Type<'int32'> &
+  tags.Minimum<Min> &
+  tags.Maximum<Max>;
+
+export type Cursor = Text<1, 512>;
+export type Keyword = Text<1, 100>;
+export type SearchKeywords = Text<0, 200>;
+export type FilterText = Text<0, 100>;
+export type SearchStart = Integer<0, 1000>;
+export type SearchCount = Integer<1, 50>;
+export type InboxCount = Integer<1, 20>;
+
+export const RENDER_CONTENT_BYTES = 16 * 1024;
+/** Deeper JSON than this is refused before anything walks it recursively. */
+export const JSON_DEPTH = 32;
+export const ATTACHMENT_BYTES = 1_000_000;
+export const RECRUITER_TITLES = 10;
+export const RECRUITER_LIST_ENTRIES = 100;

@@ -1,0 +1,142 @@
+import * as stored from '../../storage/simulated.js';
+import type { Conversation, ConversationsSearchInput } from '../capabilities/conversations.js';
+import { distanceTo, type Self } from './acquaintance.js';
+import { type Answering, answer, invalid } from './ask.js';
+import { conversationWith, participantOf, publicIdOf } from './names.js';
+import { type Category, type PastConversation, pastConversations, pastMessages } from './past.js';
+import { nameOf } from './people.js';
+import { withoutTriggers } from './triggers.js';
+
+/**
+ * The simulated inbox: conversations with messages of their own first, newest first, as the connection's events
+ * remember them; then the past that every account begins with. A cursor is `s-<event id>` among the former and
+ * `p-<place>` in the latter. A past conversation that goes on moves to the primary inbox.
+ */
+
+const DEFAULT_COUNT = 20;
+type Position = { in: 'stored'; before: string | null } | { in: 'past'; place: number };
+
+const CURSOR = /^(?:s-(?<event>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|p-(?<place>[0-9]{1,4}))$/;
+
+/** Undefined for a cursor that no page gave. */
+function positionOf(cursor: string | undefined): Position | undefined {
+  if (cursor === undefined) return { in: 'stored', before: null };
+  const { groups } = CURSOR.exec(cursor) ?? {};
+  if (groups?.event) return { in: 'stored', before: groups.event };
+  return groups?.place ? { in: 'past', place: Number(groups.place) } : undefined;
+}
+
+const BAD_CURSOR = () => invalid('input.cursor', 'the cursor of the preceding page');
+
+export const listConversations: Answering<'social.conversations.list'> = async ({ input, self, execution, store }) => {
+  const { category = 'PRIMARY_INBOX', count = DEFAULT_COUNT } = input;
+  const position = positionOf(input.cursor);
+  if (!position) return BAD_CURSOR();
+  const before_ms = input.last_activity_at === undefined ? null : Number(input.last_activity_at);
+  const conversations: Conversation[] = [];
+  if (category === 'PRIMARY_INBOX' && position.in === 'stored') {
+    const page = await stored.readInbox(store.db, execution.connection.id, position.before, before_ms, count);
+    conversations.push(...page.newest.map((message) => storedEntry(message)));
+    if (page.next !== null) {
+      return answer<'social.conversations.list'>({ conversations, next_cursor: `s-${page.next}` });
+    }
+  }
+  const inCategory = pastConversations(self).filter(
+    (past) => past.category === category && (before_ms === null || past.lastActivityAt < before_ms),
+  );
+  const active = await stored.readActive(
+    store.db,
+    execution.connection.id,
+    inCategory.map((past) => past.id),
+  );
+  return goOn(
+    conversations,
+    inCategory.filter((past) => !active.has(past.id)),
+    position.in === 'past' ? position.place : 0,
+    count,
+  );
+};
+
+type SearchCategory = NonNullable<ConversationsSearchInput['categories']>[number];
+const SEARCHED_AS: Record<Category, SearchCategory> = {
+  PRIMARY_INBOX: 'INBOX',
+  SECONDARY_INBOX: 'INBOX',
+  INMAIL: 'INMAIL',
+  ARCHIVE: 'ARCHIVE',
+  SPAM: 'SPAM',
+};
+/** More than the conversations an account begins with. */
+const ALL_FOUND = 2_000;
+
+export const searchConversations: Answering<'social.conversations.search'> = async (ask) => {
+  const { input, self, execution, store } = ask;
+  const { count = DEFAULT_COUNT } = input;
+  const categories: SearchCategory[] = input.categories ?? ['INBOX', 'SPAM', 'ARCHIVE'];
+  const position = positionOf(input.cursor);
+  if (!position) return BAD_CURSOR();
+  const text = withoutTriggers(input.keywords).trim().toLowerCase();
+  const wanted = (hashId: string) => !input.first_degree_connections || distanceTo(self, publicIdOf(hashId)) === 1;
+  const find = (before: string | null, atMost: number) =>
+    categories.includes('INBOX') ? stored.searchInbox(store.db, execution.connection.id, text, before, atMost) : [];
+  const conversations: Conversation[] = [];
+  if (position.in === 'stored') {
+    const found = await find(position.before, count + 1);
+    const page = found.slice(0, count);
+    conversations.push(...page.map(storedEntry).filter(({ participants }) => participants.every(wanted)));
+    const last = page.at(-1);
+    if (found.length > count && last) {
+      return answer<'social.conversations.search'>({ conversations, next_cursor: `s-${last.id}` });
+    }
+  }
+  const seen = new Set((await find(null, ALL_FOUND)).map((message) => message.conversation_id));
+  const past = pastConversations(self).filter(
+    (conversation) =>
+      categories.includes(SEARCHED_AS[conversation.category]) &&
+      !seen.has(conversation.id) &&
+      wanted(conversation.person.hashId) &&
+      holds(self, conversation, text),
+  );
+  return goOn(conversations, past, position.in === 'past' ? position.place : 0, count);
+};
+
+export const conversationWithRecipient: Answering<'social.conversation.with_recipient'> = async (ask) => {
+  const { input, self, execution, store } = ask;
+  const id = conversationWith(input.recipient_actor_id);
+  const [newest] = await stored.readMessages(store.db, execution.connection.id, id, null, 1);
+  const past = newest ? undefined : pastConversations(self).find((conversation) => conversation.id === id);
+  const conversation = newest ? storedEntry(newest) : past ? pastEntry(past) : null;
+  return answer<'social.conversation.with_recipient'>({ conversation });
+};
+
+/** Fills a page with the past from `place` on. */
+function goOn(conversations: Conversation[], past: PastConversation[], place: number, count: number) {
+  const rest = past.slice(place, place + count - conversations.length);
+  const next = place + rest.length;
+  return answer<'social.conversations.list'>({
+    conversations: [...conversations, ...rest.map(pastEntry)],
+    next_cursor: next < past.length ? `p-${next}` : null,
+  });
+}
+
+function holds(self: Self, conversation: PastConversation, text: string): boolean {
+  if (nameOf(conversation.person).toLowerCase().includes(text)) return true;
+  return pastMessages(self, conversation).some(({ message_body }) => message_body?.toLowerCase().includes(text));
+}
+
+function storedEntry(message: stored.StoredMessage): Conversation {
+  return {
+    conversation_id: message.conversation_id,
+    participants: [participantOf(message.conversation_id)],
+    unread_count: message.sent ? 0 : 1,
+    last_activity_at: message.delivered_at,
+  };
+}
+
+function pastEntry(past: PastConversation): Conversation {
+  return {
+    conversation_id: past.id,
+    participants: [past.person.hashId],
+    unread_count: past.unread,
+    last_activity_at: past.lastActivityAt,
+  };
+}

@@ -1,0 +1,55 @@
+import { readMessages, type StoredMessage } from '../../storage/simulated.js';
+import { type Message, readConversationUrn } from '../capabilities/conversations.js';
+import type { Self } from './acquaintance.js';
+import { type Answering, answer, invalid } from './ask.js';
+import { participantOf } from './names.js';
+import { pastConversation, pastMessages } from './past.js';
+
+/** Messages of a conversation, newest first: those its events remember, then its past. */
+
+const DEFAULT_COUNT = 20;
+/** Read beyond the page, so that messages recorded in another order than they were sent in come out sorted. */
+const OVERLAP = 20;
+
+export const listMessages: Answering<'social.messages.list'> = async ({ input, self, execution, store }) => {
+  // No page gives a cursor, so none can be right; `delivered_at` is how to go on.
+  if (input.cursor !== undefined) return invalid('input.cursor', 'the cursor of the preceding page');
+  const named = input.conversation_urn === undefined ? undefined : readConversationUrn(input.conversation_urn);
+  if (named && named.actor !== self.hashId) return invalid('input.conversation_urn', "the connection's own actor");
+  const id = input.conversation_id ?? named?.conversationId ?? '';
+  const before_ms = input.delivered_at === undefined ? null : Number(input.delivered_at);
+  const count = input.count ?? DEFAULT_COUNT;
+  const found = await readMessages(store.db, execution.connection.id, id, before_ms, count + OVERLAP);
+  const past = pastConversation(self, id);
+  const earlier = past ? pastMessages(self, past) : [];
+  const messages = [
+    ...found.map((message) => entryOf(self, message)),
+    ...earlier.filter(({ delivered_at }) => before_ms === null || Number(delivered_at) < before_ms),
+  ].sort((a, b) => Number(b.delivered_at) - Number(a.delivered_at));
+  return answer<'social.messages.list'>({ messages: pageOf(messages, count) });
+};
+
+/**
+ * The page ends between two moments, never within one: going on before its oldest would lose the rest of that
+ * millisecond. Only a millisecond with more messages than the page holds cannot be kept whole.
+ */
+function pageOf(messages: Message[], count: number): Message[] {
+  const cut = messages[count]?.delivered_at;
+  if (cut === undefined || cut !== messages[count - 1]?.delivered_at) return messages.slice(0, count);
+  const whole = messages.findIndex(({ delivered_at }) => delivered_at === cut);
+  return messages.slice(0, whole === 0 ? count : whole);
+}
+
+function entryOf(self: Self, { id, conversation_id, sent, data, delivered_at }: StoredMessage): Message {
+  const sender = sent ? self.hashId : participantOf(conversation_id);
+  const content = data.render_content;
+  return {
+    message_urn: text(data.message_urn) ?? `urn:social:message:${id}`,
+    message_body: text(data.message_body),
+    sender_hash_id: text(data.sender_hash_id) ?? sender,
+    delivered_at,
+    ...(Array.isArray(content) && content.length > 0 ? { render_content: content as Record<string, unknown>[] } : {}),
+  };
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : null);

@@ -1,0 +1,57 @@
+import { draw } from './draw.js';
+
+/**
+ * How the simulated network names people and conversations. Nothing is looked up: an id can be read back into what
+ * it names. The hash id of a simulated connection is its `external_actor.id`, so that one can write to another
+ * (decision E11); everybody else's hash id is made from the public slug and leads back to it.
+ */
+
+const PERSON = 'SIM_';
+const PEER_SLUG = 'sim.';
+const CONVERSATION = '2-';
+const PROVIDER_ID = /^[A-Za-z0-9_+=-]{1,255}$/;
+const ID_CHARACTERS = 255;
+
+/** Hash id of a public slug. */
+export function hashIdOf(publicId: string): string {
+  if (publicId.startsWith(PEER_SLUG) && publicId.length > PEER_SLUG.length)
+    return encode(publicId.slice(PEER_SLUG.length));
+  return bounded(PERSON + encode(publicId));
+}
+
+/** Public slug of a hash id. */
+export function publicIdOf(hashId: string): string {
+  if (hashId.startsWith(PERSON) && hashId.length > PERSON.length) return decode(hashId.slice(PERSON.length));
+  return bounded(PEER_SLUG + decode(hashId));
+}
+
+/** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets a drawn one (decision C13). */
+export function ownHashIdOf(actorId: string): string {
+  return PROVIDER_ID.test(actorId) ? actorId : `${PERSON}${draw(actorId).toString(36)}`;
+}
+
+/** The conversation with this person, as the other side of it names it. */
+export function conversationWith(hashId: string): string {
+  return bounded(CONVERSATION + hashId);
+}
+
+/**
+ * The person a conversation is with. Any id is a conversation with somebody, though only ids made here lead back to
+ * whom they were made for; ids that had to be shortened (hash ids of more than 253 characters) do not: such a
+ * person is written to by `recipient_actor_id`.
+ */
+export function participantOf(conversationId: string): string {
+  return conversationId.startsWith(CONVERSATION) && conversationId.length > CONVERSATION.length
+    ? conversationId.slice(CONVERSATION.length)
+    : `${PERSON}member-${draw(conversationId).toString(36)}`;
+}
+
+// Slugs may hold a dot, hash ids a plus and an equals sign, and neither the other's.
+const encode = (publicId: string) => publicId.replaceAll('.', '+');
+const decode = (hashId: string) => hashId.replaceAll(/[+=]/g, '.');
+
+function bounded(id: string): string {
+  return id.length <= ID_CHARACTERS
+    ? id
+    : `${id.slice(0, ID_CHARACTERS - 8)}-${draw(id).toString(36).padStart(7, '0')}`;
+}

@@ -1,0 +1,35 @@
+import type { ChallengeKind } from '../../storage/records.js';
+import type { Execution } from '../execution.js';
+import { type Answering, answer } from './ask.js';
+import { pick } from './draw.js';
+
+/** Login, health and recruiter contracts of a simulated connection: always ready, nothing to sign in to. */
+
+const RIGHT_CODE = '000000';
+const CONTRACTS = ['Corporate Recruiter', 'Talent Partners', 'Campus Hiring'] as const;
+/** A simulated session has no cookies. It exists so that a reconnect counts `state_revision` up (decision C11). */
+const EMPTY_SESSION = JSON.stringify({ cookies: [], origins: [] });
+
+/** Asks for codes until the right one comes; the third wrong one and a captcha nobody can solve reject (decision O10). */
+export async function passChallenge(execution: Execution, kind: ChallengeKind): Promise<void> {
+  while ((await execution.challenge(kind, kind !== 'captcha')) !== RIGHT_CODE);
+}
+
+export const login: Answering<'social.login'> = ({ input }) => {
+  const outcome = answer<'social.login'>({ reason: 'login_succeeded' });
+  return input.reconnect ? { ...outcome, effects: { session: EMPTY_SESSION, health: 'ready' } } : outcome;
+};
+
+export const checkHealth: Answering<'social.health.check'> = ({ self }) =>
+  answer<'social.health.check'>({ health: 'ready', actor_id: self.actorId });
+
+/** Every contract asked for is there; without one, the account's first. */
+export const switchRecruiter: Answering<'social.recruiter.switch'> = ({ input, self }) => {
+  const wanted = input.contract?.toLowerCase();
+  const known = CONTRACTS.find((name) => wanted !== undefined && name.toLowerCase().includes(wanted.trim()));
+  const contract = known ?? input.contract ?? pick(CONTRACTS, self.seed, 60);
+  return {
+    ...answer<'social.recruiter.switch'>({ contract, recruiter_ready: true }),
+    effects: { recruiter: { health: 'ready', reason: null, contract } },
+  };
+};

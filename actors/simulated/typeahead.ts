@@ -1,0 +1,40 @@
+import type { TypeaheadItem, TypeaheadKind } from '../capabilities/discovery.js';
+import { type Answering, answer } from './ask.js';
+import { contains, page } from './criteria.js';
+import { allMembers, nameOf } from './people.js';
+import * as vocabulary from './vocabulary.js';
+
+/** Typeahead of the ordinary and the recruiter's search. The ids it gives are the ones the filters compare. */
+
+const ITEMS = 10;
+
+const LISTS: Record<Exclude<TypeaheadKind, 'people'>, readonly string[]> = {
+  company: vocabulary.COMPANIES,
+  job_function: vocabulary.JOB_FUNCTIONS,
+  industry: vocabulary.INDUSTRIES,
+  location: vocabulary.LOCATIONS,
+  school: vocabulary.SCHOOLS,
+  skill: vocabulary.SKILLS,
+  job_title: vocabulary.TITLES,
+};
+
+function itemsOf(kind: TypeaheadKind | 'zip', keyword: string): TypeaheadItem[] {
+  const matches = ({ name }: TypeaheadItem) => contains(name, keyword);
+  if (kind === 'people') {
+    return page(allMembers(), (person) => contains(nameOf(person), keyword), 0, ITEMS).map((person) => ({
+      id: person.hashId,
+      name: nameOf(person),
+    }));
+  }
+  const items =
+    kind === 'zip'
+      ? vocabulary.ZIP_CODES.map((zip) => ({ id: zip, name: zip }))
+      : LISTS[kind].map((name, place) => ({ id: String(vocabulary.ID_BASE[kind] + place), name }));
+  return page(items, matches, 0, ITEMS);
+}
+
+export const typeahead: Answering<'social.typeahead'> = ({ input: { kind, keyword } }) =>
+  answer<'social.typeahead'>({ kind, items: itemsOf(kind, keyword) });
+
+export const recruiterTypeahead: Answering<'social.recruiter.typeahead'> = ({ input: { kind, keyword } }) =>
+  answer<'social.recruiter.typeahead'>({ kind, items: itemsOf(kind, keyword) });

@@ -1,0 +1,64 @@
+import { CommanderError, InvalidArgumentError } from 'commander';
+import typia, { type tags } from 'typia';
+import type { NewProxy } from '../../storage/proxies.js';
+import { SCOPES, type Scope } from '../../storage/records.js';
+
+/** Each turns one argument of the command line into a value, or refuses it in words that end the error's line. */
+
+export function name(text: string): string {
+  const trimmed = text.trim();
+  if (typia.is<string & tags.MinLength<1> & tags.MaxLength<255>>(trimmed)) return trimmed;
+  throw new InvalidArgumentError('It wants 1 to 255 characters.');
+}
+
+export function id(text: string): string {
+  if (typia.is<string & tags.Format<'uuid'>>(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It wants a UUID.');
+}
+
+/** `a,b` as a list of distinct scopes. */
+export function scopes(text: string): Scope[] {
+  const list = text.split(',').map((scope) => scope.trim());
+  const known = list.filter((scope): scope is Scope => SCOPES.some((s) => s === scope));
+  if (known.length === list.length) return [...new Set(known)];
+  throw new InvalidArgumentError(`It wants scopes out of ${SCOPES.join(', ')}.`);
+}
+
+/** An ISO 8601 date or date-time in the future. */
+export function futureTime(text: string): Date {
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It wants an ISO 8601 time.');
+  if (time.getTime() <= Date.now()) throw new InvalidArgumentError('It wants a time in the future.');
+  return time;
+}
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `90s`, `15m`, `24h`, `7d` or `0` in milliseconds; at most a year. */
+export function duration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = text === '0' ? 0 : Number(count) * UNIT_MS[(unit ?? 's') as keyof typeof UNIT_MS];
+  if (ms <= 365 * UNIT_MS.d) return ms;
+  throw new InvalidArgumentError('It wants a duration such as 90s, 15m, 24h or 7d, at most a year.');
+}
+
+export function region(text: string): string {
+  if (/^[A-Za-z]{2}$/.test(text)) return text.toUpperCase();
+  throw new InvalidArgumentError('It wants two letters.');
+}
+
+/** A forward proxy's address; credentials in it are taken out, so that they can be sealed. An error never shows it. */
+export function proxyUrl(text: string): Omit<NewProxy, 'region'> {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const bare = url?.pathname.replace('/', '') === '' && url.search === '' && url.hash === '';
+  if (!url || !bare || url.hostname === '' || !['http:', 'https:', 'socks5:'].includes(url.protocol)) {
+    // An InvalidArgumentError would repeat the argument, password and all.
+    throw new CommanderError(1, 'admin.proxyUrl', "option '--url <url>' wants http://user:password@host:port");
+  }
+  return {
+    url: `${url.protocol}//${url.host}`,
+    ...(url.username === ''
+      ? {}
+      : { username: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }),
+  };
+}

@@ -1,0 +1,15 @@
+import type { Command } from 'commander';
+import { listPartitions, queueStats } from '../../storage/inspection.js';
+import type { Perform } from './session.js';
+
+/** `partition list`, `queue stats` */
+export function inspectionCommands(program: Command, perform: Perform): void {
+  const partition = program.command('partition').description('who owns which share of the connections');
+  partition.command('list').action(() => {
+    perform(async ({ db }) => ({ partitions: await listPartitions(db) }));
+  });
+  const queue = program.command('queue').description('durable jobs');
+  queue.command('stats').action(() => {
+    perform(async ({ db }) => ({ queues: await queueStats(db) }));
+  });
+}

@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import type { Scope } from '../../storage/records.js';
+import { createKey, listKeys, type NewApiKey, revokeKey, rotateKey } from '../../storage/workspaces.js';
+import { Failure } from './answer.js';
+import { duration, futureTime, id, name, scopes } from './arguments.js';
+import type { Perform } from './session.js';
+
+interface CreateOptions {
+  workspace: string;
+  scopes: Scope[];
+  name?: string;
+  expires?: Date;
+}
+
+/** `key create|list|rotate|revoke`; a key is shown by the command that makes it, and never again. */
+export function keyCommands(program: Command, perform: Perform): void {
+  const noun = program.command('key').description('keys of a workspace');
+  noun
+    .command('create')
+    .requiredOption('--workspace <id>', 'the workspace it opens', id)
+    .requiredOption('--scopes <a,b>', 'what it may do', scopes)
+    .option('--name <name>', 'what people call it', name)
+    .option('--expires <time>', 'ISO 8601', futureTime)
+    .action((options: CreateOptions) => {
+      perform(async ({ db }) => {
+        const created = await createKey(db, {
+          workspaceId: options.workspace,
+          name: options.name ?? null,
+          scopes: options.scopes,
+          expiresAt: options.expires ?? null,
+        });
+        if (!created) throw new Failure(`there is no workspace ${options.workspace}`);
+        return shownOnce(created);
+      });
+    });
+  noun
+    .command('list')
+    .requiredOption('--workspace <id>', 'whose keys', id)
+    .action((options: { workspace: string }) => {
+      perform(async ({ db }) => {
+        const rows = await listKeys(db, options.workspace);
+        if (!rows) throw new Failure(`there is no workspace ${options.workspace}`);
+        return { keys: rows.map(({ id, workspace_id: _, ...row }) => ({ key_id: id, ...row })) };
+      });
+    });
+  noun
+    .command('rotate')
+    .requiredOption('--key <id>', 'the key to replace', id)
+    .option('--overlap <duration>', 'how long the old one stays valid', duration, 86_400_000)
+    .action((options: { key: string; overlap: number }) => {
+      perform(async ({ db }) => {
+        const rotated = await rotateKey(db, options.key, options.overlap);
+        if (!rotated) throw new Failure(`there is no usable key ${options.key}`);
+        const previous = { previous_key_id: options.key, previous_valid_until: rotated.previousValidUntil };
+        return { ...shownOnce(rotated), ...previous };
+      });
+    });
+  noun
+    .command('revoke')
+    .requiredOption('--key <id>', 'the key to end', id)
+    .action((options: { key: string }) => {
+      perform(async ({ db }) => {
+        const revokedAt = await revokeKey(db, options.key);
+        if (!revokedAt) throw new Failure(`there is no key ${options.key}`);
+        return { key_id: options.key, revoked_at: revokedAt };
+      });
+    });
+}
+
+const shownOnce = ({ key, row }: NewApiKey) => ({
+  key_id: row.id,
+  key,
+  workspace_id: row.workspace_id,
+  scopes: row.scopes,
+  expires_at: row.expires_at,
+});

@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import type { Answer } from './answer.js';
+import { encryptionCommands } from './encryption.js';
+import { inspectionCommands } from './inspection.js';
+import { keyCommands } from './keys.js';
+import { proxyCommands } from './proxies.js';
+import { type Perform, type Work, withSession } from './session.js';
+import { workspaceCommands } from './workspaces.js';
+
+/**
+ * Reads the command line and gives the command's answer. The database is only opened when the arguments are good.
+ * @throws CommanderError for wrong usage (and, with exitCode 0, after --help), ConfigError, Failure
+ */
+export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Promise<Answer> {
+  let chosen: Work | undefined;
+  const perform: Perform = (work) => {
+    chosen = work;
+  };
+  const program = new Command('admin')
+    .description("The operator's command line: answers with JSON on stdout.")
+    .exitOverride()
+    // Errors are told once, as one line, by the caller.
+    .configureOutput({ writeErr: () => {} })
+    .showSuggestionAfterError(false);
+  workspaceCommands(program, perform);
+  keyCommands(program, perform);
+  proxyCommands(program, perform);
+  encryptionCommands(program, perform);
+  inspectionCommands(program, perform);
+  for (const noun of [program, ...program.commands]) {
+    noun.allowExcessArguments().action(() => noun.error(usage(noun)));
+  }
+  program.parse(argv, { from: 'user' });
+  if (!chosen) throw new Error('no command was chosen');
+  return withSession(env, chosen);
+}
+
+/** `usage: admin key <create|list|rotate|revoke>` */
+function usage(noun: Command): string {
+  const verbs = noun.commands.map((command) => command.name()).join('|');
+  return noun.parent ? `usage: admin ${noun.name()} <${verbs}>` : `usage: admin <${verbs}> <verb>, or admin --help`;
+}

@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { createWorkspace, listWorkspaces, type WorkspaceRow } from '../../storage/workspaces.js';
+import { name } from './arguments.js';
+import type { Perform } from './session.js';
+
+/** `workspace create|list` */
+export function workspaceCommands(program: Command, perform: Perform): void {
+  const noun = program.command('workspace').description('tenants of the service');
+  noun
+    .command('create')
+    .requiredOption('--name <name>', 'what people call it', name)
+    .action((options: { name: string }) => {
+      perform(async ({ db }) => shown(await createWorkspace(db, options.name)));
+    });
+  noun.command('list').action(() => {
+    perform(async ({ db }) => ({ workspaces: (await listWorkspaces(db)).map(shown) }));
+  });
+}
+
+const shown = (row: WorkspaceRow) => ({ workspace_id: row.id, name: row.name });

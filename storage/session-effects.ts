@@ -1,0 +1,76 @@
+import type { Sql } from './database.js';
+import type { Health, RecruiterHealth } from './records.js';
+
+/** What an execution changes on its connection, in the transaction that ends the operation. */
+export interface ConnectionChange {
+  connectionId: string;
+  /** The revision the execution ran under; on any other the change is not applied (decision C10). */
+  expectedRevision: number;
+  revision: number;
+  health: Health | null;
+  sessionSealed: Buffer | null;
+  actorId: string | null;
+  recruiter: { health: RecruiterHealth; reason: string | null; contract: string | null; operationId: string } | null;
+}
+
+/**
+ * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (decision C9).
+ * Leaving `ready` drops the stored session: it no longer opens anything. False when the revision had moved on.
+ */
+export async function changeConnection(tx: Sql, change: ConnectionChange): Promise<boolean> {
+  const rows = await tx.query<{ id: string }>(
+    'changeConnection',
+    `update connection c set
+       state_revision = $3,
+       health = coalesce($4, c.health),
+       session_sealed = case when $4 in ('needs_login', 'invalid') then null else coalesce($5, c.session_sealed) end,
+       session_revision = case when $4 in ('needs_login', 'invalid') then null when $5::bytea is not null then $3 else c.session_revision end,
+       actor_id = coalesce($6, c.actor_id),
+       recruiter_health = coalesce($7, case when $3 <> $2 then 'not_verified' else c.recruiter_health end),
+       recruiter_reason = case when $7::text is not null then $8 when $3 <> $2 then 'session_changed' else c.recruiter_reason end,
+       recruiter_contract = case when $7::text is not null then $9 else c.recruiter_contract end,
+       recruiter_verified_at = case when $7 = 'ready' then now() else c.recruiter_verified_at end,
+       recruiter_verified_revision = case when $7 = 'ready' then $3 else c.recruiter_verified_revision end,
+       recruiter_operation_id = case when $7::text is not null then $10 else c.recruiter_operation_id end
+     where c.id = $1 and c.state_revision = $2
+     returning c.id`,
+    [
+      change.connectionId,
+      change.expectedRevision,
+      change.revision,
+      change.health,
+      change.sessionSealed,
+      change.actorId,
+      change.recruiter?.health ?? null,
+      change.recruiter?.reason ?? null,
+      change.recruiter?.contract ?? null,
+      change.recruiter?.operationId ?? null,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** What a browser run or a listener needs beyond the connection's row: its sealed session and credentials. */
+export interface SessionSecrets {
+  password_sealed: Buffer | null;
+  session_sealed: Buffer | null;
+  session_revision: number | null;
+}
+
+export async function readSecrets(db: Sql, connectionId: string): Promise<SessionSecrets | undefined> {
+  const [row] = await db.query<SessionSecrets>(
+    'readSecrets',
+    'select password_sealed, session_sealed, session_revision from connection where id = $1',
+    [connectionId],
+  );
+  return row;
+}
+
+/** Keeps cookies that changed during a run: same session, same revision. */
+export async function saveSession(tx: Sql, connectionId: string, revision: number, sealed: Buffer): Promise<void> {
+  await tx.query(
+    'saveSession',
+    `update connection set session_sealed = $3 where id = $1 and state_revision = $2 and health = 'ready'`,
+    [connectionId, revision, sealed],
+  );
+}

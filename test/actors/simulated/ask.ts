@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { Execution, Outcome, ProviderRuntime } from '../../../actors/execution.js';
+import type { Sql } from '../../../storage/database.js';
+import { recordEvents } from '../../../storage/events-record.js';
+import type { ChallengeKind, ConnectionRow } from '../../../storage/records.js';
+import { partitionOf } from '../../../storage/records.js';
+
+/** What one execution did beside answering. */
+export interface Told {
+  outcome: Outcome;
+  boundaries: number;
+  challenges: { kind: ChallengeKind; acceptsCode: boolean }[];
+}
+
+export interface AskOptions {
+  operationId?: string;
+  signal?: AbortSignal;
+  /** Codes the user gives, one a challenge; after them the challenge is never answered. */
+  codes?: string[];
+  /** Rejects at the write boundary, as a fenced attempt does. */
+  fenced?: boolean;
+}
+
+export function connectionRow(actorId: string, ids: { id?: string; workspaceId?: string } = {}): ConnectionRow {
+  const id = ids.id ?? randomUUID();
+  return {
+    id,
+    workspace_id: ids.workspaceId ?? randomUUID(),
+    partition: partitionOf(id),
+    provider: 'simulated',
+    username: null,
+    actor_kind: 'person',
+    actor_id: actorId,
+    health: 'ready',
+    state_revision: 0,
+    region: null,
+    proxy_id: null,
+    recruiter_health: 'not_verified',
+    recruiter_reason: null,
+    recruiter_contract: null,
+    recruiter_verified_at: null,
+    recruiter_verified_revision: null,
+    recruiter_operation_id: null,
+    created_at: new Date(0),
+  };
+}
+
+/** Runs one operation as an actor would, input cloned as it is between threads, and tells what happened. */
+export async function ask(
+  provider: ProviderRuntime,
+  connection: ConnectionRow,
+  capability: string,
+  input: Record<string, unknown> = {},
+  options: AskOptions = {},
+): Promise<Told> {
+  const told = { boundaries: 0, challenges: [] as Told['challenges'] };
+  const codes = [...(options.codes ?? [])];
+  const execution: Execution = {
+    operationId: options.operationId ?? randomUUID(),
+    capability,
+    input: structuredClone(input),
+    connection,
+    signal: options.signal ?? new AbortController().signal,
+    boundary: async () => {
+      if (options.fenced) throw new Error('fenced');
+      told.boundaries++;
+    },
+    challenge: async (kind, acceptsCode) => {
+      told.challenges.push({ kind, acceptsCode });
+      const code = acceptsCode ? codes.shift() : undefined;
+      if (code === undefined) throw new Error('nobody answers');
+      return code;
+    },
+  };
+  return { outcome: await provider.run(execution), ...told };
+}
+
+/** The result of an operation that must succeed. */
+export async function succeed(...asked: Parameters<typeof ask>): Promise<Record<string, unknown>> {
+  const { outcome } = await ask(...asked);
+  if (outcome.status !== 'succeeded') throw new Error(`${asked[2]}: ${JSON.stringify(outcome)}`);
+  return outcome.result;
+}
+
+/** Runs an operation and stores its end as the actor does: the operation's row, and the events it records. */
+export async function perform(
+  db: Sql,
+  provider: ProviderRuntime,
+  connection: ConnectionRow,
+  capability: string,
+  input: Record<string, unknown>,
+  operationId: string = randomUUID(),
+): Promise<Outcome> {
+  const { outcome } = await ask(provider, connection, capability, input, { operationId });
+  if (outcome.status === 'succeeded') {
+    await db.query(
+      'testOperation',
+      `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint,
+         input, result)
+       values ($1, $2, $3, $4, $5, 'succeeded', $1, '', '{}', $6)`,
+      [
+        operationId,
+        connection.workspace_id,
+        connection.id,
+        connection.partition,
+        capability,
+        JSON.stringify(outcome.result),
+      ],
+    );
+    await recordEvents(db, connection.workspace_id, outcome.effects?.events ?? []);
+  }
+  return outcome;
+}
+
+/** A database for providers that must not need one. */
+export const NO_DATABASE: Sql = {
+  query: (name) => Promise.reject(new Error(`the statement ${name} was not expected`)),
+};
