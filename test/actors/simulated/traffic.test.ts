@@ -12,7 +12,7 @@ import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
 import { recordEvents } from '../../../storage/events-record.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
-import { connectionRow, perform, succeed } from './ask.js';
+import { ask, connectionRow, perform, succeed } from './ask.js';
 
 async function network(t: Test) {
   const { db } = await freshDatabase(t);
@@ -69,15 +69,10 @@ t.test('a repeat of the same operation records nothing twice', async (t) => {
   const provider = createSimulatedProvider({ db });
   const operationId = randomUUID();
   for (let attempt = 0; attempt < 2; attempt++) {
-    const outcome = await perform(
-      db,
-      provider,
-      ada,
-      'social.message.send',
-      { recipient_actor_id: 'bob', body: 'x' },
-      operationId,
-    ).catch(() => undefined);
-    if (outcome?.status === 'succeeded') await recordEvents(db, ada.workspace_id, outcome.effects?.events ?? []);
+    const input = { recipient_actor_id: 'bob', body: 'x' };
+    const { outcome } = await ask(provider, ada, 'social.message.send', input, { operationId });
+    t.match(outcome, { status: 'succeeded', effects: { events: Array } });
+    if (outcome.status === 'succeeded') await recordEvents(db, ada.workspace_id, outcome.effects?.events ?? []);
   }
   t.equal((await eventsOf(ada)).length, 1);
   t.equal((await eventsOf(bob)).length, 1);
@@ -211,6 +206,33 @@ t.test('conversations are paged by cursor to an end, each once, the ones that we
     last_activity_at: newest?.last_activity_at,
   });
   t.equal(earlier.conversations[0]?.conversation_id, '2-SIM_friend-5');
+});
+
+t.test('an inbox with more messages than one page looks at is still walked to its end', async (t) => {
+  const { db, workspaceId, connect, send, get } = await network(t);
+  const ada = await connect('ada');
+  await send(ada, { recipient_actor_id: 'SIM_old-friend', body: 'long ago' });
+  const busy = Array.from({ length: 2100 }, (_, i) => ({
+    connectionId: ada.id,
+    providerEventId: `busy-${i}`,
+    type: 'message_received' as const,
+    data: { conversation_id: 'busy', message_body: `message ${i}` },
+  }));
+  await recordEvents(db, workspaceId, busy);
+  const seen: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const input = { count: 20, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await get<ConversationsResult>(ada, 'social.conversations.list', input);
+    seen.push(...page.conversations.map((conversation) => conversation.conversation_id));
+    cursor = page.next_cursor;
+  }
+  t.strictSame(seen.slice(0, 2), ['busy', '2-SIM_old-friend']);
+  t.equal(new Set(seen).size, seen.length);
+  const { messages } = await get<MessagesListResult>(ada, 'social.messages.list', {
+    conversation_id: 'busy',
+    count: 2,
+  });
+  t.equal(messages.length, 2, 'however many share a millisecond');
 });
 
 t.test('the inbox survives events of any shape', async (t) => {
