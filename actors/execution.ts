@@ -46,6 +46,8 @@ export type Outcome =
 export type SkipReason = 'already_connected' | 'invitation_pending' | 'self_target';
 
 export interface Effects extends SessionEffects {
+  /** A fresh session without stored state (simulated): counts state_revision up as a stored one does. */
+  newSession?: boolean;
   /** Recorded with their deliveries and jobs; may belong to another connection of the workspace. */
   events?: NewEvent[];
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../storage/log.js';
+import type { OperationRow } from '../storage/records.js';
 
 /**
  * The actor system as the edge sees it. Resource reads and writes of the edge go straight to storage; what needs
@@ -29,8 +30,11 @@ export interface Submission {
 }
 
 export type SubmitOutcome =
-  | { kind: 'created' | 'replayed'; operationId: string }
-  | { kind: 'conflict' | 'not_found' | 'overloaded' | 'encryption_key_unavailable' | 'draining' };
+  | { kind: 'created'; operation: OperationRow }
+  | { kind: 'replayed'; operationId: string }
+  | { kind: 'conflict' | 'not_found' | 'overloaded' | 'encryption_key_unavailable' | 'draining' }
+  /** The database or the thread failed in the middle: nothing is promised, the same key may be sent again. */
+  | { kind: 'failed' };
 
 export type Signal =
   /** Cancel was requested on a running or waiting operation (the row says so). */

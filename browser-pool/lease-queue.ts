@@ -26,6 +26,11 @@ export class LeaseQueue {
     return this.#held;
   }
 
+  /** Whether a lease would be given without waiting. */
+  get free(): boolean {
+    return this.#held < this.#slots;
+  }
+
   get waiting(): number {
     return this.#waiting;
   }
@@ -36,7 +41,7 @@ export class LeaseQueue {
    */
   lease(workspaceId: string, wait_ms: number, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#held < this.#slots) return Promise.resolve(this.#hold());
+    if (this.free) return Promise.resolve(this.#hold());
     if (this.#waiting >= this.#bound) return Promise.reject(new LeaseRefused('queue_full'));
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown) => {
@@ -73,7 +78,7 @@ export class LeaseQueue {
   }
 
   #next(): void {
-    if (this.#held >= this.#slots) return;
+    if (!this.free) return;
     const first = this.#workspaces.entries().next().value;
     if (!first) return;
     const [workspaceId, waiters] = first;

@@ -9,9 +9,9 @@ export interface PoolLimits {
   contexts: number;
   /** Runs that execute at once: further ones wait in the queue. */
   running_runs: number;
-  /** Pages open at once (19–41 MB each): a run that needs one waits, within its deadline. */
+  /** Pages open at once (19–41 MB each): a run that needs one waits, without its turn and within its deadline. */
   pages: number;
-  /** Runs waiting for their turn: past it a run fails at once with `browser_unavailable`. */
+  /** Runs waiting for their turn, and as many for a page: past it a run fails at once with `browser_unavailable`. */
   queued_runs: number;
   /** Runs waiting for a user's code (they hold a context, no turn): past it a challenge fails the run. */
   waiting_runs: number;
@@ -60,9 +60,9 @@ export const POOL_LIMITS: PoolLimits = {
   context_idle_ms: 300_000,
   context_uses: 500,
   browser_contexts: 1_000,
-  request_ms: 20_000,
-  navigation_ms: 30_000,
-  probe_interval_ms: 2_500,
+  request_ms: 10_000,
+  navigation_ms: 20_000,
+  probe_interval_ms: 2_000,
   probe_deadline_ms: 2_000,
   close_ms: 3_000,
   launch_ms: 20_000,

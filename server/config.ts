@@ -25,7 +25,7 @@ export interface Config {
   browserThreads: number;
   /** Warm browser contexts a browser thread keeps at most. */
   browserContexts: number;
-  /** Callback attempts in flight on this node at most. */
+  /** Callback attempts in flight in one actor thread at most. */
   deliveryConcurrency: number;
   /** CIDRs that callbacks may reach although they are not public (decision E2). Null: none was given. */
   callbackAllowedNetworks: string[] | null;
@@ -108,7 +108,7 @@ const SECRET: ReadonlySet<Name> = new Set([
   'GATEWAY_CLIENT_SECRET',
 ]);
 
-/** Variables left out or empty take these; `cores` and `terminal` describe the machine. */
+/** Variables left out or empty take these; `terminal`: the log is read by a person. */
 function defaults(cores: number, terminal: boolean): Settings {
   return {
     HOST: '127.0.0.1',
@@ -125,7 +125,8 @@ function defaults(cores: number, terminal: boolean): Settings {
     // A browser is several processes: one thread keeps two cores busy.
     BROWSER_THREADS: Math.max(1, Math.floor(cores / 2)),
     BROWSER_CONTEXTS: 200,
-    DELIVERY_CONCURRENCY: Math.min(1024, 64 * cores),
+    // Waiting for receivers costs a socket each and hardly any processor.
+    DELIVERY_CONCURRENCY: 128,
     CALLBACK_ALLOWED_NETWORKS: null,
     CALLBACK_CA_FILE: null,
     METRICS_PORT: 9090,
@@ -142,7 +143,7 @@ function defaults(cores: number, terminal: boolean): Settings {
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
-  machine = { cores: availableParallelism(), terminal: process.stdout.isTTY === true },
+  machine = { cores: availableParallelism(), terminal: process.stderr.isTTY === true },
 ): Config {
   const settings = validated(env, defaults(machine.cores, machine.terminal));
   return {

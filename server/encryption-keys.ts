@@ -9,9 +9,9 @@ import { loadOrCreate } from './private-file.js';
  * DATA_DIR; a DATABASE_URL without keys has none, and what needs sealing answers 503 `encryption_key_unavailable`
  * (decision C12): a key that one node made up would be unreadable to the others.
  */
-export function loadEncryptionKeys(
+export async function loadEncryptionKeys(
   config: Pick<Config, 'encryptionKeys' | 'databaseUrl' | 'dataDir'>,
-): EncryptionKey[] {
+): Promise<EncryptionKey[]> {
   if (config.encryptionKeys) return config.encryptionKeys;
   return config.databaseUrl === null ? loadOrCreateKeyFile(config.dataDir) : [];
 }
@@ -21,9 +21,9 @@ export function loadEncryptionKeys(
  * key in front and run `admin encryption rotate`.
  * @throws ConfigError when the file is there but cannot be read as keys: making new ones would lose every secret
  */
-export function loadOrCreateKeyFile(dataDir: string): EncryptionKey[] {
+export async function loadOrCreateKeyFile(dataDir: string): Promise<EncryptionKey[]> {
   const file = join(dataDir, 'encryption-keys');
-  const text = loadOrCreate(file, () => `local-1:${randomBytes(32).toString('base64')}\n`);
+  const text = await loadOrCreate(file, () => `local-1:${randomBytes(32).toString('base64')}\n`);
   try {
     return parseEncryptionKeys(text.trim());
   } catch (error) {

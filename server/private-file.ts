@@ -1,34 +1,44 @@
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/**
- * The text of a private file, made with mode 0600 when it is not there. Whole or not at all, and the same for two
- * processes that start together: the text is written beside it and linked into place, which only one of them can.
- */
-export function loadOrCreate(file: string, text: () => string): string {
-  const existing = read(file);
+/** Files of mode 0600 in DATA_DIR. Each is whole or not there: it is written beside its place, then moved into it. */
+
+/** The text of the file, made by `text` when it is not there; one and the same for two processes that start together. */
+export async function loadOrCreate(file: string, text: () => string | Promise<string>): Promise<string> {
+  const existing = await load(file);
   if (existing !== null) return existing;
-  mkdirSync(dirname(file), { recursive: true });
-  const draft = `${file}.${process.pid}`;
-  const fd = openSync(draft, 'w', 0o600);
-  try {
-    writeSync(fd, text());
-    fsyncSync(fd);
-    linkSync(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    closeSync(fd);
-    rmSync(draft);
-  }
-  return readFileSync(file, 'utf8');
+  const draft = await writeDraft(file, await text());
+  // A link, unlike a move, fails when the other process was first.
+  await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  return readFile(file, 'utf8');
 }
 
-function read(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+/** The text of the file, or null when it is not there. */
+export async function load(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
     throw error;
+  });
+}
+
+/** Puts a new text in the file's place. */
+export async function replace(file: string, text: string): Promise<void> {
+  await rename(await writeDraft(file, text), file);
+}
+
+async function writeDraft(file: string, text: string): Promise<string> {
+  await mkdir(dirname(file), { recursive: true });
+  const draft = `${file}.${randomBytes(4).toString('hex')}`;
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
+  return draft;
 }

@@ -15,6 +15,8 @@ export interface BatcherOptions<In, Out> {
   concurrency: number;
   /** Items held at most, waiting or in a flush. Past it `add` rejects with `Full`. */
   bound: number;
+  /** When a flush of several items throws, flush each alone, so that a single bad one cannot fail the others. */
+  isolate?: boolean;
   /** Does the work; answers one `Out` per item, in order. A throw rejects every item of the batch. */
   flush: (items: In[]) => Promise<Out[]>;
 }
@@ -77,6 +79,17 @@ export class Batcher<In, Out> {
     }
   }
 
+  async #flushEach(batch: Waiting<In, Out>[]): Promise<void> {
+    for (const { item, resolve, reject } of batch) {
+      try {
+        const [out] = await this.options.flush([item]);
+        resolve(out as Out);
+      } catch (error) {
+        reject(error);
+      }
+    }
+  }
+
   async #flush(batch: Waiting<In, Out>[]): Promise<void> {
     this.#flushing++;
     this.#inFlight += batch.length;
@@ -86,7 +99,8 @@ export class Batcher<In, Out> {
         w.resolve(outs[i] as Out);
       });
     } catch (error) {
-      for (const w of batch) w.reject(error);
+      if (this.options.isolate && batch.length > 1) await this.#flushEach(batch);
+      else for (const w of batch) w.reject(error);
     } finally {
       this.#flushing--;
       this.#inFlight -= batch.length;

@@ -206,3 +206,20 @@ export async function finishOperations(tx: Sql, operations: FinishedOperation[])
   );
   return new Set(rows.map((row) => row.id));
 }
+
+/**
+ * Of fetched jobs: the operations still queued, in the order they were accepted, with their connections; and those that
+ * are over or gone, whose jobs are done.
+ */
+export async function jobsOfOperations(
+  db: Sql,
+  ids: string[],
+): Promise<{ queued: { id: string; connection_id: string }[]; over: string[] }> {
+  const rows = await db.query<{ id: string; connection_id: string }>(
+    'jobsOfOperations',
+    `select id, connection_id from operation where id = any($1) and status = 'queued' order by id`,
+    [ids],
+  );
+  const queued = new Set(rows.map((row) => row.id));
+  return { queued: rows, over: ids.filter((id) => !queued.has(id)) };
+}

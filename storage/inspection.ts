@@ -1,4 +1,5 @@
 import type { Sql } from './database.js';
+import type { OperationStatus } from './records.js';
 
 /** What an operator looks at when work stands still. Reads only, and nothing here is on an operation's way. */
 export interface PartitionView {
@@ -46,4 +47,13 @@ export function queueStats(sql: Sql): Promise<QueueView[]> {
      from (values ('operation'), ('delivery')) as kind (queue) left join job using (queue)
      group by kind.queue order by kind.queue desc`,
   );
+}
+
+/** How many operations there are of each status; reads the whole table. */
+export async function operationCounts(sql: Sql): Promise<Partial<Record<OperationStatus, number>>> {
+  const rows = await sql.query<{ status: OperationStatus; count: number }>(
+    'operationCounts',
+    'select status, count(*) as count from operation group by status',
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }

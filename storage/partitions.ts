@@ -1,4 +1,5 @@
 import type { Sql } from './database.js';
+import { recoverDeliveries } from './deliveries.js';
 import type { QueueKind } from './jobs.js';
 import { finishJobs, releaseJobs } from './jobs.js';
 import { transition } from './transitions.js';
@@ -118,12 +119,13 @@ async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise
      returning o.id, o.partition`,
     [ids, at.toISOString(), JSON.stringify([transition('waiting_user', 'failed', 'worker_lost', at)])],
   );
-  await tx.query(
+  const unstarted = await tx.query<{ id: string; partition: number; status: string }>(
     'recoverUnstarted',
     `update operation o set status = case when o.cancel_requested then 'canceled' else 'queued' end,
        updated_at = now(), attempts = ${closeAttempt('abandoned')},
        timeline = o.timeline || case when o.cancel_requested then $4::jsonb else $3::jsonb end
-     where o.partition = any($1) and o.status = 'running'`,
+     where o.partition = any($1) and o.status = 'running'
+     returning o.id, o.partition, o.status`,
     [
       ids,
       at.toISOString(),
@@ -131,11 +133,13 @@ async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise
       JSON.stringify([transition('running', 'canceled', 'cancel_requested', at)]),
     ],
   );
-  const jobs = [...ended, ...waiting].map((o) => ({
+  const over = [...ended, ...waiting, ...unstarted.filter((o) => o.status === 'canceled')];
+  const jobs = over.map((o) => ({
     queue: 'operation' as QueueKind,
     partition: o.partition,
     id: o.id,
   }));
   if (jobs.length > 0) await finishJobs(tx, jobs);
+  await recoverDeliveries(tx, ids, at);
   await releaseJobs(tx, ids);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from './database.js';
 import type { KeyRing } from './encryption.js';
+import { proxyCredentialsContext } from './sealing.js';
 
 /** Regional forward proxies: where the traffic of a connection leaves from (spec: "Connection"; decision C2). */
 export interface ProxyRow {
@@ -32,8 +33,6 @@ export interface NewProxy {
 }
 
 const COLUMNS = 'id, region, url, credentials_sealed, active, created_at';
-
-const credentialsContext = (proxyId: string) => `proxy/${proxyId}/credentials`;
 
 /** @throws HttpError `encryption_key_unavailable` when it has credentials and no key can seal them */
 export function addProxy(sql: Sql, ring: KeyRing, proxy: NewProxy): Promise<ProxyRow> {
@@ -80,7 +79,7 @@ export async function findProxy(sql: Sql, proxyId: string): Promise<ProxyRow | u
 export function openProxy(ring: KeyRing, row: ProxyRow): OpenProxy {
   const target: OpenProxy = { id: row.id, server: row.url };
   if (!row.credentials_sealed) return target;
-  const text = ring.open(row.credentials_sealed, credentialsContext(row.id)).toString('utf8');
+  const text = ring.open(row.credentials_sealed, proxyCredentialsContext(row.id)).toString('utf8');
   return { ...target, ...(JSON.parse(text) as { username: string; password: string }) };
 }
 
@@ -108,7 +107,10 @@ async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy):
   const credentials =
     proxy.username === undefined
       ? null
-      : ring.seal(JSON.stringify({ username: proxy.username, password: proxy.password ?? '' }), credentialsContext(id));
+      : ring.seal(
+          JSON.stringify({ username: proxy.username, password: proxy.password ?? '' }),
+          proxyCredentialsContext(id),
+        );
   const rows = await sql.query<ProxyRow>(
     'storeProxy',
     `insert into regional_proxy (id, region, url, credentials_sealed) values ($1, $2, $3, $4)
@@ -118,4 +120,9 @@ async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy):
     [id, proxy.region.toUpperCase(), proxy.url, credentials],
   );
   return rows[0]!;
+}
+
+/** Pins a connection to a proxy: its sessions leave from there until the next pin. */
+export async function pinConnection(sql: Sql, connectionId: string, proxyId: string): Promise<void> {
+  await sql.query('pinConnection', 'update connection set proxy_id = $2 where id = $1', [connectionId, proxyId]);
 }

@@ -1,5 +1,12 @@
 import type { Database, Sql } from './database.js';
 import type { KeyRing } from './encryption.js';
+import {
+  inputContext,
+  passwordContext,
+  proxyCredentialsContext,
+  sessionContext,
+  subscriptionSecretContext,
+} from './sealing.js';
 
 /**
  * Re-encrypts what is sealed under a former key (design: "Storage"). Each row is written only while it still holds
@@ -14,12 +21,12 @@ interface SealedColumn {
 
 /** Every sealed column of the schema. */
 const SEALED_COLUMNS: SealedColumn[] = [
-  { table: 'connection', column: 'password_sealed', context: (id) => `connection/${id}/password` },
-  { table: 'connection', column: 'session_sealed', context: (id) => `connection/${id}/session` },
-  { table: 'operation', column: 'input_sealed', context: (id) => `operation/${id}/input` },
-  { table: 'subscription', column: 'secret_sealed', context: (id) => `subscription/${id}/secret` },
-  { table: 'subscription', column: 'previous_secret_sealed', context: (id) => `subscription/${id}/secret` },
-  { table: 'regional_proxy', column: 'credentials_sealed', context: (id) => `proxy/${id}/credentials` },
+  { table: 'connection', column: 'password_sealed', context: passwordContext },
+  { table: 'connection', column: 'session_sealed', context: sessionContext },
+  { table: 'operation', column: 'input_sealed', context: inputContext },
+  { table: 'subscription', column: 'secret_sealed', context: subscriptionSecretContext },
+  { table: 'subscription', column: 'previous_secret_sealed', context: subscriptionSecretContext },
+  { table: 'regional_proxy', column: 'credentials_sealed', context: proxyCredentialsContext },
 ];
 
 const ROWS_A_PAGE = 500;

@@ -1,6 +1,7 @@
 import type { Sql } from './database.js';
 import { JOB_COLUMNS, JOB_FOREVER } from './jobs.js';
 import type { OwnedPartition } from './partitions.js';
+import type { OperationRow } from './records.js';
 import { transition } from './transitions.js';
 
 /** One accepted request on its way into the table; `seal`ed or plain input, never both. */
@@ -15,6 +16,7 @@ export interface NewOperation {
   fingerprint: Buffer;
   input: string | null;
   inputSealed: Buffer | null;
+  acceptedAt: Date;
 }
 
 /**
@@ -39,7 +41,6 @@ export async function submitOperations(
   operations: NewOperation[],
   owned: OwnedPartition[],
 ): Promise<Submitted[]> {
-  const at = new Date();
   const stored = await db.query<{ id: string; handed: boolean }>(
     'submitOperations',
     `with fence as materialized (
@@ -47,13 +48,14 @@ export async function submitOperations(
        for key share of p
      ), input as (
        select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
-         $8::bytea[], $9::jsonb[], $10::bytea[]) with ordinality
-         i(id, workspace_id, connection_id, partition, capability, idempotency_key, key_hash, fingerprint, input, input_sealed, ord)
+         $8::bytea[], $9::jsonb[], $10::bytea[], $11::timestamptz[], $14::jsonb[]) with ordinality
+         i(id, workspace_id, connection_id, partition, capability, idempotency_key, key_hash, fingerprint, input, input_sealed,
+         accepted_at, timeline, ord)
      ), stored as (
        insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint,
-         input, input_sealed, timeline)
+         input, input_sealed, created_at, updated_at, timeline)
        select i.id, i.workspace_id, i.connection_id, i.partition, i.capability, 'queued', i.idempotency_key, i.fingerprint,
-         i.input, i.input_sealed, $11::jsonb
+         i.input, i.input_sealed, i.accepted_at, i.accepted_at, i.timeline
        from input i join connection c on c.id = i.connection_id and c.workspace_id = i.workspace_id
        where not exists (select 1 from idempotency_tombstone t
          where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash)
@@ -80,9 +82,10 @@ export async function submitOperations(
       operations.map((o) => o.fingerprint),
       operations.map((o) => o.input),
       operations.map((o) => o.inputSealed),
-      JSON.stringify([transition(null, 'queued', 'submitted', at)]),
+      operations.map((o) => o.acceptedAt),
       owned.map((p) => p.id),
       owned.map((p) => p.epoch),
+      operations.map((o) => JSON.stringify([acceptance(o)])),
     ],
   );
   const created = new Map(stored.map((row) => [row.id, row.handed]));
@@ -92,6 +95,29 @@ export async function submitOperations(
     const handed = created.get(o.id);
     return handed === undefined ? (earlier.get(o.id) as Submitted) : { kind: 'created', handed };
   });
+}
+
+/** The first entry of an operation's timeline. */
+const acceptance = (operation: NewOperation) => transition(null, 'queued', 'submitted', operation.acceptedAt);
+
+/** The row of an operation that was just stored, without reading it back. */
+export function storedRow(operation: NewOperation): OperationRow {
+  return {
+    id: operation.id,
+    workspace_id: operation.workspaceId,
+    connection_id: operation.connectionId,
+    capability: operation.capability,
+    status: 'queued',
+    result: null,
+    error_code: null,
+    error_details: null,
+    challenge: null,
+    cancel_requested: false,
+    attempts: [],
+    timeline: [acceptance(operation)],
+    created_at: operation.acceptedAt,
+    updated_at: operation.acceptedAt,
+  };
 }
 
 /** Why these were not stored: an operation with the key, a tombstone of one, or no such connection. */

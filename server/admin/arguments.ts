@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { CommanderError, InvalidArgumentError } from 'commander';
 import typia, { type tags } from 'typia';
 import type { NewProxy } from '../../storage/proxies.js';
 import { SCOPES, type Scope } from '../../storage/records.js';
@@ -47,12 +47,13 @@ export function region(text: string): string {
   throw new InvalidArgumentError('It wants two letters.');
 }
 
-/** A forward proxy's address; credentials in it are taken out, so that they can be sealed. The text is never shown. */
+/** A forward proxy's address; credentials in it are taken out, so that they can be sealed. An error never shows it. */
 export function proxyUrl(text: string): Omit<NewProxy, 'region'> {
   const url = URL.canParse(text) ? new URL(text) : null;
   const bare = url?.pathname.replace('/', '') === '' && url.search === '' && url.hash === '';
   if (!url || !bare || url.hostname === '' || !['http:', 'https:', 'socks5:'].includes(url.protocol)) {
-    throw new InvalidArgumentError('It wants http://user:password@host:port.');
+    // An InvalidArgumentError would repeat the argument, password and all.
+    throw new CommanderError(1, 'admin.proxyUrl', "option '--url <url>' wants http://user:password@host:port");
   }
   return {
     url: `${url.protocol}//${url.host}`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { resealAll } from '../../storage/reseal.js';
 import { Failure } from './answer.js';
-import type { Perform } from './program.js';
+import type { Perform } from './session.js';
 
 /** `encryption rotate`: put the new key first in ENCRYPTION_KEYS everywhere, restart, run this, drop the old key. */
 export function encryptionCommands(program: Command, perform: Perform): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { listPartitions, queueStats } from '../../storage/inspection.js';
-import type { Perform } from './program.js';
+import type { Perform } from './session.js';
 
 /** `partition list`, `queue stats` */
 export function inspectionCommands(program: Command, perform: Perform): void {

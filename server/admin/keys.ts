@@ -3,7 +3,7 @@ import type { Scope } from '../../storage/records.js';
 import { createKey, listKeys, type NewApiKey, revokeKey, rotateKey } from '../../storage/workspaces.js';
 import { Failure } from './answer.js';
 import { duration, futureTime, id, name, scopes } from './arguments.js';
-import type { Perform } from './program.js';
+import type { Perform } from './session.js';
 
 interface CreateOptions {
   workspace: string;

@@ -4,11 +4,8 @@ import { encryptionCommands } from './encryption.js';
 import { inspectionCommands } from './inspection.js';
 import { keyCommands } from './keys.js';
 import { proxyCommands } from './proxies.js';
-import { type Work, withSession } from './session.js';
+import { type Perform, type Work, withSession } from './session.js';
 import { workspaceCommands } from './workspaces.js';
-
-/** How a command hands over what it wants done, once its arguments are known to be good. */
-export type Perform = (work: Work) => void;
 
 /**
  * Reads the command line and gives the command's answer. The database is only opened when the arguments are good.

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { addProxy, listProxies, type NewProxy, removeProxy } from '../../storage/proxies.js';
 import { Failure } from './answer.js';
 import { id, proxyUrl, region } from './arguments.js';
-import type { Perform } from './program.js';
+import type { Perform } from './session.js';
 
 /** `proxy add|list|remove`; credentials are stored sealed and never shown. */
 export function proxyCommands(program: Command, perform: Perform): void {

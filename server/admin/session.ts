@@ -14,6 +14,9 @@ export interface AdminSession {
 
 export type Work = (session: AdminSession) => Promise<Answer>;
 
+/** How a command hands over what it wants done, once its arguments are known to be good. */
+export type Perform = (work: Work) => void;
+
 /**
  * Opens the database that the service of this environment uses, does the work and closes it again. An embedded
  * database is found running, or runs for as long as the command takes.
@@ -29,7 +32,7 @@ export async function withSession(env: NodeJS.ProcessEnv, work: Work): Promise<A
     await migrate(database.url);
     const db = openDatabase({ url: database.url, maxConnections: 2, applicationName: 'admin' });
     try {
-      return await work({ db, ring: keyRing(loadEncryptionKeys(config)) });
+      return await work({ db, ring: keyRing(await loadEncryptionKeys(config)) });
     } finally {
       await db.close();
     }

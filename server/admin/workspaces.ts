@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createWorkspace, listWorkspaces, type WorkspaceRow } from '../../storage/workspaces.js';
 import { name } from './arguments.js';
-import type { Perform } from './program.js';
+import type { Perform } from './session.js';
 
 /** `workspace create|list` */
 export function workspaceCommands(program: Command, perform: Perform): void {

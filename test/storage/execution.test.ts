@@ -27,6 +27,7 @@ function operation(
     fingerprint: sha(input),
     input,
     inputSealed: null,
+    acceptedAt: new Date(),
   };
 }
 

@@ -1,0 +1,240 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../../storage/database.js';
+import { type AttemptOptions, CallbackAttempts } from './attempt.js';
+import { AttemptLedger } from './attempt-ledger.js';
+import type { DeliveryStats } from './counters.js';
+import { THREAD_routing, THREAD_subscriptions, THREAD_waiting } from './limits.js';
+import type { AttemptResult } from './sender.js';
+import { type FetchedDelivery, SubscriptionActor } from './subscription-actor.js';
+import { Turns } from './turns.js';
+
+export interface DispatcherOptions extends AttemptOptions {
+  db: Database;
+  /** Attempts in flight in this thread at most (`DELIVERY_CONCURRENCY`). */
+  concurrency: number;
+  /** Told when jobs of the partition's delivery queue are due, or when there is room for them again. */
+  wakeAt: (partition: number, at: Date) => void;
+}
+
+export interface Dispatcher {
+  /** How many more deliveries of the partition it takes now. After a 0, `wakeAt` tells when that changes. */
+  room(partition: number): number;
+  /** Takes fetched jobs. A delivery it holds already is left as it is. */
+  take(partition: number, epoch: number, ids: string[]): void;
+  /** The partition is lost: what waits is forgotten, what is being sent runs out and writes nothing. */
+  drop(partition: number): void;
+  /** Starts nothing more, puts back what waits, resolves when the last attempt is over and written. Then it is done. */
+  drain(): Promise<void>;
+  stats(): DeliveryStats;
+}
+
+/**
+ * Sends the deliveries of the partitions that one thread owns. A delivery's way through here:
+ *
+ *     taken ─▶ routed ─▶ waiting ─▶ starting ─▶ sending ─▶ finishing ─▶ forgotten
+ *                │          │           │
+ *                │          │           └─▶ forgotten   no longer pending, or the epoch is stale
+ *                └──────────┴─▶ put back                no room with its subscription, or draining
+ *
+ * Anything but sending and finishing is forgotten when the partition is dropped: rows and jobs are the truth, and the next
+ * owner finds them. Owns the deliveries from `take` on. Invariants:
+ * I1 a delivery is held once, so it has one attempt at a time;
+ * I2 an attempt is sent only after its start was written under a valid epoch, and ends with one finish;
+ * I3 attempts in flight never exceed `concurrency`; what waits is bounded by subscription and by `room`.
+ */
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  return new ThreadDispatcher(options);
+}
+
+class ThreadDispatcher implements Dispatcher {
+  readonly #held = new Map<string, FetchedDelivery>();
+  readonly #actors = new Map<string, SubscriptionActor>();
+  readonly #turns: Turns;
+  readonly #ledger: AttemptLedger;
+  readonly #attempts: CallbackAttempts;
+  /** Partitions that were told there is no room. */
+  readonly #refused = new Set<number>();
+  #routing = 0;
+  #draining = false;
+  #emptied: (() => void) | undefined;
+  #drained: Promise<void> | undefined;
+
+  constructor(private readonly options: DispatcherOptions) {
+    const { db, clock, log, concurrency } = options;
+    this.#turns = new Turns(concurrency);
+    this.#ledger = new AttemptLedger(db, () => clock.now(), log, concurrency);
+    this.#attempts = new CallbackAttempts(options);
+  }
+
+  room(partition: number): number {
+    const room = this.#draining ? 0 : this.#roomNow();
+    if (room === 0) this.#refused.add(partition);
+    return room;
+  }
+
+  take(partition: number, epoch: number, ids: string[]): void {
+    const fresh: FetchedDelivery[] = [];
+    for (const id of ids) {
+      const known = this.#held.get(id);
+      if (known && !known.dropped && !known.leaving && known.epoch >= epoch) continue;
+      const delivery = { id, partition, epoch, dropped: false, leaving: false };
+      this.#held.set(id, delivery);
+      fresh.push(delivery);
+    }
+    if (fresh.length > 0) void this.#route(partition, fresh);
+  }
+
+  drop(partition: number): void {
+    this.#refused.delete(partition);
+    for (const delivery of this.#held.values()) if (delivery.partition === partition) delivery.dropped = true;
+    for (const actor of this.#actors.values()) {
+      for (const delivery of actor.remove((waiting) => waiting.dropped)) this.#forget(delivery);
+      this.#turns.update(actor);
+      this.#passivate(actor);
+    }
+  }
+
+  drain(): Promise<void> {
+    this.#drained ??= this.#drain();
+    return this.#drained;
+  }
+
+  stats(): DeliveryStats {
+    const { attempts, duration_ms_sum, duration_count, put_back } = this.#attempts.counters;
+    let waiting = 0;
+    for (const actor of this.#actors.values()) waiting += actor.waiting;
+    return {
+      attempts: { ...attempts },
+      duration_ms_sum,
+      duration_count,
+      put_back,
+      in_flight: this.#turns.taken,
+      waiting,
+      subscriptions: this.#actors.size,
+    };
+  }
+
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    this.#ledger.close();
+    const now = this.options.clock.now();
+    for (const actor of this.#actors.values()) {
+      this.#putBack(
+        actor.remove(() => true),
+        () => now,
+      );
+      this.#turns.update(actor);
+    }
+    if (this.#held.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#emptied = resolve;
+      });
+    }
+    await this.#attempts.destroy();
+  }
+
+  async #route(partition: number, deliveries: FetchedDelivery[]): Promise<void> {
+    this.#routing += deliveries.length;
+    let routes: Map<string, string>;
+    try {
+      routes = await this.#ledger.route(
+        partition,
+        deliveries.map(({ id }) => id),
+      );
+    } catch {
+      // Only while draining: the jobs are left to the next owner.
+      routes = new Map();
+    }
+    this.#routing -= deliveries.length;
+    const now = this.options.clock.now();
+    for (const delivery of deliveries) {
+      const subscription = routes.get(delivery.id);
+      if (subscription === undefined || delivery.dropped) this.#forget(delivery);
+      else if (this.#draining) this.#putBack([delivery], () => now);
+      else this.#enqueue(subscription, delivery, now);
+    }
+    this.#pump();
+  }
+
+  #enqueue(subscription: string, delivery: FetchedDelivery, now: Date): void {
+    const actor = this.#actors.get(subscription) ?? new SubscriptionActor(subscription);
+    this.#actors.set(subscription, actor);
+    if (!actor.offer(delivery)) this.#putBack([delivery], () => actor.putBackAt(now));
+    this.#turns.update(actor);
+  }
+
+  /** Starts what may start, then tells the host about room that came free. */
+  #pump(): void {
+    while (!this.#draining) {
+      const turn = this.#turns.begin();
+      if (!turn) break;
+      void this.#runAttempt(turn.actor, turn.actor.next(), turn.end);
+      this.#turns.update(turn.actor);
+    }
+    if (this.#refused.size === 0 || this.#draining || this.#roomNow() === 0) return;
+    const now = this.options.clock.now();
+    const refused = [...this.#refused];
+    this.#refused.clear();
+    for (const partition of refused) this.options.wakeAt(partition, now);
+  }
+
+  async #runAttempt(actor: SubscriptionActor, delivery: FetchedDelivery, endTurn: () => void): Promise<void> {
+    let result: AttemptResult | undefined;
+    try {
+      const held = { id: delivery.id, partition: delivery.partition, epoch: delivery.epoch, attemptId: uuidv7() };
+      const started = delivery.dropped ? undefined : await this.#ledger.start(held);
+      if (started?.outcome === 'started' && !delivery.dropped) {
+        result = await this.#attempts.make(started);
+        delivery.leaving = true;
+        const finished = await this.#ledger.finish({
+          ...held,
+          outcome: result.outcome,
+          statusCode: result.status_code,
+          error: result.error,
+        });
+        if (finished?.nextAttemptAt) this.options.wakeAt(delivery.partition, finished.nextAttemptAt);
+      }
+    } catch (error) {
+      this.options.log.error({ err: error, delivery_id: delivery.id }, 'an attempt was given up');
+    } finally {
+      endTurn();
+      actor.ended(result);
+      this.#putBack(actor.shed(), () => actor.putBackAt(this.options.clock.now()));
+      this.#turns.update(actor);
+      this.#forget(delivery);
+      this.#passivate(actor);
+      this.#pump();
+    }
+  }
+
+  #putBack(deliveries: FetchedDelivery[], when: () => Date): void {
+    if (deliveries.length === 0) return;
+    this.#attempts.counters.put_back += deliveries.length;
+    for (const delivery of deliveries) delivery.leaving = true;
+    const back = deliveries.map(({ id, partition, epoch }) => ({ id, partition, epoch, startAfter: when() }));
+    this.#ledger
+      .putBack(back)
+      .then(() => {
+        for (const { partition, startAfter } of back) this.options.wakeAt(partition, startAfter);
+      })
+      // Only while draining: the jobs are left to the next owner.
+      .catch(() => undefined)
+      .finally(() => {
+        for (const delivery of deliveries) this.#forget(delivery);
+      });
+  }
+
+  #forget(delivery: FetchedDelivery): void {
+    if (this.#held.get(delivery.id) === delivery) this.#held.delete(delivery.id);
+    if (this.#held.size === 0) this.#emptied?.();
+  }
+
+  #passivate(actor: SubscriptionActor): void {
+    // A slow one is remembered: forgotten, it would be taken for fast at its next delivery.
+    if (actor.idle && (!actor.slow || this.#actors.size > THREAD_subscriptions)) this.#actors.delete(actor.id);
+  }
+
+  #roomNow(): number {
+    return Math.max(0, Math.min(THREAD_routing - this.#routing, THREAD_waiting - this.#turns.waitingFast));
+  }
+}

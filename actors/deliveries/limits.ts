@@ -1,0 +1,65 @@
+/** Every bound of the delivery side, in one place. What happens at each one is told where it is kept. */
+
+/** Waits between the five attempts of a series, in seconds (spec: "Limits", delivery attempts). */
+export const RETRY_WAITS_s: readonly number[] = [1, 5, 30, 120];
+
+/** One attempt from the name lookup to the last byte of the answer (decision E3). Past it: `timeout`. */
+export const ATTEMPT_DEADLINE_ms = 15_000;
+
+/** Raw bytes of an answer that are read (decision E3). Past it the connection is closed; the status decides. */
+export const ANSWER_bytes = 64 * 1024;
+
+/** Header bytes of an answer. Past it: `protocol`. */
+export const ANSWER_HEADER_bytes = 16 * 1024;
+
+/** The name lookup when a subscription is created. Past it the host counts as unresolvable. */
+export const CREATION_LOOKUP_ms = 5_000;
+
+/** One question to a name server, and how often it is asked. */
+export const NAME_QUERY_ms = 2_000;
+export const NAME_QUERY_tries = 2;
+
+/** A callback address at most. Past it the subscription is refused. */
+export const CALLBACK_URL_characters = 2048;
+
+/** An idle connection to a receiver is closed after this; below the 5 s after which many servers close theirs. */
+export const KEEP_ALIVE_ms = 4_000;
+
+/** Origins a thread keeps connections to. Past it the one unused for longest is closed. */
+export const POOLED_origins = 512;
+
+/** Attempts in flight to one subscription (decision E10). Past it its deliveries wait. */
+export const SUBSCRIPTION_attempts = 8;
+
+/** Deliveries of one subscription waiting in memory. Past it they are put back into their queue. */
+export const SUBSCRIPTION_waiting = 256;
+
+/** The same while its receiver is slow: enough to fill the attempts it is allowed. */
+export const SLOW_SUBSCRIPTION_waiting = 16;
+
+/** Deliveries waiting in one thread for receivers that are not slow. Past it nothing more is taken. */
+export const THREAD_waiting = 4096;
+
+/** Deliveries whose subscription is being looked up, in one thread. Past it nothing more is taken. */
+export const THREAD_routing = 512;
+
+/** An attempt that takes longer, or times out, shows a slow receiver. */
+export const SLOW_ATTEMPT_ms = 5_000;
+
+/** Part of the slots that subscriptions with slow receivers may hold together. */
+export const SLOW_share = 0.5;
+
+/** Subscriptions a thread remembers. Past it an idle one with a slow receiver is forgotten, and found slow again. */
+export const THREAD_subscriptions = 10_000;
+
+/** How soon, and how late at most, a delivery that was put back is fetched again. */
+export const PUT_BACK_min_ms = 1_000;
+export const PUT_BACK_max_ms = 120_000;
+
+/** Deliveries a database statement at most, and such statements under way. */
+export const BATCH_deliveries = 128;
+export const BATCH_statements = 2;
+
+/** Waits between tries at a statement that failed, doubled from the first to the second. */
+export const STATEMENT_RETRY_min_ms = 100;
+export const STATEMENT_RETRY_max_ms = 2_000;

@@ -1,0 +1,74 @@
+import tls from 'node:tls';
+import { Pool } from 'undici';
+import type { CallbackTarget } from './callback-guard.js';
+import type { Address } from './host-resolver.js';
+import { ANSWER_HEADER_bytes, KEEP_ALIVE_ms, POOLED_origins } from './limits.js';
+
+/**
+ * Kept-alive connections, one pool for each origin. Invariants:
+ * I1 a connection leads to an address of the last checked answer for its host: when the answer changes, so does the pool,
+ *    and the old one closes once its requests are over;
+ * I2 a request never waits for another one: pools are unbounded, the dispatcher bounds what is in flight;
+ * I3 at most `POOLED_origins` pools are kept, the least recently used one closes first.
+ */
+export class OriginPools {
+  readonly #pools = new Map<string, { pool: Pool; addresses: string }>();
+  readonly #secureContext: tls.SecureContext;
+
+  /** `ca`: PEM certificates trusted besides the machine's own. `deadline_ms` bounds connecting. */
+  constructor(
+    ca: string | undefined,
+    private readonly deadline_ms: number,
+  ) {
+    // Made once: a `ca` option would have every connection parse all the certificates anew.
+    this.#secureContext = tls.createSecureContext(ca ? { ca: [...tls.getCACertificates('default'), ca] } : {});
+  }
+
+  /** The pool for this target. Use it at once: the next call may close it for new requests. */
+  for({ url, addresses }: CallbackTarget): Pool {
+    const signature = addresses
+      .map(({ address }) => address)
+      .sort()
+      .join();
+    const kept = this.#pools.get(url.origin);
+    this.#pools.delete(url.origin);
+    if (kept && kept.addresses !== signature) void kept.pool.close();
+    const pool = kept?.addresses === signature ? kept.pool : this.#open(url.origin, addresses);
+    this.#pools.set(url.origin, { pool, addresses: signature });
+    if (this.#pools.size > POOLED_origins) {
+      const [[oldest, { pool: unused }]] = this.#pools as unknown as [[string, { pool: Pool }]];
+      this.#pools.delete(oldest);
+      void unused.close();
+    }
+    return pool;
+  }
+
+  /** Closes every connection, at once. */
+  async destroy(): Promise<void> {
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    await Promise.all(pools.map(({ pool }) => pool.destroy()));
+  }
+
+  #open(origin: string, addresses: Address[]): Pool {
+    return new Pool(origin, {
+      // HTTP/2 would put the requests of many deliveries on one connection, and one bad answer would cost them all.
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_ms,
+      keepAliveMaxTimeout: KEEP_ALIVE_ms,
+      maxHeaderSize: ANSWER_HEADER_bytes,
+      connect: {
+        secureContext: this.#secureContext,
+        timeout: this.deadline_ms,
+        autoSelectFamily: true,
+        // The name is not asked for again between the check and the connection.
+        lookup: (_host, options, give) => {
+          const [first] = addresses as [Address];
+          if (options.all) give(null, addresses);
+          else give(null, first.address, first.family);
+        },
+      },
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import {
+  PUT_BACK_max_ms,
+  PUT_BACK_min_ms,
+  SLOW_ATTEMPT_ms,
+  SLOW_SUBSCRIPTION_waiting,
+  SUBSCRIPTION_attempts,
+  SUBSCRIPTION_waiting,
+} from './limits.js';
+import type { AttemptResult } from './sender.js';
+
+/** A delivery this thread fetched, under the epoch of its partition. */
+export interface FetchedDelivery {
+  readonly id: string;
+  readonly partition: number;
+  readonly epoch: number;
+  /** The partition is lost: nothing of it starts any more. */
+  dropped: boolean;
+  /** Its job is being put back or removed: if it is fetched again, that has happened. */
+  leaving: boolean;
+}
+
+/** Weight of the newest attempt in the mean duration. */
+const NEWEST = 0.2;
+
+/**
+ * The deliveries of one subscription in one thread (decision E10). Owns those that wait; the dispatcher owns the slots.
+ *
+ *     fast ──an attempt timed out, or nearly──▶ slow ──answers brought the allowance back──▶ fast
+ *
+ * I1 at most `allowance` attempts are in flight: `SUBSCRIPTION_attempts`, halved at each slow one down to one, one more for
+ *    each answer in time. A refusal is an answer: it frees its slot at once.
+ * I2 at most `SUBSCRIPTION_waiting` wait, `SLOW_SUBSCRIPTION_waiting` while slow. What does not fit is put back for when,
+ *    at the pace of the last attempts, its turn would come: each further one a turn later, so that a backlog
+ *    of any length is fetched about as fast as it can be sent instead of over and over.
+ */
+export class SubscriptionActor {
+  #waiting: FetchedDelivery[] = [];
+  #inFlight = 0;
+  #allowance = SUBSCRIPTION_attempts;
+  #mean_ms = 100;
+  #putBackUntil_ms = 0;
+
+  constructor(readonly id: string) {}
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  get slow(): boolean {
+    return this.#allowance < SUBSCRIPTION_attempts;
+  }
+
+  /** True when nothing would be lost by forgetting it. */
+  get idle(): boolean {
+    return this.#inFlight === 0 && this.#waiting.length === 0;
+  }
+
+  /** True when the next delivery may start. */
+  get ready(): boolean {
+    return this.#waiting.length > 0 && this.#inFlight < this.#allowance;
+  }
+
+  /** Takes a delivery to wait for its turn. False when there is no room. */
+  offer(delivery: FetchedDelivery): boolean {
+    if (this.#waiting.length >= this.#bound()) return false;
+    this.#waiting.push(delivery);
+    return true;
+  }
+
+  /** The next delivery, which counts as in flight from now until `ended`. Only while `ready`. */
+  next(): FetchedDelivery {
+    this.#inFlight++;
+    return this.#waiting.shift() as FetchedDelivery;
+  }
+
+  /** An attempt is over and its slot free; without a result, none was made. */
+  ended(result: AttemptResult | undefined): void {
+    this.#inFlight--;
+    if (!result) return;
+    this.#mean_ms += NEWEST * (result.duration_ms - this.#mean_ms);
+    if (result.error === 'timeout' || result.duration_ms > SLOW_ATTEMPT_ms)
+      this.#allowance = Math.max(1, Math.floor(this.#allowance / 2));
+    else this.#allowance = Math.min(SUBSCRIPTION_attempts, this.#allowance + 1);
+  }
+
+  /** Takes out what waits beyond the bound, the newest first. It is put back. */
+  shed(): FetchedDelivery[] {
+    return this.#waiting.splice(this.#bound());
+  }
+
+  /** Takes out everything that waits and `matches`. */
+  remove(matches: (delivery: FetchedDelivery) => boolean): FetchedDelivery[] {
+    const removed = this.#waiting.filter(matches);
+    if (removed.length > 0) this.#waiting = this.#waiting.filter((delivery) => !matches(delivery));
+    return removed;
+  }
+
+  /** When the next delivery that found no room is to be fetched again. */
+  putBackAt(now: Date): Date {
+    const pace_ms = this.#mean_ms / this.#allowance;
+    const earliest_ms = now.getTime() + Math.max(PUT_BACK_min_ms, this.#waiting.length * pace_ms);
+    const latest_ms = now.getTime() + PUT_BACK_max_ms;
+    this.#putBackUntil_ms = Math.max(this.#putBackUntil_ms + pace_ms, earliest_ms);
+    // Past the latest moment there is no pace to keep: they are spread, so that they do not come back all at once.
+    if (this.#putBackUntil_ms <= latest_ms) return new Date(this.#putBackUntil_ms);
+    this.#putBackUntil_ms = latest_ms;
+    return new Date(latest_ms - (Math.random() * PUT_BACK_max_ms) / 2);
+  }
+
+  #bound(): number {
+    return this.slow ? SLOW_SUBSCRIPTION_waiting : SUBSCRIPTION_waiting;
+  }
+}

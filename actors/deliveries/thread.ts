@@ -1,0 +1,78 @@
+import type { PgBoss } from 'pg-boss';
+import type { Database } from '../../storage/database.js';
+import type { KeyRing } from '../../storage/encryption.js';
+import type { Logger } from '../../storage/log.js';
+import type { LeaseCell } from '../lease.js';
+import type { DeliveryStats } from './counters.js';
+import { createDispatcher } from './dispatcher.js';
+import { DeliveryFeed } from './feed.js';
+
+/** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
+export interface DeliverySettings {
+  /** Attempts in flight in this thread at most. */
+  concurrency: number;
+  allowedNetworks: string[];
+  /** PEM of a CA trusted beside the public ones. */
+  ca: string | undefined;
+}
+
+export interface DeliveryContext {
+  db: Database;
+  ring: KeyRing;
+  boss: PgBoss;
+  lease: LeaseCell;
+  log: Logger;
+}
+
+export interface Deliveries {
+  own(partition: number, epoch: number): DeliveryFeed;
+  /** Starts nothing more of this partition; resolves when its attempts have ended. */
+  settle(partition: number): Promise<void>;
+  disown(partition: number): void;
+  stats(): DeliveryStats;
+  close(): Promise<void>;
+}
+
+export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
+  const feeds = new Map<number, DeliveryFeed>();
+  const timers = new Set<NodeJS.Timeout>();
+  const dispatcher = createDispatcher({
+    db: context.db,
+    ring: context.ring,
+    policy: { allowedNetworks: settings.allowedNetworks },
+    ca: settings.ca,
+    concurrency: settings.concurrency,
+    log: context.log,
+    clock: { now: () => new Date() },
+    wakeAt(partition, at) {
+      const timer = setTimeout(
+        () => {
+          timers.delete(timer);
+          void feeds.get(partition)?.wake();
+        },
+        Math.max(0, at.getTime() - Date.now()),
+      );
+      timers.add(timer);
+    },
+  });
+  return {
+    own(partition, epoch) {
+      const feed = new DeliveryFeed({ id: partition, epoch }, dispatcher, context.boss, context.lease, context.log);
+      feeds.set(partition, feed);
+      return feed;
+    },
+    async settle(partition) {
+      feeds.get(partition)?.stop();
+    },
+    disown(partition) {
+      feeds.get(partition)?.stop();
+      feeds.delete(partition);
+      dispatcher.drop(partition);
+    },
+    stats: () => dispatcher.stats(),
+    async close() {
+      for (const timer of timers) clearTimeout(timer);
+      await dispatcher.drain();
+    },
+  };
+}

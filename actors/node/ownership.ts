@@ -1,0 +1,133 @@
+import type { Database } from '../../storage/database.js';
+import type { Logger } from '../../storage/log.js';
+import {
+  claimPartitions,
+  forgetNode,
+  liveNodes,
+  type OwnedPartition,
+  releasePartitions,
+  renewLeases,
+  retakePartitions,
+} from '../../storage/partitions.js';
+import { PARTITIONS } from '../../storage/records.js';
+import { LeaseCell } from '../lease.js';
+import { LIMITS } from '../limits.js';
+
+/**
+ * Which partitions this node owns, kept true by one renewal every two seconds (design: "Ownership").
+ *
+ *     free ──claim, recover──▶ owned ──renew──▶ owned
+ *                                ├─ give up (levelling, drain): disown, wait, release ──▶ free
+ *                                └─ not renewed in time: lost ──▶ fenced by the next owner's epoch
+ *
+ * Invariants: O1 what is told `own` was recovered under its epoch in the same transaction; O2 what the renewal did not
+ * answer is told `lost` before anything else; O3 the shared cell never promises more than the last renewal gave.
+ */
+export interface OwnershipOptions {
+  db: Database;
+  nodeId: string;
+  lease: LeaseCell;
+  log: Logger;
+  /** These are ours now, under these epochs. */
+  own(partitions: OwnedPartition[]): void;
+  /** These were lost: store nothing more of them. */
+  lost(partitions: number[]): void;
+  /** Stop these and resolve when nothing of them runs; they are released then. */
+  giveUp(partitions: number[]): Promise<void>;
+}
+
+export class Ownership {
+  readonly #owned = new Map<number, number>();
+  readonly #givingUp = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(private readonly options: OwnershipOptions) {}
+
+  get partitions(): number[] {
+    return [...this.#owned.keys()];
+  }
+
+  owns(partition: number): boolean {
+    return this.#owned.has(partition);
+  }
+
+  /** Registers the node and claims its share. Rejects when the database does not answer. */
+  async start(): Promise<void> {
+    await this.#tick();
+    this.#timer = setInterval(() => {
+      this.#round = this.#round
+        .then(() => this.#tick())
+        .catch((error) => this.options.log.error({ err: error }, 'lease renewal failed'));
+    }, LIMITS.renew_ms);
+  }
+
+  /** The thread that ran these is gone: take them anew under the next epoch, recovered. */
+  async retake(partitions: number[]): Promise<void> {
+    const { db, nodeId } = this.options;
+    const mine = partitions.filter((id) => this.#owned.has(id));
+    if (mine.length === 0) return;
+    const taken = await db.transaction((tx) => retakePartitions(tx, nodeId, mine, LIMITS.lease_ms));
+    this.#adopt(taken);
+  }
+
+  /** Claims nothing more, gives everything up as it ends, and leaves; leases are renewed until then. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#round;
+    await this.#release(this.partitions);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#round;
+    await forgetNode(this.options.db, this.options.nodeId);
+  }
+
+  async #renew(): Promise<void> {
+    const { db, nodeId, lease, lost } = this.options;
+    const startedAt = LeaseCell.now();
+    const renewed = await renewLeases(db, nodeId, LIMITS.lease_ms);
+    lease.renewed(startedAt, LIMITS.lease_ms - LIMITS.lease_margin_ms);
+    const still = new Map(renewed.map(({ id, epoch }) => [id, epoch]));
+    const gone = [...this.#owned].filter(([id, epoch]) => still.get(id) !== epoch).map(([id]) => id);
+    for (const id of gone) this.#owned.delete(id);
+    if (gone.length > 0) {
+      this.options.log.warn({ partitions: gone }, 'partitions lost');
+      lost(gone);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    const { db, nodeId, log } = this.options;
+    await this.#renew();
+    if (this.#stopping) return;
+    const nodes = Math.max(1, await liveNodes(db, LIMITS.lease_ms));
+    const share = Math.ceil(PARTITIONS / nodes);
+    if (this.#owned.size < share) {
+      const wanted = share - this.#owned.size;
+      this.#adopt(await db.transaction((tx) => claimPartitions(tx, nodeId, wanted, LIMITS.lease_ms)));
+    } else if (this.#owned.size - this.#givingUp.size > share) {
+      const excess = this.partitions.filter((id) => !this.#givingUp.has(id)).slice(share);
+      log.info({ partitions: excess, nodes }, 'levelling partitions');
+      void this.#release(excess).catch((error) => log.error({ err: error }, 'partitions could not be released'));
+    }
+  }
+
+  #adopt(partitions: OwnedPartition[]): void {
+    if (partitions.length === 0) return;
+    for (const { id, epoch } of partitions) this.#owned.set(id, epoch);
+    this.options.log.info({ partitions: partitions.length }, 'partitions taken');
+    this.options.own(partitions);
+  }
+
+  async #release(partitions: number[]): Promise<void> {
+    for (const id of partitions) this.#givingUp.add(id);
+    try {
+      await this.options.giveUp(partitions);
+      for (const id of partitions) this.#owned.delete(id);
+      await releasePartitions(this.options.db, this.options.nodeId, partitions);
+    } finally {
+      for (const id of partitions) this.#givingUp.delete(id);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { Batcher } from '../storage/batcher.js';
+import type { Database, Sql } from '../storage/database.js';
+import { type RecordedEvent, recordEvents } from '../storage/events-record.js';
+import {
+  enterDispatching,
+  type FinishedOperation,
+  finishOperations,
+  type HeldOperation,
+  type StartedOperation,
+  startOperations,
+} from '../storage/execution.js';
+import type { AttemptPhase, NewEvent } from '../storage/records.js';
+import { type ConnectionChange, changeConnection } from '../storage/session-effects.js';
+import { LIMITS } from './limits.js';
+
+/** An end of an attempt with what it changes beside the operation's own row. */
+export interface Finish {
+  operation: FinishedOperation;
+  workspaceId: string;
+  change: ConnectionChange | null;
+  events: NewEvent[];
+}
+
+/**
+ * The three batched writes of every execution in a thread: starts, write boundaries, ends. What is asked for while
+ * a statement is under way goes into the next one.
+ */
+export class OperationBatches {
+  readonly #starts: Batcher<HeldOperation & { phase: AttemptPhase }, StartedOperation | undefined>;
+  readonly #boundaries: Batcher<HeldOperation, boolean>;
+  readonly #ends: Batcher<Finish, boolean>;
+
+  /** `recorded` is told of new events with deliveries once they are committed. */
+  constructor(db: Database, recorded: (events: RecordedEvent[]) => void) {
+    const options = {
+      maxItems: LIMITS.execution_batch,
+      linger_ms: 0,
+      concurrency: LIMITS.execution_concurrency,
+      bound: Number.POSITIVE_INFINITY, // one a connection at most: bounded by the connections that run
+      isolate: true,
+    };
+    this.#starts = new Batcher({
+      ...options,
+      flush: async (items) => {
+        const started = new Map((await startOperations(db, items)).map((row) => [row.operation_id, row]));
+        return items.map((item) => started.get(item.id));
+      },
+    });
+    this.#boundaries = new Batcher({
+      ...options,
+      flush: async (items) => {
+        const held = await enterDispatching(db, items);
+        return items.map((item) => held.has(item.id));
+      },
+    });
+    this.#ends = new Batcher({
+      ...options,
+      flush: async (items) => {
+        const plain = items.every((item) => item.change === null && item.events.length === 0);
+        const { held, events } = plain
+          ? await storeEnds(db, items)
+          : await db.transaction((tx) => storeEnds(tx, items));
+        if (events.length > 0) recorded(events);
+        return items.map((item) => held.has(item.operation.id));
+      },
+    });
+  }
+
+  /** Starts an attempt; undefined when the operation is no longer queued, or the epoch is stale. */
+  start(operation: HeldOperation & { phase: AttemptPhase }): Promise<StartedOperation | undefined> {
+    return this.#starts.add(operation);
+  }
+
+  /** Makes `dispatching` durable; false when fenced or cancelled: nothing may leave then. */
+  enterDispatching(operation: HeldOperation): Promise<boolean> {
+    return this.#boundaries.add(operation);
+  }
+
+  /** Ends an attempt with everything it changed, in one transaction; false when it was fenced: nothing was stored. */
+  finish(end: Finish): Promise<boolean> {
+    return this.#ends.add(end);
+  }
+}
+
+async function storeEnds(sql: Sql, items: Finish[]): Promise<{ held: Set<string>; events: RecordedEvent[] }> {
+  const held = await finishOperations(
+    sql,
+    items.map((item) => item.operation),
+  );
+  const kept = items.filter((item) => held.has(item.operation.id));
+  for (const { change } of kept) {
+    if (change && !(await changeConnection(sql, change))) {
+      throw new Error(`connection ${change.connectionId} left revision ${change.expectedRevision} under a lease`);
+    }
+  }
+  const events: RecordedEvent[] = [];
+  for (const [workspaceId, ends] of Map.groupBy(kept, (item) => item.workspaceId)) {
+    events.push(
+      ...(await recordEvents(
+        sql,
+        workspaceId,
+        ends.flatMap((end) => end.events),
+      )),
+    );
+  }
+  return { held, events };
+}

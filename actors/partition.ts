@@ -1,0 +1,149 @@
+import type { PgBoss } from 'pg-boss';
+import type { Database } from '../storage/database.js';
+import { jobsOfOperations } from '../storage/execution.js';
+import { finishJobs, queueName } from '../storage/jobs.js';
+import { type ActorContext, ConnectionActor } from './connection-actor.js';
+import { LIMITS } from './limits.js';
+
+/**
+ * One partition while this thread owns it: the connection actors of its connections, and the way from its queue to
+ * their mailboxes.
+ *
+ *     direct   the queue is empty: the committer hands new operations over with their jobs already taken
+ *     fetching jobs wait in the queue: they are fetched in batches, and new ones must queue behind them
+ *
+ * Invariants: P1 an operation is in at most one mailbox; P2 `direct` only after a fetch came back short, so nothing
+ * overtakes (first in, first out per connection); P3 at most LIMITS.partition_operations wait in memory.
+ */
+export class Partition {
+  readonly #actors = new Map<string, ConnectionActor>();
+  readonly #load = { waiting: 0, running: 0 };
+  #fetching = false;
+  #again = false;
+  #direct = false;
+  #dropped = false;
+  #stopping = false;
+  #onIdle: (() => void) | undefined;
+
+  constructor(
+    readonly id: number,
+    readonly epoch: number,
+    private readonly db: Database,
+    private readonly boss: PgBoss,
+    private readonly context: Omit<ActorContext, 'load' | 'idle'>,
+  ) {}
+
+  /** True when a new operation's job may be stored as taken and handed to `take` at once. */
+  get direct(): boolean {
+    return this.#direct && !this.#stopping && this.waiting < LIMITS.partition_operations;
+  }
+
+  /** Operations in mailboxes. */
+  get waiting(): number {
+    return this.#load.waiting;
+  }
+
+  /** Actors in memory. */
+  get size(): number {
+    return this.#actors.size;
+  }
+
+  /** Connections at work. */
+  get running(): number {
+    return this.#load.running;
+  }
+
+  /** True when this connection's mailbox takes no more (decision H13). */
+  full(connectionId: string): boolean {
+    return (this.#actors.get(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
+  }
+
+  take(connectionId: string, operationId: string): void {
+    if (this.#dropped || this.#stopping) return; // its job stays taken; the next owner's recovery releases it
+    let actor = this.#actors.get(connectionId);
+    if (!actor) {
+      actor = new ConnectionActor(connectionId, this.id, this.epoch, {
+        ...this.context,
+        load: this.#load,
+        idle: (one) => this.#passivate(one),
+      });
+      this.#actors.set(connectionId, actor);
+    }
+    actor.take(operationId);
+  }
+
+  actor(connectionId: string): ConnectionActor | undefined {
+    return this.#actors.get(connectionId);
+  }
+
+  actors(): Iterable<ConnectionActor> {
+    return this.#actors.values();
+  }
+
+  /** Fetches what waits in the queue, as far as memory allows. Calls that come meanwhile are answered by one more round. */
+  async fetch(): Promise<void> {
+    if (this.#fetching) {
+      this.#again = true;
+      return;
+    }
+    this.#fetching = true;
+    try {
+      do {
+        this.#again = false;
+        await this.#fetchOnce();
+      } while (this.#again && !this.#dropped && !this.#stopping);
+    } catch (error) {
+      this.context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
+    } finally {
+      this.#fetching = false;
+    }
+  }
+
+  async #fetchOnce(): Promise<void> {
+    if (this.#dropped || this.#stopping || !this.context.lease.valid) return;
+    if (this.waiting >= LIMITS.partition_operations) return;
+    const jobs = await this.boss.fetch(queueName('operation', this.id), { batchSize: LIMITS.fetch_batch });
+    this.#direct = jobs.length < LIMITS.fetch_batch;
+    this.#again ||= !this.#direct;
+    if (jobs.length === 0 || this.#dropped) return;
+    const { queued, over } = await jobsOfOperations(
+      this.db,
+      jobs.map((job) => job.id),
+    );
+    for (const { id, connection_id } of queued) this.take(connection_id, id);
+    const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
+    if (stale.length > 0) await finishJobs(this.db, stale);
+  }
+
+  /** Jobs were added behind what was fetched: nothing may overtake them. */
+  queueGrew(): void {
+    this.#direct = false;
+    void this.fetch();
+  }
+
+  /** The epoch is no longer ours: stop everything at once, store nothing. */
+  drop(): void {
+    this.#dropped = true;
+    this.#direct = false;
+    for (const actor of this.#actors.values()) actor.drop();
+  }
+
+  /** Starts nothing more; resolves when nothing runs. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#direct = false;
+    for (const actor of this.#actors.values()) actor.stop();
+    if (this.running === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  /** An actor is a cache of rows: without work it is forgotten. */
+  #passivate(actor: ConnectionActor): void {
+    if (actor.waiting === 0 && !actor.running) this.#actors.delete(actor.connectionId);
+    if (this.running === 0) this.#onIdle?.();
+    const room = this.waiting < LIMITS.partition_operations / 2;
+    if (room && !this.#direct && !this.#dropped && !this.#stopping) void this.fetch();
+  }
+}

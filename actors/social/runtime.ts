@@ -1,0 +1,122 @@
+import type { SessionEffects } from '../../browser-pool/messages.js';
+import type { Database } from '../../storage/database.js';
+import type { KeyRing } from '../../storage/encryption.js';
+import { OperationError } from '../../storage/errors.js';
+import type { ConnectionRow } from '../../storage/records.js';
+import { passwordContext, sessionContext } from '../../storage/sealing.js';
+import { readSecrets } from '../../storage/session-effects.js';
+import { capabilityNamed } from '../capabilities/catalogue.js';
+import { type Execution, Interrupted, type ProviderRuntime, type SkipReason } from '../execution.js';
+import { LIMITS } from '../limits.js';
+import type { BrowserLink } from './browser-link.js';
+import { type PinnedProxy, pinProxy } from './proxy-pin.js';
+
+/**
+ * Runs `social` operations: hands the connection's session and pinned proxy to the browser host of its partition, and
+ * carries the host's questions (the write boundary, a challenge) to the execution and the answers back.
+ */
+export interface SocialRuntimeOptions {
+  db: Database;
+  ring: KeyRing;
+  /** The browser host that serves a partition. */
+  link: (partition: number) => BrowserLink;
+}
+
+export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRuntime {
+  return {
+    async run(execution) {
+      const capability = capabilityNamed(execution.capability);
+      const { connection } = execution;
+      const proxy = await pinProxy(options.db, options.ring, connection, execution.capability === 'social.login');
+      if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
+      const secrets = await openSecrets(options, connection, execution.capability === 'social.login');
+      const end = await runOnLink(options.link(connection.partition), execution, proxy, secrets);
+      switch (end.type) {
+        case 'result':
+          return { status: 'succeeded', result: end.result, ...effectsOf(end.effects) };
+        case 'skipped':
+          return { status: 'skipped', reason: end.reason as SkipReason, ...effectsOf(end.effects) };
+        case 'failure': {
+          // Past the boundary only the provider's own refusal is proof that nothing was done.
+          const unproven = end.details?.past_boundary === true && capability?.kind === 'write';
+          if (unproven) return { status: 'outcome_unknown', ...effectsOf(end.effects) };
+          if (end.code === 'canceled') throw interruption(execution);
+          const failure = { code: end.code, details: end.details ?? {} };
+          return { status: 'failed', failure, transient: end.transient, ...effectsOf(end.effects) };
+        }
+      }
+    },
+  };
+}
+
+const effectsOf = (effects: SessionEffects | undefined): { effects?: SessionEffects } => (effects ? { effects } : {});
+
+const interruption = (execution: Execution): Error =>
+  execution.signal.reason instanceof Interrupted ? execution.signal.reason : new Interrupted('canceled');
+
+interface OpenSecrets {
+  session: string | null;
+  credentials?: { username: string; password: string };
+}
+
+async function openSecrets(
+  { db, ring }: SocialRuntimeOptions,
+  connection: ConnectionRow,
+  login: boolean,
+): Promise<OpenSecrets> {
+  const row = await readSecrets(db, connection.id);
+  if (!row) throw new Interrupted('fenced'); // deleted in the meantime
+  const session = row.session_sealed && ring.open(row.session_sealed, sessionContext(connection.id)).toString('utf8');
+  if (!login || !row.password_sealed) return { session };
+  const password = ring.open(row.password_sealed, passwordContext(connection.id)).toString('utf8');
+  return { session, credentials: { username: connection.username ?? '', password } };
+}
+
+async function runOnLink(link: BrowserLink, execution: Execution, proxy: PinnedProxy, secrets: OpenSecrets) {
+  const { connection, signal } = execution;
+  let stop = () => {};
+  let refusal: unknown;
+  try {
+    const end = await link.run(
+      {
+        workspaceId: connection.workspace_id,
+        connectionId: connection.id,
+        stateRevision: connection.state_revision,
+        capability: execution.capability,
+        input: execution.input,
+        proxy,
+        ...secrets,
+        actorId: connection.actor_id,
+        deadline_ms: LIMITS.operation_ms,
+      },
+      {
+        boundary: (run) => {
+          execution.boundary().then(
+            () => link.send({ type: 'proceed', run }),
+            () => link.send({ type: 'cancel', run }),
+          );
+        },
+        challenge: (run, { kind, acceptsCode }) => {
+          execution.challenge(kind, acceptsCode).then(
+            (code) => link.send({ type: 'code', run, code }),
+            (error: unknown) => {
+              refusal = error;
+              link.send({ type: 'cancel', run });
+            },
+          );
+        },
+      },
+      (run) => {
+        const cancel = () => link.send({ type: 'cancel', run });
+        signal.addEventListener('abort', cancel);
+        stop = () => signal.removeEventListener('abort', cancel);
+        if (signal.aborted) cancel();
+      },
+    );
+    // A challenge that expired or failed ended the run through `cancel`: say why, not how.
+    if (refusal !== undefined && end.type === 'failure' && end.code === 'canceled') throw refusal;
+    return end;
+  } finally {
+    stop();
+  }
+}

@@ -1,0 +1,99 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * An HTTPS receiver of callbacks, as a customer would write it (spec: "Events"): checks the signature in constant
+ * time, refuses stale timestamps, answers at once and deals with the event afterwards.
+ */
+export interface ReceiverOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** PEM. */
+  key: string;
+  /** PEM. */
+  cert: string;
+  /** The secret of the subscriptions that call it. */
+  secret: string;
+  onCallback: (callback: Callback) => void;
+  /** The status to answer a verified callback with; 204 by default. */
+  respond?: (callback: Callback) => number;
+}
+
+export interface Callback {
+  verified: boolean;
+  eventId: string;
+  deliveryId: string;
+  /** The JSON body of a verified callback; null otherwise. */
+  event: Record<string, unknown> | null;
+}
+
+export interface Receiver {
+  /** For `callback_url`. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+const STALE_S = 300;
+const BODY_BYTES = 1024 * 1024;
+
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const server = createServer({ key: options.key, cert: options.cert }, (request, response) => {
+    void readBody(request).then(
+      (body) => {
+        const callback = read(request, body, options.secret);
+        response.writeHead(callback.verified ? (options.respond?.(callback) ?? 204) : 401).end();
+        options.onCallback(callback);
+      },
+      () => response.destroy(),
+    );
+  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://${options.host}:${port}/callback`,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > BODY_BYTES) throw new Error('the callback is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function read(request: IncomingMessage, body: Buffer, secret: string): Callback {
+  const header = (name: string) => String(request.headers[name] ?? '');
+  const timestamp = header('x-cs-timestamp');
+  const fresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= STALE_S;
+  const verified = fresh && signed(header('x-cs-signature'), timestamp, body, secret);
+  return {
+    verified,
+    eventId: header('x-cs-event-id'),
+    deliveryId: header('x-cs-delivery-id'),
+    event: verified ? (JSON.parse(body.toString('utf8')) as Record<string, unknown>) : null,
+  };
+}
+
+/** True when one of the signatures is ours: two stand in the header while a secret is being rotated (decision E12). */
+function signed(header: string, timestamp: string, body: Buffer, secret: string): boolean {
+  const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest();
+  return header.split(',').some((part) => {
+    const given = Buffer.from(part.trim().replace(/^v1=/, ''), 'hex');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}

@@ -1,0 +1,134 @@
+import type { ServerResponse } from 'node:http';
+import { refusal } from './http/answer.js';
+import type { Route } from './http/exchange.js';
+import { LIMITS } from './limits.js';
+import type { Session } from './state/sessions.js';
+import { unguessable } from './state/sessions.js';
+
+/** What a frame tells. */
+export const ACTIVITY_TYPES = [
+  'message_received',
+  'message_sent',
+  'sponsored_inmail_received',
+  'custom_connection_request_accepted',
+] as const;
+export type ActivityType = (typeof ACTIVITY_TYPES)[number];
+
+export interface Activity {
+  id: string;
+  type: ActivityType;
+  at: number;
+  payload: Record<string, unknown>;
+}
+
+/** Whether an account's streams speak, keep silent, or are refused. */
+type Mood = 'speaking' | 'silent' | 'dropped';
+
+/**
+ * The open event streams. An account's streams are `speaking`; the control API makes them `silent` (open, but not
+ * even a heartbeat) or `dropped` (closed, new ones refused), and `speaking` again. Nothing is ever sent later:
+ * what happens while no speaking stream is open is seen in conversations only.
+ */
+export class Streams {
+  readonly #open = new Map<string, Map<ServerResponse, Session>>();
+  readonly #moods = new Map<string, Mood>();
+  readonly #remembered = new Map<string, Activity>();
+  readonly #heartbeat = setInterval(() => this.#beat(), LIMITS.heartbeat_ms).unref();
+
+  /** The stream endpoint. */
+  routes(): Route[] {
+    return [
+      {
+        method: 'GET',
+        path: '/realtime',
+        access: 'api',
+        capabilities: [],
+        answer: (exchange) => {
+          const { session, viewer } = exchange;
+          if (session === null || this.#moodOf(viewer.username) === 'dropped') {
+            return refusal(503, 'stream_unavailable', 'The stream is not available.');
+          }
+          return { stream: (response) => this.#add(viewer.username, session, response) };
+        },
+      },
+    ];
+  }
+
+  /** Sends one activity to every speaking stream of the account. Gives its id and how many streams it went to. */
+  emit(
+    username: string,
+    type: ActivityType,
+    payload: Record<string, unknown>,
+    id = `ev-${unguessable()}`,
+  ): { id: string; streams: number } {
+    const activity = { id, type, at: Date.now(), payload };
+    this.#remembered.set(id, activity);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > LIMITS.frames_remembered && oldest !== undefined) this.#remembered.delete(oldest);
+    return { id, streams: this.#send(username, frame('activity', activity, id)) };
+  }
+
+  /** Sends an activity once more under the id it had; null when it is not remembered. */
+  repeat(username: string, id: string): { id: string; streams: number } | null {
+    const activity = this.#remembered.get(id);
+    return activity === undefined ? null : { id, streams: this.#send(username, frame('activity', activity, id)) };
+  }
+
+  /** Changes the mood of the account's streams; gives how many are open after it. */
+  setMood(username: string, mood: Mood): number {
+    this.#moods.set(username, mood);
+    if (mood === 'dropped') for (const response of this.#of(username).keys()) response.destroy();
+    return mood === 'dropped' ? 0 : this.#of(username).size;
+  }
+
+  /** Closes the streams of a session that has ended. */
+  endSession(session: Session): void {
+    for (const [response, owner] of this.#of(session.username)) {
+      if (owner.token === session.token) response.end(frame('goodbye', { reason: 'session_ended' }));
+    }
+  }
+
+  /** The network goes down. */
+  close(): void {
+    clearInterval(this.#heartbeat);
+    for (const streams of this.#open.values()) {
+      for (const response of streams.keys()) response.end(frame('goodbye', { reason: 'restart' }));
+    }
+  }
+
+  #add(username: string, session: Session, response: ServerResponse): void {
+    const streams = this.#of(username);
+    streams.set(response, session);
+    this.#open.set(username, streams);
+    response.on('close', () => streams.delete(response));
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.flushHeaders();
+    if (this.#moodOf(username) === 'speaking') {
+      response.write(frame('connected', { streamId: `st-${unguessable()}`, at: Date.now() }));
+    }
+  }
+
+  #of(username: string): Map<ServerResponse, Session> {
+    return this.#open.get(username) ?? new Map();
+  }
+
+  #moodOf(username: string): Mood {
+    return this.#moods.get(username) ?? 'speaking';
+  }
+
+  #send(username: string, text: string): number {
+    if (this.#moodOf(username) !== 'speaking') return 0;
+    const streams = this.#of(username);
+    for (const response of streams.keys()) response.write(text);
+    return streams.size;
+  }
+
+  #beat(): void {
+    const text = frame('heartbeat', { at: Date.now() });
+    for (const username of this.#open.keys()) this.#send(username, text);
+  }
+}
+
+function frame(event: string, data: unknown, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,46 @@
+import { LIMITS } from '../limits.js';
+import type { ChallengeKind } from './accounts.js';
+import { unguessable } from './sessions.js';
+
+/** A question asked before going on. Used up by any answer: a wrong one raises another in its place. */
+export interface Challenge {
+  id: string;
+  kind: ChallengeKind;
+  username: string;
+  /** The code before this one was wrong. */
+  again: boolean;
+  expiresAt: number;
+  purpose: Purpose;
+}
+
+/** What the right code opens. */
+export type Purpose =
+  /** A session, and `next` is where the browser goes with it. */
+  | { for: 'login'; next: string }
+  /** A contract of the recruiter side, for the session that asked. */
+  | { for: 'recruiter'; contractId: string };
+
+/** The code every challenge accepts. */
+export const RIGHT_CODE = '000000';
+
+/** Open challenges. Kept in memory only: after a restart the browser has to sign in anew. */
+export class Challenges {
+  readonly #challenges = new Map<string, Challenge>();
+
+  raise(asked: Pick<Challenge, 'kind' | 'username' | 'purpose'>, again = false): Challenge {
+    const { kind, username, purpose } = asked;
+    const expiresAt = Date.now() + LIMITS.challenge_ms;
+    const challenge = { id: `chl-${unguessable()}`, kind, username, purpose, again, expiresAt };
+    this.#challenges.set(challenge.id, challenge);
+    return challenge;
+  }
+
+  open(id: string): Challenge | undefined {
+    const challenge = this.#challenges.get(id);
+    return challenge !== undefined && challenge.expiresAt > Date.now() ? challenge : undefined;
+  }
+
+  useUp(id: string): void {
+    this.#challenges.delete(id);
+  }
+}

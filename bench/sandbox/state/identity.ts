@@ -1,0 +1,9 @@
+import type { Member } from '../data/members.js';
+import type { Account } from './accounts.js';
+import type { State } from './state.js';
+
+/** Whose identity the site shows to an account: its own, unless it was told to show another's. */
+export function shownMember(state: State, account: Account): Member {
+  const other = account.settings.shown_as;
+  return other === null ? account.member : state.account(other).member;
+}

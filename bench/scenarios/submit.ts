@@ -1,0 +1,142 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import typia from 'typia';
+import { operationCounts } from '../../storage/inspection.js';
+import { insertBaseline } from '../baseline.js';
+import type { Load, Measured } from '../load.js';
+import { machine } from '../machine.js';
+import { type BenchService, startService } from '../service.js';
+import type { Report, Scenario } from './scenario.js';
+
+interface Options {
+  seconds: number;
+  connections: number;
+  capability: string;
+  simulatedConnections: number;
+  warmup: number;
+  baselineConnections: number;
+  input: string;
+}
+
+/** Inputs that each capability accepts; others are given with --input. */
+const INPUTS: Record<string, Record<string, unknown>> = {
+  'social.identity.get': {},
+  'social.profile.get': { profile_id: 'ada-lovelace' },
+  'social.connections.list': { count: 25 },
+  'social.people.search': { keywords: 'engineer', count: 10 },
+  'social.message.send': { recipient_actor_id: 'ada-lovelace', body: 'Hello' },
+};
+
+const NOT_MEASURED = [
+  'browsers and the provider: the connections are simulated',
+  'callbacks, polling and reads',
+  'a network: client, service and PostgreSQL share this machine, so the client costs the service cores',
+  'an open arrival rate: each client waits for its answer before it sends again, so a slow service is asked less',
+];
+
+/**
+ * How many submissions a second the service accepts, beside how many plain INSERT transactions the same PostgreSQL
+ * takes into the same table: what durability costs here, with and without batching.
+ */
+export const submit: Scenario = {
+  name: 'submit',
+  summary: 'accepted submissions a second, against single-row INSERT transactions into the same table',
+  options: [
+    { flag: '--seconds', means: 'how long to measure, each of the two', default: 10 },
+    { flag: '--connections', means: 'HTTP connections of the client, one request at a time each', default: 64 },
+    { flag: '--capability', means: 'what is submitted', default: 'social.profile.get' },
+    { flag: '--input', means: 'its input as JSON, when it is none of the usual ones', default: '' },
+    { flag: '--simulated-connections', means: 'connections of the service that take the operations', default: 256 },
+    { flag: '--warmup', means: 'seconds before measuring', default: 2 },
+    { flag: '--baseline-connections', means: 'PostgreSQL connections of the baseline', default: 32 },
+  ],
+  async run(given, say) {
+    const options = typia.assert<Options>(given);
+    const input = options.input === '' ? INPUTS[options.capability] : (JSON.parse(options.input) as object);
+    if (!input) throw new Error(`${options.capability} needs --input`);
+    say('starting the service');
+    await using service = await startService();
+    const connectionIds = await service.createSimulated(options.simulatedConnections);
+    const load = (run: string, seconds: number): Load => ({
+      url: service.url,
+      key: service.key,
+      run,
+      seconds,
+      clients: options.connections,
+      connectionIds,
+      body: JSON.stringify({ capability: options.capability, input }),
+    });
+    say(`warming up for ${options.warmup} s, then measuring for ${options.seconds} s`);
+    await drive(load('warmup', options.warmup));
+    const before = await counts(service);
+    const measured = await drive(load('measured', options.seconds));
+    const after = await counts(service);
+    say('stopping the service; its database stays for the baseline');
+    await service.stop();
+    const baseline = await service.withDatabase((url) =>
+      insertBaseline({ url, connectionIds, seconds: options.seconds, connections: options.baselineConnections }),
+    );
+    return report(options, measured, after.executed - before.executed, after.waiting, baseline);
+  },
+};
+
+/** Runs the client in a process of its own, so that measuring does not share a thread with anything. */
+async function drive(load: Load): Promise<Measured> {
+  const client = fork(new URL('../load.js', import.meta.url));
+  client.send(load);
+  const [measured] = (await Promise.race([
+    once(client, 'message'),
+    once(client, 'exit').then(([code]) => Promise.reject(new Error(`the client ended with status ${code}`))),
+  ])) as [Measured];
+  return measured;
+}
+
+async function counts(service: BenchService): Promise<{ executed: number; waiting: number }> {
+  return service.withDatabase(async (_, db) => {
+    const byStatus = await operationCounts(db);
+    const waiting = (byStatus.queued ?? 0) + (byStatus.running ?? 0);
+    return { waiting, executed: Object.values(byStatus).reduce((sum, count) => sum + count, 0) - waiting };
+  });
+}
+
+async function report(
+  options: Options,
+  measured: Measured,
+  executed: number,
+  waiting: number,
+  baseline: { perSecond: number; inserted: number; seconds: number },
+): Promise<Report> {
+  const perSecond = measured.accepted / measured.seconds;
+  const ratio = perSecond / baseline.perSecond;
+  const where = await machine();
+  const n = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
+  const errors = Object.entries(measured.errors).map(([what, count]) => `${n(count)} × ${what}`);
+  const rows: [string, string][] = [
+    ['accepted', `${n(perSecond)} submissions/s (${n(measured.accepted)} answers 202 in ${n(measured.seconds, 1)} s)`],
+    [
+      'latency',
+      `p50 ${n(measured.p50_ms, 1)} ms, p99 ${n(measured.p99_ms, 1)} ms, longest ${n(measured.max_ms, 1)} ms`,
+    ],
+    ['errors', errors.join(', ') || 'none'],
+    ['executed', `${n(executed)} operations ended while measuring, ${n(waiting)} waited at the end`],
+    [
+      'baseline',
+      `${n(baseline.perSecond)} single-row INSERTs/s (${n(baseline.inserted)} in ${n(baseline.seconds, 1)} s)`,
+    ],
+    ['ratio', `${n(ratio, 2)} submissions for each INSERT`],
+    ['load', `${options.connections} clients, ${options.capability}, ${options.simulatedConnections} connections`],
+    ['', `baseline over ${options.baselineConnections} PostgreSQL connections, the service stopped`],
+    ['machine', where.machine],
+    ['commit', where.commit],
+  ];
+  const text = [
+    ...rows.map(([name, value]) => `${name.padEnd(9)} ${value}`),
+    '',
+    'not measured:',
+    ...NOT_MEASURED.map((line) => `- ${line}`),
+  ].join('\n');
+  return {
+    text,
+    data: { scenario: 'submit', options, perSecond, ...measured, executed, waiting, baseline, ratio, ...where },
+  };
+}

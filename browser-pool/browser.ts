@@ -1,0 +1,149 @@
+import { type Browser, type BrowserContext, type BrowserContextOptions, type CDPSession, chromium } from 'playwright';
+import type { PoolLimits } from './limits.js';
+
+/**
+ * One Chromium process, watched.
+ *
+ * *running*: gives contexts. Probed every `probe_interval_ms`.
+ * *retiring* (made its share of contexts): gives no more; closed when its last context is.
+ * *gone* (it crashed, hung, or was closed): killed by process id if it still lives; announced once by `onGone`. The
+ * contexts and pages it held are dead.
+ *
+ * A stopped process still counts as connected, so only a probe that it answers proves that it lives.
+ */
+export class LiveBrowser {
+  #browser: Browser;
+  #session: CDPSession;
+  #limits: PoolLimits;
+  #contextsMade = 0;
+  #contexts = new Set<BrowserContext>();
+  #state: 'running' | 'retiring' | 'gone' = 'running';
+  #probe: NodeJS.Timeout | undefined;
+  #goneHandlers = new Set<() => void>();
+
+  /** Process id of the browser process itself, not of a script that starts it. */
+  readonly pid: number;
+
+  private constructor(browser: Browser, session: CDPSession, pid: number, limits: PoolLimits) {
+    this.#browser = browser;
+    this.#session = session;
+    this.#limits = limits;
+    this.pid = pid;
+    browser.once('disconnected', () => this.#ended());
+    this.#scheduleProbe();
+  }
+
+  /**
+   * Starts the browser at `path`; `args` are added to Playwright's own, `sandboxed` keeps Chromium's own sandbox on.
+   * Throws when it does not come up in time.
+   */
+  static async launch(path: string, args: string[], sandboxed: boolean, limits: PoolLimits): Promise<LiveBrowser> {
+    const browser = await chromium.launch({
+      executablePath: path,
+      headless: true,
+      timeout: limits.launch_ms,
+      chromiumSandbox: sandboxed,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+      args,
+    });
+    const session = await browser.newBrowserCDPSession();
+    const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+    const pid = processInfo.find((process) => process.type === 'browser')?.id;
+    if (pid === undefined) throw new Error('the browser does not tell its process id');
+    return new LiveBrowser(browser, session, pid, limits);
+  }
+
+  get running(): boolean {
+    return this.#state === 'running';
+  }
+
+  get gone(): boolean {
+    return this.#state === 'gone';
+  }
+
+  /**
+   * Runs the handler once when the process is gone, whatever the reason; at once if it is already. Gives what takes
+   * the handler off again.
+   */
+  onGone(handler: () => void): () => void {
+    if (this.#state === 'gone') handler();
+    else this.#goneHandlers.add(handler);
+    return () => this.#goneHandlers.delete(handler);
+  }
+
+  /** Makes a context; the one that reaches the browser's share retires it. */
+  async newContext(options: BrowserContextOptions): Promise<BrowserContext> {
+    const context = await this.#browser.newContext(options);
+    this.#contexts.add(context);
+    this.#contextsMade += 1;
+    if (this.#state === 'running' && this.#contextsMade >= this.#limits.browser_contexts) this.#state = 'retiring';
+    return context;
+  }
+
+  /** Closes a context with its pages. One that cannot be closed in time takes the browser with it. */
+  async closeContext(context: BrowserContext): Promise<void> {
+    if (!this.#contexts.delete(context) || this.gone) return;
+    if (!(await within(this.#limits.close_ms, context.close()))) this.kill();
+    else if (this.#state === 'retiring' && this.#contexts.size === 0) await this.close();
+  }
+
+  /** Closes the browser, by force if it does not close in time. Resolves when it is gone. */
+  async close(): Promise<void> {
+    if (this.gone) return;
+    const gone = new Promise<void>((resolve) => {
+      this.onGone(resolve);
+    });
+    if (!(await within(this.#limits.close_ms, this.#browser.close()))) this.kill();
+    await gone;
+  }
+
+  /** Ends the process at once. */
+  kill(): void {
+    if (this.gone) return;
+    try {
+      process.kill(this.pid, 'SIGKILL');
+    } catch {
+      // It is no more: that is what was asked for.
+    }
+    this.#ended();
+  }
+
+  #scheduleProbe(): void {
+    this.#probe = setTimeout(async () => {
+      const alive = await within(this.#limits.probe_deadline_ms, this.#session.send('Browser.getVersion'));
+      if (this.gone) return;
+      if (alive) this.#scheduleProbe();
+      else this.kill();
+    }, this.#limits.probe_interval_ms);
+  }
+
+  #ended(): void {
+    if (this.gone) return;
+    this.#state = 'gone';
+    clearTimeout(this.#probe);
+    this.#contexts.clear();
+    const handlers = [...this.#goneHandlers];
+    this.#goneHandlers.clear();
+    for (const handler of handlers) handler();
+  }
+}
+
+/**
+ * Whether `work` succeeds within `ms`. Its late end is swallowed. When the timer fires the answers that have already
+ * arrived are read first, so that a stall of this thread is not taken for one of the browser.
+ */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => setImmediate(() => setImmediate(resolve, false)), ms);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,49 @@
+import type { BrowserContext, Page } from 'playwright';
+import type { ChallengeKind } from '../storage/records.js';
+import type { SessionEffects } from './messages.js';
+
+/**
+ * What a page program is given: one run of one capability in a context that holds the connection's session. Every
+ * wait of it ends when the run does, because the run's context is closed then. A program throws `RunFailure` for what
+ * it understands; anything else it throws is classified.
+ */
+export interface ProgramRun {
+  /** Validated at submission against the capability's input type. */
+  readonly input: Record<string, unknown>;
+  /** Only for login. */
+  readonly credentials: { username: string; password: string } | undefined;
+  /** The account that login found. */
+  readonly actorId: string | null;
+  /** Whether the context started from a stored session. */
+  readonly hasSession: boolean;
+  /** The context as it is now; another one after `renewContext`. Its pages are got from `page`. */
+  readonly context: BrowserContext;
+  /** The run's one page, opened when first asked for; after a challenge, where it was. Waits for its turn. */
+  page(): Promise<Page>;
+  /** Goes on in an empty context. A page got before is closed. */
+  renewContext(): Promise<void>;
+  /** The session as it is now, to be returned in the effects. Ask while a page of the site is open. */
+  session(): Promise<string>;
+  /** Call it right before the one request that the provider could act on, and nothing that writes before. */
+  boundary(): Promise<void>;
+  /**
+   * Asks the user for a code, again after a wrong one. The page of before may be closed meanwhile: get it from `page`
+   * again. With `acceptsCode` false it only ever rejects.
+   */
+  challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
+  /** Milliseconds one call of a JSON endpoint may take: its limit or the running time left, whichever is less. */
+  request_ms(): number;
+  /** The same for one navigation or one wait on a page. */
+  navigation_ms(): number;
+}
+
+/** What a program ends with; `state_revision` is added where the outcome is stored. */
+export type ProgramOutcome =
+  | { result: Record<string, unknown>; effects?: SessionEffects }
+  | { skipped: string; effects?: SessionEffects };
+
+/** One capability on one site. */
+export type Program = (run: ProgramRun) => Promise<ProgramOutcome>;
+
+/** The programs of a site by capability name. */
+export type Programs = ReadonlyMap<string, Program>;

@@ -1,0 +1,80 @@
+import typia, { type tags } from 'typia';
+
+/**
+ * What the site's JSON endpoints answer. Only these shapes are understood: anything else is `parsing_error`. Fields
+ * that nobody reads are left out, so that the site may add to its answers.
+ */
+
+/** An id as the service hands it on; anything else could not be given back as an input. */
+type Id = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
+type Milliseconds = number & tags.Type<'uint64'>;
+
+/** Every refusal. */
+export interface RefusalAnswer {
+  error: { code: string };
+}
+export const isRefusal = typia.createIs<RefusalAnswer>();
+
+export interface MeAnswer {
+  data: {
+    hashId: Id;
+    publicId: string;
+    memberId: string;
+    firstName: string;
+    lastName: string;
+    headline: string | null;
+    pictureUrl: string | null;
+  };
+}
+export const isMe = typia.createIs<MeAnswer>();
+
+export interface ResolveAnswer {
+  data: { publicId: string; hashId: Id }[];
+  missing: string[];
+}
+export const isResolve = typia.createIs<ResolveAnswer>();
+
+export interface PeopleAnswer {
+  data: {
+    memberId: string;
+    hashId: Id;
+    publicId: string;
+    distance: 'SELF' | 'F' | 'S' | 'O';
+    name: string;
+    headline: string | null;
+    summary: string | null;
+    location: string | null;
+    profileUrl: string;
+    insights: string[];
+    badgeHoverText: string | null;
+  }[];
+  paging: { start: number };
+}
+export const isPeople = typia.createIs<PeopleAnswer>();
+
+export interface ConversationsAnswer {
+  data: {
+    id: Id;
+    participants: { hashId: Id }[];
+    unreadCount: number & tags.Type<'uint32'>;
+    lastActivityAt: Milliseconds;
+  }[];
+  paging: { nextCursor: string | null };
+}
+export const isConversations = typia.createIs<ConversationsAnswer>();
+
+export interface MessagesAnswer {
+  data: {
+    urn: string;
+    body: string;
+    senderHashId: Id;
+    deliveredAt: Milliseconds;
+    renderContent: Record<string, unknown>[];
+  }[];
+}
+export const isMessages = typia.createIs<MessagesAnswer>();
+
+export interface SentAnswer {
+  data: { urn: string; conversationId: Id; deliveredAt: Milliseconds };
+}
+export const isSent = typia.createIs<SentAnswer>();

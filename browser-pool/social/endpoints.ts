@@ -1,0 +1,103 @@
+import type { APIResponse } from 'playwright';
+import { loggedOut, proxyTrouble, RunFailure, refusal, restricted, unfamiliar } from '../failures.js';
+import type { ProgramRun } from '../program.js';
+import { isRefusal } from './answers.js';
+import type { Site } from './site.js';
+
+/** Query of a JSON endpoint; what is undefined is left out. */
+export type Query = Record<string, string | number | undefined>;
+
+/**
+ * The JSON endpoints of the site as a run's session sees them: same cookies, same proxy as its pages, without one.
+ * The csrf token is read once, when this is opened, so that nothing but the request itself stands behind a boundary.
+ */
+export class Endpoints {
+  #run: ProgramRun;
+  #site: Site;
+  #csrf: string;
+
+  private constructor(run: ProgramRun, site: Site, csrf: string) {
+    this.#run = run;
+    this.#site = site;
+    this.#csrf = csrf;
+  }
+
+  /** Throws `authentication_failed` when the context holds no session. */
+  static async open(run: ProgramRun, site: Site): Promise<Endpoints> {
+    const cookies = await run.context.cookies(site.origin);
+    const csrf = cookies.find((cookie) => cookie.name === site.csrf.cookie)?.value;
+    if (csrf === undefined) throw loggedOut();
+    return new Endpoints(run, site, csrf);
+  }
+
+  /** Reads an endpoint. Throws `RunFailure` for a refusal and for an answer that is not of the shape. */
+  get<Answer>(path: string, query: Query, is: (answer: unknown) => answer is Answer): Promise<Answer> {
+    const params = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined);
+    return this.#ask(path, { method: 'GET', params: Object.fromEntries(params) }, is);
+  }
+
+  /** Posts once; never repeated, whatever happens to the answer. */
+  post<Answer>(path: string, body: object, is: (answer: unknown) => answer is Answer): Promise<Answer> {
+    return this.#ask(path, { method: 'POST', data: body }, is);
+  }
+
+  async #ask<Answer>(
+    path: string,
+    request: { method: 'GET' | 'POST'; params?: Record<string, string | number>; data?: object },
+    is: (answer: unknown) => answer is Answer,
+  ): Promise<Answer> {
+    const response = await this.#run.context.request.fetch(this.#site.origin + path, {
+      ...request,
+      headers: { accept: 'application/json', [this.#site.csrf.header]: this.#csrf },
+      maxRedirects: 0,
+      timeout: this.#run.request_ms(),
+    });
+    try {
+      const answer = parsed(await response.text());
+      await this.#refuse(response, answer);
+      if (!is(answer)) throw unfamiliar('answer');
+      return answer;
+    } finally {
+      await response.dispose();
+    }
+  }
+
+  async #refuse(response: APIResponse, answer: unknown): Promise<void> {
+    const status = response.status();
+    if (status < 300) return;
+    // The tunnel was refused: what was read is the proxy's own answer, given before any TLS.
+    if ((await response.securityDetails()) === null && this.#site.origin.startsWith('https:')) {
+      throw proxyTrouble('refused');
+    }
+    if (status < 400) throw this.#redirected(response.headers().location);
+    const code = isRefusal(answer) ? answer.error.code : undefined;
+    if (status === 403 && code === 'account_restricted') throw restricted();
+    if (status === 422 && code !== undefined) throw new ProviderRefusal(code, status);
+    throw refusal(status, response.headers()['retry-after']) ?? unfamiliar('status');
+  }
+
+  #redirected(location: string | undefined): RunFailure {
+    const path = URL.parse(location ?? '', this.#site.origin)?.pathname;
+    if (path === this.#site.paths.login) return loggedOut();
+    if (path === this.#site.paths.restricted) return restricted();
+    return unfamiliar('redirect');
+  }
+}
+
+/** The provider understood and refused; `reason` is its own word for why. */
+export class ProviderRefusal extends RunFailure {
+  constructor(
+    readonly reason: string,
+    status: number,
+  ) {
+    super('upstream_error', { upstream_status: status }, { definite: true });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

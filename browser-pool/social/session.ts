@@ -1,0 +1,112 @@
+import type { ChallengeKind } from '../../storage/records.js';
+import { loggedOut, RunFailure, unfamiliar } from '../failures.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
+import { isMe } from './answers.js';
+import { Endpoints } from './endpoints.js';
+import { attribute, kindOf, shows, signedInActor, submit, visit } from './pages.js';
+import type { PageKind, Site } from './site.js';
+
+/** Challenge kinds the service can pass on, and whether a code answers them (decision O10). */
+const CHALLENGES: Record<ChallengeKind, { acceptsCode: boolean }> = {
+  email: { acceptsCode: true },
+  sms: { acceptsCode: true },
+  authenticator: { acceptsCode: true },
+  captcha: { acceptsCode: false },
+};
+
+/** Programs of the family "session": login and health check. */
+export function sessionPrograms(site: Site): [string, Program][] {
+  return [
+    ['social.login', (run) => login(run, site)],
+    ['social.health.check', (run) => checkHealth(run, site)],
+  ];
+}
+
+/**
+ * Signs in and gives the new session. On a live session without `reconnect` it verifies that one and makes none
+ * (decision C11).
+ */
+async function login(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const result = { reason: 'login_succeeded' };
+  if (run.hasSession) {
+    const actorId = run.input.reconnect === true ? null : await liveActor(run, site);
+    if (actorId !== null) return { result, effects: { health: 'ready', actorId } };
+    await run.renewContext();
+  }
+  await signIn(run, site);
+  const actorId = await signedInActor(run, site);
+  return { result, effects: { session: await run.session(), health: 'ready', actorId } };
+}
+
+/** The account of a session that is live and still the connection's own; null when a new sign-in is due. */
+async function liveActor(run: ProgramRun, site: Site): Promise<string | null> {
+  try {
+    const endpoints = await Endpoints.open(run, site);
+    const { data } = await endpoints.get(site.paths.me, {}, isMe);
+    return run.actorId === null || run.actorId === data.hashId ? data.hashId : null;
+  } catch (error) {
+    if (error instanceof RunFailure && error.code === 'authentication_failed') return null;
+    throw error;
+  }
+}
+
+/** From the login page to the feed, through whatever the site asks on the way. */
+async function signIn(run: ProgramRun, site: Site): Promise<void> {
+  if (!run.credentials) throw new RunFailure('authentication_failed', { reason: 'no_credentials' });
+  const { selectors, paths } = site;
+  let kind: PageKind = await visit(run, site, paths.login);
+  if (kind === 'login') {
+    const page = await run.page();
+    await page.locator(selectors.username).fill(run.credentials.username);
+    await page.locator(selectors.password).fill(run.credentials.password);
+    kind = await submit(run, site, selectors.loginSubmit);
+  }
+  while (kind === 'challenge') kind = await answerChallenge(run, site);
+  switch (kind) {
+    case 'feed':
+      return;
+    case 'login':
+      throw await refusedSignIn(run, site);
+    case 'challengeExpired':
+      throw new RunFailure('challenge_expired');
+    default:
+      throw unfamiliar('page');
+  }
+}
+
+async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
+  const refused = await shows(run, await run.page(), site.selectors.loginRefused);
+  return refused ? new RunFailure('authentication_failed', { reason: 'bad_credentials' }) : unfamiliar('page');
+}
+
+/** Passes one challenge on to the user and tries the code; a wrong one leads to another challenge page. */
+async function answerChallenge(run: ProgramRun, site: Site): Promise<PageKind> {
+  const { challenge, challengeKind, code, codeSubmit } = site.selectors;
+  const kind = await attribute(run, await run.page(), challenge, challengeKind.attribute);
+  if (!isChallengeKind(kind)) throw new RunFailure('challenge_unsupported');
+  const answer = await run.challenge(kind, CHALLENGES[kind].acceptsCode);
+  const now = await kindOf(run, site);
+  if (now !== 'challenge') return now;
+  await (await run.page()).locator(code).fill(answer);
+  return submit(run, site, codeSubmit);
+}
+
+function isChallengeKind(kind: string | null): kind is ChallengeKind {
+  return kind !== null && Object.hasOwn(CHALLENGES, kind);
+}
+
+/**
+ * Opens the feed with the saved session and checks who is signed in (spec: social.health.check; decision C8). Tells
+ * the connection's health where the session or the account is the trouble; other failures leave it.
+ */
+async function checkHealth(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const kind = await visit(run, site, site.paths.feed);
+  if (kind !== 'feed') throw loggedOut();
+  const shown = await signedInActor(run, site);
+  const endpoints = await Endpoints.open(run, site);
+  const { data } = await endpoints.get(site.paths.me, {}, isMe);
+  if (shown !== data.hashId || (run.actorId !== null && run.actorId !== shown)) {
+    throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
+  }
+  return { result: { health: 'ready', actor_id: shown }, effects: { health: 'ready', actorId: shown } };
+}

@@ -1,0 +1,150 @@
+import { v4 as uuidv4 } from 'uuid';
+import type { CallbackPolicy } from '../actors/deliveries/callback-guard.js';
+import type { ActorSystem } from '../actors/system.js';
+import { findConnectionRefs, findConnections } from '../storage/connections.js';
+import type { Database } from '../storage/database.js';
+import type { KeyRing } from '../storage/encryption.js';
+import { HttpError } from '../storage/errors.js';
+import type { Logger } from '../storage/log.js';
+import { findOperations } from '../storage/operations.js';
+import { findSubscriptions } from '../storage/subscriptions.js';
+import { errorAnswer } from './http/answer.js';
+import { isPrintableKey } from './http/fields.js';
+import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
+import { keyDoor } from './http/keys.js';
+import { BODY_bytes } from './http/limits.js';
+import { rowLoader } from './http/loader.js';
+import { rateLimit } from './http/rate-limit.js';
+import type { Drain, Route, Services } from './http/route.js';
+import { router } from './http/router.js';
+import { type Checks, serve } from './http/serve.js';
+import { type Exchange, listen } from './http/socket.js';
+import { routes } from './routes/table.js';
+
+export interface EdgeOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  db: Database;
+  ring: KeyRing;
+  system: ActorSystem;
+  log: Logger;
+  /** Given: the service is hosted behind this gateway, and every request must carry its headers (decision H11). */
+  gateway?: GatewayAccess;
+  /** Requests per second and key; absent: no limit (decision H12). */
+  rateLimitPerSecond?: number;
+  callbackPolicy: CallbackPolicy;
+  /** Domains of the provider that `file.download` may reach; absent: decided when the operation runs. */
+  providerDomains?: readonly string[];
+}
+
+export interface Edge {
+  port: number;
+  /**
+   * From now on health and submissions answer 503 and every answer closes its connection (decision H14); resolves when
+   * every request under way is answered. Requests go on being taken, so that a balancer sees the 503.
+   */
+  drain(): Promise<void>;
+  /** Stops listening and closes every connection. Call `drain` first. */
+  close(): Promise<void>;
+}
+
+/** Starts the HTTP edge. Rejects with one Error when the port is in use. */
+export async function startEdge(options: EdgeOptions): Promise<Edge> {
+  const { db, log } = options;
+  const drain = drainSwitch();
+  const services: Services = {
+    db,
+    ring: options.ring,
+    system: options.system,
+    callbackPolicy: options.callbackPolicy,
+    providerDomains: options.providerDomains,
+    load: {
+      connection: rowLoader((ids) => findConnections(db, ids)),
+      connectionRef: rowLoader((ids) => findConnectionRefs(db, ids)),
+      operation: rowLoader((ids) => findOperations(db, ids)),
+      subscription: rowLoader((ids) => findSubscriptions(db, ids)),
+    },
+    drain,
+  };
+  const checks: Checks = {
+    gateway: options.gateway && gatewayCheck(options.gateway),
+    keys: keyDoor(db, log),
+    rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
+  };
+  const match = router(routes);
+  const underWay = new Set<Promise<void>>();
+
+  const answer = async (exchange: Exchange) => {
+    const startedAt = performance.now();
+    const given = exchange.headers['x-request-id'];
+    const requestId = isPrintableKey(given) ? given : uuidv4();
+    const matched = match(exchange.path);
+    const route = matched?.routes.get(exchange.method) ?? matched?.routes.values().next().value;
+    exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : BODY_bytes);
+    const headers: Record<string, string> = { 'X-Request-Id': requestId };
+    if (exchange.path.startsWith('/v1')) headers['Cache-Control'] = 'no-store';
+    try {
+      const answered = await serve(exchange, matched, checks, services);
+      if (answered) await exchange.send(answered, headers, drain.draining);
+      logRequest(log, exchange, route, requestId, startedAt, answered?.status);
+    } catch (error) {
+      const answered = errorAnswer(error, route?.errors ?? 'plain', requestId);
+      if (!(error instanceof HttpError))
+        log.error({ err: error, request_id: requestId, route: route?.path }, 'request failed');
+      await exchange.send(answered, headers, drain.draining);
+      logRequest(log, exchange, route, requestId, startedAt, answered.status);
+    }
+  };
+
+  const listening = await listen(options.host, options.port, (exchange) => {
+    const work = answer(exchange).finally(() => underWay.delete(work));
+    underWay.add(work);
+  });
+  return {
+    port: listening.port,
+    async drain() {
+      drain.begin();
+      await Promise.allSettled([...underWay]);
+    },
+    async close() {
+      drain.begin();
+      listening.close();
+      await Promise.allSettled([...underWay]);
+      await checks.keys.close();
+    },
+  };
+}
+
+function drainSwitch(): Drain & { begin(): void } {
+  let announce = () => {};
+  const begun = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const drain = {
+    draining: false,
+    begun,
+    begin() {
+      drain.draining = true;
+      announce();
+    },
+  };
+  return drain;
+}
+
+/** One line a request. The route's pattern, not the path: an account can be named by its username. */
+function logRequest(
+  log: Logger,
+  exchange: Exchange,
+  route: Route | undefined,
+  request_id: string,
+  startedAt: number,
+  status: number | undefined,
+): void {
+  if (!log.isLevelEnabled('debug')) return;
+  const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
+  log.debug(
+    { request_id, method: exchange.method, route: route?.path ?? null, status: status ?? 'aborted', duration_ms },
+    'request',
+  );
+}

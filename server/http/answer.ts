@@ -1,0 +1,57 @@
+import { type FieldError, HTTP_ERRORS, HttpError } from '../../storage/errors.js';
+import { isUnreachable } from '../../storage/liveness.js';
+
+/** What a request ends with. The body is JSON text, made once; null with 204. */
+export interface Answer {
+  status: number;
+  body: string | null;
+  headers?: Record<string, string>;
+}
+
+export function json(status: number, value: unknown, headers?: Record<string, string>): Answer {
+  return { status, body: JSON.stringify(value), ...(headers && { headers }) };
+}
+
+export const noContent: Answer = { status: 204, body: null };
+
+/** How the errors of a route look: the specification knows two ways. */
+export type ErrorStyle = 'plain' | 'envelope';
+
+/**
+ * An error as its route writes it: `{code, message, errors?}`, a 409 exactly `{code}` (decision H2); or the
+ * compatibility route's envelope.
+ */
+export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string): Answer {
+  const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
+  const status = HTTP_ERRORS[code];
+  if (style === 'envelope') return envelope(status, code, message, errors ? { errors } : {}, headers);
+  return json(status, status === 409 ? { code } : { code, message, ...(errors && { errors }) }, headers);
+}
+
+/** An error of the compatibility route. */
+export function envelope(
+  status: number,
+  code: string,
+  message: string,
+  details: Record<string, unknown>,
+  headers: Record<string, string>,
+): Answer {
+  return json(status, { error: { code, message, details } }, headers);
+}
+
+/** Nothing of the cause is told, but whether it is worth trying again soon (decision H15). */
+function unexpected(error: unknown, requestId: string): HttpError {
+  if (isUnreachable(error))
+    return new HttpError('unavailable', 'the database cannot be reached', undefined, { 'Retry-After': '1' });
+  return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
+}
+
+/** 400 with where it is wrong. */
+export function invalid(errors: FieldError[]): HttpError {
+  return new HttpError('validation_error', 'the request is not valid', errors);
+}
+
+/** 400 for one value. Give `value` only when it is not secret. */
+export function invalidField(path: string, expected: string, value?: unknown): HttpError {
+  return invalid([{ path, expected, ...(value !== undefined && { value }) }]);
+}

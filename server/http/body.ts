@@ -1,0 +1,67 @@
+import { isUtf8 } from 'node:buffer';
+import { HttpError } from '../../storage/errors.js';
+import { invalidField } from './answer.js';
+import type { Exchange } from './socket.js';
+
+export type JsonObject = Record<string, unknown>;
+
+/**
+ * The body as a JSON object: 413, then 415, then 400 `invalid_json` (decisions H1, H4, H5, H10). An empty body gives
+ * undefined. Null when the client went away.
+ */
+export async function readJson(exchange: Exchange): Promise<JsonObject | undefined | null> {
+  const bytes = await exchange.body();
+  if (bytes === null) {
+    if (exchange.aborted) return null;
+    throw new HttpError('body_too_large', 'the body is larger than this route takes');
+  }
+  if (bytes.length === 0) return undefined;
+  const type = exchange.headers['content-type'].split(';', 1)[0]!.trim().toLowerCase();
+  const encoding = exchange.headers['content-encoding'].toLowerCase();
+  if ((type !== '' && type !== 'application/json') || (encoding !== '' && encoding !== 'identity')) {
+    throw new HttpError('unsupported_media_type', 'bodies are application/json');
+  }
+  return parse(bytes);
+}
+
+function parse(bytes: Buffer): JsonObject {
+  if (!isUtf8(bytes)) throw new HttpError('invalid_json', 'the body is not UTF-8');
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new HttpError('invalid_json', 'the body is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new HttpError('invalid_json', 'the body is not a JSON object');
+  }
+  // PostgreSQL stores neither U+0000 nor half a surrogate pair. In UTF-8 only an escape can bring them.
+  if (bytes.includes('\\u')) refuseUnstorable(value, 'body');
+  return value as JsonObject;
+}
+
+function refuseUnstorable(root: object, rootPath: string): void {
+  // A list, not recursion: the nesting is the caller's to choose.
+  const pending: [value: unknown, path: string][] = [[root, rootPath]];
+  for (let item = pending.pop(); item; item = pending.pop()) {
+    const [value, path] = item;
+    if (typeof value === 'string') {
+      if (!isStorable(value)) throw invalidField(path, 'text without U+0000 and half surrogate pairs');
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, child] of Object.entries(value)) {
+        if (!isStorable(key)) throw invalidField(path, 'keys without U+0000 and half surrogate pairs');
+        pending.push([child, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`]);
+      }
+    }
+  }
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && !/\p{Cs}/u.test(text);
+}
+
+/** For a route whose input is "none": an empty body or `{}` (decision H7). */
+export function expectNoBody(body: JsonObject | undefined): void {
+  const [key] = Object.keys(body ?? {});
+  if (key !== undefined) throw invalidField(`body.${key}`, 'no such field');
+}

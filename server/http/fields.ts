@@ -1,0 +1,67 @@
+import type { IValidation, tags } from 'typia';
+import type { FieldError } from '../../storage/errors.js';
+import { invalid } from './answer.js';
+
+/** At least one character that is no white space. */
+export type NonBlank = tags.TagBase<{
+  target: 'string';
+  kind: 'nonBlank';
+  value: 'not blank';
+  validate: `/\\S/.test($input)`;
+  exclusive: true;
+  schema: { pattern: '\\S' };
+}>;
+
+/** What may stand in keys and codes (decision H17): printable ASCII, not all blank. */
+export type Printable<Min extends number, Max extends number> = string &
+  tags.MinLength<Min> &
+  tags.MaxLength<Max> &
+  tags.Pattern<'^[ -~]*[!-~][ -~]*$'>;
+
+export type Uuid = string & tags.Format<'uuid'>;
+
+/** Checks a value against a type and gives it back, or throws 400 with the fields' paths. */
+export type Validator<T> = (input: unknown) => IValidation<T>;
+
+const SECRET = new Set(['password', 'secret', 'code', 'message', 'data']);
+const ECHOED_characters = 100;
+
+/** `input` as `T`; throws 400 `validation_error` whose paths begin with `root` (`body.region`). */
+export function check<T>(validator: Validator<T>, input: unknown, root: 'body' | 'query'): T {
+  const result = validator(input);
+  if (result.success) return result.data;
+  throw invalid(result.errors.map((error) => fieldError(error, root)));
+}
+
+function fieldError({ path, expected, value }: IValidation.IError, root: string): FieldError {
+  const unknownKey = expected === 'undefined';
+  const error: FieldError = {
+    path: path.replace('$input', root),
+    expected: unknownKey ? 'no such field' : readable(expected),
+  };
+  const secret = path.split(/[.[\]]/).some((part) => SECRET.has(part));
+  const short =
+    typeof value === 'string' ? value.length <= ECHOED_characters : typeof value !== 'object' || value === null;
+  if (short && value !== undefined && !secret && !unknownKey) error.value = value;
+  return error;
+}
+
+/** A type as typia writes it, without what it adds for optional fields and for grouping. */
+function readable(expected: string): string {
+  const ungrouped = (text: string) => text.replace(/^\((.*)\)$/, '$1');
+  const type = ungrouped(ungrouped(expected).replace(/ \| undefined$/, ''));
+  return /^(?:\w+Input|Record<.*>)$/.test(type) ? 'an object' : type;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** An id of the service in a path, in lower case; undefined when it is none (decision H8). */
+export function pathId(text: string | undefined): string | undefined {
+  const id = text?.toLowerCase();
+  return id !== undefined && UUID.test(id) ? id : undefined;
+}
+
+/** True for 1–128 printable characters, not all blank: idempotency keys and request ids. */
+export function isPrintableKey(text: string): boolean {
+  return /^[ -~]{1,128}$/.test(text) && text.trim() !== '';
+}

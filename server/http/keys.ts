@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Sql } from '../../storage/database.js';
+import { HttpError } from '../../storage/errors.js';
+import { findKeysByHash, touchKeys, type UsableKey } from '../../storage/keys.js';
+import type { Logger } from '../../storage/log.js';
+import { KEY_CACHE_keys, KEY_CACHE_ms, KEY_TOUCH_ms } from './limits.js';
+import { turnLoader } from './loader.js';
+
+/** `cs_` and 32 bytes in base64url; anything else is refused without a query. */
+const BEARER = /^Bearer +(cs_[A-Za-z0-9_-]{43})$/i;
+
+/** Tells whose request it is (spec: "Authentication"). */
+export interface KeyDoor {
+  /** The key of an `Authorization` header; throws 401. A revoked key stops working within KEY_CACHE_ms. */
+  authenticate(authorization: string): Promise<UsableKey>;
+  /** Writes what is still to be written of `last_used_at`. */
+  close(): Promise<void>;
+}
+
+export function keyDoor(db: Sql, log: Logger): KeyDoor {
+  const load = turnLoader((hashes) => findKeysByHash(db, hashes));
+  const cache = new Map<string, { key: Promise<UsableKey | undefined>; until: number }>();
+  const touched = new Map<string, number>();
+  let untold = new Set<string>();
+  let telling: NodeJS.Timeout | undefined;
+
+  const tell = async () => {
+    telling = undefined;
+    const ids = [...untold];
+    untold = new Set();
+    if (ids.length > 0)
+      await touchKeys(db, ids).catch((error: unknown) => log.warn({ err: error }, 'key use not noted'));
+  };
+  const touch = (id: string, now: number) => {
+    if (now - (touched.get(id) ?? Number.NEGATIVE_INFINITY) < KEY_TOUCH_ms) return;
+    touched.set(id, now);
+    untold.add(id);
+    // Soon after the first use, so that many keys share a statement.
+    telling ??= setTimeout(() => void tell(), KEY_CACHE_ms).unref();
+  };
+  const find = (hash: string, now: number) => {
+    const cached = cache.get(hash);
+    if (cached && cached.until > now) return cached.key;
+    const key = load(hash);
+    cache.delete(hash);
+    cache.set(hash, { key, until: now + KEY_CACHE_ms });
+    if (cache.size > KEY_CACHE_keys) cache.delete(cache.keys().next().value as string);
+    key.catch(() => cache.delete(hash));
+    return key;
+  };
+
+  return {
+    async authenticate(authorization) {
+      const bearer = BEARER.exec(authorization)?.[1];
+      const now = performance.now();
+      const key = bearer && (await find(createHash('sha256').update(bearer).digest('hex'), now));
+      if (!key)
+        throw new HttpError('unauthorized', 'a valid workspace key is required', undefined, {
+          'WWW-Authenticate': 'Bearer',
+        });
+      touch(key.id, now);
+      return key;
+    },
+    async close() {
+      clearTimeout(telling);
+      await tell();
+    },
+  };
+}

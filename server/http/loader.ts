@@ -1,0 +1,34 @@
+import { Batcher, Full } from '../../storage/batcher.js';
+import { HttpError } from '../../storage/errors.js';
+import { LOADER_bound_keys, LOADER_keys, LOADER_queries } from './limits.js';
+
+/** Gives the value of a key, or undefined; keys asked for in one turn of the event loop share one query. */
+export type Loader<V> = (key: string) => Promise<V | undefined>;
+
+/** A loader over `load`, which is given each key once. A full one refuses with 503 `overloaded`. */
+export function turnLoader<V>(load: (keys: string[]) => Promise<Map<string, V>>): Loader<V> {
+  const batcher = new Batcher<string, V | undefined>({
+    maxItems: LOADER_keys,
+    linger_ms: 0,
+    concurrency: LOADER_queries,
+    bound: LOADER_bound_keys,
+    flush: async (keys) => {
+      const found = await load([...new Set(keys)]);
+      return keys.map((key) => found.get(key));
+    },
+  });
+  return async (key) => {
+    try {
+      return await batcher.add(key);
+    } catch (error) {
+      throw error instanceof Full
+        ? new HttpError('overloaded', 'too many reads at once', undefined, { 'Retry-After': '1' })
+        : error;
+    }
+  };
+}
+
+/** The same for rows that carry their id. */
+export function rowLoader<Row extends { id: string }>(load: (ids: string[]) => Promise<Row[]>): Loader<Row> {
+  return turnLoader(async (ids) => new Map((await load(ids)).map((row) => [row.id, row])));
+}

@@ -1,0 +1,28 @@
+import { MAX_WAIT_s } from './limits.js';
+
+/** What a `Prefer` header asks for (RFC 7240); what is not understood is not honoured, and never refused. */
+export interface Preferences {
+  /** `respond-async`: answer without the brief wait. */
+  respondAsync: boolean;
+  /** `dry-run`: validate, store nothing (decision O16). */
+  dryRun: boolean;
+  /** `wait=N`, seconds, at most 30 (decision H18). */
+  wait_s: number | null;
+}
+
+export function parsePrefer(header: string): Preferences {
+  const preferences: Preferences = { respondAsync: false, dryRun: false, wait_s: null };
+  if (header === '') return preferences;
+  for (const token of header.split(',')) {
+    const [name, value] = token
+      .split(';', 1)[0]!
+      .split('=', 2)
+      .map((part) => part.trim().toLowerCase());
+    if (name === 'respond-async') preferences.respondAsync = true;
+    else if (name === 'dry-run') preferences.dryRun = true;
+    else if (name === 'wait' && /^"?[0-9]{1,9}"?$/.test(value ?? '')) {
+      preferences.wait_s = Math.min(Number(value!.replaceAll('"', '')), MAX_WAIT_s);
+    }
+  }
+  return preferences;
+}

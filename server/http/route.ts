@@ -1,0 +1,88 @@
+import type { CallbackPolicy } from '../../actors/deliveries/callback-guard.js';
+import type { ActorSystem } from '../../actors/system.js';
+import type { ConnectionRef, ConnectionView } from '../../storage/connections.js';
+import type { Database } from '../../storage/database.js';
+import type { KeyRing } from '../../storage/encryption.js';
+import type { UsableKey } from '../../storage/keys.js';
+import type { OperationRow, Scope } from '../../storage/records.js';
+import type { SubscriptionRow } from '../../storage/subscriptions.js';
+import type { Answer, ErrorStyle } from './answer.js';
+import type { JsonObject } from './body.js';
+import type { Validator } from './fields.js';
+import type { Loader } from './loader.js';
+import type { Preferences } from './prefer.js';
+import type { RequestHeader } from './socket.js';
+
+/** What every handler may use. */
+export interface Services {
+  db: Database;
+  ring: KeyRing;
+  system: ActorSystem;
+  callbackPolicy: CallbackPolicy;
+  /** Domains that `file.download` may reach. */
+  providerDomains: readonly string[] | undefined;
+  load: {
+    connection: Loader<ConnectionView>;
+    connectionRef: Loader<ConnectionRef>;
+    operation: Loader<OperationRow>;
+    subscription: Loader<SubscriptionRow>;
+  };
+  drain: Drain;
+}
+
+/** Whether the edge is draining; `begun` resolves when it does. */
+export interface Drain {
+  draining: boolean;
+  begun: Promise<void>;
+}
+
+/** A request on its way through the checks; `R`, `B`, `Q`: resource, body and query, as its route declares them. */
+export interface Call<R, B, Q> extends Services {
+  /** Whose request it is. On routes without a key it must not be read. */
+  key: UsableKey;
+  params: Record<string, string>;
+  headers: Record<RequestHeader, string>;
+  prefer: Preferences;
+  resource: R;
+  body: B;
+  query: Q;
+  /** Resolves when the client went away. */
+  gone(): Promise<void>;
+}
+
+/** What of a call is known when its resource is looked up: whose it is, and the path. */
+export type Lookup = Pick<Call<unknown, unknown, unknown>, 'key' | 'params' | 'db' | 'load'>;
+
+export type BodySpec<B> =
+  | { kind: 'none' }
+  /** Whatever is sent is read past. */
+  | { kind: 'ignored' }
+  | { kind: 'json'; limit_bytes: number; validate: Validator<B> };
+
+/**
+ * One route, as data: the table of them drives routing, the checks and the reference. The order in which its parts are
+ * looked at is `serve`'s, not the route's.
+ */
+export interface Route<R = unknown, B = unknown, Q = unknown> {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Segments in braces are parameters. */
+  path: string;
+  /** One line for the reference. */
+  summary: string;
+  /** All of them are needed; `none`: no key is asked for. */
+  scopes: readonly Scope[] | 'none';
+  errors?: ErrorStyle;
+  body: BodySpec<B>;
+  /** Absent: no query is taken. */
+  query?: { numbers: readonly string[]; validate: Validator<Q> };
+  /** The thing the path names, within the key's workspace; undefined is 404. */
+  resource?(lookup: Lookup): Promise<R | undefined>;
+  /** Scopes that depend on the body (as sent, not yet validated). */
+  bodyScopes?(body: JsonObject): readonly Scope[];
+  handle(call: Call<R, B, Q>): Promise<Answer>;
+}
+
+/** Checks a route's types where it is declared and forgets them: handlers of one table take different things. */
+export function route<R = undefined, B = undefined, Q = undefined>(declared: Route<R, B, Q>): Route {
+  return declared as Route<unknown, unknown, unknown>;
+}

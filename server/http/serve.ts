@@ -1,0 +1,91 @@
+import { HttpError } from '../../storage/errors.js';
+import type { UsableKey } from '../../storage/keys.js';
+import type { Scope } from '../../storage/records.js';
+import type { Answer } from './answer.js';
+import { expectNoBody, readJson } from './body.js';
+import { check } from './fields.js';
+import type { KeyDoor } from './keys.js';
+import { parsePrefer } from './prefer.js';
+import { expectNoQuery, parseQuery } from './query.js';
+import type { RateLimit } from './rate-limit.js';
+import type { Route, Services } from './route.js';
+import type { Match } from './router.js';
+import type { Exchange } from './socket.js';
+
+/** What stands between a request and its handler. */
+export interface Checks {
+  gateway: ((headers: Exchange['headers']) => void) | undefined;
+  keys: KeyDoor;
+  rateLimit: RateLimit | undefined;
+}
+
+/**
+ * The one order in which every request is checked (decision H1). Throws HttpError for the first check that fails; null
+ * when the client went away meanwhile.
+ *
+ *   gateway 401, User-Agent 403 → key 401 → rate 429 → route 404, method 405 → scope 403 → resource 404
+ *   → size 413 → media type 415 → JSON 400 → social:send 403 → query, body and input 400 → idempotency and state (handler)
+ */
+export async function serve(
+  exchange: Exchange,
+  match: Match | undefined,
+  checks: Checks,
+  services: Services,
+): Promise<Answer | null> {
+  checks.gateway?.(exchange.headers);
+  const key = needsKey(exchange.path) ? await checks.keys.authenticate(exchange.headers.authorization) : NO_KEY;
+  if (key !== NO_KEY) checks.rateLimit?.(key.id);
+  const route = findRoute(match, exchange.method);
+  if (route.scopes !== 'none') requireScopes(key, route.scopes);
+  const { params } = match as Match;
+  const resource = route.resource && (await route.resource({ ...services, key, params }));
+  if (route.resource && resource === undefined) throw new HttpError('not_found', 'there is no such resource');
+
+  const json = route.body.kind === 'ignored' ? undefined : await readJson(exchange);
+  if (json === null) return null;
+  if (route.body.kind === 'json' && json === undefined)
+    throw new HttpError('invalid_json', 'a JSON object is required');
+  if (json && route.bodyScopes) requireScopes(key, route.bodyScopes(json));
+  const query = takeQuery(route, exchange.query);
+  if (route.body.kind === 'none') expectNoBody(json);
+  const body = route.body.kind === 'json' ? check(route.body.validate, json, 'body') : undefined;
+
+  return route.handle({
+    ...services,
+    key,
+    params,
+    headers: exchange.headers,
+    prefer: parsePrefer(exchange.headers.prefer),
+    resource,
+    body,
+    query,
+    gone: () => exchange.gone(),
+  });
+}
+
+/** Stands where no key was asked for; has no workspace and no scope. */
+const NO_KEY: UsableKey = { id: '', workspace_id: '', scopes: [] };
+
+/** Everything under /v1, whether a route is there or not. */
+function needsKey(path: string): boolean {
+  return path === '/v1' || path.startsWith('/v1/');
+}
+
+function findRoute(match: Match | undefined, method: string): Route {
+  if (!match) throw new HttpError('not_found', 'there is no such route');
+  const route = match.routes.get(method);
+  if (route) return route;
+  const allow = [...match.routes.keys()].join(', ');
+  throw new HttpError('method_not_allowed', `this route takes ${allow}`, undefined, { Allow: allow });
+}
+
+function requireScopes(key: UsableKey, scopes: readonly Scope[]): void {
+  const missing = scopes.filter((scope) => !key.scopes.includes(scope));
+  if (missing.length > 0) throw new HttpError('forbidden', `the key lacks the scope ${missing.join(', ')}`);
+}
+
+function takeQuery(route: Route, query: string): unknown {
+  if (route.query) return check(route.query.validate, parseQuery(query, route.query.numbers), 'query');
+  if (route.body.kind !== 'ignored') expectNoQuery(query);
+  return undefined;
+}

@@ -1,0 +1,108 @@
+import typia from 'typia';
+import {
+  cancelQueuedOperations,
+  changeCredentials,
+  clearSession,
+  deleteConnection,
+  disableSubscriptions,
+  type LockedConnection,
+  lockIdleConnection,
+} from '../../storage/connection-changes.js';
+import { type ConnectionView, findConnections } from '../../storage/connections.js';
+import type { Sql } from '../../storage/database.js';
+import { HttpError } from '../../storage/errors.js';
+import { passwordContext } from '../../storage/sealing.js';
+import { type Answer, invalidField, json, noContent } from '../http/answer.js';
+import { BODY_bytes } from '../http/limits.js';
+import { type Call, type Route, route, type Services } from '../http/route.js';
+import { connectionJson } from './connection-json.js';
+import type { PasswordInput, RegionInput } from './connections.js';
+import { connectionResource } from './resources.js';
+
+/** New credentials; at least one of the two (decision C4). */
+export interface ConnectionPatchInput {
+  password?: PasswordInput;
+  region?: RegionInput;
+}
+
+/**
+ * Runs `change` on the locked connection while no operation of it runs or waits, then tells its owner. Throws 409
+ * `connection_busy` otherwise (decision C5), 404 when it went meanwhile.
+ */
+async function changeIdle(
+  { db, system }: Services,
+  connectionId: string,
+  change: (tx: Sql, connection: LockedConnection) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const connection = await lockIdleConnection(tx, connectionId);
+    if (!connection) throw new HttpError('not_found', 'there is no such resource');
+    if (connection === 'busy') throw new HttpError('connection_busy');
+    await change(tx, connection);
+  });
+  system.signal({ type: 'connection', connectionId });
+}
+
+async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>): Promise<Answer> {
+  const { db, ring, resource, body } = call;
+  if (body.password === undefined && body.region === undefined) throw invalidField('body', 'password or region');
+  if (resource.provider === 'simulated') throw invalidField('body', 'a connection of provider social');
+  const region = body.region?.toUpperCase() ?? null;
+  // An unchanged region alone changes nothing, busy or not (decision C4).
+  if (body.password === undefined && region === resource.region) return json(200, connectionJson(resource));
+  const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(resource.id));
+  await changeIdle(call, resource.id, (tx) => changeCredentials(tx, resource.id, { passwordSealed, region }));
+  const [row] = await findConnections(db, [resource.id]);
+  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  return json(200, connectionJson(row));
+}
+
+/** The answer is the specification's, for a simulated connection too, though that one stays ready (decision C3). */
+async function disconnect(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
+  await changeIdle(call, call.resource.id, async (tx, connection) => {
+    await clearSession(tx, connection.id);
+    await cancelQueuedOperations(tx, connection, 'connection_disconnected');
+    await disableSubscriptions(tx, connection);
+  });
+  return json(200, { health: 'needs_login' });
+}
+
+async function remove(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
+  await changeIdle(call, call.resource.id, async (tx, connection) => {
+    // Cancelled first only so that their jobs go too.
+    await cancelQueuedOperations(tx, connection, 'connection_deleted');
+    await disableSubscriptions(tx, connection);
+    await deleteConnection(tx, connection.id);
+  });
+  return noContent;
+}
+
+export const connectionChangeRoutes: Route[] = [
+  route({
+    method: 'PATCH',
+    path: '/v1/connections/{connection_id}',
+    summary: 'Change password or region; the connection must log in again',
+    scopes: ['connections:write'],
+    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<ConnectionPatchInput>() },
+    resource: connectionResource,
+    handle: patch,
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/connections/{connection_id}/disconnect',
+    summary: 'Clear the session, cancel what waits, keep the history',
+    scopes: ['connections:write'],
+    body: { kind: 'none' },
+    resource: connectionResource,
+    handle: disconnect,
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/connections/{connection_id}',
+    summary: 'Delete the connection with its history',
+    scopes: ['connections:write'],
+    body: { kind: 'none' },
+    resource: connectionResource,
+    handle: remove,
+  }),
+];

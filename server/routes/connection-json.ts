@@ -1,0 +1,80 @@
+import { capabilities } from '../../actors/capabilities/catalogue.js';
+import type { ConnectionView } from '../../storage/connections.js';
+import type { Health, Provider, RecruiterHealth } from '../../storage/records.js';
+
+/** Connection as it is answered (spec: "Connection"). The last four fields appear on `social` only (decision C3). */
+export interface ConnectionJson {
+  id: string;
+  provider: Provider;
+  external_actor: { kind: string; id: string | null };
+  health: Health;
+  /** Capability names available. */
+  capabilities: readonly string[];
+  /** Session generation; a change invalidates earlier session ownership. */
+  state_revision: number;
+  region?: string | null;
+  regional_proxy_configured?: boolean;
+  session_proxy?: SessionProxyJson | null;
+  recruiter?: RecruiterJson;
+}
+
+/** The proxy the connection is pinned to. */
+export interface SessionProxyJson {
+  id: string;
+  region: string;
+  active: boolean;
+  matches_region: boolean;
+}
+
+export interface RecruiterJson {
+  health: RecruiterHealth;
+  reason: string | null;
+  contract: string | null;
+  verified_at: string | null;
+  verified_session_revision: number | null;
+  operation_id: string | null;
+}
+
+const NAMES: readonly string[] = capabilities.map((capability) => capability.name);
+
+export function connectionJson(row: ConnectionView): ConnectionJson {
+  const common = {
+    id: row.id,
+    provider: row.provider,
+    external_actor: { kind: row.actor_kind, id: row.actor_id },
+    health: row.health,
+    capabilities: NAMES,
+    state_revision: row.state_revision,
+  };
+  if (row.provider === 'simulated') return common;
+  return {
+    ...common,
+    region: row.region,
+    regional_proxy_configured: row.proxy_configured,
+    session_proxy: sessionProxyJson(row),
+    recruiter: recruiterJson(row),
+  };
+}
+
+function sessionProxyJson(row: ConnectionView): SessionProxyJson | null {
+  if (row.proxy_id === null || row.pinned_region === null) return null;
+  return {
+    id: row.proxy_id,
+    region: row.pinned_region,
+    active: row.pinned_active === true,
+    matches_region: row.pinned_region === row.region,
+  };
+}
+
+/** `ready` only while it was verified in the session that stands now (decision C9). */
+function recruiterJson(row: ConnectionView): RecruiterJson {
+  const stale = row.recruiter_health === 'ready' && row.recruiter_verified_revision !== row.state_revision;
+  return {
+    health: stale ? 'not_verified' : row.recruiter_health,
+    reason: row.recruiter_reason,
+    contract: row.recruiter_contract,
+    verified_at: row.recruiter_verified_at?.toISOString() ?? null,
+    verified_session_revision: row.recruiter_verified_revision,
+    operation_id: row.recruiter_operation_id,
+  };
+}

@@ -1,0 +1,97 @@
+import typia from 'typia';
+import { v4 as uuidv4 } from 'uuid';
+import { JSON_DEPTH } from '../../actors/capabilities/fields.js';
+import { shallow } from '../../actors/capabilities/json.js';
+import type { ConnectionRef } from '../../storage/connections.js';
+import { HttpError } from '../../storage/errors.js';
+import { type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/events.js';
+import { recordEvents } from '../../storage/events-record.js';
+import type { EventType } from '../../storage/records.js';
+import { type Answer, invalidField, json } from '../http/answer.js';
+import { BODY_bytes } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
+import { connectionRefResource, eventResource } from './resources.js';
+
+/** An event to record on a simulated connection (decision E11). */
+export interface SimulatedEventInput {
+  type: EventType;
+  data: Record<string, unknown>;
+}
+
+/** Event in a list (spec: "Event"). */
+export interface EventSummaryJson {
+  id: string;
+  provider_event_id: string;
+  type: EventType;
+  received_at: string;
+}
+
+/** Event in detail; `data` is the normalized provider payload. */
+export interface EventJson extends EventSummaryJson {
+  connection_id: string;
+  data: Record<string, unknown>;
+}
+
+function summaryJson({ id, provider_event_id, type, received_at }: EventSummary): EventSummaryJson {
+  return { id, provider_event_id, type, received_at: received_at.toISOString() };
+}
+
+function eventJson(row: EventRow): EventJson {
+  return { ...summaryJson(row), connection_id: row.connection_id, data: row.data };
+}
+
+async function list({ db, resource, query }: Call<ConnectionRef, undefined, OffsetQuery>): Promise<Answer> {
+  const offset = query.offset ?? 0;
+  const { page, next_offset } = pageOf(await listEvents(db, resource.id, offset, PAGE_AND_ONE), offset);
+  return json(200, { next_offset, events: page.map(summaryJson) });
+}
+
+async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
+  const { db, system, key, resource, body } = call;
+  if (!shallow(body.data, JSON_DEPTH)) throw invalidField('body.data', `nested at most ${JSON_DEPTH} deep`);
+  if (resource.provider !== 'simulated') throw new HttpError('not_simulated');
+  const event = {
+    connectionId: resource.id,
+    providerEventId: `simulated-${uuidv4()}`,
+    type: body.type,
+    data: body.data,
+  };
+  const [recorded] = await db.transaction((tx) => recordEvents(tx, key.workspace_id, [event]));
+  if (!recorded) throw new HttpError('not_found', 'there is no such resource');
+  if (recorded.deliveries > 0) system.signal({ type: 'deliveries', connectionId: resource.id });
+  const [row] = await findEvents(db, [recorded.id]);
+  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  return json(201, eventJson(row), { Location: `/v1/events/${row.id}` });
+}
+
+export const eventRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/connections/{connection_id}/events',
+    summary: 'Events of a connection, newest first',
+    scopes: ['events:read'],
+    body: { kind: 'none' },
+    query: { numbers: ['offset'], validate: typia.createValidateEquals<OffsetQuery>() },
+    resource: connectionRefResource,
+    handle: list,
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/events/{event_id}',
+    summary: 'One event with its payload',
+    scopes: ['events:read'],
+    body: { kind: 'none' },
+    resource: eventResource,
+    handle: async ({ resource }) => json(200, eventJson(resource)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/connections/{connection_id}/simulated-events',
+    summary: 'Record an event on a simulated connection',
+    scopes: ['events:write'],
+    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<SimulatedEventInput>() },
+    resource: connectionRefResource,
+    handle: simulate,
+  }),
+];

@@ -1,0 +1,83 @@
+import typia, { type tags } from 'typia';
+import { HttpError } from '../../storage/errors.js';
+import { answerChallenge, cancelOperation, reconcilable } from '../../storage/operations.js';
+import type { OperationRow } from '../../storage/records.js';
+import { type Answer, json } from '../http/answer.js';
+import type { Printable } from '../http/fields.js';
+import { BODY_bytes } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { operationJson } from './operation-json.js';
+import { operationResource } from './resources.js';
+
+/** The user's answer to a challenge (spec: "Operations"). */
+export interface ChallengeInput {
+  /** `challenge.id` of the operation. */
+  challenge_id: string & tags.MinLength<1> & tags.MaxLength<255>;
+  /** Neither stored nor logged. */
+  code: Printable<1, 32>;
+}
+
+/** Works in any order with the owner: the row says first that cancelling was asked for, the signal only hurries. */
+async function cancel({ db, system, load, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
+  const outcome = await cancelOperation(db, resource.id);
+  if (outcome === 'requested') {
+    system.signal({ type: 'cancel', connectionId: resource.connection_id, operationId: resource.id });
+  }
+  const operation = await load.operation(resource.id);
+  if (!operation) throw new HttpError('not_found', 'there is no such resource');
+  return json(200, operationJson(operation));
+}
+
+async function challenge({
+  db,
+  system,
+  resource,
+  body,
+}: Call<OperationRow, ChallengeInput, undefined>): Promise<Answer> {
+  if (!(await answerChallenge(db, resource.id, body.challenge_id))) throw new HttpError('challenge_not_accepting_code');
+  system.signal({
+    type: 'code',
+    connectionId: resource.connection_id,
+    operationId: resource.id,
+    challengeId: body.challenge_id,
+    code: body.code,
+  });
+  return json(202, { status: 'accepted' });
+}
+
+async function reconcile({ db, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
+  const verdict = await reconcilable(db, resource);
+  if (verdict === 'not_outcome_unknown') throw new HttpError('not_outcome_unknown');
+  if (verdict === 'busy') throw new HttpError('connection_busy');
+  return json(200, operationJson(resource));
+}
+
+export const operationActionRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/operations/{operation_id}/challenge',
+    summary: 'Answer the challenge an operation waits for',
+    scopes: ['operations:write'],
+    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<ChallengeInput>() },
+    resource: operationResource,
+    handle: challenge,
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/operations/{operation_id}/cancel',
+    summary: 'Ask for an operation to be cancelled',
+    scopes: ['operations:write'],
+    body: { kind: 'none' },
+    resource: operationResource,
+    handle: cancel,
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/operations/{operation_id}/reconcile',
+    summary: 'Look for evidence of an unknown outcome',
+    scopes: ['operations:write'],
+    body: { kind: 'none' },
+    resource: operationResource,
+    handle: reconcile,
+  }),
+];

@@ -1,0 +1,17 @@
+import type { tags } from 'typia';
+import { MAX_OFFSET_rows, PAGE_rows } from '../http/limits.js';
+
+/** Where a page begins. */
+export interface OffsetQuery {
+  offset?: number & tags.Type<'uint32'> & tags.Maximum<100000>;
+}
+
+/** What a list asks storage for: one row more than a page, to know whether another page exists. */
+export const PAGE_AND_ONE = PAGE_rows + 1;
+
+/** The page's rows, and where the next begins: null when there is none, or past what offsets reach (decision E7). */
+export function pageOf<Row>(rows: Row[], offset: number): { page: Row[]; next_offset: number | null } {
+  const next = offset + PAGE_rows;
+  const more = rows.length > PAGE_rows && next <= MAX_OFFSET_rows;
+  return { page: rows.slice(0, PAGE_rows), next_offset: more ? next : null };
+}

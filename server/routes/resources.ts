@@ -1,0 +1,40 @@
+import type { ConnectionRef, ConnectionView } from '../../storage/connections.js';
+import { type DeliveryRow, findDeliveries } from '../../storage/deliveries-read.js';
+import { type EventRow, findEvents } from '../../storage/events.js';
+import type { OperationRow } from '../../storage/records.js';
+import type { SubscriptionRow } from '../../storage/subscriptions.js';
+import { pathId } from '../http/fields.js';
+import type { Lookup } from '../http/route.js';
+
+/**
+ * How the thing a path names is found. One of another workspace is as absent as one that never was (spec:
+ * "Authentication" 4; decision H8).
+ */
+async function inWorkspace<Row extends { workspace_id: string }>(
+  lookup: Lookup,
+  name: string,
+  load: (id: string) => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  const id = pathId(lookup.params[name]);
+  const row = id === undefined ? undefined : await load(id);
+  return row?.workspace_id === lookup.key.workspace_id ? row : undefined;
+}
+
+export const connectionResource = (lookup: Lookup): Promise<ConnectionView | undefined> =>
+  inWorkspace(lookup, 'connection_id', lookup.load.connection);
+
+/** For the hot path: the few columns a submission needs. */
+export const connectionRefResource = (lookup: Lookup): Promise<ConnectionRef | undefined> =>
+  inWorkspace(lookup, 'connection_id', lookup.load.connectionRef);
+
+export const operationResource = (lookup: Lookup): Promise<OperationRow | undefined> =>
+  inWorkspace(lookup, 'operation_id', lookup.load.operation);
+
+export const subscriptionResource = (lookup: Lookup): Promise<SubscriptionRow | undefined> =>
+  inWorkspace(lookup, 'subscription_id', lookup.load.subscription);
+
+export const eventResource = (lookup: Lookup): Promise<EventRow | undefined> =>
+  inWorkspace(lookup, 'event_id', async (id) => (await findEvents(lookup.db, [id]))[0]);
+
+export const deliveryResource = (lookup: Lookup): Promise<DeliveryRow | undefined> =>
+  inWorkspace(lookup, 'delivery_id', async (id) => (await findDeliveries(lookup.db, [id]))[0]);

@@ -1,0 +1,115 @@
+import typia from 'typia';
+import { capabilityNamed, validateInput } from '../../actors/capabilities/catalogue.js';
+import type { Submission } from '../../actors/system.js';
+import type { ConnectionRef } from '../../storage/connections.js';
+import { HttpError } from '../../storage/errors.js';
+import type { OperationRow } from '../../storage/records.js';
+import { type Answer, invalid, invalidField, json } from '../http/answer.js';
+import type { JsonObject } from '../http/body.js';
+import { isPrintableKey } from '../http/fields.js';
+import { OPERATION_BODY_bytes } from '../http/limits.js';
+import { type Call, type Route, route, type Services } from '../http/route.js';
+import { operationJson } from './operation-json.js';
+import { connectionRefResource } from './resources.js';
+
+/** A request for work (spec: "Operations"). */
+export interface OperationInput {
+  /** One of the capabilities; which the connection lists. */
+  capability: string;
+  /** The capability's own input. */
+  input: Record<string, unknown>;
+}
+
+/** Sends need a scope of their own. What is no capability is told by the validation that follows. */
+function sendScopes({ capability }: JsonObject) {
+  const send = typeof capability === 'string' && capabilityNamed(capability)?.send;
+  return send ? (['social:send'] as const) : [];
+}
+
+/** Refuses an unknown capability and an input that is not valid for it (decision O12). */
+export function requireValidInput(
+  capabilityName: string,
+  input: Record<string, unknown>,
+  connection: ConnectionRef,
+  providerDomains: readonly string[] | undefined,
+): void {
+  const capability = capabilityNamed(capabilityName);
+  if (!capability) throw invalidField('body.capability', 'the name of a capability', capabilityName);
+  const errors = validateInput(capability, input, {
+    ownActor: connection.actor_id,
+    // The stand-in network's domains are what a simulated connection can reach (decision C3).
+    ...(connection.provider === 'simulated'
+      ? { providerDomains: ['social.test'] }
+      : providerDomains && { providerDomains }),
+  });
+  if (errors.length > 0) throw invalid(errors);
+}
+
+/** Stores the submission through the owner's committer; throws for everything that is neither created nor replayed. */
+export async function submit(
+  { system, load, drain }: Services,
+  submission: Submission,
+): Promise<{ created: boolean; operation: OperationRow }> {
+  if (drain.draining) throw new HttpError('unavailable', 'the service is shutting down', undefined, RETRY);
+  const outcome = await system.submit(submission);
+  switch (outcome.kind) {
+    case 'created':
+      return { created: true, operation: outcome.operation };
+    case 'replayed': {
+      const operation = await load.operation(outcome.operationId);
+      if (!operation) throw new HttpError('not_found', 'the operation was deleted meanwhile');
+      return { created: false, operation };
+    }
+    case 'conflict':
+      throw new HttpError('idempotency_conflict');
+    case 'not_found':
+      throw new HttpError('not_found', 'there is no such resource');
+    case 'overloaded':
+      throw new HttpError('overloaded', 'too many submissions wait already', undefined, RETRY);
+    case 'draining':
+      throw new HttpError('unavailable', 'the service is shutting down', undefined, RETRY);
+    case 'failed':
+      throw new HttpError(
+        'unavailable',
+        'the submission could not be stored; send it again with its key',
+        undefined,
+        RETRY,
+      );
+    case 'encryption_key_unavailable':
+      throw new HttpError('encryption_key_unavailable', 'the input cannot be stored without an encryption key');
+  }
+}
+
+const RETRY = { 'Retry-After': '1' };
+
+async function submitOperation(call: Call<ConnectionRef, OperationInput, undefined>): Promise<Answer> {
+  const { resource, body, key, headers, prefer, providerDomains } = call;
+  const idempotencyKey = headers['idempotency-key'];
+  if (!isPrintableKey(idempotencyKey)) {
+    throw invalidField('headers.Idempotency-Key', '1-128 printable characters', idempotencyKey || undefined);
+  }
+  requireValidInput(body.capability, body.input, resource, providerDomains);
+  if (prefer.dryRun) return json(200, { valid: true }, { 'Preference-Applied': 'dry-run' });
+  const { created, operation } = await submit(call, {
+    workspaceId: key.workspace_id,
+    connectionId: resource.id,
+    capability: body.capability,
+    input: body.input,
+    idempotencyKey,
+  });
+  if (!created) return json(200, operationJson(operation), { 'Idempotency-Replayed': 'true' });
+  return json(202, operationJson(operation), { Location: `/v1/operations/${operation.id}`, ...RETRY });
+}
+
+export const submissionRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/connections/{connection_id}/operations',
+    summary: 'Submit an operation; it runs asynchronously',
+    scopes: ['operations:write'],
+    body: { kind: 'json', limit_bytes: OPERATION_BODY_bytes, validate: typia.createValidateEquals<OperationInput>() },
+    resource: connectionRefResource,
+    bodyScopes: sendScopes,
+    handle: submitOperation,
+  }),
+];

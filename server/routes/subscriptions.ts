@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import typia, { type tags } from 'typia';
+import { v7 as uuidv7 } from 'uuid';
+import type { Text } from '../../actors/capabilities/fields.js';
+import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callback-guard.js';
+import type { ConnectionRef } from '../../storage/connections.js';
+import { HttpError } from '../../storage/errors.js';
+import type { DeliveryStatus, EventType } from '../../storage/records.js';
+import { subscriptionSecretContext } from '../../storage/sealing.js';
+import {
+  activateSubscription,
+  countDeliveries,
+  deactivateSubscription,
+  findSubscriptions,
+  insertSubscription,
+  listSubscriptions,
+  lockSubscription,
+  rotateSecret,
+  type SubscriptionRow,
+} from '../../storage/subscriptions.js';
+import { type Answer, invalidField, json } from '../http/answer.js';
+import { BODY_bytes, SECRET_OVERLAP_hours } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { connectionRefResource, subscriptionResource } from './resources.js';
+
+/** Where events of a connection are pushed to (spec: "Subscription creation rules"). */
+export interface NewSubscriptionInput {
+  event_types: EventType[] & tags.MinItems<1> & tags.UniqueItems;
+  /** Public HTTPS, without query and fragment. */
+  callback_url: string & tags.MinLength<1> & tags.MaxLength<2048>;
+  /** Signs the callbacks; one is generated when it is absent. */
+  secret?: Text<32, 255>;
+}
+
+/** Exactly this one key. */
+export interface SubscriptionPatchInput {
+  active: boolean;
+}
+
+/** Subscription as it is answered; `secret` only at creation, `delivery_counts` only in detail (spec: "Subscription"). */
+export interface SubscriptionJson {
+  id: string;
+  connection_id: string;
+  event_types: EventType[];
+  callback_url: string;
+  active: boolean;
+  created_at: string;
+  secret?: string;
+  delivery_counts?: Record<DeliveryStatus, number>;
+}
+
+function subscriptionJson(row: SubscriptionRow): SubscriptionJson {
+  return {
+    id: row.id,
+    connection_id: row.connection_id,
+    event_types: row.event_types,
+    callback_url: row.callback_url,
+    active: row.active,
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+const newSecret = () => randomBytes(32).toString('base64url');
+
+async function list({ db, resource }: Call<ConnectionRef, undefined, undefined>): Promise<Answer> {
+  const rows = await listSubscriptions(db, resource.id);
+  return json(200, { subscriptions: rows.map(subscriptionJson) });
+}
+
+async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>): Promise<Answer> {
+  const { db, ring, callbackPolicy, resource, body } = call;
+  const callback = await checkCallback(body.callback_url, callbackPolicy);
+  if (!callback.ok) throw invalidField('body.callback_url', CALLBACK_REFUSALS[callback.reason]);
+  const id = uuidv7();
+  const secret = body.secret ?? newSecret();
+  const row = await insertSubscription(db, {
+    id,
+    connectionId: resource.id,
+    eventTypes: body.event_types,
+    callbackUrl: body.callback_url,
+    secretSealed: ring.seal(secret, subscriptionSecretContext(id)),
+  });
+  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  return json(201, { ...subscriptionJson(row), secret }, { Location: `/v1/subscriptions/${id}` });
+}
+
+async function get({ db, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
+  return json(200, { ...subscriptionJson(resource), delivery_counts: await countDeliveries(db, resource.id) });
+}
+
+/**
+ *   inactive ─ active:true, connection ready ─▶ active     (not ready: 409, unchanged)
+ *   active ─ active:false ─▶ inactive                      (pending and sending deliveries become canceled)
+ */
+async function patch({
+  db,
+  resource,
+  body,
+}: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<Answer> {
+  await db.transaction(async (tx) => {
+    const locked = await lockSubscription(tx, resource);
+    if (!locked) throw new HttpError('not_found', 'there is no such resource');
+    if (locked.active === body.active) return;
+    if (!body.active) return deactivateSubscription(tx, resource);
+    if (locked.health !== 'ready') throw new HttpError('connection_not_ready');
+    await activateSubscription(tx, resource.id);
+  });
+  const [row] = await findSubscriptions(db, [resource.id]);
+  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  return json(200, subscriptionJson(row));
+}
+
+async function rotate({ db, ring, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
+  const secret = newSecret();
+  const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
+  const until = await rotateSecret(db, resource.id, sealed, SECRET_OVERLAP_hours);
+  if (!until) throw new HttpError('not_found', 'there is no such resource');
+  return json(200, { secret, previous_valid_until: until.toISOString() });
+}
+
+export const subscriptionRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/connections/{connection_id}/subscriptions',
+    summary: 'Subscriptions of a connection',
+    scopes: ['events:read'],
+    body: { kind: 'none' },
+    resource: connectionRefResource,
+    handle: list,
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/connections/{connection_id}/subscriptions',
+    summary: 'Push events of a connection to a callback',
+    scopes: ['events:write'],
+    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<NewSubscriptionInput>() },
+    resource: connectionRefResource,
+    handle: create,
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/subscriptions/{subscription_id}',
+    summary: 'One subscription with the counts of its deliveries',
+    scopes: ['events:read'],
+    body: { kind: 'none' },
+    resource: subscriptionResource,
+    handle: get,
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/subscriptions/{subscription_id}',
+    summary: 'Activate or deactivate a subscription',
+    scopes: ['events:write'],
+    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<SubscriptionPatchInput>() },
+    resource: subscriptionResource,
+    handle: patch,
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/{subscription_id}/rotate-secret',
+    summary: 'New signing secret; the old one signs beside it for a day',
+    scopes: ['events:write'],
+    body: { kind: 'none' },
+    resource: subscriptionResource,
+    handle: rotate,
+  }),
+];

@@ -1,0 +1,122 @@
+import type { Sql } from './database.js';
+import { addJobs } from './jobs.js';
+import type { DeliveryStatus } from './records.js';
+
+/** Deliveries as callers see them, and their replay. Attempts are made and finished elsewhere. */
+export interface DeliveryRow {
+  id: string;
+  workspace_id: string;
+  subscription_id: string;
+  connection_id: string;
+  event_id: string;
+  status: DeliveryStatus;
+  attempt_count: number;
+  replay_count: number;
+  next_attempt_at: Date | null;
+  delivered_at: Date | null;
+  last_error: string | null;
+}
+
+export interface DeliveryAttemptRow {
+  id: string;
+  sequence: number;
+  outcome: 'sending' | 'delivered' | 'failed' | 'canceled' | 'abandoned';
+  status_code: number | null;
+  error: string | null;
+  started_at: Date;
+  completed_at: Date | null;
+}
+
+const COLUMNS = `d.id, d.workspace_id, d.subscription_id, s.connection_id, d.event_id, d.status, d.attempt_count,
+  d.replay_count, d.next_attempt_at, d.delivered_at, d.last_error`;
+
+/** Newest event first. Indexes: delivery_by_subscription, or delivery_by_status when one is asked for. */
+export function listDeliveries(
+  sql: Sql,
+  subscriptionId: string,
+  status: DeliveryStatus | null,
+  offset: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  return sql.query<DeliveryRow>(
+    status ? 'listDeliveriesByStatus' : 'listDeliveries',
+    `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id
+     where d.subscription_id = $1 and ${status ? 'd.status = $4' : '$4::text is null'}
+     order by d.event_id desc offset $2 limit $3`,
+    [subscriptionId, offset, limit, status],
+  );
+}
+
+/** These deliveries, whatever their workspace; the caller compares it. */
+export function findDeliveries(sql: Sql, ids: string[]): Promise<DeliveryRow[]> {
+  return sql.query<DeliveryRow>(
+    'findDeliveries',
+    `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id where d.id = any($1::uuid[])`,
+    [ids],
+  );
+}
+
+/** Oldest first, over all series. */
+export function listDeliveryAttempts(sql: Sql, deliveryId: string): Promise<DeliveryAttemptRow[]> {
+  return sql.query<DeliveryAttemptRow>(
+    'listDeliveryAttempts',
+    `select id, sequence, outcome, status_code, error, started_at, completed_at from delivery_attempt
+     where delivery_id = $1 order by sequence`,
+    [deliveryId],
+  );
+}
+
+// A replayed delivery keeps its id and the numbers of its attempts; five new ones are made (decision E5).
+const REPLAYED = `status = 'pending', replay_count = replay_count + 1, series_attempts = 0, next_attempt_at = now(), epoch = null`;
+
+export type ReplayRefusal = 'delivery_not_failed' | 'subscription_inactive';
+
+/** failed → pending with a new job, or why not (decision E5). Run it in a transaction. */
+export async function replayDelivery(tx: Sql, deliveryId: string): Promise<ReplayRefusal | 'gone' | 'replayed'> {
+  // FOR SHARE: a deactivation comes before and refuses this, or after and cancels it.
+  const [row] = await tx.query<{ status: DeliveryStatus; active: boolean; partition: number }>(
+    'lockDelivery',
+    `select d.status, s.active, d.partition from delivery d join subscription s on s.id = d.subscription_id
+     where d.id = $1 for update of d for share of s`,
+    [deliveryId],
+  );
+  if (!row) return 'gone';
+  if (row.status !== 'failed') return 'delivery_not_failed';
+  if (!row.active) return 'subscription_inactive';
+  await tx.query('replayDelivery', `update delivery set ${REPLAYED} where id = $1`, [deliveryId]);
+  await addJobs(tx, 'delivery', [{ id: deliveryId, partition: row.partition }]);
+  return 'replayed';
+}
+
+/**
+ * Replays up to `limit` failed deliveries of the subscription whose event is newer than `since`, in order of events after
+ * `afterEvent` (decision E13). Gives how many, and the event to go on after; null when the subscription is inactive.
+ * Run it in a transaction. Index: delivery_by_status.
+ */
+export async function replayFailedDeliveries(
+  tx: Sql,
+  subscriptionId: string,
+  since: Date,
+  afterEvent: string,
+  limit: number,
+): Promise<{ replayed: number; lastEvent: string } | null> {
+  const [subscription] = await tx.query<{ active: boolean }>(
+    'shareSubscription',
+    'select active from subscription where id = $1 for share',
+    [subscriptionId],
+  );
+  if (!subscription?.active) return null;
+  const rows = await tx.query<{ id: string; event_id: string; partition: number }>(
+    'replayFailedDeliveries',
+    `update delivery set ${REPLAYED} from (
+       select d.id from delivery d join event e on e.id = d.event_id
+       where d.subscription_id = $1 and d.status = 'failed' and d.event_id > $3 and e.received_at > $2
+       order by d.event_id limit $4 for update of d
+     ) chosen where delivery.id = chosen.id
+     returning delivery.id, delivery.event_id, delivery.partition`,
+    [subscriptionId, since, afterEvent, limit],
+  );
+  if (rows.length > 0) await addJobs(tx, 'delivery', rows);
+  const events = rows.map((row) => row.event_id).sort();
+  return { replayed: rows.length, lastEvent: events.at(-1) ?? afterEvent };
+}

@@ -1,0 +1,259 @@
+-- Written by storage/dump.js from the migrations; not run by anything.
+
+create table api_key (
+  id uuid not null,
+  workspace_id uuid not null,
+  name text,
+  key_hash bytea not null,
+  scopes text[] not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_key_hash_key UNIQUE (key_hash),
+  constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX api_key_by_workspace ON public.api_key USING btree (workspace_id, created_at);
+
+create table connection (
+  id uuid not null,
+  workspace_id uuid not null,
+  partition smallint not null,
+  provider text not null,
+  identity_key text not null,
+  username text,
+  password_sealed bytea,
+  actor_kind text not null,
+  actor_id text,
+  health text not null,
+  state_revision integer not null default 0,
+  credential_version integer not null default 0,
+  region text,
+  proxy_id uuid,
+  session_sealed bytea,
+  session_revision integer,
+  recruiter_health text not null default 'not_verified'::text,
+  recruiter_reason text,
+  recruiter_contract text,
+  recruiter_verified_at timestamp with time zone,
+  recruiter_verified_revision integer,
+  recruiter_operation_id uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint connection_pkey PRIMARY KEY (id),
+  constraint connection_proxy_id_fkey FOREIGN KEY (proxy_id) REFERENCES regional_proxy(id) ON DELETE SET NULL,
+  constraint connection_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
+  constraint connection_check CHECK (((provider <> 'social'::text) OR ((username IS NOT NULL) AND (password_sealed IS NOT NULL) AND (region IS NOT NULL)))),
+  constraint connection_check1 CHECK (((provider <> 'simulated'::text) OR ((actor_id IS NOT NULL) AND (username IS NULL) AND (health = 'ready'::text)))),
+  constraint connection_check2 CHECK (((provider <> 'social'::text) OR (health <> 'ready'::text) OR (session_sealed IS NOT NULL))),
+  constraint connection_health_check CHECK ((health = ANY (ARRAY['ready'::text, 'needs_login'::text, 'invalid'::text]))),
+  constraint connection_provider_check CHECK ((provider = ANY (ARRAY['social'::text, 'simulated'::text]))),
+  constraint connection_recruiter_health_check CHECK ((recruiter_health = ANY (ARRAY['not_verified'::text, 'ready'::text, 'needs_switch'::text])))
+);
+CREATE INDEX connection_by_partition ON public.connection USING btree (partition) WHERE ((provider = 'social'::text) AND (health = 'ready'::text));
+CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
+CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
+
+create table delivery (
+  id uuid not null,
+  workspace_id uuid not null,
+  subscription_id uuid not null,
+  event_id uuid not null,
+  partition smallint not null,
+  status text not null,
+  attempt_count integer not null default 0,
+  series_attempts integer not null default 0,
+  replay_count integer not null default 0,
+  epoch bigint,
+  next_attempt_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  last_error text,
+  constraint delivery_pkey PRIMARY KEY (id),
+  constraint delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES event(id) ON DELETE CASCADE,
+  constraint delivery_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE,
+  constraint delivery_check CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
+  constraint delivery_check1 CHECK (((status <> 'sending'::text) OR (epoch IS NOT NULL))),
+  constraint delivery_check2 CHECK (((status = 'pending'::text) OR (next_attempt_at IS NULL))),
+  constraint delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'delivered'::text, 'failed'::text, 'canceled'::text])))
+);
+CREATE INDEX delivery_by_event ON public.delivery USING btree (event_id);
+CREATE INDEX delivery_by_status ON public.delivery USING btree (subscription_id, status, event_id);
+CREATE UNIQUE INDEX delivery_by_subscription ON public.delivery USING btree (subscription_id, event_id);
+CREATE INDEX delivery_live ON public.delivery USING btree (partition) WHERE (status = 'sending'::text);
+
+create table delivery_attempt (
+  id uuid not null,
+  delivery_id uuid not null,
+  sequence integer not null,
+  outcome text not null,
+  status_code integer,
+  error text,
+  started_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint delivery_attempt_pkey PRIMARY KEY (id),
+  constraint delivery_attempt_delivery_id_sequence_key UNIQUE (delivery_id, sequence),
+  constraint delivery_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES delivery(id) ON DELETE CASCADE,
+  constraint delivery_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['sending'::text, 'delivered'::text, 'failed'::text, 'canceled'::text, 'abandoned'::text])))
+);
+
+create table event (
+  id uuid not null,
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  provider_event_id text not null,
+  type text not null,
+  received_at timestamp with time zone not null default now(),
+  data jsonb not null,
+  constraint event_pkey PRIMARY KEY (id),
+  constraint event_connection_id_provider_event_id_key UNIQUE (connection_id, provider_event_id),
+  constraint event_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
+);
+CREATE INDEX event_by_connection ON public.event USING btree (connection_id, id);
+CREATE INDEX event_message ON public.event USING btree (connection_id, "left"((data ->> 'conversation_id'::text), 255), id) WHERE (type = ANY (ARRAY['message_sent'::text, 'message_received'::text]));
+
+create table idempotency_tombstone (
+  workspace_id uuid not null,
+  key_hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_tombstone_pkey PRIMARY KEY (workspace_id, key_hash),
+  constraint idempotency_tombstone_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+
+create table installation (
+  id boolean not null default true,
+  fingerprint_secret bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint installation_pkey PRIMARY KEY (id),
+  constraint installation_fingerprint_secret_check CHECK ((length(fingerprint_secret) = 32)),
+  constraint installation_id_check CHECK (id)
+);
+
+create table listener (
+  connection_id uuid not null,
+  stream_status text not null,
+  status text not null,
+  reason text,
+  continuity_status text not null,
+  epoch bigint not null,
+  last_event_id text,
+  last_event_at timestamp with time zone,
+  last_frame_at timestamp with time zone,
+  last_confirmed_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
+  constraint listener_pkey PRIMARY KEY (connection_id),
+  constraint listener_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
+  constraint listener_continuity_status_check CHECK ((continuity_status = ANY (ARRAY['continuous'::text, 'gap_open'::text, 'unknown'::text]))),
+  constraint listener_stream_status_check CHECK ((stream_status = ANY (ARRAY['stopped'::text, 'connecting'::text, 'connected'::text, 'degraded'::text])))
+);
+
+create table listener_gap (
+  id uuid not null,
+  connection_id uuid not null,
+  reason text not null,
+  last_event_id text,
+  started_at timestamp with time zone not null default now(),
+  closed_at timestamp with time zone,
+  constraint listener_gap_pkey PRIMARY KEY (id),
+  constraint listener_gap_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
+);
+CREATE INDEX listener_gap_by_connection ON public.listener_gap USING btree (connection_id, started_at DESC);
+CREATE UNIQUE INDEX listener_gap_open ON public.listener_gap USING btree (connection_id) WHERE (closed_at IS NULL);
+
+create table node (
+  id uuid not null,
+  started_at timestamp with time zone not null default now(),
+  heartbeat_at timestamp with time zone not null default now(),
+  constraint node_pkey PRIMARY KEY (id)
+);
+
+create table operation (
+  id uuid not null,
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  partition smallint not null,
+  capability text not null,
+  status text not null,
+  idempotency_key text not null,
+  fingerprint bytea not null,
+  input jsonb,
+  input_sealed bytea,
+  result jsonb,
+  error_code text,
+  error_details jsonb,
+  challenge jsonb,
+  cancel_requested boolean not null default false,
+  epoch bigint,
+  attempts jsonb not null default '[]'::jsonb,
+  timeline jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint operation_pkey PRIMARY KEY (id),
+  constraint operation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
+  constraint operation_check CHECK ((num_nonnulls(input, input_sealed) = 1)),
+  constraint operation_check1 CHECK (((status = 'waiting_user'::text) = (challenge IS NOT NULL))),
+  constraint operation_check2 CHECK (((status <> ALL (ARRAY['running'::text, 'waiting_user'::text])) OR (epoch IS NOT NULL))),
+  constraint operation_check3 CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
+  constraint operation_check4 CHECK (((status <> 'succeeded'::text) OR (result IS NOT NULL))),
+  constraint operation_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_user'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'skipped'::text, 'outcome_unknown'::text])))
+);
+CREATE INDEX operation_by_connection ON public.operation USING btree (connection_id, id);
+CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_id, id);
+CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
+CREATE INDEX operation_invitation ON public.operation USING btree (connection_id, id) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
+CREATE INDEX operation_invitation_recipient ON public.operation USING btree (connection_id, ((result ->> 'recipient_actor_id'::text))) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
+CREATE UNIQUE INDEX operation_lease ON public.operation USING btree (connection_id) WHERE (status = ANY (ARRAY['running'::text, 'waiting_user'::text]));
+CREATE INDEX operation_live ON public.operation USING btree (partition) WHERE (status = ANY (ARRAY['running'::text, 'waiting_user'::text]));
+
+create table partition (
+  id smallint not null,
+  epoch bigint not null default 0,
+  node_id uuid,
+  lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint partition_pkey PRIMARY KEY (id),
+  constraint partition_id_epoch_key UNIQUE (id, epoch),
+  constraint partition_id_check CHECK (((id >= 0) AND (id <= 63)))
+);
+
+create table regional_proxy (
+  id uuid not null,
+  region text not null,
+  url text not null,
+  credentials_sealed bytea,
+  active boolean not null default true,
+  created_at timestamp with time zone not null default now(),
+  constraint regional_proxy_pkey PRIMARY KEY (id),
+  constraint regional_proxy_region_check CHECK ((region ~ '^[A-Z]{2}$'::text))
+);
+CREATE INDEX regional_proxy_by_region ON public.regional_proxy USING btree (region) WHERE active;
+
+create table schema_migration (
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint schema_migration_pkey PRIMARY KEY (name)
+);
+
+create table subscription (
+  id uuid not null,
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  partition smallint not null,
+  event_types text[] not null,
+  callback_url text not null,
+  active boolean not null,
+  secret_sealed bytea not null,
+  previous_secret_sealed bytea,
+  previous_valid_until timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint subscription_pkey PRIMARY KEY (id),
+  constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
+  constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0))
+);
+CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
+
+create table workspace (
+  id uuid not null,
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint workspace_pkey PRIMARY KEY (id)
+);

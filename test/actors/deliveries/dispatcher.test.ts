@@ -1,0 +1,392 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import t, { type Test } from 'tap';
+import { keyRing } from '../../../storage/encryption.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { DeliveryHost, deliveries, insertConnection, insertSubscription, record, ring, SECRET, until } from './host.js';
+import { authority, type Received, receiver } from './receiver.js';
+
+const certificates = await authority();
+const { ca } = certificates;
+const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
+
+async function setUp(t: Test) {
+  const { db } = await freshDatabase(t);
+  return { db, connection: await insertConnection(db) };
+}
+
+/** As a receiver checks it, from the specification alone. */
+function verified({ headers, body }: Received, secret: string): boolean {
+  const expected = createHmac('sha256', Buffer.from(secret, 'utf8'))
+    .update(Buffer.concat([Buffer.from(`${headers['x-cs-timestamp']}.`, 'ascii'), body]))
+    .digest();
+  return (headers['x-cs-signature'] ?? '').split(',').some((entry) => {
+    const [version, hex = ''] = entry.split('=');
+    const given = Buffer.from(hex, 'hex');
+    return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+
+t.test('an event arrives signed, once, with the body the specification tells', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  const subscription = await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection, 1, { text: 'grüße', big: 12345678901234 });
+  await host.fetch(connection.partition);
+  const [delivery] = await until(
+    () => deliveries(db),
+    ([only]) => only?.status === 'delivered',
+  );
+  t.equal(hook.received.length, 1);
+  const request = hook.received[0]!;
+  t.ok(verified(request, SECRET));
+  t.notOk(verified(request, 'another secret of thirty-two characters'));
+  const verifier = new Webhook(`whsec_${Buffer.from(SECRET).toString('base64')}`);
+  t.ok(verifier.verify(request.body, request.headers));
+  const body = JSON.parse(request.body.toString());
+  t.strictSame(Object.keys(body), ['id', 'type', 'connection_id', 'provider_event_id', 'received_at', 'data']);
+  t.match(body, { type: 'message_received', connection_id: connection.id });
+  t.strictSame(body.data, { text: 'grüße', big: 12345678901234 });
+  t.match(body.received_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  t.equal(request.headers['x-cs-event-id'], body.id);
+  t.equal(request.headers['x-cs-delivery-id'], delivery?.id);
+  t.match(delivery, { subscription_id: subscription, attempt_count: 1, next_attempt_at: null, job: null });
+  t.strictSame(delivery?.attempts, [
+    { sequence: 1, outcome: 'delivered', status_code: 204, error: null, closed: true },
+  ]);
+  t.match(host.dispatcher.stats(), { attempts: { delivered: 1 }, duration_count: 1, waiting: 0 });
+});
+
+t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback, (_request, response) => response.writeHead(500).end('no'));
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection);
+  for (const [i, wait_s] of [1, 5, 30, 120].entries()) {
+    const woken = host.woken();
+    t.equal(await host.fetch(connection.partition), 1);
+    await woken;
+    const [delivery] = await deliveries(db);
+    const due = new Date(host.clock.now().getTime() + wait_s * 1000);
+    t.strictSame(host.wakes.at(-1), { partition: connection.partition, at: due });
+    t.match(delivery, { status: 'pending', attempt_count: i + 1, last_error: 'status_500', job: 'created' });
+    t.strictSame(delivery?.next_attempt_at, due);
+    t.strictSame(delivery?.start_after, due);
+    host.clock.moveTo(new Date(due.getTime() - 1));
+    t.equal(await host.fetch(connection.partition), 0, 'not a millisecond early');
+    host.clock.moveTo(due);
+  }
+  t.equal(await host.fetch(connection.partition), 1);
+  const [delivery] = await until(
+    () => deliveries(db),
+    ([only]) => only?.status === 'failed',
+  );
+  t.match(delivery, { attempt_count: 5, next_attempt_at: null, job: null, delivered_at: null });
+  t.strictSame(
+    delivery?.attempts.map((attempt) => [attempt.sequence, attempt.outcome, attempt.status_code, attempt.error]),
+    [1, 2, 3, 4, 5].map((sequence) => [sequence, 'failed', 500, 'status']),
+  );
+  t.equal(hook.received.length, 5);
+  t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-timestamp'])).size, 5, 'a fresh timestamp each');
+  t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-delivery-id'])).size, 1);
+  t.ok(hook.received.every((request) => verified(request, SECRET)));
+  t.equal(host.logged.length, 5);
+  t.notMatch(JSON.stringify(host.logged), 'hello', 'no body in the log');
+});
+
+t.test('a receiver that comes back gets the delivery at the next attempt', async (t) => {
+  const { db, connection } = await setUp(t);
+  let up = false;
+  const hook = await receiver(t, onLoopback, (_request, response) => response.writeHead(up ? 200 : 503).end());
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection);
+  const woken = host.woken();
+  await host.fetch(connection.partition);
+  await woken;
+  up = true;
+  host.clock.moveTo(host.wakes.at(-1)!.at);
+  await host.fetch(connection.partition);
+  const [delivery] = await until(
+    () => deliveries(db),
+    ([only]) => only?.status === 'delivered',
+  );
+  t.match(delivery, { attempt_count: 2, last_error: null, job: null });
+});
+
+t.test('dead receivers, however many, do not delay another', async (t) => {
+  const { db, connection } = await setUp(t);
+  const dead = await receiver(t, onLoopback, () => {});
+  const alive = await receiver(t, onLoopback);
+  for (let i = 0; i < 6; i++) await insertSubscription(db, connection, dead.url);
+  const host = await DeliveryHost.start(t, db, { ca, concurrency: 16, deadline_ms: 300 });
+  await record(db, connection, 100);
+  // They take every slot until each has shown that it is slow; from then on half of the slots stay free.
+  await host.fetch(connection.partition);
+  await until(
+    async () => host.dispatcher.stats(),
+    (stats) => stats.attempts.timeout >= 24,
+  );
+  const subscription = await insertSubscription(db, connection, alive.url);
+  await record(db, connection, 50);
+  const handed = host.fetch(connection.partition, 1_000);
+  const startedAt = performance.now();
+  await Promise.all([handed, alive.arrived(50)]);
+  t.ok(performance.now() - startedAt < 1_000, `${Math.round(performance.now() - startedAt)} ms for 50`);
+  await until(
+    () => deliveries(db, subscription),
+    (rows) => rows.length === 50 && rows.every(({ status }) => status === 'delivered'),
+  );
+});
+
+t.test('one subscription has at most eight attempts in flight and holds a bounded number', async (t) => {
+  const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  let open = false;
+  const hook = await receiver(t, onLoopback, (_request, response) => {
+    const answer = () => response.writeHead(204).end();
+    if (open) answer();
+    else answers.push(answer);
+  });
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection, 400);
+  await host.fetch(connection.partition, 400);
+  await hook.arrived(8);
+  const rows = await until(
+    () => deliveries(db),
+    (all) => all.filter(({ job }) => job === 'created').length === 400 - 256,
+  );
+  const stats = host.dispatcher.stats();
+  t.equal(stats.in_flight, 8);
+  t.equal(hook.received.length, 8);
+  t.equal(stats.waiting, 256 - 8);
+  t.equal(stats.put_back, 400 - 256);
+  const back = rows.filter(({ job }) => job === 'created');
+  t.ok(back.every(({ start_after }) => start_after!.getTime() >= host.clock.now().getTime() + 1_000));
+  t.ok(back.every(({ status, attempt_count }) => status === 'pending' && attempt_count === 0));
+  open = true;
+  for (const answer of answers) answer();
+  await until(
+    async () => {
+      host.clock.moveTo(new Date(host.clock.now().getTime() + 1_000));
+      await host.fetch(connection.partition);
+      return deliveries(db);
+    },
+    (all) => all.every(({ status }) => status === 'delivered'),
+  );
+  t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-event-id'])).size, 400);
+  t.equal(hook.received.length, 400, 'each exactly once');
+});
+
+t.test('a crash between sending and finishing is recovered and delivered again', async (t) => {
+  const { db, connection } = await setUp(t);
+  let hang = true;
+  const hook = await receiver(t, onLoopback, (_request, response) => {
+    if (!hang) response.writeHead(200).end();
+  });
+  await insertSubscription(db, connection, hook.url);
+  const lost = await DeliveryHost.start(t, db, { ca, deadline_ms: 1_500 });
+  await record(db, connection);
+  await lost.fetch(connection.partition);
+  await hook.arrived(1);
+  hang = false;
+  const next = await DeliveryHost.start(t, db, { ca });
+  next.owned = lost.owned;
+  Object.assign(next, { nodeId: lost.nodeId });
+  await next.retake(connection.partition);
+  const [recovered] = await deliveries(db);
+  t.match(recovered, { status: 'pending', attempt_count: 1, series_attempts: 0, job: 'created' });
+  t.match(recovered?.attempts, [{ sequence: 1, outcome: 'abandoned', closed: true }]);
+  await next.fetch(connection.partition);
+  const [delivered] = await until(
+    () => deliveries(db),
+    ([only]) => only?.status === 'delivered',
+  );
+  t.match(delivered, { attempt_count: 2, job: null });
+  t.equal(hook.received[0]?.headers['x-cs-event-id'], hook.received[1]?.headers['x-cs-event-id']);
+  // The lost owner's attempt runs into its deadline: its end must change nothing.
+  await lost.dispatcher.drain();
+  const [after] = await deliveries(db);
+  t.strictSame(after, delivered);
+});
+
+t.test('a stale epoch starts nothing and leaves the job alone', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection);
+  const [{ id } = { id: '' }] = await deliveries(db);
+  host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [id]);
+  await host.dispatcher.drain();
+  t.match(await deliveries(db), [{ status: 'pending', attempt_count: 0, attempts: [], job: 'created' }]);
+  t.equal(hook.received.length, 0);
+});
+
+t.test('a deactivation in mid-attempt stays canceled, and its attempt says so', async (t) => {
+  const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(200).end()));
+  const subscription = await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection, 10);
+  await host.fetch(connection.partition);
+  await hook.arrived(8);
+  await db.query(
+    'testDeactivate',
+    `with off as (update subscription set active = false where id = $1)
+     update delivery set status = 'canceled', next_attempt_at = null where subscription_id = $1`,
+    [subscription],
+  );
+  for (const answer of answers) answer();
+  await host.dispatcher.drain();
+  await host.dispatcher.drain();
+  const rows = await deliveries(db);
+  t.ok(rows.every(({ status }) => status === 'canceled'));
+  const sent = rows.filter(({ attempt_count }) => attempt_count === 1);
+  t.equal(sent.length, 8);
+  for (const { attempts, job } of sent) {
+    t.match(attempts, [{ outcome: 'canceled', status_code: 200, error: null, closed: true }]);
+    t.equal(job, null);
+  }
+  t.equal(hook.received.length, 8, 'what waited was not sent');
+});
+
+t.test('the jobs of deliveries that are settled or gone are removed', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  const subscription = await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection, 3);
+  await db.query('testCancel', `update delivery set status = 'canceled', next_attempt_at = null`);
+  await host.fetch(connection.partition);
+  await until(
+    () => deliveries(db),
+    (rows) => rows.every(({ job }) => job === null),
+  );
+  await record(db, connection, 2);
+  await db.query('testDelete', 'delete from subscription where id = $1', [subscription]);
+  await host.fetch(connection.partition);
+  const jobs = () => db.query(`testJobs`, `select 1 from pgboss.job where name like 'delivery-%'`);
+  await until(jobs, (rows) => rows.length === 0);
+  t.equal(hook.received.length, 0);
+});
+
+t.test('both secrets sign for a day after a rotation, and one after it', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  const subscription = await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  const previous = 'the former secret, more than 32 characters';
+  const validUntil = new Date(host.clock.now().getTime() + 86_400_000);
+  await db.query(
+    'testRotate',
+    'update subscription set previous_secret_sealed = $2, previous_valid_until = $3 where id = $1',
+    [subscription, ring.seal(previous, `subscription/${subscription}/secret`), validUntil],
+  );
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  await hook.arrived(1);
+  t.ok(verified(hook.received[0]!, SECRET));
+  t.ok(verified(hook.received[0]!, previous));
+  host.clock.moveTo(validUntil);
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  await hook.arrived(2);
+  t.ok(verified(hook.received[1]!, SECRET));
+  t.notOk(verified(hook.received[1]!, previous));
+});
+
+t.test('without the key of a secret the attempt fails and nothing is sent', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca, ring: keyRing([]) });
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  const [delivery] = await until(
+    () => deliveries(db),
+    ([only]) => only?.status === 'pending' && only.attempt_count === 1,
+  );
+  t.match(delivery, { last_error: 'secret', attempts: [{ outcome: 'failed', status_code: null, error: 'secret' }] });
+  t.equal(hook.received.length, 0);
+});
+
+t.test('draining puts back what waits and writes the end of what is being sent', async (t) => {
+  const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(200).end()));
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection, 20);
+  await host.fetch(connection.partition);
+  await hook.arrived(8);
+  const drained = host.dispatcher.drain();
+  t.equal(host.dispatcher.room(connection.partition), 0);
+  for (const answer of answers) answer();
+  await drained;
+  const rows = await deliveries(db);
+  t.equal(rows.filter(({ status, job }) => status === 'delivered' && job === null).length, 8);
+  const back = rows.filter(({ status, job }) => status === 'pending' && job === 'created');
+  t.equal(back.length, 12);
+  t.equal(hook.received.length, 8);
+});
+
+t.test('a lost partition is forgotten: nothing of it starts any more', async (t) => {
+  const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(200).end()));
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection, 30);
+  await host.fetch(connection.partition);
+  await hook.arrived(8);
+  host.dispatcher.drop(connection.partition);
+  t.equal(host.dispatcher.stats().waiting, 0);
+  for (const answer of answers) answer();
+  await host.dispatcher.drain();
+  t.equal(hook.received.length, 8);
+});
+
+t.test('a database that fails for a while delays the end of an attempt and loses nothing', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  await insertSubscription(db, connection, hook.url);
+  let failures = 0;
+  const flaky = {
+    ...db,
+    pool: db.pool,
+    transaction: ((work) =>
+      failures++ < 2
+        ? Promise.reject(new Error('the connection is gone'))
+        : db.transaction(work)) as typeof db.transaction,
+  };
+  const host = await DeliveryHost.start(t, db, { ca, db: flaky });
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  const [delivery] = await until(
+    () => deliveries(db),
+    ([only]) => only?.status === 'delivered',
+  );
+  t.match(delivery, { attempt_count: 1, job: null });
+  t.ok(failures >= 3);
+});
+
+t.test('five hundred deliveries of one event share its bytes and all arrive', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  for (let i = 0; i < 100; i++) await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca, concurrency: 64 });
+  await record(db, connection, 5);
+  while ((await host.fetch(connection.partition)) > 0);
+  await until(
+    () => deliveries(db),
+    (rows) => rows.every(({ status }) => status === 'delivered'),
+  );
+  t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-delivery-id'])).size, 500);
+  t.equal(hook.received.length, 500);
+  t.ok(hook.connections <= 64, `${hook.connections} connections`);
+});

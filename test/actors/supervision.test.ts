@@ -1,0 +1,75 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import t from 'tap';
+import { startNode } from '../../actors/node/node.js';
+import { socialSite } from '../../browser-pool/social/site.js';
+import { createLogger } from '../../storage/log.js';
+import { findOperations } from '../../storage/operations.js';
+import { partitionOf } from '../../storage/records.js';
+import { freshDatabase } from '../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
+
+t.test('a thread that throws comes back within five seconds; nothing accepted is lost', async (t) => {
+  const { url, db } = await freshDatabase(t);
+  const logOptions = { level: 'silent', format: 'json' } as const;
+  const threads = 2;
+  const node = await startNode({
+    db,
+    databaseUrl: url,
+    encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
+    fingerprintSecret: randomBytes(32),
+    actorThreads: threads,
+    browserThreads: 1,
+    browser: { site: socialSite({ origin: 'https://www.social.test' }) },
+    deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined },
+    log: createLogger(logOptions, {}),
+    logOptions,
+  });
+  t.teardown(() => node.stop());
+  const workspaceId = await insertWorkspace(db);
+  const onThread = async (thread: number) => {
+    for (;;) {
+      const connection = await insertSimulated(db, workspaceId, randomUUID());
+      if (partitionOf(connection.id) % threads === thread) return connection.id;
+    }
+  };
+  const [struck, other] = [await onThread(0), await onThread(1)];
+  const submit = async (connectionId: string, profile: string) => {
+    const idempotencyKey = randomUUID();
+    const input = { profile_id: profile };
+    const outcome = await node.submit({
+      workspaceId,
+      connectionId,
+      capability: 'social.profile.get',
+      input,
+      idempotencyKey,
+    });
+    return outcome.kind === 'created' ? outcome.operation.id : t.fail(`not accepted: ${outcome.kind}`);
+  };
+  const ended = async (id: unknown) => {
+    for (;;) {
+      const [row] = await findOperations(db, [String(id)]);
+      if (row && row.status !== 'queued' && row.status !== 'running') return row;
+      await node.settled(String(id), 200);
+    }
+  };
+  const running = await submit(struck, 'sim-delay-400');
+  const queued = await submit(struck, 'after');
+  const elsewhere = await submit(other, 'sim-delay-600');
+  while ((await findOperations(db, [String(running)]))[0]?.status !== 'running')
+    await node.settled(String(running), 20);
+  node.crashThread(0);
+  const crashedAt = performance.now();
+  t.match(
+    await ended(elsewhere),
+    { status: 'succeeded', attempts: [{ number: 1 }] },
+    'the other thread did not notice',
+  );
+  t.match(await ended(running), {
+    status: 'succeeded',
+    attempts: [{ status: 'abandoned' }, { status: 'succeeded' }],
+    timeline: [{ to: 'queued' }, { to: 'running' }, { to: 'queued', reason: 'worker_lost' }, { to: 'running' }, {}],
+  });
+  t.match(await ended(queued), { status: 'succeeded', attempts: [{ number: 1 }] });
+  t.ok(performance.now() - crashedAt < 5_000, 'within five seconds');
+  t.match(node.status(), { state: 'running', partitions: 64, actorThreads: 2 });
+});

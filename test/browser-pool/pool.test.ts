@@ -1,0 +1,189 @@
+import t from 'tap';
+import { Account } from './account.js';
+import { browserProcesses } from './browser-processes.js';
+import { Network } from './network.js';
+import { Pool } from './pool.js';
+
+t.test('the pool', async (t) => {
+  const network = await Network.start();
+  t.teardown(() => network.close());
+
+  t.test('a browser killed in the middle of runs fails them cleanly, and the next run works', async (t) => {
+    const pool = new Pool(network.site);
+    t.teardown(() => pool.close());
+    const { line } = pool;
+    const account = new Account(network, 'ada');
+    await account.login(line);
+    const waiting = new Account(network, 'ada+email').run(line, 'social.login');
+    await waiting.expect('challenge');
+    const sending = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+    await sending.expect('boundary');
+
+    const [pid] = browserProcesses();
+    t.ok(pid, 'the browser is there');
+    process.kill(pid ?? 0, 'SIGKILL');
+    const lost = { code: 'browser_unavailable', transient: true };
+    t.match(await waiting.expect('failure'), lost);
+    t.match(await sending.expect('failure'), lost);
+    const started = performance.now();
+    await account.run(line, 'social.health.check').expect('result');
+    t.ok(performance.now() - started < 5_000, 'within five seconds');
+    t.equal((await line.stats(() => true)).restarts, 1);
+    t.not(browserProcesses()[0], pid);
+  });
+
+  t.test('a browser killed past the boundary leaves open what happened', async (t) => {
+    const pool = new Pool(network.site);
+    t.teardown(() => pool.close());
+    const account = new Account(network, 'grace');
+    await account.login(pool.line);
+    await network.fault({ account: 'grace', capability: 'social.message.send', mode: 'hang', times: 1 });
+    const run = account.run(pool.line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+    await run.expect('boundary');
+    run.proceed();
+    await hitFaults(network);
+    for (const pid of browserProcesses()) process.kill(pid, 'SIGKILL');
+    t.match(await run.expect('failure'), { transient: false, details: { past_boundary: true } });
+  });
+
+  t.test('a hung browser is killed and replaced within five seconds', async (t) => {
+    const pool = new Pool(network.site);
+    t.teardown(() => pool.close());
+    const account = new Account(network, 'barbara');
+    await account.login(pool.line);
+    const pids = browserProcesses();
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    const started = performance.now();
+    const hung = await account.run(pool.line, 'social.health.check').expect('failure');
+    t.match(hung, { code: 'browser_unavailable', transient: true });
+    await account.run(pool.line, 'social.health.check').expect('result');
+    t.ok(performance.now() - started < 6_000, `took ${performance.now() - started} ms`);
+    t.notOk(browserProcesses().some((pid) => pids.includes(pid)));
+  });
+
+  t.test('without a browser a run fails with browser_unavailable at once', async (t) => {
+    const pool = new Pool(network.site, {}, { BROWSER_PATH: '/nowhere' });
+    t.teardown(() => pool.close());
+    const failure = await new Account(network, 'donald').run(pool.line, 'social.login').expect('failure');
+    t.match(failure, { code: 'browser_unavailable', details: { reason: 'not_installed' }, transient: false });
+  });
+
+  t.test('a browser that does not start is browser_unavailable and worth another try', async (t) => {
+    const pool = new Pool(network.site, {}, { BROWSER_PATH: '/bin/false' });
+    t.teardown(() => pool.close());
+    const failure = await new Account(network, 'donald').run(pool.line, 'social.login').expect('failure');
+    t.match(failure, { code: 'browser_unavailable', details: { reason: 'launch_failed' }, transient: true });
+  });
+
+  t.test('retired browsers give way while their runs go on', async (t) => {
+    const pool = new Pool(network.site, { browser_contexts: 2 });
+    t.teardown(() => pool.close());
+    const { line } = pool;
+    const waiting = new Account(network, 'old+sms').run(line, 'social.login');
+    await waiting.expect('challenge');
+    for (const name of ['one', 'two', 'three']) await new Account(network, name).login(line);
+    waiting.code('000000');
+    await waiting.expect('result');
+    const stats = await line.stats((stats) => stats.contexts === 0);
+    t.ok(stats.restarts >= 1);
+    t.ok(browserProcesses().length <= 1, 'the retired ones are closed');
+  });
+
+  t.test('after a drain no browser is left', async (t) => {
+    const pool = new Pool(network.site);
+    await new Account(network, 'alan').login(pool.line);
+    const held = new Account(network, 'alan+email').run(pool.line, 'social.login');
+    await held.expect('challenge');
+    await pool.close(0);
+    t.match(await held.expect('failure'), { code: 'browser_unavailable', details: { reason: 'draining' } });
+    t.same(browserProcesses(), []);
+  });
+
+  t.test('sessions and lines', async (t) => {
+    const pool = new Pool(network.site, { contexts: 2, queued_runs: 2, running_runs: 1, lease_wait_ms: 500 });
+    t.teardown(() => pool.close());
+    const { line } = pool;
+    const account = new Account(network, 'edsger');
+    await account.login(line);
+
+    t.test('a lower state_revision than seen before is fenced', async (t) => {
+      await account.run(line, 'social.identity.get', {}, { stateRevision: 5 }).expect('result');
+      t.match(await account.run(line, 'social.identity.get', {}, { stateRevision: 4 }).expect('failure'), {
+        code: 'session_fenced',
+      });
+      account.stateRevision = 5;
+    });
+
+    t.test('closing a connection ends its run', async (t) => {
+      const run = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+      await run.expect('boundary');
+      line.closeConnection(account.connectionId);
+      t.match(await run.expect('failure'), { code: 'session_fenced' });
+    });
+
+    t.test('a restarted actor host gets a line of its own; the runs of the old one end', async () => {
+      const first = pool.connect();
+      const run = account.run(first, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+      await run.expect('boundary');
+      first.close();
+      const second = pool.connect();
+      await account.run(second, 'social.identity.get').expect('result');
+      second.close();
+    });
+
+    t.test('a capability without a program is refused', async (t) => {
+      t.match(await account.run(line, 'social.unheard.of').expect('failure'), {
+        code: 'validation_error',
+        details: { reason: 'capability_not_available_on_provider' },
+      });
+    });
+
+    t.test('a run has its deadline', async (t) => {
+      await network.fault({ account: 'edsger', capability: 'social.identity.get', mode: 'hang', times: 1 });
+      const run = account.run(line, 'social.identity.get', {}, { deadline_ms: 300 });
+      t.match(await run.expect('failure'), { code: /deadline_exceeded|upstream_timeout/ });
+    });
+
+    t.test('a queue that is full or too slow refuses', async (t) => {
+      const holder = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+      await holder.expect('boundary');
+      const others = ['q1', 'q2', 'q3'].map((name) => new Account(network, name).run(line, 'social.login'));
+      const reasons = await Promise.all(others.map(async (run) => (await run.expect('failure')).details?.reason));
+      t.same(reasons.sort(), ['queue_full', 'queue_wait', 'queue_wait']);
+      holder.cancel();
+      await holder.expect('failure');
+    });
+
+    t.test('no more contexts stay warm than the limit', async (t) => {
+      for (const name of ['w1', 'w2', 'w3']) {
+        const other = new Account(network, name);
+        await other.login(line);
+        await other.run(line, 'social.identity.get').expect('result');
+      }
+      t.equal((await line.stats((stats) => stats.running === 0)).contexts, 2);
+    });
+
+    t.test('a proxy that refuses or is not there is proxy_error, for pages and for endpoints', async (t) => {
+      const other = new Account(network, 'proxied');
+      await other.login(line);
+      const refusing = { ...network.proxy, password: 'wrong' };
+      const gone = { id: 'gone', server: 'http://127.0.0.1:9' };
+      for (const [proxy, transient] of [
+        [refusing, false],
+        [gone, true],
+      ] as const) {
+        for (const capability of ['social.health.check', 'social.identity.get']) {
+          other.stateRevision += 1;
+          const failure = await other.run(line, capability, {}, { proxy }).expect('failure');
+          t.match(failure, { code: 'proxy_error' }, `${capability} through ${proxy.id}`);
+          t.equal(failure.transient, transient);
+        }
+      }
+    });
+  });
+});
+
+/** Waits until every fault has met its request. */
+async function hitFaults(network: Network): Promise<void> {
+  while ((await network.faults()).length > 0) await new Promise(setImmediate);
+}

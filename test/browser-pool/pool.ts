@@ -1,0 +1,149 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { Channel } from '../../browser-pool/channel.js';
+import type { BrowserHostTask, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
+import type { PoolLimits } from '../../browser-pool/limits.js';
+import type { BrowserStats, FromBrowser, ToBrowser } from '../../browser-pool/messages.js';
+import type { Site } from '../../browser-pool/social/site.js';
+
+type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
+export type Order = Omit<Extract<ToBrowser, { type: 'run' }>, 'type' | 'run'>;
+
+/** A browser host in a thread of its own, with one line to it; to be closed by the test. */
+export class Pool {
+  readonly line: Line;
+  #piscina: Piscina;
+  #control: Channel<ToBrowserHost, FromBrowserHost>;
+  #task: Promise<void>;
+
+  constructor(site: Site, limits: Partial<PoolLimits> = {}, env: Record<string, string> = {}) {
+    const control = new MessageChannel();
+    const actor = new MessageChannel();
+    this.#control = new Channel(control.port1);
+    this.#control.onMessage(() => {});
+    this.line = new Line(actor.port1);
+    this.#piscina = new Piscina({
+      filename: new URL('../../browser-pool/host.js', import.meta.url).href,
+      minThreads: 1,
+      maxThreads: 1,
+      env: { ...process.env, ...env },
+    });
+    const task: BrowserHostTask = {
+      options: { thread: 0, site, log: { level: 'warn', format: 'json' }, limits },
+      control: control.port2,
+      actors: [actor.port2],
+    };
+    this.#task = this.#piscina.run(task, { transferList: [control.port2, actor.port2] });
+  }
+
+  /** Another actor host, connected while the host runs. */
+  connect(): Line {
+    const { port1, port2 } = new MessageChannel();
+    this.#control.send({ type: 'connect', port: port2 }, [port2]);
+    return new Line(port1);
+  }
+
+  /** Drains the host and ends its thread. Resolves when the task has. */
+  async close(grace_ms = 0): Promise<void> {
+    this.#control.send({ type: 'drain', grace_ms });
+    await this.#task;
+    await this.#piscina.destroy();
+  }
+}
+
+/** The actor's end of a line to a browser host. */
+export class Line {
+  #channel: Channel<ToBrowser, FromBrowser>;
+  #runs = new Map<number, TestRun>();
+  #statsWaiters: { until: (stats: BrowserStats) => boolean; resolve: (stats: BrowserStats) => void }[] = [];
+  #next = 1;
+
+  constructor(port: MessagePort) {
+    this.#channel = new Channel(port);
+    this.#channel.onMessage((message) => {
+      if (message.type === 'stats') this.#reported(message.stats);
+      else this.#runs.get(message.run)?.take(message);
+    });
+  }
+
+  run(order: Order): TestRun {
+    const id = this.#next++;
+    const run = new TestRun(id, (message) => this.#channel.send(message));
+    this.#runs.set(id, run);
+    this.#channel.send({ type: 'run', run: id, ...order });
+    return run;
+  }
+
+  closeConnection(connectionId: string): void {
+    this.#channel.send({ type: 'close', connectionId });
+  }
+
+  /** The next report for which `until` holds. */
+  stats(until: (stats: BrowserStats) => boolean): Promise<BrowserStats> {
+    return new Promise((resolve) => this.#statsWaiters.push({ until, resolve }));
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+
+  #reported(stats: BrowserStats): void {
+    this.#statsWaiters = this.#statsWaiters.filter(({ until, resolve }) => {
+      if (!until(stats)) return true;
+      resolve(stats);
+      return false;
+    });
+  }
+}
+
+/** One run as the actor sees it: its messages in order. */
+export class TestRun {
+  #id: number;
+  #send: (message: ToBrowser) => void;
+  #messages: RunMessage[] = [];
+  #waiter: ((message: RunMessage) => void) | undefined;
+
+  constructor(id: number, send: (message: ToBrowser) => void) {
+    this.#id = id;
+    this.#send = send;
+  }
+
+  take(message: RunMessage): void {
+    if (this.#waiter) this.#waiter(message);
+    else this.#messages.push(message);
+    this.#waiter = undefined;
+  }
+
+  /** The next thing the run says. */
+  next(): Promise<RunMessage> {
+    const message = this.#messages.shift();
+    if (message) return Promise.resolve(message);
+    return new Promise((resolve) => {
+      this.#waiter = resolve;
+    });
+  }
+
+  /** The next thing, which must be of this type. */
+  async expect<Type extends RunMessage['type']>(type: Type): Promise<Extract<RunMessage, { type: Type }>> {
+    const message = await this.next();
+    if (message.type !== type) throw new Error(`expected ${type}, got ${JSON.stringify(message)}`);
+    return message as Extract<RunMessage, { type: Type }>;
+  }
+
+  /** Whether the run has said nothing that was not heard yet. */
+  get silent(): boolean {
+    return this.#messages.length === 0;
+  }
+
+  proceed(): void {
+    this.#send({ type: 'proceed', run: this.#id });
+  }
+
+  code(code: string): void {
+    this.#send({ type: 'code', run: this.#id, code });
+  }
+
+  cancel(): void {
+    this.#send({ type: 'cancel', run: this.#id });
+  }
+}

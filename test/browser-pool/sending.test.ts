@@ -1,0 +1,111 @@
+import t from 'tap';
+import { Account } from './account.js';
+import { Network } from './network.js';
+import { Pool } from './pool.js';
+
+t.test('sending a message', async (t) => {
+  const network = await Network.start();
+  t.teardown(() => network.close());
+  const pool = new Pool(network.site, { request_ms: 2_000, proceed_wait_ms: 2_000 });
+  t.teardown(() => pool.close());
+  const { line } = pool;
+
+  async function sender(username: string): Promise<{ account: Account; recipient_actor_id: string }> {
+    const account = new Account(network, username);
+    await account.login(line);
+    const { result } = await account
+      .run(line, 'social.people.search', { keywords: 'berlin', count: 1 })
+      .expect('result');
+    const [person] = result.people as { hash_id: string }[];
+    return { account, recipient_actor_id: person?.hash_id ?? '' };
+  }
+
+  t.test('nothing leaves before the boundary is passed, and then exactly one message', async (t) => {
+    const { account, recipient_actor_id } = await sender('ada');
+    const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+    await run.expect('boundary');
+    t.same(await network.ledger('ada'), []);
+    run.proceed();
+    const { result } = await run.expect('result');
+    t.match(result, { provider_acknowledged: true, destination: { recipient_actor_id }, message_id: /^urn:/ });
+    const entries = await network.ledger('ada');
+    t.match(entries, [{ kind: 'message', target: recipient_actor_id, text: 'Hello' }]);
+    t.equal(entries.length, 1);
+    const { conversation_id } = result;
+    const again = account.run(line, 'social.message.send', { conversation_id, body: 'Again' });
+    await again.expect('boundary');
+    again.proceed();
+    t.match((await again.expect('result')).result, { destination: { conversation_id } });
+    const read = await account.run(line, 'social.messages.list', { conversation_id, count: 2 }).expect('result');
+    t.match(read.result.messages, [{ message_body: 'Again' }, { message_body: 'Hello' }]);
+  });
+
+  t.test('a cancel at the boundary ends it with nothing sent', async (t) => {
+    const { account, recipient_actor_id } = await sender('grace');
+    const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+    await run.expect('boundary');
+    run.cancel();
+    run.proceed();
+    t.match(await run.expect('failure'), { code: 'canceled' });
+    t.same(await network.ledger('grace'), []);
+  });
+
+  t.test('a cancel past the boundary comes too late', async (t) => {
+    const { account, recipient_actor_id } = await sender('edsger');
+    const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+    await run.expect('boundary');
+    run.proceed();
+    run.cancel();
+    await run.expect('result');
+    t.equal((await network.ledger('edsger')).length, 1);
+  });
+
+  t.test('a boundary nobody passes is given up with nothing sent', async (t) => {
+    const { account, recipient_actor_id } = await sender('linus');
+    const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+    await run.expect('boundary');
+    const failure = await run.expect('failure');
+    t.match(failure, { code: 'session_fenced' });
+    t.notOk(failure.details?.past_boundary);
+    t.same(await network.ledger('linus'), []);
+  });
+
+  for (const [mode, username, sent] of [
+    ['drop_before_commit', 'barbara', 0],
+    ['drop_after_commit', 'donald', 1],
+    ['hang', 'radia', 0],
+    ['malformed', 'tim', 1],
+  ] as const) {
+    t.test(`a lost answer (${mode}) is never tried again and says that it may have happened`, async (t) => {
+      const { account, recipient_actor_id } = await sender(username);
+      await network.fault({ account: username, capability: 'social.message.send', mode, times: 1 });
+      const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+      await run.expect('boundary');
+      run.proceed();
+      t.match(await run.expect('failure'), { transient: false, details: { past_boundary: true } });
+      t.equal((await network.ledger(username)).length, sent);
+    });
+  }
+
+  t.test("the provider's refusal is definite", async (t) => {
+    const { account, recipient_actor_id } = await sender('vint');
+    await network.fault({ account: 'vint', capability: 'social.message.send', mode: 'error', status: 500, times: 1 });
+    const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+    await run.expect('boundary');
+    run.proceed();
+    const failure = await run.expect('failure');
+    t.match(failure, { code: 'upstream_error', details: { upstream_status: 500 }, transient: false });
+    t.notOk(failure.details?.past_boundary);
+    const unknown = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+    await unknown.expect('boundary');
+    unknown.proceed();
+    t.match(await unknown.expect('failure'), { code: 'provider_not_found' });
+  });
+
+  t.test('a message to oneself is skipped', async (t) => {
+    const { account } = await sender('alan');
+    const own = { recipient_actor_id: account.actorId, body: 'Note' };
+    t.match(await account.run(line, 'social.message.send', own).expect('skipped'), { reason: 'self_target' });
+    t.same(await network.ledger('alan'), []);
+  });
+});

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+
+/** Imports point one way (design: "The card this project was given"): a folder may use itself and those before it. */
+const LAYERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Every source file with the project's files it names: imports, type imports, re-exports and dynamic imports. */
+function readImports(): Map<string, string[]> {
+  const files = LAYERS.flatMap((layer) =>
+    readdirSync(join(ROOT, layer), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') || name.endsWith('.tsx'))
+      .map((name) => join(layer, name)),
+  );
+  return new Map(
+    files.map((file) => {
+      const { importedFiles } = ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true);
+      const own = importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith('.'));
+      return [file, own.map((name) => resolveImport(files, file, name))];
+    }),
+  );
+}
+
+function resolveImport(files: string[], from: string, name: string): string {
+  const path = relative(ROOT, join(ROOT, dirname(from), name));
+  const source = ['.ts', '.tsx'].map((ending) => path.replace(/\.js$/, ending)).find((file) => files.includes(file));
+  return source ?? path;
+}
+
+/** The first circle that a walk from any file runs into, as the files along it. */
+function findCircle(imports: Map<string, string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const walk = (file: string, path: string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const next of imports.get(file) ?? []) {
+      const circle = walk(next, [...path, file]);
+      if (circle) return circle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of imports.keys()) {
+    const circle = walk(file, []);
+    if (circle) return circle;
+  }
+  return undefined;
+}
+
+const imports = readImports();
+const layerOf = (file: string) => LAYERS.indexOf(file.split('/')[0] ?? '');
+
+t.test('the reader sees every way of naming another file', async (t) => {
+  const text = `import a from './a.js'; import type { B } from './b.js'; import { type C } from './c.js';
+    export * from './d.js'; export type { E } from './e.js'; const f = await import('./f.js'); import './g.js';
+    type H = import('./h.js').H;`;
+  const seen = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+  t.same(
+    seen.sort(),
+    [...'abcdefgh'].map((letter) => `./${letter}.js`),
+  );
+  t.ok(imports.size > 20, 'and finds the sources');
+});
+
+t.test('no folder imports from a higher one', async (t) => {
+  const wrong = [...imports].flatMap(([file, used]) =>
+    used.filter((other) => layerOf(other) < 0 || layerOf(other) > layerOf(file)).map((other) => `${file} -> ${other}`),
+  );
+  t.same(wrong, []);
+});
+
+t.test('no two files import each other in a circle', async (t) => {
+  t.same(findCircle(imports) ?? [], []);
+});
+
+t.test('the stand-in network shares no code with the service', async (t) => {
+  const own = 'bench/sandbox/';
+  const wrong = [...imports].flatMap(([file, used]) =>
+    file.startsWith(own) ? used.filter((other) => !other.startsWith(own)).map((other) => `${file} -> ${other}`) : [],
+  );
+  t.same(wrong, []);
+});
+
+t.test('a circle is found', async (t) => {
+  const circle = findCircle(new Map(Object.entries({ a: ['b'], b: ['c', 'd'], c: [], d: ['b'] })));
+  t.same(circle, ['b', 'd', 'b']);
+});

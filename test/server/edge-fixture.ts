@@ -1,0 +1,192 @@
+import { createHash, randomBytes } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { Test } from 'tap';
+import { Agent, request } from 'undici';
+import { v7 as uuidv7 } from 'uuid';
+import type { ActorSystem, Signal, Submission, SubmitOutcome, SystemStatus } from '../../actors/system.js';
+import { type Edge, type EdgeOptions, startEdge } from '../../server/edge.js';
+import type { Database } from '../../storage/database.js';
+import { keyRing } from '../../storage/encryption.js';
+import { createLogger } from '../../storage/log.js';
+import { partitionOf, SCOPES, type Scope } from '../../storage/records.js';
+import { type NewOperation, storedRow, submitOperations } from '../../storage/submission.js';
+import { freshDatabase } from '../fixture/database.js';
+import { insertWorkspace } from '../fixture/rows.js';
+
+/**
+ * The real edge over a real database. In place of the actors stands the smallest system there is: it stores
+ * submissions with the real statement and runs nothing, so that operations stay as a test puts them; signals are kept.
+ */
+export interface EdgeUnderTest {
+  edge: Edge;
+  url: string;
+  db: Database;
+  system: StillSystem;
+  workspaceId: string;
+  /** Holds every scope of `workspaceId`. */
+  key: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+}
+
+export interface CallOptions {
+  /** Sent as JSON, unless it is a string or bytes already. */
+  body?: unknown;
+  /** '' sends none. */
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  json: Fields;
+}
+
+/** A JSON object of an answer; the fields that tests look into. */
+export interface Fields {
+  [field: string]: unknown;
+  id: string;
+  code: string;
+  status: string;
+  health: string;
+  state_revision: number;
+  next_offset: number | null;
+  next_cursor: string | null;
+  error: Fields;
+  details: Fields;
+  data: Fields;
+  recruiter: Fields;
+  connections: Fields[];
+  operations: Fields[];
+  subscriptions: Fields[];
+  events: Fields[];
+  deliveries: Fields[];
+  timeline: Fields[];
+  errors: { path: string; expected: string; value?: unknown }[];
+}
+
+export class StillSystem implements ActorSystem {
+  readonly log = createLogger({ level: 'silent', format: 'json' }, {});
+  readonly signals: Signal[] = [];
+  state: SystemStatus['state'] = 'running';
+  /** Instead of storing, when set. */
+  refusal: SubmitOutcome | undefined;
+  readonly #waiting = new Map<string, () => void>();
+  #asked: (() => void) | undefined;
+
+  constructor(private readonly db: Database) {}
+
+  async submit(submission: Submission): Promise<SubmitOutcome> {
+    if (this.refusal) return this.refusal;
+    const id = uuidv7();
+    const input = canonicalize(submission.input) ?? '{}';
+    const operation: NewOperation = {
+      id,
+      workspaceId: submission.workspaceId,
+      connectionId: submission.connectionId,
+      partition: partitionOf(submission.connectionId),
+      capability: submission.capability,
+      idempotencyKey: submission.idempotencyKey,
+      keyHash: createHash('sha256').update(submission.idempotencyKey).digest(),
+      fingerprint: createHash('sha256').update(`${submission.connectionId} ${submission.capability} ${input}`).digest(),
+      input,
+      inputSealed: null,
+      acceptedAt: new Date(),
+    };
+    const [stored] = await submitOperations(this.db, [operation], []);
+    if (stored?.kind === 'created') return { kind: 'created', operation: storedRow(operation) };
+    if (stored?.kind === 'replayed') return stored;
+    return { kind: stored?.kind ?? 'not_found' };
+  }
+
+  signal(signal: Signal): void {
+    this.signals.push(signal);
+  }
+
+  settled(operationId: string, timeout_ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeout_ms).unref();
+      this.#waiting.set(operationId, () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#asked?.();
+    });
+  }
+
+  /** Resolves when somebody waits for an operation. */
+  asked(): Promise<void> {
+    return this.#waiting.size > 0
+      ? Promise.resolve()
+      : new Promise((resolve) => {
+          this.#asked = resolve;
+        });
+  }
+
+  settle(operationId: string): void {
+    this.#waiting.get(operationId)?.();
+    this.#waiting.delete(operationId);
+  }
+
+  status(): SystemStatus {
+    return { state: this.state, partitions: 64, actorThreads: 1, browserThreads: 1 };
+  }
+}
+
+/** A key of the workspace, usable now. */
+export async function insertKey(db: Database, workspaceId: string, scopes: readonly Scope[] = SCOPES): Promise<string> {
+  const key = `cs_${randomBytes(32).toString('base64url')}`;
+  await db.query('testKey', 'insert into api_key (id, workspace_id, key_hash, scopes) values ($1, $2, $3, $4)', [
+    uuidv7(),
+    workspaceId,
+    createHash('sha256').update(key).digest(),
+    scopes,
+  ]);
+  return key;
+}
+
+export async function startTestEdge(t: Test, options: Partial<EdgeOptions> = {}): Promise<EdgeUnderTest> {
+  const { db } = await freshDatabase(t);
+  const system = new StillSystem(db);
+  const workspaceId = await insertWorkspace(db);
+  const key = await insertKey(db, workspaceId);
+  const edge = await startEdge({
+    host: '127.0.0.1',
+    port: 0,
+    db,
+    ring: keyRing([{ id: 'k1', key: randomBytes(32) }]),
+    system,
+    log: system.log,
+    callbackPolicy: { allowedNetworks: ['127.0.0.0/8'] },
+    ...options,
+  });
+  const dispatcher = new Agent();
+  // Later teardowns run first: the edge goes before its database.
+  t.teardown(async () => {
+    await dispatcher.close();
+    await edge.close();
+  });
+  const url = `http://127.0.0.1:${edge.port}`;
+  const call: EdgeUnderTest['call'] = async (method, path, { body, key: given = key, headers = {} } = {}) => {
+    const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+    const response = await request(url + path, {
+      method: method as 'GET',
+      dispatcher,
+      headers: {
+        ...(given !== '' && { authorization: `Bearer ${given}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: raw ? (body as string | Uint8Array) : JSON.stringify(body) }),
+    });
+    const text = await response.body.text();
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text,
+      json: (text === '' ? null : JSON.parse(text)) as Fields,
+    };
+  };
+  return { edge, url, db, system, workspaceId, key, call };
+}

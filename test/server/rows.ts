@@ -1,0 +1,74 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Sql } from '../../storage/database.js';
+import type { DeliveryStatus, OperationStatus } from '../../storage/records.js';
+
+/** Puts an operation where an actor would have put it. */
+export async function putOperation(db: Sql, id: string, status: OperationStatus, extra: object = {}): Promise<void> {
+  const challenge = status === 'waiting_user' ? { ...CHALLENGE, ...extra } : null;
+  const details = status === 'failed' ? { error_code: 'upstream_error', ...extra } : { error_code: null };
+  const result = status === 'succeeded' || status === 'skipped' ? extra : null;
+  await db.query(
+    'testPutOperation',
+    `update operation set status = $2, epoch = 1, challenge = $3, error_code = $4, error_details = $5, result = $6 where id = $1`,
+    [
+      id,
+      status,
+      challenge,
+      details.error_code,
+      status === 'failed' ? { retryable: true } : null,
+      result && JSON.stringify(result),
+    ],
+  );
+}
+
+const CHALLENGE = {
+  id: 'challenge-1',
+  kind: 'email',
+  expires_at: '2999-01-01T00:00:00.000Z',
+  accepts_code: true,
+  answered: false,
+  tries: 0,
+};
+
+/** Logs a social connection in, as a login would have. */
+export async function makeReady(db: Sql, connectionId: string): Promise<void> {
+  await db.query(
+    'testMakeReady',
+    `update connection set health = 'ready', state_revision = state_revision + 1, session_sealed = '\\x00',
+       session_revision = state_revision + 1, recruiter_health = 'ready', recruiter_contract = 'c',
+       recruiter_verified_revision = state_revision + 1 where id = $1`,
+    [connectionId],
+  );
+}
+
+/** `count` events of the connection, oldest first, each with a delivery to the subscription. */
+export async function insertDeliveries(
+  db: Sql,
+  subscriptionId: string,
+  statuses: DeliveryStatus[],
+): Promise<{ events: string[]; deliveries: string[] }> {
+  const events = statuses.map(() => uuidv7());
+  const deliveries = statuses.map(() => uuidv7());
+  await db.query(
+    'testEvents',
+    `insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
+     select i.id, s.workspace_id, s.connection_id, i.id, 'message_received', '{"n": 1}'
+     from unnest($1::uuid[]) i(id), subscription s where s.id = $2`,
+    [events, subscriptionId],
+  );
+  await db.query(
+    'testDeliveries',
+    `insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, epoch, delivered_at)
+     select i.id, s.workspace_id, s.id, i.event_id, s.partition, i.status, 1,
+       case when i.status = 'delivered' then now() end
+     from unnest($1::uuid[], $2::uuid[], $3::text[]) i(id, event_id, status), subscription s where s.id = $4`,
+    [deliveries, events, statuses, subscriptionId],
+  );
+  return { events, deliveries };
+}
+
+/** Ids of the jobs that stand in any queue. */
+export async function jobIds(db: Sql): Promise<string[]> {
+  const rows = await db.query<{ id: string }>('testJobs', 'select id from pgboss.job_common order by id');
+  return rows.map((row) => row.id);
+}

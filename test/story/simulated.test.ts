@@ -1,0 +1,82 @@
+import t from 'tap';
+import { receiveCallbacks } from '../fixture/callbacks.js';
+import { serviceGround, startService } from '../fixture/service.js';
+
+const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
+
+t.test('two simulated connections live the whole story without a browser', async (t) => {
+  const callbacks = await receiveCallbacks(t);
+  const ground = await serviceGround(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const { client } = await startService(t, ground);
+  const created = await client.send('POST', '/v1/connections', simulated('ada'));
+  t.match(created, { status: 201, body: { health: 'ready', state_revision: 0 } });
+  t.notOk('region' in created.body, 'no region, no proxy, no recruiter');
+  const ada = String(created.body.id);
+  const grace = await client.connect(simulated('grace'));
+  t.strictSame((await client.send('POST', '/v1/connections', simulated('ada'))).body, { code: 'connection_conflict' });
+
+  t.match(await client.run(ada, 'social.login'), { status: 'succeeded', result: { reason: 'login_succeeded' } });
+  const search = await client.run(ada, 'social.people.search', { keywords: 'engineer', count: 5 });
+  t.match(search, { status: 'succeeded', result: { people: [{ hash_id: String }] } });
+
+  const subscription = await client.send('POST', `/v1/connections/${grace}/subscriptions`, {
+    event_types: ['message_received'],
+    callback_url: callbacks.url,
+    secret: callbacks.secret,
+  });
+  t.match(subscription, { status: 201, body: { active: true } });
+  const input = { recipient_actor_id: 'grace', body: 'Hello Grace' };
+  const sent = await client.submit(ada, 'social.message.send', input, 'one');
+  t.match(await client.settled(sent.body.id), { status: 'succeeded', result: { provider_acknowledged: true } });
+  const callback = await callbacks.next((one) => one.event?.type === 'message_received');
+  t.ok(callback.verified, 'signed');
+  t.match(callback.event, { connection_id: grace, data: { message_body: 'Hello Grace' } });
+
+  const again = await client.submit(ada, 'social.message.send', input, 'one');
+  t.match(again, { status: 200, headers: { 'idempotency-replayed': 'true' }, body: { id: sent.body.id } });
+  const other = await client.submit(ada, 'social.message.send', { ...input, body: 'else' }, 'one');
+  t.strictSame([other.status, other.body], [409, { code: 'idempotency_conflict' }]);
+  const types = async (connection: string) => {
+    const { body } = await client.send('GET', `/v1/connections/${connection}/events`);
+    return (body.events as { type: string }[]).map((event) => event.type);
+  };
+  t.strictSame([await types(ada), await types(grace)], [['message_sent'], ['message_received']]);
+  const deliveries = await client.send('GET', `/v1/subscriptions/${subscription.body.id}/deliveries`);
+  t.match(deliveries.body, { deliveries: [{ status: 'delivered', attempt_count: 1 }], next_offset: null });
+});
+
+t.test('a login of a simulated connection can ask for a code', async (t) => {
+  const { client } = await startService(t, await serviceGround(t));
+  const connection = await client.connect(simulated('ada sim-challenge-sms'));
+  const login = await client.submit(connection, 'social.login', { reconnect: true });
+  let waiting = await client.settled(login.body.id);
+  for (const code of ['111111', '222222', '333333']) {
+    t.match(waiting, { status: 'waiting_user', challenge: { kind: 'sms', accepts_code: true } });
+    const challenge_id = waiting.challenge!.id;
+    const path = `/v1/operations/${waiting.id}/challenge`;
+    t.equal((await client.send('POST', path, { challenge_id, code })).status, 202);
+    waiting = await client.answered(waiting.id, challenge_id);
+  }
+  t.match(waiting, { status: 'failed', error_code: 'challenge_failed' }, 'three wrong codes end it');
+
+  const second = await client.submit(connection, 'social.login', { reconnect: true });
+  const { challenge } = await client.settled(second.body.id);
+  const busy = await client.send('POST', `/v1/connections/${connection}/disconnect`);
+  t.strictSame([busy.status, busy.body], [409, { code: 'connection_busy' }]);
+  const canceled = await client.send('POST', `/v1/operations/${second.body.id}/cancel`);
+  t.match(canceled, { status: 200, body: { cancel_requested: true } });
+  t.match(await client.answered(second.body.id, challenge!.id), { status: 'canceled' });
+});
+
+t.test('work of one connection runs in order, and a cancel stops what is queued', async (t) => {
+  const { client } = await startService(t, await serviceGround(t));
+  const connection = await client.connect(simulated('ada'));
+  const read = (profile: string) => client.submit(connection, 'social.profile.get', { profile_id: profile });
+  const slow = await read('sim-delay-700');
+  const [second, third] = [await read('second'), await read('third')];
+  const canceled = await client.send('POST', `/v1/operations/${second.body.id}/cancel`);
+  t.match(canceled, { status: 200, body: { status: 'canceled' } });
+  const last = await client.settled(third.body.id);
+  t.equal((await client.send('GET', `/v1/operations/${slow.body.id}`)).body.status, 'succeeded');
+  t.match(last, { status: 'succeeded', timeline: [{ to: 'queued' }, { to: 'running' }, { to: 'succeeded' }] });
+});

@@ -1,0 +1,57 @@
+import { createServer } from 'node:net';
+import t from 'tap';
+import { failedStart, serviceGround, startService } from '../fixture/service.js';
+
+/** One line that names what is wrong, and nothing else. */
+function oneLine(text: string): string {
+  const lines = text.trim().split('\n');
+  return lines.length === 1 ? (lines[0] ?? '') : `${lines.length} lines: ${text}`;
+}
+
+t.test('a bad setting stops the start with one line that names it', async (t) => {
+  const { status, stderr } = await failedStart({ PORT: 'eighty', DATA_DIR: '/tmp' });
+  t.equal(status, 2);
+  t.match(oneLine(stderr), /^PORT has "eighty", it wants/);
+});
+
+t.test('a port in use stops the start with one line', async (t) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => taken.close());
+  const address = taken.address();
+  const port = String(typeof address === 'object' && address ? address.port : 0);
+  const ground = await serviceGround(t, { PORT: port });
+  const { status, stderr } = await failedStart(ground.env);
+  t.equal(status, 1);
+  t.match(oneLine(stderr), new RegExp(`${port}.*in use`));
+});
+
+t.test('a database that does not answer stops the start with one line', async (t) => {
+  const ground = await serviceGround(t, { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:9/none' });
+  const { status, stderr } = await failedStart(ground.env);
+  t.equal(status, 1);
+  t.match(oneLine(stderr), /^DATABASE_URL: the database does not answer/);
+  t.notMatch(stderr, 'secret');
+});
+
+t.test('without a browser the service serves, and says what social operations lack', async (t) => {
+  const ground = await serviceGround(t, { PATH: '/nowhere', LOG_LEVEL: 'warn' });
+  const service = await startService(t, ground);
+  t.match(service.said(), /no browser/i);
+  const simulated = await service.client.connect({
+    provider: 'simulated',
+    external_actor: { kind: 'person', id: 'ada' },
+  });
+  t.match(await service.client.run(simulated, 'social.identity.get'), { status: 'succeeded' });
+  const social = await service.client.connect({
+    provider: 'social',
+    username: 'ada',
+    password: 'sandbox',
+    region: 'US',
+  });
+  t.match(await service.client.run(social, 'social.login'), {
+    status: 'failed',
+    error_code: 'browser_unavailable',
+    error_details: { retryable: true },
+  });
+});
