@@ -12,3 +12,9 @@ export function storable(value: unknown, depth: number = JSON_DEPTH): boolean {
   if (depth === 0) return false;
   return Object.entries(value).every(([key, inner]) => storable(key, 0) && storable(inner, depth - 1));
 }
+
+/** True when a JSON value is nested at most `depth` deep. */
+export function shallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => shallow(inner, depth - 1));
+}
