@@ -1,4 +1,5 @@
 import { type Sql, violatedConstraint } from './database.js';
+import { cancelDeliveries } from './deliveries.js';
 import { removeJobs } from './jobs.js';
 import type { Provider } from './records.js';
 import { transition } from './transitions.js';
@@ -97,24 +98,16 @@ export async function cancelQueuedOperations(
 /** pending or sending → canceled for every subscription of the connection, with their jobs; all become inactive. */
 export async function disableSubscriptions(tx: Sql, connection: { id: string; partition: number }): Promise<void> {
   // The subscriptions first: an event recorded meanwhile holds them FOR SHARE, so its deliveries are seen below.
-  await tx.query('disableSubscriptions', 'update subscription set active = false where connection_id = $1 and active', [
-    connection.id,
-  ]);
   const rows = await tx.query<{ id: string }>(
-    'cancelConnectionDeliveries',
-    `update delivery set status = 'canceled', next_attempt_at = null
-     where subscription_id in (select id from subscription where connection_id = $1) and status in ('pending', 'sending')
-     returning id`,
+    'disableSubscriptions',
+    'update subscription set active = false where connection_id = $1 returning id',
     [connection.id],
   );
-  if (rows.length > 0) {
-    await removeJobs(
-      tx,
-      'delivery',
-      connection.partition,
-      rows.map((row) => row.id),
-    );
-  }
+  await cancelDeliveries(
+    tx,
+    connection.partition,
+    rows.map((row) => row.id),
+  );
 }
 
 /**

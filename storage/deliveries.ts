@@ -1,5 +1,5 @@
 import type { Sql } from './database.js';
-import { finishJobs, type JobRef, queueName, rescheduleJobs } from './jobs.js';
+import { finishJobs, type JobRef, queueName, removeJobs, rescheduleJobs } from './jobs.js';
 import type { EventType } from './records.js';
 
 /**
@@ -280,14 +280,29 @@ export async function recoverDeliveries(tx: Sql, partitions: number[], at: Date)
 }
 
 /**
- * Closes the open attempts of deliveries that were just canceled, in the same transaction: their sender may be lost
- * before it can say how they ended.
+ * pending, sending → canceled for these subscriptions of one partition, in the transaction that deactivates them: open
+ * attempts are closed, because their sender may be lost before it can say how they ended, and jobs are removed. Rows
+ * are locked in id order, as every other statement over many deliveries does.
  */
-export async function closeCanceledAttempts(tx: Sql, deliveryIds: string[]): Promise<void> {
-  await tx.query(
-    'closeCanceledAttempts',
-    `update delivery_attempt set outcome = 'canceled', completed_at = now()
-     where delivery_id = any($1) and outcome = 'sending'`,
-    [deliveryIds],
+export async function cancelDeliveries(tx: Sql, partition: number, subscriptionIds: string[]): Promise<void> {
+  const rows = await tx.query<{ id: string }>(
+    'cancelDeliveries',
+    `with doomed as materialized (
+       select id from delivery where subscription_id = any($1) and status in ('pending', 'sending') order by id for update
+     ), canceled as (
+       update delivery d set status = 'canceled', next_attempt_at = null from doomed x where d.id = x.id
+     ), closed as (
+       update delivery_attempt a set outcome = 'canceled', completed_at = now()
+       from doomed x where a.delivery_id = x.id and a.outcome = 'sending'
+     )
+     select id from doomed`,
+    [subscriptionIds],
+  );
+  if (rows.length === 0) return;
+  await removeJobs(
+    tx,
+    'delivery',
+    partition,
+    rows.map((row) => row.id),
   );
 }

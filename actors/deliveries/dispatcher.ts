@@ -21,6 +21,11 @@ export interface Dispatcher {
   room(partition: number): number;
   /** Takes fetched jobs. A delivery it holds already is left as it is. */
   take(partition: number, epoch: number, ids: string[]): void;
+  /**
+   * The partition is given up: starts nothing more of it, forgets what waits (its jobs are the next owner's), resolves when its
+   * last attempt is over and written. `drop` ends it.
+   */
+  settle(partition: number): Promise<void>;
   /** The partition is lost: what waits is forgotten, what is being sent runs out and writes nothing. */
   drop(partition: number): void;
   /** Starts nothing more, puts back what waits, resolves when the last attempt is over and written. Then it is done. */
@@ -62,6 +67,8 @@ class ThreadDispatcher implements Dispatcher {
   readonly #refused = new Set<number>();
   /** Subscriptions whose due jobs are being put off. */
   readonly #puttingOff = new Set<string>();
+  /** Partitions being given up, and who waits for the end of their attempts. */
+  readonly #settling = new Map<number, () => void>();
   #routing = 0;
   #puttingBack = 0;
   #draining = false;
@@ -93,14 +100,34 @@ class ThreadDispatcher implements Dispatcher {
     if (fresh.length > 0) void this.#route(partition, fresh);
   }
 
+  settle(partition: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#settling.set(partition, resolve);
+      this.#forgetWaiting(partition);
+      this.#tellSettled(partition);
+    });
+  }
+
   drop(partition: number): void {
-    this.#refused.delete(partition);
+    this.#settling.delete(partition);
     for (const delivery of this.#held.values()) if (delivery.partition === partition) delivery.dropped = true;
+    this.#forgetWaiting(partition);
+  }
+
+  #forgetWaiting(partition: number): void {
+    this.#refused.delete(partition);
     for (const actor of this.#actors.values()) {
-      for (const delivery of actor.remove((waiting) => waiting.dropped)) this.#forget(delivery);
+      for (const delivery of actor.remove((waiting) => waiting.partition === partition)) this.#forget(delivery);
       this.#turns.update(actor);
       this.#passivate(actor);
     }
+  }
+
+  #tellSettled(partition: number): void {
+    const settled = this.#settling.get(partition);
+    if (!settled) return;
+    for (const delivery of this.#held.values()) if (delivery.partition === partition) return;
+    settled();
   }
 
   drain(): Promise<void> {
@@ -156,7 +183,8 @@ class ThreadDispatcher implements Dispatcher {
     const back: Leaving[] = [];
     for (const delivery of deliveries) {
       const subscription = routes.get(delivery.id);
-      if (subscription === undefined || delivery.dropped) this.#forget(delivery);
+      const unwanted = delivery.dropped || this.#settling.has(partition);
+      if (subscription === undefined || unwanted) this.#forget(delivery);
       else if (this.#draining) back.push({ delivery, at: now });
       else {
         const actor = this.#actors.get(subscription) ?? new SubscriptionActor(subscription);
@@ -253,6 +281,7 @@ class ThreadDispatcher implements Dispatcher {
 
   #forget(delivery: FetchedDelivery): void {
     if (this.#held.get(delivery.id) === delivery) this.#held.delete(delivery.id);
+    this.#tellSettled(delivery.partition);
     if (this.#held.size === 0) this.#emptied?.();
   }
 
