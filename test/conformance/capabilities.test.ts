@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BOUNDS } from '../actors/capabilities/bounds.js';
 import type { Operation } from '../fixture/client.js';
-import { stage, work } from './table.js';
+import { stage } from './table.js';
 
 /**
  * The five tables of "Capabilities" on simulated connections: every input bound from both sides through HTTP, and the
@@ -264,7 +264,7 @@ t.test('every capability takes and refuses through HTTP what its row bounds', as
     on.call({
       send: 'POST /v1/connections/{ada}/operations',
       headers: { 'Idempotency-Key': 'bounds', Prefer: 'dry-run' },
-      body: work(capability, input),
+      body: { capability, input },
     });
   let tried = 0;
   for (const [capability, { accepted, refused }] of Object.entries(BOUNDS)) {
