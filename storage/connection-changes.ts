@@ -29,13 +29,9 @@ export async function lockIdleConnection(
   return (await holdsLease(tx, connectionId)) ? 'busy' : row;
 }
 
-/** True while an operation of the connection is running or waiting for the user. Index: operation_lease. */
+/** True while an operation of the connection is running or waiting for the user. */
 export async function holdsLease(sql: Sql, connectionId: string): Promise<boolean> {
-  const rows = await sql.query(
-    'holdsLease',
-    `select 1 as held from operation where connection_id = $1 and status in ('running', 'waiting_user') limit 1`,
-    [connectionId],
-  );
+  const rows = await sql.query('holdsLease', 'select 1 as held from lease where connection_id = $1', [connectionId]);
   return rows.length > 0;
 }
 
@@ -70,7 +66,10 @@ export async function clearSession(tx: Sql, connectionId: string): Promise<void>
   await tx.query('clearSession', `update connection set ${SESSION_LOST} where id = $1`, [connectionId]);
 }
 
-/** queued → canceled for every waiting operation of the connection, and their jobs are removed. Gives how many. */
+/**
+ * queued → canceled for every waiting operation of the connection, and their jobs are removed. Gives how many. Found by the
+ * jobs of the partition: what is queued has one, and history has none however long it is.
+ */
 export async function cancelQueuedOperations(
   tx: Sql,
   connection: { id: string; partition: number },
@@ -79,8 +78,10 @@ export async function cancelQueuedOperations(
   const rows = await tx.query<{ id: string }>(
     'cancelQueuedOperations',
     `update operation set status = 'canceled', timeline = timeline || $2::jsonb, updated_at = now()
-     where connection_id = $1 and status = 'queued' returning id`,
-    [connection.id, JSON.stringify([transition('queued', 'canceled', reason, new Date())])],
+     where connection_id = $1 and status = 'queued'
+       and id in (select j.id from pgboss.job_common j where j.name = 'operation-' || $3::smallint)
+     returning id`,
+    [connection.id, JSON.stringify([transition('queued', 'canceled', reason, new Date())]), connection.partition],
   );
   if (rows.length > 0) {
     await removeJobs(
