@@ -24,6 +24,8 @@ export class Partition {
   #dropped = false;
   #stopping = false;
   #onIdle: (() => void) | undefined;
+  /** Handed over while a fetch is under way: what it brings came first. */
+  #behind: [connectionId: string, operationId: string][] = [];
 
   constructor(
     readonly id: number,
@@ -58,7 +60,13 @@ export class Partition {
     return (this.#actors.get(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
   }
 
-  take(connectionId: string, operationId: string): void {
+  /** Takes a new operation whose job is taken already. */
+  hand(connectionId: string, operationId: string): void {
+    if (this.#fetching) this.#behind.push([connectionId, operationId]);
+    else this.#take(connectionId, operationId);
+  }
+
+  #take(connectionId: string, operationId: string): void {
     if (this.#dropped || this.#stopping) return; // its job stays taken; the next owner's recovery releases it
     let actor = this.#actors.get(connectionId);
     if (!actor) {
@@ -96,6 +104,7 @@ export class Partition {
       this.context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
     } finally {
       this.#fetching = false;
+      for (const [connectionId, operationId] of this.#behind.splice(0)) this.#take(connectionId, operationId);
     }
   }
 
@@ -110,7 +119,7 @@ export class Partition {
       this.db,
       jobs.map((job) => job.id),
     );
-    for (const { id, connection_id } of queued) this.take(connection_id, id);
+    for (const { id, connection_id } of queued) this.#take(connection_id, id);
     const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
     if (stale.length > 0) await finishJobs(this.db, stale);
   }

@@ -82,6 +82,7 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
     system: node,
     log,
     callbackPolicy: callbacks,
+    onAnswered: metrics.observe,
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
     ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
@@ -151,6 +152,9 @@ async function main(): Promise<void> {
   process.on('SIGTERM', shutDown);
   process.on('SIGINT', shutDown);
   try {
+    if (Number(process.versions.node.split('.')[0]) < 22) {
+      throw new ConfigError(`node is ${process.version}, it wants 22 or newer: use npm start, which brings its own`);
+    }
     const config = await withDemoReceiver(readConfig(process.env));
     log = createLogger(config.log, { thread: 'main' });
     const announcement = await start(config, log, parts);

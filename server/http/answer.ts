@@ -1,4 +1,4 @@
-import { type FieldError, HTTP_ERRORS, HttpError } from '../../storage/errors.js';
+import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/errors.js';
 import { isUnreachable } from '../../storage/liveness.js';
 
 /** What a request ends with. The body is JSON text, made once; null with 204. */
@@ -6,6 +6,8 @@ export interface Answer {
   status: number;
   body: string | null;
   headers?: Record<string, string>;
+  /** Media type of the body; JSON when it is absent. */
+  contentType?: string;
 }
 
 export function json(status: number, value: unknown, headers?: Record<string, string>): Answer {
@@ -17,6 +19,22 @@ export const noContent: Answer = { status: 204, body: null };
 /** How the errors of a route look: the specification knows two ways. */
 export type ErrorStyle = 'plain' | 'envelope';
 
+/** An error's body (decision H2); a 409 is answered with `code` alone. */
+export interface ErrorJson {
+  code: HttpErrorCode;
+  message: string;
+  /** Where the request is wrong. */
+  errors?: FieldError[];
+}
+
+/** A conflict's body, outside the compatibility route. */
+export type ConflictJson = Pick<ErrorJson, 'code'>;
+
+/** An error of the compatibility route. */
+export interface EnvelopeJson {
+  error: { code: string; message: string; details: Record<string, unknown> };
+}
+
 /**
  * An error as its route writes it: `{code, message, errors?}`, a 409 exactly `{code}` (decision H2); or the
  * compatibility route's envelope.
@@ -25,7 +43,8 @@ export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string
   const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
   const status = HTTP_ERRORS[code];
   if (style === 'envelope') return envelope(status, code, message, errors ? { errors } : {}, headers);
-  return json(status, status === 409 ? { code } : { code, message, ...(errors && { errors }) }, headers);
+  if (status === 409) return json(status, { code } satisfies ConflictJson, headers);
+  return json(status, { code, message, ...(errors && { errors }) } satisfies ErrorJson, headers);
 }
 
 /** An error of the compatibility route. */
@@ -36,7 +55,7 @@ export function envelope(
   details: Record<string, unknown>,
   headers: Record<string, string>,
 ): Answer {
-  return json(status, { error: { code, message, details } }, headers);
+  return json(status, { error: { code, message, details } } satisfies EnvelopeJson, headers);
 }
 
 /** Nothing of the cause is told, but whether it is worth trying again soon (decision H15). */

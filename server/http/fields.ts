@@ -20,6 +20,12 @@ export type Printable<Min extends number, Max extends number> = string &
 
 export type Uuid = string & tags.Format<'uuid'>;
 
+/** UTC, ISO 8601 with milliseconds (decision H16). */
+export type Timestamp = string & tags.Format<'date-time'>;
+
+/** A count or a generation: a whole number from 0. */
+export type Count = number & tags.Type<'uint32'>;
+
 /** Checks a value against a type and gives it back, or throws 400 with the fields' paths. */
 export type Validator<T> = (input: unknown) => IValidation<T>;
 

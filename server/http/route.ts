@@ -3,9 +3,11 @@ import type { ActorSystem } from '../../actors/system.js';
 import type { ConnectionRef, ConnectionView } from '../../storage/connections.js';
 import type { Database } from '../../storage/database.js';
 import type { KeyRing } from '../../storage/encryption.js';
+import type { HttpErrorCode } from '../../storage/errors.js';
 import type { UsableKey } from '../../storage/keys.js';
 import type { OperationRow, Scope } from '../../storage/records.js';
 import type { SubscriptionRow } from '../../storage/subscriptions.js';
+import type { DeclaredAnswers, DeclaredHeaders, SchemaOf } from '../openapi/declared.js';
 import type { Answer, ErrorStyle } from './answer.js';
 import type { JsonObject } from './body.js';
 import type { Validator } from './fields.js';
@@ -57,7 +59,8 @@ export type BodySpec<B> =
   | { kind: 'none' }
   /** Whatever is sent is read past. */
   | { kind: 'ignored' }
-  | { kind: 'json'; limit_bytes: number; validate: Validator<B> };
+  /** `schema` is made from the very type that `validate` checks: a different one does not compile. */
+  | { kind: 'json'; limit_bytes: number; validate: Validator<B>; schema: SchemaOf<B> };
 
 /**
  * One route, as data: the table of them drives routing, the checks and the reference. The order in which its parts are
@@ -74,7 +77,13 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   errors?: ErrorStyle;
   body: BodySpec<B>;
   /** Absent: no query is taken. */
-  query?: { numbers: readonly string[]; validate: Validator<Q> };
+  query?: { numbers: readonly string[]; validate: Validator<Q>; schema: SchemaOf<Q> };
+  /** Request headers of its own, for the reference. */
+  headers?: DeclaredHeaders;
+  /** What it answers when it does not refuse, for the reference; the errors of the checks are known without it. */
+  answers: DeclaredAnswers;
+  /** Codes that only its handler refuses with, for the reference. */
+  refusals?: readonly HttpErrorCode[];
   /** The thing the path names, within the key's workspace; undefined is 404. */
   resource?(lookup: Lookup): Promise<R | undefined>;
   /** Scopes that depend on the body (as sent, not yet validated). */

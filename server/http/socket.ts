@@ -30,6 +30,7 @@ const HEADERS = [
   'gateway-access-client-id',
   'gateway-access-client-secret',
   'idempotency-key',
+  'if-none-match',
   'prefer',
   'user-agent',
   'x-request-id',
@@ -106,7 +107,7 @@ export class Exchange {
         res.endWithoutBody();
         return;
       }
-      res.writeHeader('Content-Type', 'application/json; charset=utf-8');
+      res.writeHeader('Content-Type', answer.contentType ?? 'application/json; charset=utf-8');
       if (answer.body.length < STREAMED_ANSWER_bytes) res.end(answer.body, closing);
       else this.#stream(Buffer.from(answer.body), closing);
     });
@@ -180,6 +181,7 @@ const STATUS_LINES: Record<number, string> = {
   201: '201 Created',
   202: '202 Accepted',
   204: '204 No Content',
+  304: '304 Not Modified',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   403: '403 Forbidden',

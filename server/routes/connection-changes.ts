@@ -15,7 +15,7 @@ import { passwordContext } from '../../storage/sealing.js';
 import { type Answer, invalidField, json, noContent } from '../http/answer.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
-import { connectionJson } from './connection-json.js';
+import { connectionJson, connectionSchema } from './connection-json.js';
 import type { PasswordInput, RegionInput } from './connections.js';
 import { connectionResource } from './resources.js';
 
@@ -23,6 +23,10 @@ import { connectionResource } from './resources.js';
 export interface ConnectionPatchInput {
   password?: PasswordInput;
   region?: RegionInput;
+}
+
+export interface DisconnectedJson {
+  health: 'needs_login';
 }
 
 /**
@@ -64,7 +68,7 @@ async function disconnect(call: Call<ConnectionView, undefined, undefined>): Pro
     await cancelQueuedOperations(tx, connection, 'connection_disconnected');
     await disableSubscriptions(tx, connection);
   });
-  return json(200, { health: 'needs_login' });
+  return json(200, { health: 'needs_login' } satisfies DisconnectedJson);
 }
 
 async function remove(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
@@ -83,8 +87,15 @@ export const connectionChangeRoutes: Route[] = [
     path: '/v1/connections/{connection_id}',
     summary: 'Change password or region; the connection must log in again',
     scopes: ['connections:write'],
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<ConnectionPatchInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: typia.createValidateEquals<ConnectionPatchInput>(),
+      schema: typia.json.schemas<[ConnectionPatchInput]>(),
+    },
     resource: connectionResource,
+    answers: { 200: { description: 'The connection as it is now.', schema: connectionSchema } },
+    refusals: ['connection_busy', 'encryption_key_unavailable'],
     handle: patch,
   }),
   route({
@@ -94,6 +105,8 @@ export const connectionChangeRoutes: Route[] = [
     scopes: ['connections:write'],
     body: { kind: 'none' },
     resource: connectionResource,
+    answers: { 200: { description: 'Disconnected.', schema: typia.json.schemas<[DisconnectedJson]>() } },
+    refusals: ['connection_busy'],
     handle: disconnect,
   }),
   route({
@@ -103,6 +116,8 @@ export const connectionChangeRoutes: Route[] = [
     scopes: ['connections:write'],
     body: { kind: 'none' },
     resource: connectionResource,
+    answers: { 204: { description: 'Deleted.' } },
+    refusals: ['connection_busy'],
     handle: remove,
   }),
 ];

@@ -1,17 +1,20 @@
+import typia from 'typia';
 import { capabilities } from '../../actors/capabilities/catalogue.js';
+import type { CapabilityName } from '../../actors/capabilities/signatures.js';
 import type { ConnectionView } from '../../storage/connections.js';
 import type { Health, Provider, RecruiterHealth } from '../../storage/records.js';
+import type { Count, Timestamp, Uuid } from '../http/fields.js';
 
 /** Connection as it is answered (spec: "Connection"). The last four fields appear on `social` only (decision C3). */
 export interface ConnectionJson {
-  id: string;
+  id: Uuid;
   provider: Provider;
   external_actor: { kind: string; id: string | null };
   health: Health;
   /** Capability names available. */
-  capabilities: readonly string[];
+  capabilities: readonly CapabilityName[];
   /** Session generation; a change invalidates earlier session ownership. */
-  state_revision: number;
+  state_revision: Count;
   region?: string | null;
   regional_proxy_configured?: boolean;
   session_proxy?: SessionProxyJson | null;
@@ -20,7 +23,7 @@ export interface ConnectionJson {
 
 /** The proxy the connection is pinned to. */
 export interface SessionProxyJson {
-  id: string;
+  id: Uuid;
   region: string;
   active: boolean;
   matches_region: boolean;
@@ -30,15 +33,18 @@ export interface RecruiterJson {
   health: RecruiterHealth;
   reason: string | null;
   contract: string | null;
-  verified_at: string | null;
-  verified_session_revision: number | null;
-  operation_id: string | null;
+  verified_at: Timestamp | null;
+  verified_session_revision: Count | null;
+  operation_id: Uuid | null;
 }
 
-const NAMES: readonly string[] = capabilities.map((capability) => capability.name);
+export const connectionSchema = typia.json.schemas<[ConnectionJson]>();
+
+// The catalogue's names are the signatures' (a test holds them together).
+const NAMES = capabilities.map((capability) => capability.name as CapabilityName);
 
 export function connectionJson(row: ConnectionView): ConnectionJson {
-  const common = {
+  const common: ConnectionJson = {
     id: row.id,
     provider: row.provider,
     external_actor: { kind: row.actor_kind, id: row.actor_id },

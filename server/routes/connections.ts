@@ -15,7 +15,7 @@ import { type Answer, json } from '../http/answer.js';
 import type { NonBlank, Printable } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { connectionJson } from './connection-json.js';
+import { type ConnectionJson, connectionJson, connectionSchema } from './connection-json.js';
 import { connectionResource } from './resources.js';
 
 /** Two letters, any case (decision C2). */
@@ -45,6 +45,11 @@ export interface SimulatedActorInput {
 
 export type NewConnectionInput = NewSocialInput | NewSimulatedInput;
 
+/** Every connection of the workspace. */
+export interface ConnectionsJson {
+  connections: ConnectionJson[];
+}
+
 const validateSocial = typia.createValidateEquals<NewSocialInput>();
 const validateSimulated = typia.createValidateEquals<NewSimulatedInput>();
 
@@ -64,7 +69,7 @@ export function identityKey(username: string): string {
 
 async function list({ db, key }: Call<undefined, undefined, undefined>): Promise<Answer> {
   const rows = await listConnections(db, key.workspace_id);
-  return json(200, { connections: rows.map(connectionJson) });
+  return json(200, { connections: rows.map(connectionJson) } satisfies ConnectionsJson);
 }
 
 async function create({ db, ring, key, body }: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
@@ -97,6 +102,7 @@ export const connectionRoutes: Route[] = [
     summary: 'Every connection of the workspace, oldest first',
     scopes: ['connections:read'],
     body: { kind: 'none' },
+    answers: { 200: { description: 'The connections.', schema: typia.json.schemas<[ConnectionsJson]>() } },
     handle: list,
   }),
   route({
@@ -104,7 +110,14 @@ export const connectionRoutes: Route[] = [
     path: '/v1/connections',
     summary: 'Create a connection',
     scopes: ['connections:write'],
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: validateNew },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: validateNew,
+      schema: typia.json.schemas<[NewConnectionInput]>(),
+    },
+    answers: { 201: { description: 'The new connection.', schema: connectionSchema, headers: ['Location'] } },
+    refusals: ['connection_conflict', 'encryption_key_unavailable'],
     handle: create,
   }),
   route({
@@ -114,6 +127,7 @@ export const connectionRoutes: Route[] = [
     scopes: ['connections:read'],
     body: { kind: 'none' },
     resource: connectionResource,
+    answers: { 200: { description: 'The connection.', schema: connectionSchema } },
     handle: async ({ resource }) => json(200, connectionJson(resource)),
   }),
 ];

@@ -12,6 +12,7 @@ import { HttpError } from '../../storage/errors.js';
 import type { DeliveryStatus } from '../../storage/records.js';
 import type { SubscriptionRow } from '../../storage/subscriptions.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
+import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { BODY_bytes, REPLAY_BATCH_rows } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
@@ -26,28 +27,44 @@ export interface ReplayFailedInput {
   since: string & tags.Format<'date-time'>;
 }
 
-/** Delivery as it is answered (spec: "Delivery"); `attempts` only in detail. */
+/** Delivery as it is answered (spec: "Delivery"). */
 export interface DeliveryJson {
-  id: string;
-  subscription_id: string;
-  event_id: string;
+  id: Uuid;
+  subscription_id: Uuid;
+  event_id: Uuid;
   status: DeliveryStatus;
-  attempt_count: number;
-  replay_count: number;
-  next_attempt_at: string | null;
-  delivered_at: string | null;
+  attempt_count: Count;
+  replay_count: Count;
+  next_attempt_at: Timestamp | null;
+  delivered_at: Timestamp | null;
   last_error: string | null;
-  attempts?: DeliveryAttemptJson[];
+}
+
+/** Delivery in detail. */
+export interface DeliveryDetailJson extends DeliveryJson {
+  attempts: DeliveryAttemptJson[];
 }
 
 export interface DeliveryAttemptJson {
-  id: string;
-  sequence: number;
+  id: Uuid;
+  /** Goes on through replays. */
+  sequence: Count;
   outcome: DeliveryAttemptRow['outcome'];
-  status_code: number | null;
+  status_code: Count | null;
   error: string | null;
-  started_at: string;
-  completed_at: string | null;
+  started_at: Timestamp;
+  completed_at: Timestamp | null;
+}
+
+/** A page of deliveries. */
+export interface DeliveriesJson {
+  next_offset: Count | null;
+  deliveries: DeliveryJson[];
+}
+
+/** How many deliveries a bulk replay put back. */
+export interface ReplayedJson {
+  replayed: Count;
 }
 
 function deliveryJson(row: DeliveryRow): DeliveryJson {
@@ -80,12 +97,13 @@ async function list({ db, resource, query }: Call<SubscriptionRow, undefined, De
   const offset = query.offset ?? 0;
   const rows = await listDeliveries(db, resource.id, query.status ?? null, offset, PAGE_AND_ONE);
   const { page, next_offset } = pageOf(rows, offset);
-  return json(200, { next_offset, deliveries: page.map(deliveryJson) });
+  return json(200, { next_offset, deliveries: page.map(deliveryJson) } satisfies DeliveriesJson);
 }
 
 async function get({ db, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
   const attempts = await listDeliveryAttempts(db, resource.id);
-  return json(200, { ...deliveryJson(resource), attempts: attempts.map(attemptJson) });
+  const detail: DeliveryDetailJson = { ...deliveryJson(resource), attempts: attempts.map(attemptJson) };
+  return json(200, detail);
 }
 
 async function replay({ db, system, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
@@ -117,7 +135,7 @@ async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undef
     if (batch.replayed > 0) system.signal({ type: 'deliveries', connectionId: resource.connection_id });
     if (batch.replayed < REPLAY_BATCH_rows) break;
   }
-  return json(202, { replayed: total });
+  return json(202, { replayed: total } satisfies ReplayedJson);
 }
 
 export const deliveryRoutes: Route[] = [
@@ -127,8 +145,13 @@ export const deliveryRoutes: Route[] = [
     summary: 'Deliveries of a subscription, newest event first',
     scopes: ['events:read'],
     body: { kind: 'none' },
-    query: { numbers: ['offset'], validate: typia.createValidateEquals<DeliveriesQuery>() },
+    query: {
+      numbers: ['offset'],
+      validate: typia.createValidateEquals<DeliveriesQuery>(),
+      schema: typia.json.schemas<[DeliveriesQuery]>(),
+    },
     resource: subscriptionResource,
+    answers: { 200: { description: 'A page of deliveries.', schema: typia.json.schemas<[DeliveriesJson]>() } },
     handle: list,
   }),
   route({
@@ -138,6 +161,7 @@ export const deliveryRoutes: Route[] = [
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: deliveryResource,
+    answers: { 200: { description: 'The delivery.', schema: typia.json.schemas<[DeliveryDetailJson]>() } },
     handle: get,
   }),
   route({
@@ -147,6 +171,8 @@ export const deliveryRoutes: Route[] = [
     scopes: ['events:write'],
     body: { kind: 'none' },
     resource: deliveryResource,
+    answers: { 202: { description: 'The delivery, queued again.', schema: typia.json.schemas<[DeliveryJson]>() } },
+    refusals: ['delivery_not_failed', 'subscription_inactive'],
     handle: replay,
   }),
   route({
@@ -154,8 +180,15 @@ export const deliveryRoutes: Route[] = [
     path: '/v1/subscriptions/{subscription_id}/replay-failed',
     summary: 'Try every failed delivery of newer events again',
     scopes: ['events:write'],
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<ReplayFailedInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: typia.createValidateEquals<ReplayFailedInput>(),
+      schema: typia.json.schemas<[ReplayFailedInput]>(),
+    },
     resource: subscriptionResource,
+    answers: { 202: { description: 'Queued again.', schema: typia.json.schemas<[ReplayedJson]>() } },
+    refusals: ['subscription_inactive'],
     handle: replayFailed,
   }),
 ];

@@ -8,6 +8,7 @@ import { type EventRow, type EventSummary, findEvents, listEvents } from '../../
 import { recordEvents } from '../../storage/events-record.js';
 import type { EventType } from '../../storage/records.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
+import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
@@ -21,17 +22,26 @@ export interface SimulatedEventInput {
 
 /** Event in a list (spec: "Event"). */
 export interface EventSummaryJson {
-  id: string;
+  id: Uuid;
   provider_event_id: string;
   type: EventType;
-  received_at: string;
+  received_at: Timestamp;
 }
 
 /** Event in detail; `data` is the normalized provider payload. */
 export interface EventJson extends EventSummaryJson {
-  connection_id: string;
+  connection_id: Uuid;
   data: Record<string, unknown>;
 }
+
+/** A page of events. */
+export interface EventsJson {
+  next_offset: Count | null;
+  events: EventSummaryJson[];
+}
+
+/** Also the body of a callback. */
+export const eventSchema = typia.json.schemas<[EventJson]>();
 
 function summaryJson({ id, provider_event_id, type, received_at }: EventSummary): EventSummaryJson {
   return { id, provider_event_id, type, received_at: received_at.toISOString() };
@@ -44,7 +54,7 @@ function eventJson(row: EventRow): EventJson {
 async function list({ db, resource, query }: Call<ConnectionRef, undefined, OffsetQuery>): Promise<Answer> {
   const offset = query.offset ?? 0;
   const { page, next_offset } = pageOf(await listEvents(db, resource.id, offset, PAGE_AND_ONE), offset);
-  return json(200, { next_offset, events: page.map(summaryJson) });
+  return json(200, { next_offset, events: page.map(summaryJson) } satisfies EventsJson);
 }
 
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
@@ -72,8 +82,13 @@ export const eventRoutes: Route[] = [
     summary: 'Events of a connection, newest first',
     scopes: ['events:read'],
     body: { kind: 'none' },
-    query: { numbers: ['offset'], validate: typia.createValidateEquals<OffsetQuery>() },
+    query: {
+      numbers: ['offset'],
+      validate: typia.createValidateEquals<OffsetQuery>(),
+      schema: typia.json.schemas<[OffsetQuery]>(),
+    },
     resource: connectionRefResource,
+    answers: { 200: { description: 'A page of events.', schema: typia.json.schemas<[EventsJson]>() } },
     handle: list,
   }),
   route({
@@ -83,6 +98,7 @@ export const eventRoutes: Route[] = [
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: eventResource,
+    answers: { 200: { description: 'The event.', schema: eventSchema } },
     handle: async ({ resource }) => json(200, eventJson(resource)),
   }),
   route({
@@ -90,8 +106,15 @@ export const eventRoutes: Route[] = [
     path: '/v1/connections/{connection_id}/simulated-events',
     summary: 'Record an event on a simulated connection',
     scopes: ['events:write'],
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<SimulatedEventInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: typia.createValidateEquals<SimulatedEventInput>(),
+      schema: typia.json.schemas<[SimulatedEventInput]>(),
+    },
     resource: connectionRefResource,
+    answers: { 201: { description: 'The recorded event.', schema: eventSchema, headers: ['Location'] } },
+    refusals: ['not_simulated'],
     handle: simulate,
   }),
 ];

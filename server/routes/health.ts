@@ -1,9 +1,18 @@
+import typia from 'typia';
 import { pingDatabase } from '../../storage/liveness.js';
 import { type Answer, json } from '../http/answer.js';
 import { HEALTH_DATABASE_ms } from '../http/limits.js';
 import { type Route, route, type Services } from '../http/route.js';
 
-const unavailable = json(503, { status: 'unavailable' });
+/** What a balancer is told. */
+export interface ServiceHealthJson {
+  status: 'ok';
+}
+export interface ServiceUnavailableJson {
+  status: 'unavailable';
+}
+
+const unavailable = json(503, { status: 'unavailable' } satisfies ServiceUnavailableJson);
 
 async function healthz({ drain, system, db }: Services): Promise<Answer> {
   if (drain.draining || system.status().state !== 'running') return unavailable;
@@ -12,7 +21,9 @@ async function healthz({ drain, system, db }: Services): Promise<Answer> {
     () => 'answers' as const,
     () => 'fails' as const,
   );
-  return (await Promise.race([database, late])) === 'answers' ? json(200, { status: 'ok' }) : unavailable;
+  return (await Promise.race([database, late])) === 'answers'
+    ? json(200, { status: 'ok' } satisfies ServiceHealthJson)
+    : unavailable;
 }
 
 /** Service and database only, never a provider session (spec: "Service"). */
@@ -23,6 +34,13 @@ export const healthRoutes: Route[] = [
     summary: 'Whether the service and its database answer',
     scopes: 'none',
     body: { kind: 'ignored' },
+    answers: {
+      200: { description: 'Both answer.', schema: typia.json.schemas<[ServiceHealthJson]>() },
+      503: {
+        description: 'One does not, or the service is shutting down.',
+        schema: typia.json.schemas<[ServiceUnavailableJson]>(),
+      },
+    },
     handle: healthz,
   }),
 ];

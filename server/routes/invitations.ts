@@ -3,8 +3,8 @@ import typia from 'typia';
 import type { MessageText, ProviderId } from '../../actors/capabilities/fields.js';
 import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections.js';
 import type { OperationRow } from '../../storage/records.js';
-import { type Answer, envelope, invalidField, json } from '../http/answer.js';
-import { isPrintableKey, pathId } from '../http/fields.js';
+import { type Answer, type EnvelopeJson, envelope, invalidField, json } from '../http/answer.js';
+import { isPrintableKey, pathId, type Uuid } from '../http/fields.js';
 import { BODY_bytes, INVITATION_WAIT_ms } from '../http/limits.js';
 import { type Call, type Lookup, type Route, route } from '../http/route.js';
 import { identityKey } from './connections.js';
@@ -19,6 +19,18 @@ export interface InvitationInput {
   /** Adds the provider's raw answer, for diagnosis. */
   return_original?: boolean;
 }
+
+/** The provider's answer; `original` when it was asked for. */
+export interface InvitationSentJson {
+  data: { result: { code: string | null; message: string | null }; original?: Record<string, unknown> };
+}
+
+/** Under way. */
+export interface InvitationQueuedJson {
+  data: { operation_id: Uuid; status: 'queued' };
+}
+
+const envelopeSchema = typia.json.schemas<[EnvelopeJson]>();
 
 const CAPABILITY = 'social.invitation.send';
 
@@ -93,6 +105,8 @@ function failureAnswer(operation: OperationRow, headers: Record<string, string>)
   return envelope(424, code, 'the provider did not accept the invitation', details, headers);
 }
 
+const OPERATION_HEADERS = ['Idempotency-Key', 'X-Operation-Id'] as const;
+
 export const invitationRoutes: Route[] = [
   route({
     method: 'POST',
@@ -100,8 +114,32 @@ export const invitationRoutes: Route[] = [
     summary: 'Send an invitation, in an older request shape',
     scopes: ['operations:write', 'social:send'],
     errors: 'envelope',
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<InvitationInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: typia.createValidateEquals<InvitationInput>(),
+      schema: typia.json.schemas<[InvitationInput]>(),
+    },
     resource: accountResource,
+    headers: { 'Idempotency-Key': 'optional', Prefer: ['respond-async'] },
+    answers: {
+      200: { description: 'Sent.', schema: typia.json.schemas<[InvitationSentJson]>(), headers: OPERATION_HEADERS },
+      202: {
+        description: 'Still under way, or `Prefer: respond-async`.',
+        schema: typia.json.schemas<[InvitationQueuedJson]>(),
+        headers: OPERATION_HEADERS,
+      },
+      409: {
+        description:
+          'The outcome is unknown (`outcome_unknown`, with `error.details.operation_id`), the operation was skipped or ' +
+          'canceled, or the key belongs to another request.',
+        schema: envelopeSchema,
+        headers: OPERATION_HEADERS,
+      },
+      423: { description: 'The account is not ready.', schema: envelopeSchema, headers: OPERATION_HEADERS },
+      424: { description: 'The provider failed or refused.', schema: envelopeSchema, headers: OPERATION_HEADERS },
+    },
+    refusals: ['idempotency_conflict', 'encryption_key_unavailable'],
     handle: invite,
   }),
 ];

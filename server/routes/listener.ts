@@ -1,8 +1,10 @@
+import typia, { type tags } from 'typia';
 import type { ConnectionRef } from '../../storage/connections.js';
 import { HttpError } from '../../storage/errors.js';
 import { findListener, type GapRow, type ListenerRow, listGaps } from '../../storage/listener-read.js';
 import type { Health } from '../../storage/records.js';
 import { type Answer, json } from '../http/answer.js';
+import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { LISTENER_GAPS_rows } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { connectionRefResource } from './resources.js';
@@ -12,24 +14,24 @@ export interface ListenerJson {
   stream_status: 'stopped' | 'connecting' | 'connected' | 'degraded';
   connection_health: Health;
   continuity_status: 'continuous' | 'gap_open' | 'unknown';
-  open_gap_count: number;
-  last_frame_at: string | null;
-  last_confirmed_at: string | null;
+  open_gap_count: Count;
+  last_frame_at: Timestamp | null;
+  last_confirmed_at: Timestamp | null;
   status: string;
   reason: string | null;
   last_event_id: string | null;
-  last_event_at: string | null;
-  heartbeat_at: string | null;
-  /** Newest first, at most 50. */
-  gaps: GapJson[];
+  last_event_at: Timestamp | null;
+  heartbeat_at: Timestamp | null;
+  /** Newest first. */
+  gaps: GapJson[] & tags.MaxItems<typeof LISTENER_GAPS_rows>;
 }
 
 export interface GapJson {
-  id: string;
+  id: Uuid;
   reason: string;
   last_event_id: string | null;
-  started_at: string;
-  closed_at: string | null;
+  started_at: Timestamp;
+  closed_at: Timestamp | null;
 }
 
 type Stream = Pick<ListenerJson, 'stream_status' | 'status' | 'reason' | 'continuity_status'>;
@@ -83,6 +85,7 @@ export const listenerRoutes: Route[] = [
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: connectionRefResource,
+    answers: { 200: { description: 'The listener.', schema: typia.json.schemas<[ListenerJson]>() } },
     handle: get,
   }),
 ];

@@ -6,7 +6,7 @@ import { type Answer, json } from '../http/answer.js';
 import type { Printable } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { operationJson } from './operation-json.js';
+import { operationJson, operationSchema } from './operation-json.js';
 import { operationResource } from './resources.js';
 
 /** The user's answer to a challenge (spec: "Operations"). */
@@ -15,6 +15,11 @@ export interface ChallengeInput {
   challenge_id: string & tags.MinLength<1> & tags.MaxLength<255>;
   /** Neither stored nor logged. */
   code: Printable<1, 32>;
+}
+
+/** The code is on its way; whether it is right shows in the operation. */
+export interface CodeAcceptedJson {
+  status: 'accepted';
 }
 
 /** Works in any order with the owner: the row says first that cancelling was asked for, the signal only hurries. */
@@ -42,7 +47,7 @@ async function challenge({
     challengeId: body.challenge_id,
     code: body.code,
   });
-  return json(202, { status: 'accepted' });
+  return json(202, { status: 'accepted' } satisfies CodeAcceptedJson);
 }
 
 async function reconcile({ db, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
@@ -58,8 +63,15 @@ export const operationActionRoutes: Route[] = [
     path: '/v1/operations/{operation_id}/challenge',
     summary: 'Answer the challenge an operation waits for',
     scopes: ['operations:write'],
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<ChallengeInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: typia.createValidateEquals<ChallengeInput>(),
+      schema: typia.json.schemas<[ChallengeInput]>(),
+    },
     resource: operationResource,
+    answers: { 202: { description: 'The code is on its way.', schema: typia.json.schemas<[CodeAcceptedJson]>() } },
+    refusals: ['challenge_not_accepting_code'],
     handle: challenge,
   }),
   route({
@@ -69,6 +81,7 @@ export const operationActionRoutes: Route[] = [
     scopes: ['operations:write'],
     body: { kind: 'none' },
     resource: operationResource,
+    answers: { 200: { description: 'The operation as it is now.', schema: operationSchema } },
     handle: cancel,
   }),
   route({
@@ -78,6 +91,10 @@ export const operationActionRoutes: Route[] = [
     scopes: ['operations:write'],
     body: { kind: 'none' },
     resource: operationResource,
+    answers: {
+      200: { description: 'The operation, unchanged: there is no automatic evidence.', schema: operationSchema },
+    },
+    refusals: ['not_outcome_unknown', 'connection_busy'],
     handle: reconcile,
   }),
 ];

@@ -6,7 +6,7 @@ import { type Answer, invalidField, json } from '../http/answer.js';
 import { pathId, type Uuid } from '../http/fields.js';
 import { PAGE_rows } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
-import { operationJson } from './operation-json.js';
+import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
 import { operationResource } from './resources.js';
 
 /** Filters and paging of the list of operations (decision O15). */
@@ -16,6 +16,12 @@ export interface OperationsQuery {
   /** `next_cursor` of the page before. */
   cursor?: string & tags.MaxLength<512>;
   limit?: number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<100>;
+}
+
+/** A page of operations. */
+export interface OperationsJson {
+  operations: OperationJson[];
+  next_cursor: string | null;
 }
 
 /**
@@ -76,7 +82,7 @@ async function list({ db, key, query }: Call<undefined, undefined, OperationsQue
   return json(200, {
     operations: page.map(operationJson),
     next_cursor: rows.length > limit && last ? cursorOf(last.id) : null,
-  });
+  } satisfies OperationsJson);
 }
 
 export const operationRoutes: Route[] = [
@@ -86,7 +92,12 @@ export const operationRoutes: Route[] = [
     summary: 'Operations of the workspace, newest first',
     scopes: ['operations:read'],
     body: { kind: 'none' },
-    query: { numbers: ['limit'], validate: typia.createValidateEquals<OperationsQuery>() },
+    query: {
+      numbers: ['limit'],
+      validate: typia.createValidateEquals<OperationsQuery>(),
+      schema: typia.json.schemas<[OperationsQuery]>(),
+    },
+    answers: { 200: { description: 'A page of operations.', schema: typia.json.schemas<[OperationsJson]>() } },
     handle: list,
   }),
   route({
@@ -96,6 +107,8 @@ export const operationRoutes: Route[] = [
     scopes: ['operations:read'],
     body: { kind: 'none' },
     resource: operationResource,
+    headers: { Prefer: ['wait'] },
+    answers: { 200: { description: 'The operation.', schema: operationSchema, headers: ['Preference-Applied'] } },
     handle: get,
   }),
 ];

@@ -9,7 +9,7 @@ import type { JsonObject } from '../http/body.js';
 import { isPrintableKey } from '../http/fields.js';
 import { OPERATION_BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
-import { operationJson } from './operation-json.js';
+import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
 import { connectionRefResource } from './resources.js';
 
 /** A request for work (spec: "Operations"). */
@@ -18,6 +18,11 @@ export interface OperationInput {
   capability: string;
   /** The capability's own input. */
   input: Record<string, unknown>;
+}
+
+/** The submission is valid; nothing was stored (decision O16). */
+export interface DryRunJson {
+  valid: true;
 }
 
 /** Sends need a scope of their own. What is no capability is told by the validation that follows. */
@@ -89,7 +94,7 @@ async function submitOperation(call: Call<ConnectionRef, OperationInput, undefin
     throw invalidField('headers.Idempotency-Key', '1-128 printable characters', idempotencyKey || undefined);
   }
   requireValidInput(body.capability, body.input, resource, providerDomains);
-  if (prefer.dryRun) return json(200, { valid: true }, { 'Preference-Applied': 'dry-run' });
+  if (prefer.dryRun) return json(200, { valid: true } satisfies DryRunJson, { 'Preference-Applied': 'dry-run' });
   const { created, operation } = await submit(call, {
     workspaceId: key.workspace_id,
     connectionId: resource.id,
@@ -107,9 +112,24 @@ export const submissionRoutes: Route[] = [
     path: '/v1/connections/{connection_id}/operations',
     summary: 'Submit an operation; it runs asynchronously',
     scopes: ['operations:write'],
-    body: { kind: 'json', limit_bytes: OPERATION_BODY_bytes, validate: typia.createValidateEquals<OperationInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: OPERATION_BODY_bytes,
+      validate: typia.createValidateEquals<OperationInput>(),
+      schema: typia.json.schemas<[OperationInput]>(),
+    },
     resource: connectionRefResource,
     bodyScopes: sendScopes,
+    headers: { 'Idempotency-Key': 'required', Prefer: ['dry-run'] },
+    answers: {
+      200: {
+        description: 'The operation that this key submitted before, as it is now; or the answer to a dry run.',
+        schema: typia.json.schemas<[OperationJson | DryRunJson]>(),
+        headers: ['Idempotency-Replayed', 'Preference-Applied'],
+      },
+      202: { description: 'Accepted and stored.', schema: operationSchema, headers: ['Location', 'Retry-After'] },
+    },
+    refusals: ['idempotency_conflict', 'encryption_key_unavailable'],
     handle: submitOperation,
   }),
 ];

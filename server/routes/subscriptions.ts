@@ -19,6 +19,7 @@ import {
   type SubscriptionRow,
 } from '../../storage/subscriptions.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
+import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { BODY_bytes, SECRET_OVERLAP_hours } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { connectionRefResource, subscriptionResource } from './resources.js';
@@ -37,16 +38,36 @@ export interface SubscriptionPatchInput {
   active: boolean;
 }
 
-/** Subscription as it is answered; `secret` only at creation, `delivery_counts` only in detail (spec: "Subscription"). */
+/** Subscription as it is answered (spec: "Subscription"). */
 export interface SubscriptionJson {
-  id: string;
-  connection_id: string;
+  id: Uuid;
+  connection_id: Uuid;
   event_types: EventType[];
   callback_url: string;
   active: boolean;
-  created_at: string;
-  secret?: string;
-  delivery_counts?: Record<DeliveryStatus, number>;
+  created_at: Timestamp;
+}
+
+/** Only the answer to a creation tells the secret. */
+export interface NewSubscriptionJson extends SubscriptionJson {
+  secret: string;
+}
+
+/** Subscription in detail, with its deliveries counted by status. */
+export interface SubscriptionDetailJson extends SubscriptionJson {
+  delivery_counts: DeliveryCountsJson;
+}
+
+export type DeliveryCountsJson = Record<DeliveryStatus, Count>;
+
+export interface SubscriptionsJson {
+  subscriptions: SubscriptionJson[];
+}
+
+/** A new secret, told here only; until `previous_valid_until` the one before it signs as well. */
+export interface RotatedSecretJson {
+  secret: string;
+  previous_valid_until: Timestamp;
 }
 
 function subscriptionJson(row: SubscriptionRow): SubscriptionJson {
@@ -64,7 +85,7 @@ const newSecret = () => randomBytes(32).toString('base64url');
 
 async function list({ db, resource }: Call<ConnectionRef, undefined, undefined>): Promise<Answer> {
   const rows = await listSubscriptions(db, resource.id);
-  return json(200, { subscriptions: rows.map(subscriptionJson) });
+  return json(200, { subscriptions: rows.map(subscriptionJson) } satisfies SubscriptionsJson);
 }
 
 async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>): Promise<Answer> {
@@ -81,11 +102,14 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
     secretSealed: ring.seal(secret, subscriptionSecretContext(id)),
   });
   if (!row) throw new HttpError('not_found', 'there is no such resource');
-  return json(201, { ...subscriptionJson(row), secret }, { Location: `/v1/subscriptions/${id}` });
+  const created: NewSubscriptionJson = { ...subscriptionJson(row), secret };
+  return json(201, created, { Location: `/v1/subscriptions/${id}` });
 }
 
 async function get({ db, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
-  return json(200, { ...subscriptionJson(resource), delivery_counts: await countDeliveries(db, resource.id) });
+  const delivery_counts = await countDeliveries(db, resource.id);
+  const detail: SubscriptionDetailJson = { ...subscriptionJson(resource), delivery_counts };
+  return json(200, detail);
 }
 
 /**
@@ -115,7 +139,7 @@ async function rotate({ db, ring, resource }: Call<SubscriptionRow, undefined, u
   const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
   const until = await rotateSecret(db, resource.id, sealed, SECRET_OVERLAP_hours);
   if (!until) throw new HttpError('not_found', 'there is no such resource');
-  return json(200, { secret, previous_valid_until: until.toISOString() });
+  return json(200, { secret, previous_valid_until: until.toISOString() } satisfies RotatedSecretJson);
 }
 
 export const subscriptionRoutes: Route[] = [
@@ -126,6 +150,7 @@ export const subscriptionRoutes: Route[] = [
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: connectionRefResource,
+    answers: { 200: { description: 'The subscriptions.', schema: typia.json.schemas<[SubscriptionsJson]>() } },
     handle: list,
   }),
   route({
@@ -133,8 +158,21 @@ export const subscriptionRoutes: Route[] = [
     path: '/v1/connections/{connection_id}/subscriptions',
     summary: 'Push events of a connection to a callback',
     scopes: ['events:write'],
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<NewSubscriptionInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: typia.createValidateEquals<NewSubscriptionInput>(),
+      schema: typia.json.schemas<[NewSubscriptionInput]>(),
+    },
     resource: connectionRefResource,
+    answers: {
+      201: {
+        description: 'The new subscription; not active when the connection is not ready.',
+        schema: typia.json.schemas<[NewSubscriptionJson]>(),
+        headers: ['Location'],
+      },
+    },
+    refusals: ['encryption_key_unavailable'],
     handle: create,
   }),
   route({
@@ -144,6 +182,7 @@ export const subscriptionRoutes: Route[] = [
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: subscriptionResource,
+    answers: { 200: { description: 'The subscription.', schema: typia.json.schemas<[SubscriptionDetailJson]>() } },
     handle: get,
   }),
   route({
@@ -151,8 +190,17 @@ export const subscriptionRoutes: Route[] = [
     path: '/v1/subscriptions/{subscription_id}',
     summary: 'Activate or deactivate a subscription',
     scopes: ['events:write'],
-    body: { kind: 'json', limit_bytes: BODY_bytes, validate: typia.createValidateEquals<SubscriptionPatchInput>() },
+    body: {
+      kind: 'json',
+      limit_bytes: BODY_bytes,
+      validate: typia.createValidateEquals<SubscriptionPatchInput>(),
+      schema: typia.json.schemas<[SubscriptionPatchInput]>(),
+    },
     resource: subscriptionResource,
+    answers: {
+      200: { description: 'The subscription as it is now.', schema: typia.json.schemas<[SubscriptionJson]>() },
+    },
+    refusals: ['connection_not_ready'],
     handle: patch,
   }),
   route({
@@ -162,6 +210,8 @@ export const subscriptionRoutes: Route[] = [
     scopes: ['events:write'],
     body: { kind: 'none' },
     resource: subscriptionResource,
+    answers: { 200: { description: 'The new secret.', schema: typia.json.schemas<[RotatedSecretJson]>() } },
+    refusals: ['encryption_key_unavailable'],
     handle: rotate,
   }),
 ];

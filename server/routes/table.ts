@@ -8,6 +8,7 @@ import { invitationRoutes } from './invitations.js';
 import { listenerRoutes } from './listener.js';
 import { operationActionRoutes } from './operation-actions.js';
 import { operationRoutes } from './operations.js';
+import { referenceRoutes } from './reference.js';
 import { submissionRoutes } from './submission.js';
 import { subscriptionRoutes } from './subscriptions.js';
 
@@ -24,4 +25,5 @@ export const routes: readonly Route[] = [
   ...listenerRoutes,
   ...eventRoutes,
   ...deliveryRoutes,
+  ...referenceRoutes(() => routes),
 ];

@@ -1,0 +1,79 @@
+import typia from 'typia';
+import { HTTP_ERRORS, type HttpErrorCode } from '../../storage/errors.js';
+import type { ConflictJson, EnvelopeJson, ErrorJson } from '../http/answer.js';
+import type { Route } from '../http/route.js';
+import type { AnswerHeader } from './declared.js';
+import { answerHeaders } from './headers.js';
+import type { Components, Schema } from './schema.js';
+
+/**
+ * The errors of a route, from what is checked before it (decision H1), what its handler refuses with, and the status
+ * that each code has (`storage/errors.ts`). Answers that are the same on many routes stand once in `components.responses`.
+ */
+
+const READING = { closed: false, dropHeads: false };
+const ERROR = typia.json.schemas<[ErrorJson]>();
+const CONFLICT = typia.json.schemas<[ConflictJson]>();
+const ENVELOPE = typia.json.schemas<[EnvelopeJson]>();
+
+/** Codes the checks in front of this route's handler can answer with, and its own. */
+function codesOf(route: Route): HttpErrorCode[] {
+  const codes: HttpErrorCode[] = ['gateway_unauthorized', 'user_agent_required', 'internal_error'];
+  if (route.scopes !== 'none') codes.push('unauthorized', 'rate_limited', 'forbidden', 'overloaded', 'unavailable');
+  if (route.resource) codes.push('not_found');
+  if (route.body.kind !== 'ignored')
+    codes.push('body_too_large', 'unsupported_media_type', 'invalid_json', 'validation_error');
+  return [...codes, ...(route.refusals ?? [])];
+}
+
+const HEADERS: Partial<Record<HttpErrorCode, AnswerHeader>> = {
+  unauthorized: 'WWW-Authenticate',
+  rate_limited: 'Retry-After',
+  overloaded: 'Retry-After',
+  unavailable: 'Retry-After',
+};
+
+/** Answers by status. `responses` collects those that can be shared. */
+export function errorResponses(
+  route: Route,
+  components: Components,
+  responses: Record<string, object>,
+): Record<string, object> {
+  const envelope = route.errors === 'envelope';
+  // What the route tells of a status itself stands for the codes of that status too.
+  const untold = codesOf(route).filter((code) => !(HTTP_ERRORS[code] in route.answers));
+  const byStatus = Object.groupBy(untold, (code) => HTTP_ERRORS[code]);
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, codes = []]) => {
+      const sorted = [...codes].sort();
+      const name = `${sorted.map(pascal).join('Or')}${envelope ? 'Envelope' : ''}`;
+      responses[name] ??= {
+        description: sorted.map((code) => `\`${code}\``).join(' or '),
+        headers: answerHeaders([...new Set(sorted.flatMap((code) => HEADERS[code] ?? []))]),
+        content: { 'application/json': { schema: bodyOf(Number(status), sorted, envelope, components) } },
+      };
+      return [status, { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function bodyOf(status: number, codes: HttpErrorCode[], envelope: boolean, components: Components): Schema {
+  if (envelope) return components.take(ENVELOPE, READING);
+  const base = components.take(status === 409 ? CONFLICT : ERROR, READING);
+  // Codes of this status only; `errors` comes with a 400.
+  const { code, errors, ...properties } = resolved(base, components).properties ?? {};
+  return {
+    ...resolved(base, components),
+    properties: { code: { type: 'string', enum: codes }, ...properties, ...(status === 400 && errors && { errors }) },
+    ...(status === 409 && { additionalProperties: false }),
+  };
+}
+
+function resolved(schema: Schema, components: Components): Schema {
+  return schema.$ref ? (components.schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {}) : schema;
+}
+
+/** `connection_busy` as `ConnectionBusy`. */
+export function pascal(name: string): string {
+  return name.replace(/(?:^|[._-])(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
