@@ -38,7 +38,7 @@ export function buildDocument(routes: readonly Route[]): Record<string, unknown>
       version: 'v1',
       description: introduction(),
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: './' }],
     tags: [...new Set(routes.map((route) => tagOf(route.path)))].map((name) => ({ name })),
     paths,
     components: {
@@ -110,6 +110,8 @@ const TAGS: Readonly<Record<string, string>> = {
   events: 'Events',
   'simulated-events': 'Events',
   deliveries: 'Deliveries',
+  docs: 'Reference',
+  'openapi.json': 'Reference',
 };
 
 /** The last thing that the path names. */
