@@ -102,7 +102,7 @@ export class Committer {
 
   #dispatch(operation: NewOperation, handed: boolean): void {
     const owned = this.options.partition(operation.partition);
-    if (handed) owned?.take(operation.connectionId, operation.id);
+    if (handed) owned?.hand(operation.connectionId, operation.id);
     else if (owned) owned.queueGrew();
     else this.options.signal({ type: 'operations', connectionId: operation.connectionId });
   }

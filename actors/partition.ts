@@ -23,7 +23,10 @@ export class Partition {
   #direct = false;
   #dropped = false;
   #stopping = false;
+  #stopped: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
+  /** Handed over while a fetch is under way: what it brings came first. */
+  #behind: [connectionId: string, operationId: string][] = [];
 
   constructor(
     readonly id: number,
@@ -58,7 +61,13 @@ export class Partition {
     return (this.#actors.get(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
   }
 
-  take(connectionId: string, operationId: string): void {
+  /** Takes a new operation whose job is taken already. */
+  hand(connectionId: string, operationId: string): void {
+    if (this.#fetching) this.#behind.push([connectionId, operationId]);
+    else this.#take(connectionId, operationId);
+  }
+
+  #take(connectionId: string, operationId: string): void {
     if (this.#dropped || this.#stopping) return; // its job stays taken; the next owner's recovery releases it
     let actor = this.#actors.get(connectionId);
     if (!actor) {
@@ -96,6 +105,7 @@ export class Partition {
       this.context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
     } finally {
       this.#fetching = false;
+      for (const [connectionId, operationId] of this.#behind.splice(0)) this.#take(connectionId, operationId);
     }
   }
 
@@ -110,7 +120,7 @@ export class Partition {
       this.db,
       jobs.map((job) => job.id),
     );
-    for (const { id, connection_id } of queued) this.take(connection_id, id);
+    for (const { id, connection_id } of queued) this.#take(connection_id, id);
     const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
     if (stale.length > 0) await finishJobs(this.db, stale);
   }
@@ -129,14 +139,15 @@ export class Partition {
   }
 
   /** Starts nothing more; resolves when nothing runs. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
     this.#stopping = true;
     this.#direct = false;
     for (const actor of this.#actors.values()) actor.stop();
-    if (this.running === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
+    if (this.running === 0) this.#onIdle?.();
+    return this.#stopped;
   }
 
   /** An actor is a cache of rows: without work it is forgotten. */

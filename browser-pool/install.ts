@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { findBrowser } from './find-browser.js';
-import { INSTALL_STEP_MS } from './limits.js';
+import { INSTALL_SILENCE_MS, INSTALL_STEP_MS } from './limits.js';
 
 /**
  * Makes sure that a browser is there before the service starts; run by `npm start` and `npm test`. Always ends with
@@ -38,22 +38,42 @@ function steps(): [title: string, command: string, args: string[]][] {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return [download];
   return [
     download,
-    ['apt-get update', 'apt-get', ['update', '-q']],
-    ['apt-get install chromium-headless-shell', 'apt-get', ['install', '-qy', 'chromium-headless-shell']],
-    ['apt-get install chromium', 'apt-get', ['install', '-qy', 'chromium']],
+    ['apt-get update', 'apt-get', ['update']],
+    ['apt-get install chromium-headless-shell', 'apt-get', ['install', '-y', 'chromium-headless-shell']],
+    ['apt-get install chromium', 'apt-get', ['install', '-y', 'chromium']],
   ];
 }
 
-/** Runs one step to its end, its output on stderr. A step that fails or takes too long only leads to the next. */
+/**
+ * Runs one step to its end, its output on stderr. A step that fails, takes too long or says nothing for too long only
+ * leads to the next. The timers are its own, because those of `spawn` outlive a command that is not there.
+ */
 function run(command: string, args: string[]): Promise<void> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
-      stdio: ['ignore', 2, 2],
-      timeout: INSTALL_STEP_MS,
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     });
-    child.once('error', () => resolve());
-    child.once('close', () => resolve());
+    const stop = () => {
+      child.kill();
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    const limit = setTimeout(stop, INSTALL_STEP_MS);
+    const silence = setTimeout(stop, INSTALL_SILENCE_MS);
+    const heard = (chunk: Buffer) => {
+      process.stderr.write(chunk);
+      silence.refresh();
+    };
+    child.stdout.on('data', heard);
+    child.stderr.on('data', heard);
+    const done = () => {
+      clearTimeout(limit);
+      clearTimeout(silence);
+      resolve();
+    };
+    child.once('error', done);
+    child.once('close', done);
   });
 }
 

@@ -81,10 +81,15 @@ export const CHANNEL_BACKLOG_MESSAGES = 65_536;
 /** Messages in one envelope: more are posted at once instead of at the end of the turn. */
 export const CHANNEL_ENVELOPE_MESSAGES = 1_024;
 
-/** One step of getting a browser onto the machine. */
-export const INSTALL_STEP_MS = 300_000;
+/** One step of getting a browser onto the machine: past it the next one is tried. */
+export const INSTALL_STEP_MS = 600_000;
+/** The same when the step says nothing for this long. */
+export const INSTALL_SILENCE_MS = 120_000;
 
 /** Opening an event stream: past it the attempt has failed. */
 export const STREAM_OPEN_MS = 20_000;
 /** Characters of one frame of an event stream: past it the stream is ended as malformed. */
 export const STREAM_FRAME_CHARACTERS = 1_048_576;
+
+/** Redirects a file download follows, each re-checked: past it the provider is going round in circles. */
+export const FILE_REDIRECTS = 5;

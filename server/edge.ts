@@ -19,6 +19,7 @@ import type { Drain, Route, Services } from './http/route.js';
 import { router } from './http/router.js';
 import { type Checks, serve } from './http/serve.js';
 import { type Exchange, listen } from './http/socket.js';
+import type { AnsweredRequest } from './metrics.js';
 import { routes } from './routes/table.js';
 
 export interface EdgeOptions {
@@ -34,6 +35,8 @@ export interface EdgeOptions {
   /** Requests per second and key; absent: no limit (decision H12). */
   rateLimitPerSecond?: number;
   callbackPolicy: CallbackPolicy;
+  /** Told of every answered request, for metrics. */
+  onAnswered?: (request: AnsweredRequest) => void;
   /** Domains of the provider that `file.download` may reach; absent: decided when the operation runs. */
   providerDomains?: readonly string[];
 }
@@ -75,6 +78,21 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const match = router(routes);
   const underWay = new Set<Promise<void>>();
 
+  /** One line a request, and one observation. The route's pattern, not the path: an account can be named by its username. */
+  const tell = (
+    { method }: Exchange,
+    route: Route | undefined,
+    request_id: string,
+    startedAt: number,
+    status: number | 'aborted',
+  ) => {
+    const elapsed_ms = performance.now() - startedAt;
+    const pattern = route?.path ?? null;
+    options.onAnswered?.({ method, route: pattern, status, seconds: elapsed_ms / 1000 });
+    if (!log.isLevelEnabled('debug')) return;
+    log.debug({ request_id, method, route: pattern, status, duration_ms: Math.round(elapsed_ms * 10) / 10 }, 'request');
+  };
+
   const answer = async (exchange: Exchange) => {
     const startedAt = performance.now();
     const given = exchange.headers['x-request-id'];
@@ -87,13 +105,13 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     try {
       const answered = await serve(exchange, matched, checks, services);
       if (answered) await exchange.send(answered, headers, drain.draining);
-      logRequest(log, exchange, route, requestId, startedAt, answered?.status);
+      tell(exchange, route, requestId, startedAt, answered?.status ?? 'aborted');
     } catch (error) {
       const answered = errorAnswer(error, route?.errors ?? 'plain', requestId);
       if (!(error instanceof HttpError))
         log.error({ err: error, request_id: requestId, route: route?.path }, 'request failed');
       await exchange.send(answered, headers, drain.draining);
-      logRequest(log, exchange, route, requestId, startedAt, answered.status);
+      tell(exchange, route, requestId, startedAt, answered.status);
     }
   };
 
@@ -130,21 +148,4 @@ function drainSwitch(): Drain & { begin(): void } {
     },
   };
   return drain;
-}
-
-/** One line a request. The route's pattern, not the path: an account can be named by its username. */
-function logRequest(
-  log: Logger,
-  exchange: Exchange,
-  route: Route | undefined,
-  request_id: string,
-  startedAt: number,
-  status: number | undefined,
-): void {
-  if (!log.isLevelEnabled('debug')) return;
-  const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
-  log.debug(
-    { request_id, method: exchange.method, route: route?.path ?? null, status: status ?? 'aborted', duration_ms },
-    'request',
-  );
 }

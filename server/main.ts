@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import typia, { TypeGuardError } from 'typia';
 import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/find-browser.js';
 import { type Site, socialSite } from '../browser-pool/social/site.js';
@@ -41,11 +42,13 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
     );
   }
   if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
+  log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
     dataDir: config.dataDir,
     exclusive: true,
   });
+  log.info('bringing the schema up to date');
   await migrate(parts.database.url);
   const db = openDatabase({
     url: parts.database.url,
@@ -82,6 +85,7 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
     system: node,
     log,
     callbackPolicy: callbacks,
+    onAnswered: metrics.observe,
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
     ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
@@ -103,9 +107,7 @@ async function provider(
   parts: Parts,
   useProxies: (sandbox: SandboxProcess['ready']) => Promise<void>,
 ): Promise<Site> {
-  if (config.provider.kind === 'site') {
-    return JSON.parse(await readFile(config.provider.file, 'utf8')) as Site;
-  }
+  if (config.provider.kind === 'site') return describedSite(config.provider.file);
   const sandbox = await startSandbox({
     dataDir: config.dataDir,
     controlPort: config.sandboxControlPort,
@@ -116,6 +118,15 @@ async function provider(
   await useProxies(sandbox.ready);
   const { origin, ca_file, spki } = sandbox.ready;
   return socialSite({ origin, spki, ca: await readFile(ca_file, 'utf8') });
+}
+
+async function describedSite(file: string): Promise<Site> {
+  try {
+    return typia.json.assertParse<Site>(await readFile(file, 'utf8'));
+  } catch (error) {
+    const wrong = error instanceof TypeGuardError ? `${error.path} wants ${error.expected}` : (error as Error).message;
+    throw new ConfigError(`PROVIDER has ${JSON.stringify(file)} (${wrong}), it wants a site description`);
+  }
 }
 
 /** Refuses new work, lets what runs end, hands the partitions over, and closes everything. */
@@ -151,6 +162,9 @@ async function main(): Promise<void> {
   process.on('SIGTERM', shutDown);
   process.on('SIGINT', shutDown);
   try {
+    if (Number(process.versions.node.split('.')[0]) < 22) {
+      throw new ConfigError(`node is ${process.version}, it wants 22 or newer: use npm start, which brings its own`);
+    }
     const config = await withDemoReceiver(readConfig(process.env));
     log = createLogger(config.log, { thread: 'main' });
     const announcement = await start(config, log, parts);

@@ -1,4 +1,5 @@
 import { type Sql, violatedConstraint } from './database.js';
+import { cancelDeliveries } from './deliveries.js';
 import { removeJobs } from './jobs.js';
 import type { Provider } from './records.js';
 import { transition } from './transitions.js';
@@ -29,13 +30,9 @@ export async function lockIdleConnection(
   return (await holdsLease(tx, connectionId)) ? 'busy' : row;
 }
 
-/** True while an operation of the connection is running or waiting for the user. Index: operation_lease. */
+/** True while an operation of the connection is running or waiting for the user. */
 export async function holdsLease(sql: Sql, connectionId: string): Promise<boolean> {
-  const rows = await sql.query(
-    'holdsLease',
-    `select 1 as held from operation where connection_id = $1 and status in ('running', 'waiting_user') limit 1`,
-    [connectionId],
-  );
+  const rows = await sql.query('holdsLease', 'select 1 as held from lease where connection_id = $1', [connectionId]);
   return rows.length > 0;
 }
 
@@ -70,7 +67,10 @@ export async function clearSession(tx: Sql, connectionId: string): Promise<void>
   await tx.query('clearSession', `update connection set ${SESSION_LOST} where id = $1`, [connectionId]);
 }
 
-/** queued → canceled for every waiting operation of the connection, and their jobs are removed. Gives how many. */
+/**
+ * queued → canceled for every waiting operation of the connection, and their jobs are removed. Gives how many. Found by the
+ * jobs of the partition: what is queued has one, and history has none however long it is.
+ */
 export async function cancelQueuedOperations(
   tx: Sql,
   connection: { id: string; partition: number },
@@ -79,8 +79,10 @@ export async function cancelQueuedOperations(
   const rows = await tx.query<{ id: string }>(
     'cancelQueuedOperations',
     `update operation set status = 'canceled', timeline = timeline || $2::jsonb, updated_at = now()
-     where connection_id = $1 and status = 'queued' returning id`,
-    [connection.id, JSON.stringify([transition('queued', 'canceled', reason, new Date())])],
+     where connection_id = $1 and status = 'queued'
+       and id in (select j.id from pgboss.job_common j where j.name = 'operation-' || $3::smallint)
+     returning id`,
+    [connection.id, JSON.stringify([transition('queued', 'canceled', reason, new Date())]), connection.partition],
   );
   if (rows.length > 0) {
     await removeJobs(
@@ -96,24 +98,16 @@ export async function cancelQueuedOperations(
 /** pending or sending → canceled for every subscription of the connection, with their jobs; all become inactive. */
 export async function disableSubscriptions(tx: Sql, connection: { id: string; partition: number }): Promise<void> {
   // The subscriptions first: an event recorded meanwhile holds them FOR SHARE, so its deliveries are seen below.
-  await tx.query('disableSubscriptions', 'update subscription set active = false where connection_id = $1 and active', [
-    connection.id,
-  ]);
   const rows = await tx.query<{ id: string }>(
-    'cancelConnectionDeliveries',
-    `update delivery set status = 'canceled', next_attempt_at = null
-     where subscription_id in (select id from subscription where connection_id = $1) and status in ('pending', 'sending')
-     returning id`,
+    'disableSubscriptions',
+    'update subscription set active = false where connection_id = $1 returning id',
     [connection.id],
   );
-  if (rows.length > 0) {
-    await removeJobs(
-      tx,
-      'delivery',
-      connection.partition,
-      rows.map((row) => row.id),
-    );
-  }
+  await cancelDeliveries(
+    tx,
+    connection.partition,
+    rows.map((row) => row.id),
+  );
 }
 
 /**

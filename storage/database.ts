@@ -54,7 +54,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   });
-  pool.on('error', (error) => options.onError?.(error));
+  let closing = false;
+  pool.on('error', (error) => {
+    if (!closing) options.onError?.(error);
+  });
   return {
     pool,
     ...sqlOn(pool),
@@ -75,7 +78,10 @@ export function openDatabase(options: DatabaseOptions): Database {
         client.release(broken);
       }
     },
-    close: () => pool.end(),
+    close() {
+      closing = true;
+      return pool.end();
+    },
   };
 }
 

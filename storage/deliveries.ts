@@ -1,5 +1,5 @@
 import type { Sql } from './database.js';
-import { finishJobs, type JobRef, rescheduleJobs } from './jobs.js';
+import { finishJobs, type JobRef, queueName, removeJobs, rescheduleJobs } from './jobs.js';
 import type { EventType } from './records.js';
 
 /**
@@ -196,6 +196,64 @@ export async function putBackDeliveries(
   }
 }
 
+/** How a backlog is spread: one delivery each `pace_ms` while that ends within the spread, else, or without one, evenly. */
+export interface BacklogSpread {
+  pace_ms: number | null;
+  /** For each delivery of the backlog, within the bounds. */
+  spread_ms: number;
+  spread_min_ms: number;
+  spread_max_ms: number;
+}
+
+/**
+ * Puts off every job of the subscription that is due and not fetched yet, in one statement: its receiver cannot take them
+ * now, and fetching them only to put them back would hold up the other subscriptions of the partition for as long. Gives
+ * how many and when the first is due again; nothing under a stale epoch. It waits for no lock on a job. Index: delivery_by_status.
+ */
+export async function putOffBacklog(
+  db: Sql,
+  subscription: { id: string; partition: number; epoch: number },
+  from: Date,
+  { pace_ms, spread_ms, spread_min_ms, spread_max_ms }: BacklogSpread,
+): Promise<{ count: number; first: Date | null }> {
+  const [row] = await db.query<{ count: number; first: Date | null }>(
+    'putOffBacklog',
+    `with fence as materialized (
+       select p.id from partition p where p.id = $2 and p.epoch = $3 for key share
+     ), due as materialized (
+       select j.name, j.id, d.event_id
+       from delivery d join pgboss.job_common j on j.name = $4 and j.id = d.id
+       where d.subscription_id = $1 and d.status = 'pending' and exists (select 1 from fence)
+         and j.state = 'created' and j.start_after <= greatest(now(), $5)
+       for update of j skip locked
+     ), backlog as materialized (
+       select name, id, row_number() over (order by event_id) * $6::float8 as turn_ms,
+         least(greatest(count(*) over () * $7::float8, $8), $9) as spread_ms
+       from due
+     ), put_off as (
+       update pgboss.job_common j
+       set start_after = $5 + interval '1 millisecond'
+         * case when b.turn_ms <= b.spread_ms then b.turn_ms else random() * b.spread_ms end
+       from backlog b
+       where j.name = b.name and j.id = b.id
+       returning j.start_after
+     )
+     select count(*)::int as count, min(start_after) as first from put_off`,
+    [
+      subscription.id,
+      subscription.partition,
+      subscription.epoch,
+      queueName('delivery', subscription.partition),
+      from,
+      pace_ms,
+      spread_ms,
+      spread_min_ms,
+      spread_max_ms,
+    ],
+  );
+  return row ?? { count: 0, first: null };
+}
+
 /**
  * Part of a partition's recovery: what its former owner left sending goes back to pending, due `at`, and the open
  * attempt is closed as abandoned (decision E6). The attempt may have reached the receiver, so it keeps its number; it does
@@ -222,14 +280,29 @@ export async function recoverDeliveries(tx: Sql, partitions: number[], at: Date)
 }
 
 /**
- * Closes the open attempts of deliveries that were just canceled, in the same transaction: their sender may be lost
- * before it can say how they ended.
+ * pending, sending → canceled for these subscriptions of one partition, in the transaction that deactivates them: open
+ * attempts are closed, because their sender may be lost before it can say how they ended, and jobs are removed. Rows
+ * are locked in id order, as every other statement over many deliveries does.
  */
-export async function closeCanceledAttempts(tx: Sql, deliveryIds: string[]): Promise<void> {
-  await tx.query(
-    'closeCanceledAttempts',
-    `update delivery_attempt set outcome = 'canceled', completed_at = now()
-     where delivery_id = any($1) and outcome = 'sending'`,
-    [deliveryIds],
+export async function cancelDeliveries(tx: Sql, partition: number, subscriptionIds: string[]): Promise<void> {
+  const rows = await tx.query<{ id: string }>(
+    'cancelDeliveries',
+    `with doomed as materialized (
+       select id from delivery where subscription_id = any($1) and status in ('pending', 'sending') order by id for update
+     ), canceled as (
+       update delivery d set status = 'canceled', next_attempt_at = null from doomed x where d.id = x.id
+     ), closed as (
+       update delivery_attempt a set outcome = 'canceled', completed_at = now()
+       from doomed x where a.delivery_id = x.id and a.outcome = 'sending'
+     )
+     select id from doomed`,
+    [subscriptionIds],
+  );
+  if (rows.length === 0) return;
+  await removeJobs(
+    tx,
+    'delivery',
+    partition,
+    rows.map((row) => row.id),
   );
 }

@@ -46,7 +46,7 @@ const CONNECTION = [
 ];
 
 /**
- * queued → running, with a new attempt. Gives back those that started, with their connection as it is now; the
+ * queued → running, with a new attempt and the connection's lease. Gives back those that started, with their connection as it is now; the
  * others were no longer queued (cancelled, gone) or the epoch is stale. The connection is locked FOR KEY SHARE, which
  * serialises with the FOR UPDATE of PATCH, disconnect and delete (decision C5).
  */
@@ -74,7 +74,10 @@ export async function startOperations(
          timeline = o.timeline || $7::jsonb
        from input i join fence f on f.id = i.partition, held c
        where o.id = i.id and o.status = 'queued' and c.id = o.connection_id
-       returning o.id, o.connection_id, o.capability, o.input, o.input_sealed, jsonb_array_length(o.attempts) as number
+       returning o.id, o.connection_id, o.partition, o.capability, o.input, o.input_sealed,
+         jsonb_array_length(o.attempts) as number
+     ), leased as (
+       insert into lease (connection_id, operation_id, partition) select connection_id, id, partition from started
      )
      select s.id as operation_id, s.capability, s.input, s.input_sealed, s.number as attempt_number,
        ${CONNECTION.map((column) => `c.${column}`).join(', ')}
@@ -187,7 +190,9 @@ export async function finishOperations(tx: Sql, operations: FinishedOperation[])
        from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[], $8::text[], $10::jsonb[])
          i(id, epoch, attempt_id, status, result, error_code, error_details, attempt_status, timeline)
        where ${HELD} and o.status in ('running', 'waiting_user')
-       returning o.id, o.partition, o.status
+       returning o.id, o.connection_id, o.partition, o.status
+     ), released as (
+       delete from lease l using done d where l.connection_id = d.connection_id and l.operation_id = d.id
      ), job as (
        delete from pgboss.job_common j using done d
        where j.name = 'operation-' || d.partition and j.id = d.id and d.status <> 'queued'

@@ -15,7 +15,8 @@ const CLIENT_ERRORS =
 
 /** True when the error says that the database cannot be reached, rather than that it refused a statement. */
 export function isUnreachable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return SERVER_ERRORS.test(error.code ?? '');
+  // FATAL ends the connection, or never let it begin: closed for maintenance, over its limit, a role that lost its right.
+  if (error instanceof pg.DatabaseError) return error.severity === 'FATAL' || SERVER_ERRORS.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
   return SOCKET_ERRORS.has((error as NodeJS.ErrnoException).code ?? '') || CLIENT_ERRORS.test(error.message);
 }

@@ -92,6 +92,9 @@ export async function forgetNode(db: Sql, nodeId: string): Promise<void> {
   await db.query('forgetNode', `delete from node where id = $1 or heartbeat_at < now() - interval '1 hour'`, [nodeId]);
 }
 
+// What was started and has not ended holds its connection's lease.
+const LEASED = 'o.id in (select operation_id from lease where partition = any($1))';
+
 /**
  * Settles what the former owner left (design: "Recovery of a partition"): a write at or past `dispatching` becomes
  * `outcome_unknown`; waiting for the user becomes `failed worker_lost`; all else goes back to `queued`, its
@@ -107,7 +110,7 @@ async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise
     'recoverPastBoundary',
     `update operation o set status = 'outcome_unknown', updated_at = now(), attempts = ${closeAttempt('outcome_unknown')},
        timeline = o.timeline || $3::jsonb
-     where o.partition = any($1) and o.status = 'running' and o.attempts -> -1 ->> 'phase' in ('dispatching', 'confirming')
+     where ${LEASED} and o.status = 'running' and o.attempts -> -1 ->> 'phase' in ('dispatching', 'confirming')
      returning o.id, o.partition`,
     [ids, at.toISOString(), JSON.stringify([transition('running', 'outcome_unknown', 'worker_lost', at)])],
   );
@@ -115,7 +118,7 @@ async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise
     'recoverWaiting',
     `update operation o set status = 'failed', error_code = 'worker_lost', error_details = '{"retryable":true}',
        challenge = null, updated_at = now(), attempts = ${closeAttempt('abandoned')}, timeline = o.timeline || $3::jsonb
-     where o.partition = any($1) and o.status = 'waiting_user'
+     where ${LEASED} and o.status = 'waiting_user'
      returning o.id, o.partition`,
     [ids, at.toISOString(), JSON.stringify([transition('waiting_user', 'failed', 'worker_lost', at)])],
   );
@@ -124,7 +127,7 @@ async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise
     `update operation o set status = case when o.cancel_requested then 'canceled' else 'queued' end,
        updated_at = now(), attempts = ${closeAttempt('abandoned')},
        timeline = o.timeline || case when o.cancel_requested then $4::jsonb else $3::jsonb end
-     where o.partition = any($1) and o.status = 'running'
+     where ${LEASED} and o.status = 'running'
      returning o.id, o.partition, o.status`,
     [
       ids,
@@ -133,6 +136,7 @@ async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise
       JSON.stringify([transition('running', 'canceled', 'cancel_requested', at)]),
     ],
   );
+  await tx.query('releaseLeases', 'delete from lease where partition = any($1)', [ids]);
   const over = [...ended, ...waiting, ...unstarted.filter((o) => o.status === 'canceled')];
   const jobs = over.map((o) => ({
     queue: 'operation' as QueueKind,

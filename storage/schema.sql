@@ -128,6 +128,13 @@ create table installation (
   constraint installation_id_check CHECK (id)
 );
 
+create table lease (
+  connection_id uuid not null,
+  operation_id uuid not null,
+  partition smallint not null,
+  constraint lease_pkey PRIMARY KEY (connection_id)
+);
+
 create table listener (
   connection_id uuid not null,
   stream_status text not null,
@@ -201,8 +208,6 @@ CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_i
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
 CREATE INDEX operation_invitation ON public.operation USING btree (connection_id, id) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
 CREATE INDEX operation_invitation_recipient ON public.operation USING btree (connection_id, ((result ->> 'recipient_actor_id'::text))) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
-CREATE UNIQUE INDEX operation_lease ON public.operation USING btree (connection_id) WHERE (status = ANY (ARRAY['running'::text, 'waiting_user'::text]));
-CREATE INDEX operation_live ON public.operation USING btree (partition) WHERE (status = ANY (ARRAY['running'::text, 'waiting_user'::text]));
 
 create table partition (
   id smallint not null,

@@ -97,7 +97,7 @@ const DELIVERED_MS = `case when jsonb_typeof(e.data -> 'delivered_at') = 'number
 const MESSAGE = `e.id, left(e.data ->> 'conversation_id', 255) as conversation_id, e.type = 'message_sent' as sent, e.data,
   (${DELIVERED_MS})::float8 as delivered_at`;
 const IS_MESSAGE = `e.type in ('message_sent', 'message_received')`;
-const IS_CONVERSATION = `left(e.data ->> 'conversation_id', 255) ~ '^[A-Za-z0-9_+=-]{1,255}$'`;
+const IS_CONVERSATION = `left(e.data ->> 'conversation_id', 255) ~ '^[A-Za-z0-9_+=-]+$'`;
 
 /** The newest messages of a conversation, only those delivered before `before_ms` when it is given. */
 export async function readMessages(

@@ -33,7 +33,8 @@ export type Submitted =
  * new (spec: "Operations", Idempotency-Key; decision O9). Answers in the order of `operations`.
  *
  * `owned` are the partitions whose jobs the caller wants handed to it at once instead of fetching them: the fence is
- * locked FOR KEY SHARE, so that a take-over either sees these jobs and releases them or makes the fence fail.
+ * locked FOR KEY SHARE, so that a take-over either sees these jobs and releases them or makes the fence fail. Behind a
+ * job that waits to be fetched nothing is handed: another node stored it, and it came first.
  * Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking.
  */
 export async function submitOperations(
@@ -45,6 +46,8 @@ export async function submitOperations(
     'submitOperations',
     `with fence as materialized (
        select p.id from partition p join unnest($12::smallint[], $13::bigint[]) f(id, epoch) on p.id = f.id and p.epoch = f.epoch
+       where not exists (select 1 from pgboss.job_common j
+         where j.name = 'operation-' || p.id and j.state < 'active' and not j.blocked and j.start_after <= now())
        for key share of p
      ), input as (
        select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],

@@ -1,5 +1,5 @@
 import type { Sql } from './database.js';
-import { removeJobs } from './jobs.js';
+import { cancelDeliveries } from './deliveries.js';
 import type { DeliveryStatus, EventType, Health } from './records.js';
 
 export interface SubscriptionRow {
@@ -92,20 +92,7 @@ export async function activateSubscription(tx: Sql, id: string): Promise<void> {
 /** active → inactive; its pending and sending deliveries become canceled and their jobs are removed. */
 export async function deactivateSubscription(tx: Sql, subscription: { id: string; partition: number }): Promise<void> {
   await tx.query('deactivateSubscription', 'update subscription set active = false where id = $1', [subscription.id]);
-  const rows = await tx.query<{ id: string }>(
-    'cancelSubscriptionDeliveries',
-    `update delivery set status = 'canceled', next_attempt_at = null
-     where subscription_id = $1 and status in ('pending', 'sending') returning id`,
-    [subscription.id],
-  );
-  if (rows.length > 0) {
-    await removeJobs(
-      tx,
-      'delivery',
-      subscription.partition,
-      rows.map((row) => row.id),
-    );
-  }
+  await cancelDeliveries(tx, subscription.partition, [subscription.id]);
 }
 
 /** The new secret signs first from now on, the one before it for `overlap_hours` more (decision E12). */

@@ -1,7 +1,15 @@
 import typia, { type tags } from 'typia';
 import type { FieldError } from '../../storage/errors.js';
 import { atMostOne, type CatalogueEntry, type InputContext, refuse } from './entry.js';
-import type { ConversationUrn, Cursor, InboxCount, Keyword, Milliseconds, ProviderId } from './fields.js';
+import {
+  type ConversationUrn,
+  type Cursor,
+  type InboxCount,
+  isProviderId,
+  type Keyword,
+  type Milliseconds,
+  type ProviderId,
+} from './fields.js';
 
 /** Conversations and messages (spec: the section of that name). */
 
@@ -82,7 +90,9 @@ function refineMessages(input: Record<string, unknown>, context: InputContext = 
   if (conversation_id !== undefined && conversation_id !== conversationId) {
     errors.push(...refuse('$input.conversation_urn', 'the urn of conversation_id'));
   }
-  if (context.ownActor && context.ownActor !== actor) {
+  // An actor id that no urn can name has another hash id, which only the provider knows: left to the execution.
+  const { ownActor } = context;
+  if (isProviderId(ownActor) && ownActor !== actor) {
     errors.push(...refuse('$input.conversation_urn', "the connection's own actor"));
   }
   return errors;

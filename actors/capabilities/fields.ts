@@ -1,4 +1,4 @@
-import type { tags } from 'typia';
+import typia, { type tags } from 'typia';
 
 /**
  * The small types that inputs are made of, and every bound of the specification's "Limits" that an input has.
@@ -66,6 +66,9 @@ export type PublicId = string & tags.Pattern<'^[A-Za-z0-9_.-]{1,255}$'>;
 
 /** A provider's hash id of a person, or an id that a conversation read gave. */
 export type ProviderId = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
+
+/** True for a text that a recipient field takes. */
+export const isProviderId: (text: unknown) => boolean = typia.createIs<ProviderId>();
 
 /** `urn:social:conversation:(<own actor hash id>,<conversation id>)` (decision O18). */
 export type ConversationUrn = string &

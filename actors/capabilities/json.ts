@@ -1,9 +1,13 @@
+import { JSON_DEPTH } from './fields.js';
+
+export const STORABLE = `text without U+0000, nested at most ${JSON_DEPTH} deep`;
+
 /**
- * True when a JSON value of unknown shape can be stored as jsonb and walked recursively: no text in it has a control
- * character or a lone surrogate, and it is nested at most `depth` deep.
+ * True when a JSON value of unknown shape can be stored as jsonb and walked recursively: no text in it holds what
+ * PostgreSQL cannot (U+0000, lone surrogates), and it is nested at most `depth` deep.
  */
-export function storable(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') return !/[\p{Cc}\p{Cs}]/u.test(value);
+export function storable(value: unknown, depth: number = JSON_DEPTH): boolean {
+  if (typeof value === 'string') return !/[\0\p{Cs}]/u.test(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
   return Object.entries(value).every(([key, inner]) => storable(key, 0) && storable(inner, depth - 1));

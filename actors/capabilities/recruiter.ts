@@ -2,7 +2,6 @@ import typia, { type tags } from 'typia';
 import type { FieldError } from '../../storage/errors.js';
 import { type CatalogueEntry, refuse, says } from './entry.js';
 import {
-  JSON_DEPTH,
   type Keyword,
   RECRUITER_LIST_ENTRIES,
   RECRUITER_TITLES,
@@ -11,7 +10,7 @@ import {
   type SearchStart,
 } from './fields.js';
 import type { Profile } from './identity.js';
-import { storable } from './json.js';
+import { STORABLE, storable } from './json.js';
 
 /**
  * The recruiter's typeahead and candidate search (spec: "Discovery and search"). At submission a filter only has
@@ -81,7 +80,7 @@ function refineSearch(input: Record<string, unknown>): FieldError[] {
     const path = `$input.${key}`;
     const atMost = key === 'titles' ? RECRUITER_TITLES : RECRUITER_LIST_ENTRIES;
     if (Array.isArray(value) && value.length > atMost) return refuse(path, `at most ${atMost} entries`);
-    return storable(value, JSON_DEPTH) ? [] : refuse(path, `no control characters, nested at most ${JSON_DEPTH} deep`);
+    return storable(value) ? [] : refuse(path, STORABLE);
   });
   if (errors.length > 0) return errors;
   const criteria = Object.entries(input).filter(([key, value]) => !NO_CRITERIA.has(key) && says(value));

@@ -5,7 +5,6 @@ import {
   ATTACHMENT_BYTES,
   type Base64,
   type FileName,
-  JSON_DEPTH,
   type MediaType,
   type MessageText,
   type ProviderId,
@@ -13,7 +12,7 @@ import {
   type Text,
 } from './fields.js';
 import { refineUrl } from './file-url.js';
-import { shallow } from './json.js';
+import { STORABLE, storable } from './json.js';
 
 /** The three sends and file download (spec: "Sending and files"). */
 
@@ -77,8 +76,8 @@ function refineMessage(input: Record<string, unknown>): FieldError[] {
     if (Object.keys(part).length === 0)
       errors.push(...refuse(`$input.render_content_unions[${i}]`, 'a nonempty object'));
   });
-  if (!shallow(content, JSON_DEPTH)) {
-    errors.push(...refuse('$input.render_content_unions', `nested at most ${JSON_DEPTH} deep`));
+  if (!storable(content)) {
+    errors.push(...refuse('$input.render_content_unions', STORABLE));
   } else if (content.length > 0 && Buffer.byteLength(JSON.stringify(content)) > RENDER_CONTENT_BYTES) {
     errors.push(...refuse('$input.render_content_unions', `at most ${RENDER_CONTENT_BYTES} bytes in all`));
   }

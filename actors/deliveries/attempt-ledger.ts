@@ -2,12 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Batcher } from '../../storage/batcher.js';
 import type { Database, Sql } from '../../storage/database.js';
 import {
+  type BacklogSpread,
   deliverySubscriptions,
   type FinishedAttempt,
   type FinishedDelivery,
   finishDeliveries,
   type HeldDelivery,
   putBackDeliveries,
+  putOffBacklog,
   type StartOutcome,
   startDeliveries,
 } from '../../storage/deliveries.js';
@@ -68,6 +70,15 @@ export class AttemptLedger {
   /** Puts fetched deliveries back into their queues. */
   async putBack(deliveries: PutBack[]): Promise<void> {
     await this.#transaction('put back', (tx) => putBackDeliveries(tx, deliveries));
+  }
+
+  /** Puts off what is due of a subscription from `from` on; gives when the first is due again, null when there is none. */
+  async putOff(
+    subscription: { id: string; partition: number; epoch: number },
+    from: Date,
+    spread: BacklogSpread,
+  ): Promise<Date | null> {
+    return (await this.#persist('put off', () => putOffBacklog(this.db, subscription, from, spread))).first;
   }
 
   /** From now on a statement that fails is given up: what it would have written is left to the next recovery. */

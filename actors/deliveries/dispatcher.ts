@@ -21,11 +21,22 @@ export interface Dispatcher {
   room(partition: number): number;
   /** Takes fetched jobs. A delivery it holds already is left as it is. */
   take(partition: number, epoch: number, ids: string[]): void;
+  /**
+   * The partition is given up: starts nothing more of it, forgets what waits (its jobs are the next owner's), resolves when its
+   * last attempt is over and written. `drop` ends it.
+   */
+  settle(partition: number): Promise<void>;
   /** The partition is lost: what waits is forgotten, what is being sent runs out and writes nothing. */
   drop(partition: number): void;
   /** Starts nothing more, puts back what waits, resolves when the last attempt is over and written. Then it is done. */
   drain(): Promise<void>;
   stats(): DeliveryStats;
+}
+
+/** A delivery on its way back into its queue, to be fetched again from `at` on. */
+interface Leaving {
+  delivery: FetchedDelivery;
+  at: Date;
 }
 
 /**
@@ -54,7 +65,12 @@ class ThreadDispatcher implements Dispatcher {
   readonly #attempts: CallbackAttempts;
   /** Partitions that were told there is no room. */
   readonly #refused = new Set<number>();
+  /** Subscriptions whose due jobs are being put off. */
+  readonly #puttingOff = new Set<string>();
+  /** Partitions being given up, and who waits for the end of their attempts. */
+  readonly #settling = new Map<number, () => void>();
   #routing = 0;
+  #puttingBack = 0;
   #draining = false;
   #emptied: (() => void) | undefined;
   #drained: Promise<void> | undefined;
@@ -84,14 +100,34 @@ class ThreadDispatcher implements Dispatcher {
     if (fresh.length > 0) void this.#route(partition, fresh);
   }
 
+  settle(partition: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#settling.set(partition, resolve);
+      this.#forgetWaiting(partition);
+      this.#tellSettled(partition);
+    });
+  }
+
   drop(partition: number): void {
-    this.#refused.delete(partition);
+    this.#settling.delete(partition);
     for (const delivery of this.#held.values()) if (delivery.partition === partition) delivery.dropped = true;
+    this.#forgetWaiting(partition);
+  }
+
+  #forgetWaiting(partition: number): void {
+    this.#refused.delete(partition);
     for (const actor of this.#actors.values()) {
-      for (const delivery of actor.remove((waiting) => waiting.dropped)) this.#forget(delivery);
+      for (const delivery of actor.remove((waiting) => waiting.partition === partition)) this.#forget(delivery);
       this.#turns.update(actor);
       this.#passivate(actor);
     }
+  }
+
+  #tellSettled(partition: number): void {
+    const settled = this.#settling.get(partition);
+    if (!settled) return;
+    for (const delivery of this.#held.values()) if (delivery.partition === partition) return;
+    settled();
   }
 
   drain(): Promise<void> {
@@ -119,10 +155,7 @@ class ThreadDispatcher implements Dispatcher {
     this.#ledger.close();
     const now = this.options.clock.now();
     for (const actor of this.#actors.values()) {
-      this.#putBack(
-        actor.remove(() => true),
-        () => now,
-      );
+      this.#putBack(actor.remove(() => true).map((delivery) => ({ delivery, at: now })));
       this.#turns.update(actor);
     }
     if (this.#held.size > 0) {
@@ -147,20 +180,38 @@ class ThreadDispatcher implements Dispatcher {
     }
     this.#routing -= deliveries.length;
     const now = this.options.clock.now();
+    const back: Leaving[] = [];
     for (const delivery of deliveries) {
       const subscription = routes.get(delivery.id);
-      if (subscription === undefined || delivery.dropped) this.#forget(delivery);
-      else if (this.#draining) this.#putBack([delivery], () => now);
-      else this.#enqueue(subscription, delivery, now);
+      const unwanted = delivery.dropped || this.#settling.has(partition);
+      if (subscription === undefined || unwanted) this.#forget(delivery);
+      else if (this.#draining) back.push({ delivery, at: now });
+      else {
+        const actor = this.#actors.get(subscription) ?? new SubscriptionActor(subscription);
+        this.#actors.set(subscription, actor);
+        if (!actor.offer(delivery)) {
+          back.push({ delivery, at: actor.putBackAt(now) });
+          this.#putOff(actor, delivery, now);
+        }
+        this.#turns.update(actor);
+      }
     }
+    this.#putBack(back);
     this.#pump();
   }
 
-  #enqueue(subscription: string, delivery: FetchedDelivery, now: Date): void {
-    const actor = this.#actors.get(subscription) ?? new SubscriptionActor(subscription);
-    this.#actors.set(subscription, actor);
-    if (!actor.offer(delivery)) this.#putBack([delivery], () => actor.putBackAt(now));
-    this.#turns.update(actor);
+  /** The subscription holds all it can: what else is due of it must not be fetched in the way of the others. */
+  #putOff(actor: SubscriptionActor, { partition, epoch }: FetchedDelivery, now: Date): void {
+    if (this.#puttingOff.has(actor.id)) return;
+    this.#puttingOff.add(actor.id);
+    this.#ledger
+      .putOff({ id: actor.id, partition, epoch }, actor.roomAt(now), actor.backlogSpread())
+      .then((first) => {
+        if (first) this.options.wakeAt(partition, first);
+      })
+      // Only while draining.
+      .catch(() => undefined)
+      .finally(() => this.#puttingOff.delete(actor.id));
   }
 
   /** Starts what may start, then tells the host about room that came free. */
@@ -180,6 +231,7 @@ class ThreadDispatcher implements Dispatcher {
 
   async #runAttempt(actor: SubscriptionActor, delivery: FetchedDelivery, endTurn: () => void): Promise<void> {
     let result: AttemptResult | undefined;
+    const startedAt = performance.now();
     try {
       const held = { id: delivery.id, partition: delivery.partition, epoch: delivery.epoch, attemptId: uuidv7() };
       const started = delivery.dropped ? undefined : await this.#ledger.start(held);
@@ -198,8 +250,9 @@ class ThreadDispatcher implements Dispatcher {
       this.options.log.error({ err: error, delivery_id: delivery.id }, 'an attempt was given up');
     } finally {
       endTurn();
-      actor.ended(result);
-      this.#putBack(actor.shed(), () => actor.putBackAt(this.options.clock.now()));
+      actor.ended(result, performance.now() - startedAt);
+      const now = this.options.clock.now();
+      this.#putBack(actor.shed().map((delivery) => ({ delivery, at: actor.putBackAt(now) })));
       this.#turns.update(actor);
       this.#forget(delivery);
       this.#passivate(actor);
@@ -207,25 +260,28 @@ class ThreadDispatcher implements Dispatcher {
     }
   }
 
-  #putBack(deliveries: FetchedDelivery[], when: () => Date): void {
-    if (deliveries.length === 0) return;
-    this.#attempts.counters.put_back += deliveries.length;
-    for (const delivery of deliveries) delivery.leaving = true;
-    const back = deliveries.map(({ id, partition, epoch }) => ({ id, partition, epoch, startAfter: when() }));
+  #putBack(leaving: Leaving[]): void {
+    if (leaving.length === 0) return;
+    this.#attempts.counters.put_back += leaving.length;
+    this.#puttingBack += leaving.length;
+    for (const { delivery } of leaving) delivery.leaving = true;
     this.#ledger
-      .putBack(back)
+      .putBack(leaving.map(({ delivery: { id, partition, epoch }, at }) => ({ id, partition, epoch, startAfter: at })))
       .then(() => {
-        for (const { partition, startAfter } of back) this.options.wakeAt(partition, startAfter);
+        for (const { delivery, at } of leaving) this.options.wakeAt(delivery.partition, at);
       })
       // Only while draining: the jobs are left to the next owner.
       .catch(() => undefined)
       .finally(() => {
-        for (const delivery of deliveries) this.#forget(delivery);
+        this.#puttingBack -= leaving.length;
+        for (const { delivery } of leaving) this.#forget(delivery);
+        this.#pump();
       });
   }
 
   #forget(delivery: FetchedDelivery): void {
     if (this.#held.get(delivery.id) === delivery) this.#held.delete(delivery.id);
+    this.#tellSettled(delivery.partition);
     if (this.#held.size === 0) this.#emptied?.();
   }
 
@@ -235,6 +291,9 @@ class ThreadDispatcher implements Dispatcher {
   }
 
   #roomNow(): number {
-    return Math.max(0, Math.min(THREAD_routing - this.#routing, THREAD_waiting - this.#turns.waitingFast));
+    return Math.max(
+      0,
+      Math.min(THREAD_routing - this.#routing - this.#puttingBack, THREAD_waiting - this.#turns.waitingFast),
+    );
   }
 }

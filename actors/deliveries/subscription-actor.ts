@@ -1,10 +1,17 @@
+import type { BacklogSpread } from '../../storage/deliveries.js';
 import {
+  BACKLOG_spread_max_ms,
+  BACKLOG_spread_min_ms,
+  BACKLOG_spread_ms,
   PUT_BACK_max_ms,
   PUT_BACK_min_ms,
   SLOW_ATTEMPT_ms,
-  SLOW_SUBSCRIPTION_waiting,
   SUBSCRIPTION_attempts,
-  SUBSCRIPTION_waiting,
+  SUBSCRIPTION_horizon_ms,
+  SUBSCRIPTION_waiting_max,
+  SUBSCRIPTION_waiting_min,
+  UNKNOWN_PACE_spread_min_ms,
+  UNKNOWN_PACE_spread_ms,
 } from './limits.js';
 import type { AttemptResult } from './sender.js';
 
@@ -29,15 +36,18 @@ const NEWEST = 0.2;
  *
  * I1 at most `allowance` attempts are in flight: `SUBSCRIPTION_attempts`, halved at each slow one down to one, one more for
  *    each answer in time. A refusal is an answer: it frees its slot at once.
- * I2 at most `SUBSCRIPTION_waiting` wait, `SLOW_SUBSCRIPTION_waiting` while slow. What does not fit is put back for when,
- *    at the pace of the last attempts, its turn would come: each further one a turn later, so that a backlog
- *    of any length is fetched about as fast as it can be sent instead of over and over.
+ * I2 what waits can be sent within `SUBSCRIPTION_horizon_ms` at the pace of the last attempts, or is very little. What does not fit
+ *    is put back for when, at that pace, its turn would come: each further one a turn later, so that a backlog of any
+ *    length is fetched about as fast as it can be sent instead of over and over.
  */
 export class SubscriptionActor {
   #waiting: FetchedDelivery[] = [];
   #inFlight = 0;
   #allowance = SUBSCRIPTION_attempts;
-  #mean_ms = 100;
+  /** How long an attempt holds its slot: the request, and writing its start and its end. */
+  #mean_ms = 50;
+  #attempts = 0;
+  #unknownSpread_ms = UNKNOWN_PACE_spread_min_ms;
   #putBackUntil_ms = 0;
 
   constructor(readonly id: string) {}
@@ -48,6 +58,11 @@ export class SubscriptionActor {
 
   get slow(): boolean {
     return this.#allowance < SUBSCRIPTION_attempts;
+  }
+
+  /** Time between the starts of two attempts, when enough of them wait. */
+  get pace_ms(): number {
+    return this.#mean_ms / this.#allowance;
   }
 
   /** True when nothing would be lost by forgetting it. */
@@ -70,14 +85,16 @@ export class SubscriptionActor {
   /** The next delivery, which counts as in flight from now until `ended`. Only while `ready`. */
   next(): FetchedDelivery {
     this.#inFlight++;
+    if (this.#waiting.length === 1) this.#putBackUntil_ms = 0;
     return this.#waiting.shift() as FetchedDelivery;
   }
 
-  /** An attempt is over and its slot free; without a result, none was made. */
-  ended(result: AttemptResult | undefined): void {
+  /** An attempt is over and its slot, held for so long, is free; without a result, none was made. */
+  ended(result: AttemptResult | undefined, held_ms: number): void {
     this.#inFlight--;
     if (!result) return;
-    this.#mean_ms += NEWEST * (result.duration_ms - this.#mean_ms);
+    this.#attempts++;
+    this.#mean_ms += NEWEST * (held_ms - this.#mean_ms);
     if (result.error === 'timeout' || result.duration_ms > SLOW_ATTEMPT_ms)
       this.#allowance = Math.max(1, Math.floor(this.#allowance / 2));
     else this.#allowance = Math.min(SUBSCRIPTION_attempts, this.#allowance + 1);
@@ -95,19 +112,44 @@ export class SubscriptionActor {
     return removed;
   }
 
+  /** When what waits now will have been sent. */
+  roomAt(now: Date): Date {
+    return new Date(now.getTime() + Math.max(PUT_BACK_min_ms, this.#waiting.length * this.pace_ms));
+  }
+
   /** When the next delivery that found no room is to be fetched again. */
   putBackAt(now: Date): Date {
-    const pace_ms = this.#mean_ms / this.#allowance;
-    const earliest_ms = now.getTime() + Math.max(PUT_BACK_min_ms, this.#waiting.length * pace_ms);
+    const earliest_ms = this.roomAt(now).getTime();
     const latest_ms = now.getTime() + PUT_BACK_max_ms;
-    this.#putBackUntil_ms = Math.max(this.#putBackUntil_ms + pace_ms, earliest_ms);
+    this.#putBackUntil_ms = Math.max(this.#putBackUntil_ms + this.pace_ms, earliest_ms);
     // Past the latest moment there is no pace to keep: they are spread, so that they do not come back all at once.
     if (this.#putBackUntil_ms <= latest_ms) return new Date(this.#putBackUntil_ms);
     this.#putBackUntil_ms = latest_ms;
     return new Date(latest_ms - (Math.random() * PUT_BACK_max_ms) / 2);
   }
 
+  /** How the rest of its backlog is put off. At twice the speed it shows: too early is corrected, too late is time lost. */
+  backlogSpread(): BacklogSpread {
+    if (this.#attempts < SUBSCRIPTION_attempts) {
+      const spread_min_ms = this.#unknownSpread_ms;
+      this.#unknownSpread_ms *= 2;
+      return {
+        pace_ms: null,
+        spread_ms: UNKNOWN_PACE_spread_ms,
+        spread_min_ms,
+        spread_max_ms: Math.max(BACKLOG_spread_min_ms, spread_min_ms),
+      };
+    }
+    return {
+      pace_ms: this.pace_ms / 2,
+      spread_ms: BACKLOG_spread_ms,
+      spread_min_ms: BACKLOG_spread_min_ms,
+      spread_max_ms: BACKLOG_spread_max_ms,
+    };
+  }
+
   #bound(): number {
-    return this.slow ? SLOW_SUBSCRIPTION_waiting : SUBSCRIPTION_waiting;
+    const sendable = Math.floor(SUBSCRIPTION_horizon_ms / this.pace_ms);
+    return Math.min(Math.max(sendable, SUBSCRIPTION_waiting_min), SUBSCRIPTION_waiting_max);
   }
 }

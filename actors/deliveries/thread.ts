@@ -35,7 +35,8 @@ export interface Deliveries {
 
 export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
   const feeds = new Map<number, DeliveryFeed>();
-  const timers = new Set<NodeJS.Timeout>();
+  /** The earliest wake-up of each partition; what is due later announces itself again, or the slow poll finds it. */
+  const wakeUps = new Map<number, { at: number; timer: NodeJS.Timeout }>();
   const dispatcher = createDispatcher({
     db: context.db,
     ring: context.ring,
@@ -45,14 +46,15 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     log: context.log,
     clock: { now: () => new Date() },
     wakeAt(partition, at) {
-      const timer = setTimeout(
-        () => {
-          timers.delete(timer);
-          void feeds.get(partition)?.wake();
-        },
-        Math.max(0, at.getTime() - Date.now()),
-      );
-      timers.add(timer);
+      const present = wakeUps.get(partition);
+      if (present && present.at <= at.getTime()) return;
+      clearTimeout(present?.timer);
+      const wake = () => {
+        wakeUps.delete(partition);
+        void feeds.get(partition)?.wake();
+      };
+      const timer = setTimeout(wake, Math.max(0, at.getTime() - Date.now()));
+      wakeUps.set(partition, { at: at.getTime(), timer });
     },
   });
   return {
@@ -61,8 +63,9 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
       feeds.set(partition, feed);
       return feed;
     },
-    async settle(partition) {
+    settle(partition) {
       feeds.get(partition)?.stop();
+      return dispatcher.settle(partition);
     },
     disown(partition) {
       feeds.get(partition)?.stop();
@@ -71,7 +74,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     },
     stats: () => dispatcher.stats(),
     async close() {
-      for (const timer of timers) clearTimeout(timer);
+      for (const { timer } of wakeUps.values()) clearTimeout(timer);
       await dispatcher.drain();
     },
   };

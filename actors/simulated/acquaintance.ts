@@ -1,6 +1,6 @@
 import { draw, mix } from './draw.js';
 import { ownHashIdOf, publicIdOf } from './names.js';
-import { allMembers, MEMBERS, memberAt, type Person, personBySlug, placeOf } from './people.js';
+import { allMembers, MEMBERS, memberAt, type Person, placeOf } from './people.js';
 
 /**
  * How one member stands to another. Drawn from the pair, so it needs no storage; who is not among the members is a
@@ -19,25 +19,25 @@ export const DAY_MS = 86_400_000;
 export interface Self {
   actorId: string;
   hashId: string;
-  person: Person;
+  slug: string;
   seed: number;
 }
 
 export function selfOf(actorId: string): Self {
   const hashId = ownHashIdOf(actorId);
-  return { actorId, hashId, person: personBySlug(publicIdOf(hashId)), seed: draw(hashId) };
+  return { actorId, hashId, slug: publicIdOf(hashId), seed: draw(hashId) };
 }
 
 /** How `slug` stands to the account with this seed. */
-export function acquaintance(self: Pick<Self, 'seed' | 'person'>, slug: string): Acquaintance {
-  if (slug === self.person.slug) return 'self';
+export function acquaintance(self: Pick<Self, 'seed' | 'slug'>, slug: string): Acquaintance {
+  if (slug === self.slug) return 'self';
   const place = placeOf(slug);
   return place === undefined ? 'stranger' : drawn(self.seed, place);
 }
 
 /** The members that stand so to the account, in their fixed order. */
 export function membersThatAre(self: Self, wanted: Acquaintance): Person[] {
-  return allMembers().filter((person, place) => person.slug !== self.person.slug && drawn(self.seed, place) === wanted);
+  return allMembers().filter((person, place) => person.slug !== self.slug && drawn(self.seed, place) === wanted);
 }
 
 /** Degrees of distance: 0 is the account itself, 3 everybody beyond the second degree. */
@@ -57,7 +57,7 @@ export function distanceTo(self: Self, slug: string): number {
 
 /** Tells who is connected to somebody other than the account, for the `connection_of` filter. */
 export function connectedTo(hashId: string): (person: Person) => boolean {
-  const other = { seed: draw(hashId), person: personBySlug(publicIdOf(hashId)) };
+  const other = { seed: draw(hashId), slug: publicIdOf(hashId) };
   return (person) => acquaintance(other, person.slug) === 'connected';
 }
 

@@ -9,15 +9,16 @@ import * as people from './people.js';
 const DEFAULT_CONNECTIONS = 25;
 
 export const getIdentity: Answering<'social.identity.get'> = ({ self }) => {
-  const avatar = people.pictureOf(self.person);
+  const person = people.personBySlug(self.slug);
+  const avatar = people.pictureOf(person);
   return answer<'social.identity.get'>({
     actor_id: self.actorId,
     hash_id: self.hashId,
-    public_id: self.person.slug,
-    member_id: self.person.memberId,
-    firstName: self.person.firstName,
-    lastname: self.person.lastName,
-    headline: people.headlineOf(self.person),
+    public_id: person.slug,
+    member_id: person.memberId,
+    firstName: person.firstName,
+    lastname: person.lastName,
+    headline: people.headlineOf(person),
     ...(avatar === null ? {} : { avatar }),
   });
 };

@@ -1,3 +1,4 @@
+import { isProviderId } from '../capabilities/fields.js';
 import { draw } from './draw.js';
 
 /**
@@ -9,7 +10,6 @@ import { draw } from './draw.js';
 const PERSON = 'SIM_';
 const PEER_SLUG = 'sim.';
 const CONVERSATION = '2-';
-const PROVIDER_ID = /^[A-Za-z0-9_+=-]{1,255}$/;
 const ID_CHARACTERS = 255;
 
 /** Hash id of a public slug. */
@@ -27,7 +27,7 @@ export function publicIdOf(hashId: string): string {
 
 /** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets a drawn one (decision C13). */
 export function ownHashIdOf(actorId: string): string {
-  return PROVIDER_ID.test(actorId) ? actorId : `${PERSON}${draw(actorId).toString(36)}`;
+  return isProviderId(actorId) ? actorId : `${PERSON}${draw(actorId).toString(36)}`;
 }
 
 /** The conversation with this person, as the other side of it names it. */

@@ -35,7 +35,7 @@ export function pastConversations(self: Self): PastConversation[] {
     Array.from({ length: between(low, high, self.seed, 70 + salt) }, () => conversationAt(self, category, ++step)),
   );
   return all
-    .filter((conversation) => conversation.person.slug !== self.person.slug)
+    .filter((conversation) => conversation.person.slug !== self.slug)
     .sort((a, b) => b.lastActivityAt - a.lastActivityAt);
 }
 

@@ -74,7 +74,7 @@ export const searchPeople: Answering<'social.people.search'> = ({ input, self })
   const start = input.start ?? 0;
   const worded = matcher(input.keywords);
   const filtered = allOf(criteriaFor(self), input.filters);
-  const test: Test = (person) => worded(person.text) && filtered(person);
+  const test = (person: people.Member) => worded(person.text) && filtered(person);
   const found = page(people.allMembers(), test, start, input.count ?? DEFAULT_COUNT);
   return answer<'social.people.search'>({ people: found.map((person) => rowOf(self, person)), start });
 };

@@ -27,6 +27,10 @@ export interface Person {
   joinedBucket: number;
   veteran: boolean;
   openToVolunteer: boolean;
+}
+
+/** Somebody searches find. */
+export interface Member extends Person {
   /** What keywords are looked for in, lower case. */
   text: string;
 }
@@ -35,18 +39,18 @@ export interface Person {
 export const MEMBERS = 997;
 const LATEST_GRADUATION = 2024;
 
-const members: Person[] = [];
+const members: Member[] = [];
 const places = new Map<string, number>();
 
 /** Everybody a search can find, in one fixed order. Computed at first use, then kept by the thread. */
-export function allMembers(): readonly Person[] {
+export function allMembers(): readonly Member[] {
   if (members.length === 0) {
     for (let place = 0; place < MEMBERS; place++) {
       const first = pick(vocabulary.FIRST_NAMES, place, 1);
       const last = pick(vocabulary.LAST_NAMES, place, 2);
       const ascii = `${first}-${last}-${place}`.normalize('NFD').replaceAll(/[^A-Za-z0-9-]/g, '');
       const person = personOf(ascii.toLowerCase(), first, last);
-      members.push(person);
+      members.push({ ...person, text: textOf(person) });
       places.set(person.slug, place);
     }
   }
@@ -155,7 +159,7 @@ function personOf(slug: string, firstName: string, lastName: string): Person {
   const seed = draw(slug);
   const place = (list: readonly string[], salt: number) => mix(seed, salt) % list.length;
   const graduationYear = between(1985, LATEST_GRADUATION, seed, 14);
-  const person: Person = {
+  return {
     slug,
     hashId: hashIdOf(slug),
     seed,
@@ -178,16 +182,12 @@ function personOf(slug: string, firstName: string, lastName: string): Person {
     joinedBucket: between(1, 5, seed, 17),
     veteran: mix(seed, 18) % 10 === 0,
     openToVolunteer: mix(seed, 19) % 3 === 0,
-    text: '',
   };
-  person.text = [
-    nameOf(person),
-    headlineOf(person),
-    locationOf(person),
-    industryOf(person),
-    ...person.skills.map((skill) => word(vocabulary.SKILLS, skill)),
-  ]
+}
+
+function textOf(person: Person): string {
+  const skills = person.skills.map((skill) => word(vocabulary.SKILLS, skill));
+  return [nameOf(person), headlineOf(person), locationOf(person), industryOf(person), ...skills]
     .join(' ')
     .toLowerCase();
-  return person;
 }

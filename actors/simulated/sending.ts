@@ -3,7 +3,7 @@ import type { AnswerOf } from '../capabilities/signatures.js';
 import type { Outcome } from '../execution.js';
 import { type Answering, type Ask, answer } from './ask.js';
 import { conversationWith, participantOf } from './names.js';
-import { nameOf } from './people.js';
+import { nameOf, personBySlug } from './people.js';
 
 /**
  * Messages and attachments. Each is recorded as `message_sent` on the sender's connection, which is how its conversation
@@ -50,7 +50,7 @@ async function send(ask: Ask<'social.message.send' | 'social.attachment.send'>, 
     message_urn,
     message_body: draft.body,
     sender_hash_id: self.hashId,
-    sender_name: nameOf(self.person),
+    sender_name: nameOf(personBySlug(self.slug)),
     recipient_hash_ids: [recipient],
     delivered_at,
     ...(draft.content.length > 0 ? { render_content: draft.content } : {}),

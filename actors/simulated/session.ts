@@ -7,29 +7,28 @@ import { pick } from './draw.js';
 
 const RIGHT_CODE = '000000';
 const CONTRACTS = ['Corporate Recruiter', 'Talent Partners', 'Campus Hiring'] as const;
-/** A simulated session has no cookies. It exists so that a reconnect counts `state_revision` up (decision C11). */
-const EMPTY_SESSION = JSON.stringify({ cookies: [], origins: [] });
 
 /** Asks for codes until the right one comes; the third wrong one and a captcha nobody can solve reject (decision O10). */
 export async function passChallenge(execution: Execution, kind: ChallengeKind): Promise<void> {
   while ((await execution.challenge(kind, kind !== 'captcha')) !== RIGHT_CODE);
 }
 
+/** There is no session to store, but a reconnect counts `state_revision` up as any fresh one does (decision C11). */
 export const login: Answering<'social.login'> = ({ input }) => {
   const outcome = answer<'social.login'>({ reason: 'login_succeeded' });
-  return input.reconnect ? { ...outcome, effects: { session: EMPTY_SESSION, health: 'ready' } } : outcome;
+  return input.reconnect ? { ...outcome, effects: { newSession: true } } : outcome;
 };
 
 export const checkHealth: Answering<'social.health.check'> = ({ self }) =>
   answer<'social.health.check'>({ health: 'ready', actor_id: self.actorId });
 
-/** Every contract asked for is there; without one, the account's first. */
+/** Every contract asked for is there; without one, the account's own. Published as a new session (decision C10). */
 export const switchRecruiter: Answering<'social.recruiter.switch'> = ({ input, self }) => {
   const wanted = input.contract?.toLowerCase();
   const known = CONTRACTS.find((name) => wanted !== undefined && name.toLowerCase().includes(wanted.trim()));
   const contract = known ?? input.contract ?? pick(CONTRACTS, self.seed, 60);
   return {
     ...answer<'social.recruiter.switch'>({ contract, recruiter_ready: true }),
-    effects: { recruiter: { health: 'ready', reason: null, contract } },
+    effects: { newSession: true, recruiter: { health: 'ready', reason: null, contract } },
   };
 };

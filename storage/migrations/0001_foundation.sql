@@ -110,13 +110,19 @@ create table operation (
   check (status not in ('running', 'waiting_user') or epoch is not null),
   check ((status = 'failed') = (error_code is not null)),
   check (status <> 'succeeded' or result is not null)
-);
+) with (fillfactor = 80);
 create unique index operation_idempotency on operation (workspace_id, idempotency_key);
 create index operation_by_workspace on operation (workspace_id, id);
 create index operation_by_connection on operation (connection_id, id);
--- One running operation per connection: decided here, whatever the processes believe.
-create unique index operation_lease on operation (connection_id) where status in ('running', 'waiting_user');
-create index operation_live on operation (partition) where status in ('running', 'waiting_user');
+
+-- One running or waiting operation per connection: decided here, whatever the processes believe. A table of its own and no
+-- index over status: an operation changes its status three times, and none of its indexes notices (HOT updates, for
+-- which its pages keep room). What is queued is found by its job.
+create table lease (
+  connection_id uuid primary key,
+  operation_id uuid not null,
+  partition smallint not null
+);
 
 -- Keys of operations that went with their connection: a reused key must conflict, never send again.
 create table idempotency_tombstone (

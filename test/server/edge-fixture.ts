@@ -115,13 +115,11 @@ export class StillSystem implements ActorSystem {
     });
   }
 
-  /** Resolves when somebody waits for an operation. */
+  /** Resolves when somebody begins to wait for an operation, from now on. */
   asked(): Promise<void> {
-    return this.#waiting.size > 0
-      ? Promise.resolve()
-      : new Promise((resolve) => {
-          this.#asked = resolve;
-        });
+    return new Promise((resolve) => {
+      this.#asked = resolve;
+    });
   }
 
   settle(operationId: string): void {

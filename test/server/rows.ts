@@ -9,7 +9,15 @@ export async function putOperation(db: Sql, id: string, status: OperationStatus,
   const result = status === 'succeeded' || status === 'skipped' ? extra : null;
   await db.query(
     'testPutOperation',
-    `update operation set status = $2, epoch = 1, challenge = $3, error_code = $4, error_details = $5, result = $6 where id = $1`,
+    `with put as (
+       update operation set status = $2, epoch = 1, challenge = $3, error_code = $4, error_details = $5, result = $6
+       where id = $1 returning id, connection_id, partition, status
+     ), released as (
+       delete from lease using put where lease.connection_id = put.connection_id
+     )
+     insert into lease (connection_id, operation_id, partition)
+     select connection_id, id, partition from put where status in ('running', 'waiting_user')
+     on conflict (connection_id) do update set operation_id = excluded.operation_id`,
     [
       id,
       status,

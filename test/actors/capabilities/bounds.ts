@@ -266,6 +266,7 @@ export const BOUNDS: Record<string, Bounds> = {
         { conversation_id: 'a', render_content_unions: [{ a: 1 }] },
         { conversation_id: 'a', body: '  ', render_content_unions: times(5, { a: 1 }) },
         { conversation_id: 'a', body: 'b', render_content_unions: [] },
+        { conversation_id: 'a', render_content_unions: [{ a: 'line\r\nline' }] },
         // [{"a":"…"}] is ten bytes and the text.
         { conversation_id: 'a', render_content_unions: [{ a: long(16 * 1024 - 10) }] },
       ],
@@ -278,6 +279,8 @@ export const BOUNDS: Record<string, Bounds> = {
         [{ conversation_id: 'a', body: long(2001) }, 'input.body'],
         [{ conversation_id: 'a', body: 'a\u0000' }, 'input.body'],
         [{ conversation_id: 'a', render_content_unions: times(6, { a: 1 }) }, 'input.render_content_unions'],
+        [{ conversation_id: 'a', render_content_unions: [{ a: ['b\u0000'] }] }, 'input.render_content_unions'],
+        [{ conversation_id: 'a', render_content_unions: [{ '\ud800': 1 }] }, 'input.render_content_unions'],
         [{ conversation_id: 'a', render_content_unions: [{ a: 1 }, {}] }, 'input.render_content_unions[1]'],
         [{ conversation_id: 'a', render_content_unions: ['a'] }, 'input.render_content_unions[0]'],
         [{ conversation_id: 'a', render_content_unions: [[1]] }, 'input.render_content_unions[0]'],

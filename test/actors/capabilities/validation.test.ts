@@ -58,6 +58,7 @@ t.test('a conversation urn must name the own actor, once it is known', async (t)
   const input = { conversation_urn: 'urn:social:conversation:(me,2-a)' };
   t.strictSame(check('social.messages.list', input, { ownActor: 'me' }), []);
   t.strictSame(check('social.messages.list', input, { ownActor: null }), []);
+  t.strictSame(check('social.messages.list', input, { ownActor: 'no recipient' }), [], 'its hash id is another');
   t.equal(check('social.messages.list', input, { ownActor: 'you' })[0]?.path, 'input.conversation_urn');
 });
 

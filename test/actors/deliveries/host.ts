@@ -146,7 +146,7 @@ export class DeliveryHost {
       'testFetch',
       `update pgboss.job_common j set state = 'active', started_on = now()
        where name = $1 and id in (select id from pgboss.job_common where name = $1 and state = 'created'
-         and start_after <= greatest($2, now()) order by created_on, id limit $3)
+         and start_after <= greatest($2, now()) order by created_on, id limit $3 for update skip locked)
        returning id`,
       [queueName('delivery', partition), this.clock.now(), limit],
     );

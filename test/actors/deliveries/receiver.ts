@@ -81,6 +81,8 @@ export async function receiver(t: Test, certificate: Certificate, answer: Answer
     answer(got, response, request.socket);
   });
   server.on('tlsClientError', () => {});
+  // Answers go on after the sender has hung up: that is what they are for.
+  server.on('secureConnection', (socket) => socket.on('error', () => {}));
   server.on('connection', () => self.connections++);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

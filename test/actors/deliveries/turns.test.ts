@@ -18,7 +18,7 @@ function subscription(waiting: number): SubscriptionActor {
 function slowed(waiting: number): SubscriptionActor {
   const actor = subscription(waiting + 1);
   actor.next();
-  actor.ended(timedOut);
+  actor.ended(timedOut, 15_000);
   return actor;
 }
 
@@ -76,11 +76,11 @@ t.test('the allowance halves at each timeout down to one and grows back with ans
     return count;
   };
   t.equal(inFlight(), 8);
-  for (let i = 0; i < 8; i++) actor.ended(timedOut);
+  for (let i = 0; i < 8; i++) actor.ended(timedOut, 15_000);
   t.ok(actor.slow);
   t.equal(inFlight(), 1);
   for (let i = 0; i < 8; i++) {
-    actor.ended(delivered);
+    actor.ended(delivered, 10);
     actor.next();
   }
   t.notOk(actor.slow);
@@ -94,12 +94,12 @@ t.test('a slow subscription sheds what waits beyond its bound and takes no more'
 });
 
 t.test('what is put back comes back at the pace of the receiver, and within two minutes', async (t) => {
-  const actor = subscription(256);
+  const actor = subscription(1);
   const now = new Date();
   const after_ms = () => actor.putBackAt(now).getTime() - now.getTime();
   const first_ms = after_ms();
   t.ok(first_ms >= 1_000);
-  t.equal(after_ms() - first_ms, 12.5 - (12.5 % 1), 'each a turn later');
+  t.equal(after_ms() - first_ms, Math.floor(actor.pace_ms), 'each a turn later');
   for (let i = 0; i < 100_000; i++) after_ms();
   const late_ms = Array.from({ length: 100 }, after_ms);
   t.ok(late_ms.every((ms) => ms >= 60_000 && ms <= 120_000));

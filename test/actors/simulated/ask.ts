@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
 import type { Execution, Outcome, ProviderRuntime } from '../../../actors/execution.js';
 import type { Sql } from '../../../storage/database.js';
 import { recordEvents } from '../../../storage/events-record.js';
@@ -89,7 +90,7 @@ export async function perform(
   connection: ConnectionRow,
   capability: string,
   input: Record<string, unknown>,
-  operationId: string = randomUUID(),
+  operationId: string = uuidv7(),
 ): Promise<Outcome> {
   const { outcome } = await ask(provider, connection, capability, input, { operationId });
   if (outcome.status === 'succeeded') {
@@ -97,7 +98,7 @@ export async function perform(
       'testOperation',
       `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint,
          input, result)
-       values ($1, $2, $3, $4, $5, 'succeeded', $1, '', '{}', $6)`,
+       values ($1::uuid, $2, $3, $4, $5, 'succeeded', $1::uuid::text, '', '{}', $6)`,
       [
         operationId,
         connection.workspace_id,

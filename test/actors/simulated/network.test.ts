@@ -186,10 +186,10 @@ t.test('a download has the size and type it says', async (t) => {
 });
 
 t.test('a reconnect makes a session and a switch publishes the recruiter', async (t) => {
-  t.match((await ask(provider, ada, 'social.login', { reconnect: true })).outcome, { effects: { session: String } });
+  t.match((await ask(provider, ada, 'social.login', { reconnect: true })).outcome, { effects: { newSession: true } });
   t.notOk('effects' in (await ask(provider, ada, 'social.login')).outcome, 'a live session is only verified');
   t.match((await ask(provider, ada, 'social.recruiter.switch', { contract: 'talent' })).outcome, {
     result: { contract: 'Talent Partners', recruiter_ready: true },
-    effects: { recruiter: { health: 'ready', contract: 'Talent Partners' } },
+    effects: { newSession: true, recruiter: { health: 'ready', contract: 'Talent Partners' } },
   });
 });

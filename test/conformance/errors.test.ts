@@ -1,0 +1,261 @@
+import pg from 'pg';
+import t from 'tap';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/errors.js';
+import { receiveCallbacks } from '../fixture/callbacks.js';
+import { insertDeliveries } from '../server/rows.js';
+import { hold, type Row, stage, work } from './table.js';
+
+/**
+ * The section "Errors": every code of an HTTP answer with its status, and every `error_code` of a failed operation with
+ * whether it may be retried (decisions H2, O8). The statuses are typed here again, so that the service's own list is held
+ * against the specification and not against itself.
+ */
+const STATUSES: Record<string, number> = {
+  invalid_json: 400,
+  validation_error: 400,
+  unauthorized: 401,
+  gateway_unauthorized: 401,
+  user_agent_required: 403,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  connection_conflict: 409,
+  connection_busy: 409,
+  connection_not_ready: 409,
+  idempotency_conflict: 409,
+  challenge_not_accepting_code: 409,
+  not_outcome_unknown: 409,
+  delivery_not_failed: 409,
+  subscription_inactive: 409,
+  not_simulated: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal_error: 500,
+  encryption_key_unavailable: 503,
+  overloaded: 503,
+  unavailable: 503,
+};
+
+/** Every `error_code` (decision O8), and whether asking again can be expected to help. */
+const FAILURES: Record<string, boolean> = {
+  validation_error: false,
+  connection_not_ready: false,
+  recruiter_not_ready: false,
+  authentication_failed: false,
+  identity_mismatch: false,
+  challenge_expired: true,
+  challenge_failed: true,
+  challenge_unsupported: false,
+  regional_proxy_unavailable: false,
+  proxy_error: true,
+  browser_unavailable: true,
+  upstream_error: true,
+  parsing_error: false,
+  provider_not_found: false,
+  provider_rate_limited: true,
+  provider_restricted: false,
+  upstream_timeout: true,
+  session_fenced: true,
+  worker_lost: true,
+  deadline_exceeded: true,
+  internal_error: true,
+};
+
+/** How an answer with this code is brought about on a plain service. */
+const plain = (code: string, row: Omit<Row, 'says' | 'status'>): Row => {
+  const status = STATUSES[code] ?? 0;
+  return {
+    says: `${status} ${code}`,
+    status,
+    ...row,
+    // "Service conflicts return HTTP 409 with body {code}", and nothing else.
+    ...(status === 409 ? { answer: { code } } : { like: { code } }),
+    carries: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': /./, ...row.carries },
+  };
+};
+
+const SUE = { provider: 'social', username: 'sue', password: 'sandbox', region: 'US' };
+
+const onAPlainService: Row[] = [
+  plain('invalid_json', { send: 'POST /v1/connections', body: '[' }),
+  plain('invalid_json', { send: 'POST /v1/connections', body: '[]' }),
+  plain('invalid_json', { send: 'POST /v1/connections', body: Buffer.from([0x7b, 0xff, 0x7d]) }),
+  plain('validation_error', { send: 'POST /v1/connections', body: { provider: 'other' } }),
+  plain('validation_error', {
+    send: 'POST /v1/connections/{ada}/operations',
+    body: work('social.identity.get'),
+  }),
+  plain('unauthorized', {
+    send: 'GET /v1/connections',
+    scopes: 'none',
+    carries: { 'www-authenticate': 'Bearer' },
+  }),
+  plain('forbidden', { send: 'GET /v1/connections', scopes: ['events:read'] }),
+  plain('not_found', { send: 'GET /v1/connections/{nobody}' }),
+  plain('method_not_allowed', { send: 'PUT /v1/connections', carries: { allow: 'GET, POST' } }),
+  plain('connection_conflict', { send: 'POST /v1/connections', body: SUE }),
+  plain('connection_busy', { send: 'POST /v1/connections/{busy}/disconnect' }),
+  plain('connection_not_ready', { send: 'PATCH /v1/subscriptions/{inactive}', body: { active: true } }),
+  plain('idempotency_conflict', {
+    send: 'POST /v1/connections/{ada}/operations',
+    headers: { 'Idempotency-Key': 'used' },
+    body: work('social.health.check'),
+  }),
+  plain('challenge_not_accepting_code', {
+    send: 'POST /v1/operations/{operation}/challenge',
+    body: { challenge_id: 'x', code: '1' },
+  }),
+  plain('not_outcome_unknown', { send: 'POST /v1/operations/{operation}/reconcile' }),
+  plain('delivery_not_failed', { send: 'POST /v1/deliveries/{delivered}/replay' }),
+  plain('subscription_inactive', { send: 'POST /v1/deliveries/{failed}/replay' }),
+  plain('not_simulated', {
+    send: 'POST /v1/connections/{sue}/simulated-events',
+    body: { type: 'message_sent', data: {} },
+  }),
+  plain('body_too_large', { send: 'POST /v1/connections', body: 'x'.repeat(65_537) }),
+  plain('unsupported_media_type', {
+    send: 'POST /v1/connections',
+    headers: { 'content-type': 'text/plain' },
+    body: '{}',
+  }),
+];
+
+const GATEWAY = { 'Gateway-Access-Client-Id': 'gw', 'Gateway-Access-Client-Secret': 'shh', 'User-Agent': 'test/1' };
+
+/** Hosted behind a gateway, with a rate limit, without an encryption key. */
+const onAHostedService: Row[] = [
+  plain('gateway_unauthorized', { send: 'GET /healthz', scopes: 'none' }),
+  plain('user_agent_required', { send: 'GET /healthz', scopes: 'none', headers: { ...GATEWAY, 'User-Agent': ' ' } }),
+  {
+    says: 'healthz needs only the gateway headers',
+    send: 'GET /healthz',
+    scopes: 'none',
+    headers: GATEWAY,
+    status: 200,
+  },
+  plain('encryption_key_unavailable', { send: 'POST /v1/connections', headers: GATEWAY, body: SUE }),
+  {
+    says: 'a simulated connection keeps no secret',
+    send: 'POST /v1/connections',
+    headers: GATEWAY,
+    body: { provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } },
+    status: 201,
+    keep: { ada: 'id' },
+  },
+  plain('encryption_key_unavailable', {
+    send: 'POST /v1/connections/{ada}/operations',
+    headers: { ...GATEWAY, 'Idempotency-Key': 'sealed' },
+    body: work('social.message.send', { recipient_actor_id: 'bob', body: 'Hello' }),
+  }),
+  plain('encryption_key_unavailable', {
+    send: 'POST /v1/connections/{ada}/subscriptions',
+    headers: GATEWAY,
+    body: { event_types: ['message_sent'], callback_url: 'https://93.184.216.34/callback' },
+  }),
+  {
+    says: 'an input that is not sealed needs no key',
+    send: 'POST /v1/connections/{ada}/operations',
+    headers: { ...GATEWAY, 'Idempotency-Key': 'open' },
+    body: work('social.identity.get'),
+    status: 202,
+  },
+];
+
+t.test('every HTTP error code has its status and its body', async (t) => {
+  t.strictSame({ ...HTTP_ERRORS }, STATUSES, "the service's list is the specification's");
+  const callbacks = await receiveCallbacks(t);
+  const on = await stage(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const { client } = on.service;
+  on.names.ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
+  on.names.sue = await client.connect(SUE);
+  const busy = { provider: 'simulated', external_actor: { kind: 'person', id: 'sim-challenge-captcha' } };
+  on.names.busy = await client.connect(busy);
+  await client.settled((await client.submit(on.names.busy, 'social.login')).body.id);
+  on.names.operation = (await client.run(on.names.ada, 'social.identity.get')).id;
+  await client.submit(on.names.ada, 'social.identity.get', {}, 'used');
+  const subscription = await client.send('POST', `/v1/connections/${on.names.sue}/subscriptions`, {
+    event_types: ['message_sent'],
+    callback_url: callbacks.url,
+  });
+  on.names.inactive = String(subscription.body.id);
+  const stored = await insertDeliveries(on.db, on.names.inactive, ['delivered', 'failed']);
+  [on.names.delivered, on.names.failed] = [stored.deliveries[0] ?? '', stored.deliveries[1] ?? ''];
+  await hold(t, on, onAPlainService);
+
+  const details = await on.call({
+    send: 'POST /v1/connections',
+    body: { ...SUE, password: 'secret\n', region: 'XXX' },
+  });
+  t.match(details.body, {
+    message: String,
+    errors: [{ path: 'body.password' }, { path: 'body.region', value: 'XXX' }],
+  });
+  t.notMatch(details.text, 'secret', 'a secret is never repeated (decision H2)');
+});
+
+t.test('a hosted service asks for its gateway, limits rates, and says that it has no encryption key', async (t) => {
+  const on = await stage(t, {
+    BROWSER_PATH: '/bin/false',
+    ENCRYPTION_KEYS: '',
+    PROVIDER: 'sandbox',
+    GATEWAY_CLIENT_ID: 'gw',
+    GATEWAY_CLIENT_SECRET: 'shh',
+    RATE_LIMIT_PER_SECOND: '20',
+  });
+  await hold(t, on, onAHostedService);
+  const many = await Promise.all(
+    Array.from({ length: 80 }, () => on.call({ send: 'GET /v1/connections', headers: GATEWAY })),
+  );
+  const refused = many.find((one) => one.status === STATUSES.rate_limited);
+  t.match(refused, { body: { code: 'rate_limited' }, headers: { 'retry-after': /^[1-9]\d*$/ } });
+});
+
+t.test('without its database the service is unavailable, and says so', async (t) => {
+  const on = await stage(t, { BROWSER_PATH: '/bin/false' });
+  on.names.ada = await on.service.client.connect({
+    provider: 'simulated',
+    external_actor: { kind: 'person', id: 'ada' },
+  });
+  const { pathname } = new URL(on.ground.databaseUrl);
+  const name = pathname.slice(1);
+  const server = new pg.Client({ connectionString: on.ground.databaseUrl.replace(pathname, '/postgres') });
+  await server.connect();
+  t.teardown(() => server.end());
+  await server.query(`alter database ${name} allow_connections false`);
+  await server.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  const health = await on.call({ send: 'GET /healthz', scopes: 'none' });
+  t.strictSame([health.status, health.body], [503, { status: 'unavailable' }], 'healthz');
+  const read = await on.call({ send: 'GET /v1/connections/{ada}' });
+  t.match(read, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': '1' } });
+  await server.query(`alter database ${name} allow_connections true`);
+  for (;;) {
+    const back = await on.call({ send: 'GET /v1/connections/{ada}' });
+    if (back.status === 200) break;
+    t.equal(back.status, 503, 'until the database is back');
+  }
+});
+
+t.test('every error_code of a failed operation tells whether it may be retried', async (t) => {
+  t.strictSame(
+    Object.fromEntries(Object.entries(OPERATION_ERRORS).map(([code, { retryable }]) => [code, retryable])),
+    FAILURES,
+    "the service's list is the specification's",
+  );
+  const { service } = await stage(t, { BROWSER_PATH: '/bin/false' });
+  const ada = await service.client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
+  const submitted = [];
+  for (const code of Object.keys(FAILURES)) {
+    submitted.push([
+      code,
+      await service.client.submit(ada, 'social.profile.get', { profile_id: `sim-fail-${code}` }),
+    ] as const);
+  }
+  for (const [code, { body }] of submitted) {
+    const failed = await service.client.settled(body.id);
+    t.match(failed, { status: 'failed', error_code: code, error_details: { retryable: FAILURES[code] } }, code);
+    t.equal(failed.result, null, `${code} has no result`);
+  }
+  const upstream = await service.client.run(ada, 'social.profile.get', { profile_id: 'sim-upstream-503' });
+  t.match(upstream, { error_code: 'upstream_error', error_details: { upstream_status: 503 } });
+});

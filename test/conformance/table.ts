@@ -1,0 +1,116 @@
+import type { Test } from 'tap';
+import { request } from 'undici';
+import type { Database } from '../../storage/database.js';
+import type { Scope } from '../../storage/records.js';
+import { createKey } from '../../storage/workspaces.js';
+import { type RunningService, type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+
+/**
+ * The specification's tables as data. A row says in words which row of which table it is, what is sent, and what comes
+ * back; rows run in order on one running service and may name what an earlier row created as `{name}`.
+ */
+export interface Row {
+  /** The row of the specification or the decision that is held here. */
+  says: string;
+  /** `POST /v1/connections/{ada}/operations` */
+  send: string;
+  /** Sent as JSON, unless it is text or bytes already. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Scopes of the key; all of them when left out, `none` for no key. */
+  scopes?: readonly Scope[] | 'none';
+  status: number;
+  /** The body has exactly these fields. */
+  fields?: readonly string[];
+  /** The body is exactly this. */
+  answer?: unknown;
+  /** The body has at least this. */
+  like?: Record<string, unknown>;
+  /** Header by header: exact text, a pattern, or absent. */
+  carries?: Record<string, string | RegExp | undefined>;
+  /** Keeps `body[field]` as `{name}` for later rows. */
+  keep?: Record<string, string>;
+}
+
+export interface Stage {
+  ground: ServiceGround;
+  service: RunningService;
+  db: Database;
+  names: Record<string, string>;
+  key(scopes: readonly Scope[]): Promise<string>;
+  call(row: Pick<Row, 'send' | 'body' | 'headers' | 'scopes'>): Promise<TableAnswer>;
+}
+
+export interface TableAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  body: Record<string, unknown>;
+}
+
+/** A running service with a database of its own, and what is needed to hold rows against it. */
+export async function stage(t: Test, env: Record<string, string> = {}): Promise<Stage> {
+  const ground = await serviceGround(t, env);
+  const service = await startService(t, ground);
+  const names: Record<string, string> = { nobody: '01900000-0000-7000-8000-000000000000' };
+  const keys = new Map<string, Promise<string>>();
+  const key = (scopes: readonly Scope[]) => {
+    const wanted = [...scopes].sort().join();
+    const made = keys.get(wanted) ?? newKey(ground, scopes);
+    keys.set(wanted, made);
+    return made;
+  };
+  const call: Stage['call'] = async ({ send, body, headers = {}, scopes }) => {
+    const [method, path] = filled(names, send).split(' ') as [string, string];
+    const bearer = scopes === 'none' ? undefined : scopes ? await key(scopes) : ground.key;
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const payload = body === undefined ? undefined : raw ? body : filled(names, JSON.stringify(body));
+    const answer = await request(service.url + path, {
+      method: method as 'GET',
+      headers: {
+        ...(bearer && { authorization: `Bearer ${bearer}` }),
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, filled(names, value)])),
+      },
+      ...(payload !== undefined && { body: payload }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: answer.headers, text, body: text === '' ? {} : JSON.parse(text) };
+  };
+  return { ground, service, db: ground.db, names, key, call };
+}
+
+async function newKey({ db, workspaceId }: ServiceGround, scopes: readonly Scope[]): Promise<string> {
+  const created = await createKey(db, { workspaceId, name: 'some scopes', scopes: [...scopes], expiresAt: null });
+  if (!created) throw new Error('no key');
+  return created.key;
+}
+
+function filled(names: Record<string, string>, text: string): string {
+  return text.replace(/\{([a-z_]+)\}/g, (whole, name: string) => names[name] ?? whole);
+}
+
+/** Holds each row against the service, in order. */
+export async function hold(t: Test, on: Stage, rows: readonly Row[]): Promise<void> {
+  for (const row of rows) {
+    const answer = await on.call(row);
+    const said = `${row.says}: ${row.send}`;
+    const instead = answer.status === row.status ? '' : `, not ${answer.text.slice(0, 300)}`;
+    t.equal(answer.status, row.status, `${said} is ${row.status}${instead}`);
+    if (row.fields) t.strictSame(Object.keys(answer.body).sort(), [...row.fields].sort(), `${said} has these fields`);
+    if (row.answer !== undefined) {
+      const wanted = row.answer === null ? '' : filled(on.names, JSON.stringify(row.answer));
+      t.strictSame(answer.text === '' ? '' : answer.body, wanted === '' ? '' : JSON.parse(wanted), `${said} is exact`);
+    }
+    if (row.like) t.match(answer.body, JSON.parse(filled(on.names, JSON.stringify(row.like))), said);
+    for (const [name, value] of Object.entries(row.carries ?? {})) {
+      if (value === undefined) t.equal(answer.headers[name], undefined, `${said} has no ${name}`);
+      else if (typeof value === 'string') t.equal(answer.headers[name], filled(on.names, value), `${said} has ${name}`);
+      else t.match(answer.headers[name], value, `${said} has ${name}`);
+    }
+    for (const [name, field] of Object.entries(row.keep ?? {})) on.names[name] = String(answer.body[field]);
+  }
+}
+
+/** The body of a submission. */
+export const work = (capability: string, input: unknown = {}) => ({ capability, input });
