@@ -18,7 +18,16 @@ export type Printable<Min extends number, Max extends number> = string &
   tags.MaxLength<Max> &
   tags.Pattern<'^[ -~]*[!-~][ -~]*$'>;
 
-export type Uuid = string & tags.Format<'uuid'>;
+/** An id of the service; typia's own format would let `urn:uuid:` through, which PostgreSQL does not read. */
+export type Uuid = string &
+  tags.TagBase<{
+    target: 'string';
+    kind: 'uuid';
+    value: undefined;
+    validate: `/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test($input)`;
+    exclusive: true;
+    schema: { format: 'uuid' };
+  }>;
 
 /** Checks a value against a type and gives it back, or throws 400 with the fields' paths. */
 export type Validator<T> = (input: unknown) => IValidation<T>;
