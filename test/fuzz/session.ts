@@ -8,7 +8,7 @@ import { type RunningService, serviceGround, startService } from '../fixture/ser
 import { insertDeliveries } from '../server/rows.js';
 
 /** How many inputs of each property: a modest number in the suite, more with FUZZ_RUNS. FUZZ_SEED repeats a run. */
-export const RUNS = Number(process.env.FUZZ_RUNS ?? 150);
+export const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
 export const SEED = Number(process.env.FUZZ_SEED ?? randomBytes(4).readUInt32BE());
 
 export interface Reply {
