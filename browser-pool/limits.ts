@@ -90,3 +90,6 @@ export const INSTALL_SILENCE_MS = 120_000;
 export const STREAM_OPEN_MS = 20_000;
 /** Characters of one frame of an event stream: past it the stream is ended as malformed. */
 export const STREAM_FRAME_CHARACTERS = 1_048_576;
+
+/** Redirects a file download follows, each re-checked: past it the provider is going round in circles. */
+export const FILE_REDIRECTS = 5;

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { ChallengeKind } from '../storage/records.js';
-import type { SessionEffects } from './messages.js';
+import type { ProxyTarget, SessionEffects } from './messages.js';
 
 /**
  * What a page program is given: one run of one capability in a context that holds the connection's session. Every
@@ -16,6 +16,8 @@ export interface ProgramRun {
   readonly actorId: string | null;
   /** Whether the context started from a stored session. */
   readonly hasSession: boolean;
+  /** What the context goes out through; requests without a browser must, too. */
+  readonly proxy: ProxyTarget;
   /** The context as it is now; another one after `renewContext`. Its pages are got from `page`. */
   readonly context: BrowserContext;
   /** The run's one page, opened when first asked for; after a challenge, where it was. Waits for its turn. */

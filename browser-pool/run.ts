@@ -5,7 +5,7 @@ import type { ContextLease, ContextOwner, Contexts } from './contexts.js';
 import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from './failures.js';
 import type { LeaseQueue } from './lease-queue.js';
 import type { PoolLimits } from './limits.js';
-import type { FromBrowser, SessionEffects, ToBrowser } from './messages.js';
+import type { FromBrowser, ProxyTarget, SessionEffects, ToBrowser } from './messages.js';
 import type { Program, ProgramOutcome, ProgramRun } from './program.js';
 import { RunPage } from './run-page.js';
 import { RunTurns } from './run-turns.js';
@@ -120,6 +120,10 @@ export class Run implements ProgramRun {
 
   get hasSession(): boolean {
     return this.order.session !== null;
+  }
+
+  get proxy(): ProxyTarget {
+    return this.order.proxy;
   }
 
   get context(): BrowserContext {

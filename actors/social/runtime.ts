@@ -6,6 +6,7 @@ import type { ConnectionRow } from '../../storage/records.js';
 import { passwordContext, sessionContext } from '../../storage/sealing.js';
 import { readSecrets } from '../../storage/session-effects.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
+import { validateRecruiterFilters } from '../capabilities/recruiter-filters.js';
 import { type Execution, Interrupted, type ProviderRuntime, type SkipReason } from '../execution.js';
 import { LIMITS } from '../limits.js';
 import type { BrowserLink } from './browser-link.js';
@@ -27,6 +28,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
     async run(execution) {
       const capability = capabilityNamed(execution.capability);
       const { connection } = execution;
+      requireSensibleFilters(execution);
       const proxy = await pinProxy(options.db, options.ring, connection, execution.capability === 'social.login');
       if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
       const secrets = await openSecrets(options, connection, execution.capability === 'social.login');
@@ -47,6 +49,12 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
       }
     },
   };
+}
+
+/** Decision O6: what recruiter filters hold is only looked at when the operation's turn comes. */
+function requireSensibleFilters({ capability, input }: Execution): void {
+  const errors = capability === 'social.recruiter.people.search' ? validateRecruiterFilters(input) : [];
+  if (errors.length > 0) throw new OperationError('validation_error', { errors });
 }
 
 const effectsOf = (effects: SessionEffects | undefined): { effects?: SessionEffects } => (effects ? { effects } : {});

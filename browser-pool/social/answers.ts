@@ -6,8 +6,9 @@ import typia, { type tags } from 'typia';
  */
 
 /** An id as the service hands it on; anything else could not be given back as an input. */
-type Id = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
-type Milliseconds = number & tags.Type<'uint64'>;
+export type Id = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
+export type Milliseconds = number & tags.Type<'uint64'>;
+export type Distance = 'SELF' | 'F' | 'S' | 'O';
 
 /** Every refusal. */
 export interface RefusalAnswer {
@@ -39,7 +40,7 @@ export interface PeopleAnswer {
     memberId: string;
     hashId: Id;
     publicId: string;
-    distance: 'SELF' | 'F' | 'S' | 'O';
+    distance: Distance;
     name: string;
     headline: string | null;
     summary: string | null;
@@ -52,16 +53,24 @@ export interface PeopleAnswer {
 }
 export const isPeople = typia.createIs<PeopleAnswer>();
 
+export interface ConversationAnswer {
+  id: Id;
+  participants: { hashId: Id }[];
+  unreadCount: number & tags.Type<'uint32'>;
+  lastActivityAt: Milliseconds;
+}
+
 export interface ConversationsAnswer {
-  data: {
-    id: Id;
-    participants: { hashId: Id }[];
-    unreadCount: number & tags.Type<'uint32'>;
-    lastActivityAt: Milliseconds;
-  }[];
+  data: ConversationAnswer[];
   paging: { nextCursor: string | null };
 }
 export const isConversations = typia.createIs<ConversationsAnswer>();
+
+/** The thread with one person; null when there is none. */
+export interface ConversationWithAnswer {
+  data: ConversationAnswer | null;
+}
+export const isConversationWith = typia.createIs<ConversationWithAnswer>();
 
 export interface MessagesAnswer {
   data: {
@@ -78,3 +87,14 @@ export interface SentAnswer {
   data: { urn: string; conversationId: Id; deliveredAt: Milliseconds };
 }
 export const isSent = typia.createIs<SentAnswer>();
+
+/** An uploaded file, by the name a message takes it under. */
+export interface UploadAnswer {
+  data: { urn: string & tags.MinLength<1>; size: number & tags.Type<'uint32'> };
+}
+export const isUpload = typia.createIs<UploadAnswer>();
+
+export interface InvitedAnswer {
+  data: { code: string & tags.MinLength<1>; message: string; invitationId: string | null };
+}
+export const isInvited = typia.createIs<InvitedAnswer>();

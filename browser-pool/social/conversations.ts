@@ -1,6 +1,12 @@
-import { RunFailure } from '../failures.js';
+import { RunFailure, unfamiliar } from '../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
-import { type ConversationsAnswer, isConversations, isMessages, type MessagesAnswer } from './answers.js';
+import {
+  type ConversationAnswer,
+  isConversations,
+  isConversationWith,
+  isMessages,
+  type MessagesAnswer,
+} from './answers.js';
 import { Endpoints } from './endpoints.js';
 import { type Site, withNames } from './site.js';
 
@@ -8,6 +14,8 @@ import { type Site, withNames } from './site.js';
 export function conversationPrograms(site: Site): [string, Program][] {
   return [
     ['social.conversations.list', (run) => listConversations(run, site)],
+    ['social.conversations.search', (run) => searchConversations(run, site)],
+    ['social.conversation.with_recipient', (run) => conversationWith(run, site)],
     ['social.messages.list', (run) => listMessages(run, site)],
   ];
 }
@@ -32,6 +40,42 @@ async function listConversations(run: ProgramRun, site: Site): Promise<ProgramOu
     isConversations,
   );
   return { result: { conversations: data.map(conversationEntry), next_cursor: paging.nextCursor } };
+}
+
+/** Spec: social.conversations.search. Looks into the three categories the spec names by default. */
+async function searchConversations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const input = run.input as {
+    keywords: string;
+    categories?: string[];
+    first_degree_connections?: boolean;
+    cursor?: string;
+    count?: number;
+  };
+  const endpoints = await Endpoints.open(run, site);
+  const { data, paging } = await endpoints.get(
+    site.paths.conversationSearch,
+    {
+      keywords: input.keywords,
+      categories: (input.categories ?? SEARCHED).join(','),
+      firstDegree: input.first_degree_connections ? 'true' : undefined,
+      count: input.count,
+      cursor: input.cursor,
+    },
+    isConversations,
+  );
+  return { result: { conversations: data.map(conversationEntry), next_cursor: paging.nextCursor } };
+}
+
+const SEARCHED = ['INBOX', 'SPAM', 'ARCHIVE'];
+
+/** Spec: social.conversation.with_recipient. Null when there is no thread; an unknown person is `provider_not_found`. */
+async function conversationWith(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { recipient_actor_id } = run.input as { recipient_actor_id: string };
+  const endpoints = await Endpoints.open(run, site);
+  const path = withNames(site.paths.conversationWith, { id: recipient_actor_id });
+  const { data } = await endpoints.get(path, {}, isConversationWith);
+  if (data && !data.participants.some(({ hashId }) => hashId === recipient_actor_id)) throw unfamiliar('answer');
+  return { result: { conversation: data && conversationEntry(data) } };
 }
 
 /** Spec: social.messages.list, "Message entry". */
@@ -59,7 +103,7 @@ function conversationOf(run: ProgramRun): string {
 }
 
 /** Spec: "Conversation entry". */
-export function conversationEntry(conversation: ConversationsAnswer['data'][number]): Record<string, unknown> {
+function conversationEntry(conversation: ConversationAnswer): Record<string, unknown> {
   return {
     conversation_id: conversation.id,
     participants: conversation.participants.map((participant) => participant.hashId),

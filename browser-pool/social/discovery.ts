@@ -1,66 +1,62 @@
-import { RunFailure, unfamiliar } from '../failures.js';
+import { unfamiliar } from '../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
 import { isPeople, type PeopleAnswer } from './answers.js';
 import { Endpoints, type Query } from './endpoints.js';
+import { type FacetTable, type Filters, facets } from './facets.js';
+import { STEPS } from './profiles.js';
 import type { Site } from './site.js';
+import { NameResolver } from './typeahead.js';
 
-/** Programs of the family "discovery": searches. */
+/** Programs of the family "discovery": the search for people. */
 export function discoveryPrograms(site: Site): [string, Program][] {
   return [['social.people.search', (run) => searchPeople(run, site)]];
 }
 
-/** The site's facets by the filter that selects them. */
-const PEOPLE_FACETS: Record<string, string> = {
-  location_id: 'locationId',
-  current_company_id: 'currentCompanyId',
-  past_company_id: 'pastCompanyId',
-  industry_id: 'industryId',
-  network: 'network',
-  connection_of: 'connectionOf',
-  follower_of: 'followerOf',
-  profile_language: 'profileLanguage',
-  school_id: 'schoolId',
-  service_category_id: 'serviceCategoryId',
-  first_name: 'firstName',
-  last_name: 'lastName',
-  title: 'title',
-  company: 'company',
-  school: 'school',
-  open_to_volunteer: 'openToVolunteer',
+const PEOPLE_FACETS: FacetTable = {
+  plain: {
+    location_id: 'locationId',
+    current_company_id: 'currentCompanyId',
+    past_company_id: 'pastCompanyId',
+    industry_id: 'industryId',
+    network: 'network',
+    connection_of: 'connectionOf',
+    follower_of: 'followerOf',
+    profile_language: 'profileLanguage',
+    school_id: 'schoolId',
+    service_category_id: 'serviceCategoryId',
+    first_name: 'firstName',
+    last_name: 'lastName',
+    title: 'title',
+    company: 'company',
+    school: 'school',
+    open_to_volunteer: 'openToVolunteer',
+  },
+  named: {
+    location_name: { facet: 'locationId', kind: 'location' },
+    current_company_name: { facet: 'currentCompanyId', kind: 'company' },
+    past_company_name: { facet: 'pastCompanyId', kind: 'company' },
+    industry_name: { facet: 'industryId', kind: 'industry' },
+    connection_of_name: { facet: 'connectionOf', kind: 'people' },
+    follower_of_name: { facet: 'followerOf', kind: 'people' },
+    school_name: { facet: 'schoolId', kind: 'school' },
+    service_category_name: { facet: 'serviceCategoryId', kind: 'service_category' },
+  },
+  single: new Set(['connectionOf', 'followerOf']),
 };
-
-/** How far away somebody is, in steps. */
-const DISTANCE: Record<PeopleAnswer['data'][number]['distance'], number> = { SELF: 0, F: 1, S: 2, O: 3 };
 
 const DEFAULT_PEOPLE = 10;
 
 /** Spec: social.people.search, "Ordinary people row". */
 async function searchPeople(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const input = run.input as {
-    keywords?: string;
-    filters?: Record<string, string | boolean>;
-    start?: number;
-    count?: number;
-  };
-  const start = input.start ?? 0;
-  const count = input.count ?? DEFAULT_PEOPLE;
-  const query: Query = { keywords: input.keywords || undefined, start, count, ...facets(input.filters ?? {}) };
+  const input = run.input as { keywords?: string; filters?: Filters; start?: number; count?: number };
+  const { start = 0, count = DEFAULT_PEOPLE } = input;
   const endpoints = await Endpoints.open(run, site);
+  const names = new NameResolver(endpoints, site.paths.typeahead);
+  const filters = await facets(PEOPLE_FACETS, input.filters ?? {}, names);
+  const query: Query = { keywords: input.keywords?.trim() || undefined, start, count, ...filters };
   const { data, paging } = await endpoints.get(site.paths.peopleSearch, query, isPeople);
   if (paging.start !== start || data.length > count) throw unfamiliar('answer');
   return { result: { people: data.map(personRow), start } };
-}
-
-function facets(filters: Record<string, string | boolean>): Query {
-  const unknown = Object.keys(filters).filter((filter) => !Object.hasOwn(PEOPLE_FACETS, filter));
-  if (unknown.length > 0) {
-    throw new RunFailure('validation_error', { reason: 'filter_not_available_on_provider', filters: unknown });
-  }
-  return Object.fromEntries(
-    Object.entries(filters)
-      .filter(([, value]) => value !== '')
-      .map(([filter, value]) => [PEOPLE_FACETS[filter], String(value)]),
-  );
 }
 
 function personRow(person: PeopleAnswer['data'][number]): Record<string, unknown> {
@@ -68,7 +64,7 @@ function personRow(person: PeopleAnswer['data'][number]): Record<string, unknown
     member_id: person.memberId,
     hash_id: person.hashId,
     public_id: person.publicId,
-    member_distance: DISTANCE[person.distance],
+    member_distance: STEPS[person.distance],
     name: person.name,
     headline: person.headline,
     summary: person.summary,

@@ -41,14 +41,20 @@ export class Endpoints {
     return this.#ask(path, { method: 'POST', data: body }, is);
   }
 
-  async #ask<Answer>(
+  /** Posts bytes once, with headers that say what they are. */
+  upload<Answer>(
     path: string,
-    request: { method: 'GET' | 'POST'; params?: Record<string, string | number>; data?: object },
+    bytes: Buffer,
+    headers: Record<string, string>,
     is: (answer: unknown) => answer is Answer,
   ): Promise<Answer> {
+    return this.#ask(path, { method: 'POST', data: bytes, headers }, is);
+  }
+
+  async #ask<Answer>(path: string, request: Ask, is: (answer: unknown) => answer is Answer): Promise<Answer> {
     const response = await this.#run.context.request.fetch(this.#site.origin + path, {
       ...request,
-      headers: { accept: 'application/json', [this.#site.csrf.header]: this.#csrf },
+      headers: { accept: 'application/json', [this.#site.csrf.header]: this.#csrf, ...request.headers },
       maxRedirects: 0,
       timeout: this.#run.request_ms(),
     });
@@ -69,19 +75,39 @@ export class Endpoints {
     if ((await response.securityDetails()) === null && this.#site.origin.startsWith('https:')) {
       throw proxyTrouble('refused');
     }
-    if (status < 400) throw this.#redirected(response.headers().location);
+    if (status < 400) {
+      const address = URL.parse(response.headers().location ?? '', this.#site.origin);
+      throw (address && turnedAway(this.#site, address)) ?? unfamiliar('redirect');
+    }
     const code = isRefusal(answer) ? answer.error.code : undefined;
+    if (status === 400 && code === 'bad_request') throw refusedInput(status);
     if (status === 403 && code === 'account_restricted') throw restricted();
-    if (status === 422 && code !== undefined) throw new ProviderRefusal(code, status);
+    if ((status === 403 || status === 422) && code !== undefined) throw new ProviderRefusal(code, status);
     throw refusal(status, response.headers()['retry-after']) ?? unfamiliar('status');
   }
+}
 
-  #redirected(location: string | undefined): RunFailure {
-    const path = URL.parse(location ?? '', this.#site.origin)?.pathname;
-    if (path === this.#site.paths.login) return loggedOut();
-    if (path === this.#site.paths.restricted) return restricted();
-    return unfamiliar('redirect');
-  }
+interface Ask {
+  method: 'GET' | 'POST';
+  params?: Record<string, string | number>;
+  data?: object;
+  headers?: Record<string, string>;
+}
+
+/** What a redirect to this address says about the session; null when it is an address like any other. */
+export function turnedAway(site: Site, { origin, pathname }: URL): RunFailure | null {
+  if (origin !== site.origin) return null;
+  if (pathname === site.paths.login) return loggedOut();
+  return pathname === site.paths.restricted ? restricted() : null;
+}
+
+/** The provider finds a value of the input senseless (a cursor it never gave, a filter's value it does not have). */
+export function refusedInput(status: number): RunFailure {
+  return new RunFailure(
+    'validation_error',
+    { reason: 'refused_by_provider', upstream_status: status },
+    { definite: true },
+  );
 }
 
 /** The provider understood and refused; `reason` is its own word for why. */

@@ -98,6 +98,9 @@ async function arrived(run: ProgramRun, site: Site, page: Page, status: number |
     case 'challenge':
     case 'challengeExpired':
     case 'feed':
+    case 'recruiter':
+    case 'recruiterContracts':
+    case 'recruiterUnavailable':
       return kind;
     case 'restricted':
       throw restricted();

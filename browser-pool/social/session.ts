@@ -1,18 +1,10 @@
-import type { ChallengeKind } from '../../storage/records.js';
 import { loggedOut, RunFailure, unfamiliar } from '../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
 import { isMe } from './answers.js';
+import { passChallenges } from './challenges.js';
 import { Endpoints } from './endpoints.js';
-import { attribute, kindOf, shows, signedInActor, submit, visit } from './pages.js';
+import { shows, signedInActor, submit, visit } from './pages.js';
 import type { PageKind, Site } from './site.js';
-
-/** Challenge kinds the service can pass on, and whether a code answers them (decision O10). */
-const CHALLENGES: Record<ChallengeKind, { acceptsCode: boolean }> = {
-  email: { acceptsCode: true },
-  sms: { acceptsCode: true },
-  authenticator: { acceptsCode: true },
-  captcha: { acceptsCode: false },
-};
 
 /** Programs of the family "session": login and health check. */
 export function sessionPrograms(site: Site): [string, Program][] {
@@ -61,14 +53,12 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
     await page.locator(selectors.password).fill(run.credentials.password);
     kind = await submit(run, site, selectors.loginSubmit);
   }
-  while (kind === 'challenge') kind = await answerChallenge(run, site);
+  kind = await passChallenges(run, site, kind);
   switch (kind) {
     case 'feed':
       return;
     case 'login':
       throw await refusedSignIn(run, site);
-    case 'challengeExpired':
-      throw new RunFailure('challenge_expired');
     default:
       throw unfamiliar('page');
   }
@@ -77,22 +67,6 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
 async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
   const refused = await shows(run, await run.page(), site.selectors.loginRefused);
   return refused ? new RunFailure('authentication_failed', { reason: 'bad_credentials' }) : unfamiliar('page');
-}
-
-/** Passes one challenge on to the user and tries the code; a wrong one leads to another challenge page. */
-async function answerChallenge(run: ProgramRun, site: Site): Promise<PageKind> {
-  const { challenge, challengeKind, code, codeSubmit } = site.selectors;
-  const kind = await attribute(run, await run.page(), challenge, challengeKind.attribute);
-  if (!isChallengeKind(kind)) throw new RunFailure('challenge_unsupported');
-  const answer = await run.challenge(kind, CHALLENGES[kind].acceptsCode);
-  const now = await kindOf(run, site);
-  if (now !== 'challenge') return now;
-  await (await run.page()).locator(code).fill(answer);
-  return submit(run, site, codeSubmit);
-}
-
-function isChallengeKind(kind: string | null): kind is ChallengeKind {
-  return kind !== null && Object.hasOwn(CHALLENGES, kind);
 }
 
 /**

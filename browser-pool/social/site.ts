@@ -14,6 +14,8 @@ export interface Site {
   spki?: string;
   /** The csrf token stands in a cookie and is repeated in a header on every JSON request. */
   csrf: { cookie: string; header: string };
+  /** Header that names an uploaded file, percent-encoded. */
+  fileNameHeader: string;
   /** What a page says it is: `attribute` of `selector`. */
   pageMark: { selector: string; attribute: string };
   /** The marks of the pages that programs know. */
@@ -22,13 +24,33 @@ export interface Site {
     login: string;
     feed: string;
     restricted: string;
+    /** Where a recruiter session chooses its contract. */
+    recruiterContracts: string;
     me: string;
     resolve: string;
+    /** `{id}` is the public id. */
+    profile: string;
+    companies: string;
+    connections: string;
+    /** Takes invitations. */
+    invitations: string;
+    sentInvitations: string;
+    typeahead: string;
     peopleSearch: string;
+    jobSearch: string;
+    /** `{id}` is the job. */
+    job: string;
+    recruiterTypeahead: string;
+    recruiterSearch: string;
     conversations: string;
     /** `{id}` is the conversation. */
     conversationMessages: string;
+    conversationSearch: string;
+    /** `{id}` is the other person's hash id. */
+    conversationWith: string;
     messages: string;
+    /** Takes files that a message then carries. */
+    attachments: string;
     stream: string;
   };
   selectors: {
@@ -43,6 +65,16 @@ export interface Site {
     codeSubmit: string;
     identity: string;
     identityHashId: { attribute: string };
+    /** One form a contract. */
+    contract: string;
+    contractId: { attribute: string };
+    contractName: { attribute: string };
+    /** `true` on the contract the session works under. */
+    contractCurrent: { attribute: string };
+    /** The button that chooses; `{id}` is the contract. */
+    contractSubmit: string;
+    /** The contract a recruiter session works under. */
+    seat: string;
   };
 }
 
@@ -52,6 +84,9 @@ export type PageKind =
   | 'challengeExpired'
   | 'restricted'
   | 'feed'
+  | 'recruiter'
+  | 'recruiterContracts'
+  | 'recruiterUnavailable'
   | 'forbidden'
   | 'notFound'
   | 'error';
@@ -69,6 +104,7 @@ export function socialSite(access: SiteAccess): Site {
     ...access,
     domains: ['social.test'],
     csrf: { cookie: 'sn_csrf', header: 'X-Csrf-Token' },
+    fileNameHeader: 'X-File-Name',
     pageMark: { selector: 'body', attribute: 'data-page' },
     pages: {
       login: 'login',
@@ -76,6 +112,9 @@ export function socialSite(access: SiteAccess): Site {
       challengeExpired: 'challenge-expired',
       restricted: 'restricted',
       feed: 'feed',
+      recruiter: 'recruiter',
+      recruiterContracts: 'recruiter-contracts',
+      recruiterUnavailable: 'recruiter-unavailable',
       forbidden: 'forbidden',
       notFound: 'not-found',
       error: 'error',
@@ -84,12 +123,26 @@ export function socialSite(access: SiteAccess): Site {
       login: '/login',
       feed: '/feed',
       restricted: '/checkpoint/restricted',
+      recruiterContracts: '/recruiter/contracts',
       me: '/api/me',
       resolve: '/api/members/resolve',
+      profile: '/api/profiles/{id}',
+      companies: '/api/companies',
+      connections: '/api/connections',
+      invitations: '/api/invitations',
+      sentInvitations: '/api/invitations/sent',
+      typeahead: '/api/typeahead',
       peopleSearch: '/api/search/people',
+      jobSearch: '/api/search/jobs',
+      job: '/api/jobs/{id}',
+      recruiterTypeahead: '/api/recruiter/typeahead',
+      recruiterSearch: '/api/recruiter/search',
       conversations: '/api/conversations',
       conversationMessages: '/api/conversations/{id}/messages',
+      conversationSearch: '/api/conversations/search',
+      conversationWith: '/api/conversations/with/{id}',
       messages: '/api/messages',
+      attachments: '/api/attachments',
       stream: '/realtime',
     },
     selectors: {
@@ -103,6 +156,12 @@ export function socialSite(access: SiteAccess): Site {
       codeSubmit: '#challenge-submit',
       identity: '#identity',
       identityHashId: { attribute: 'data-hash-id' },
+      contract: 'form.contract',
+      contractId: { attribute: 'data-contract-id' },
+      contractName: { attribute: 'data-contract-name' },
+      contractCurrent: { attribute: 'data-current' },
+      contractSubmit: 'form.contract[data-contract-id="{id}"] button[type="submit"]',
+      seat: '#recruiter-seat',
     },
   };
 }

@@ -1,10 +1,11 @@
 import { createParser } from 'eventsource-parser';
-import { type Dispatcher, ProxyAgent, request } from 'undici';
+import { type Dispatcher, type ProxyAgent, request } from 'undici';
 import { STREAM_FRAME_CHARACTERS, STREAM_OPEN_MS } from '../limits.js';
 import type { ProxyTarget } from '../messages.js';
 import { cookieHeader, cookieValue } from './cookies.js';
 import { readFrame, type StreamFrame } from './frames.js';
 import type { Site } from './site.js';
+import { tunnel } from './tunnel.js';
 
 /** One stream to be opened, and who hears of it. */
 export interface StreamRequest {
@@ -102,21 +103,11 @@ export class StreamClient {
     const key = JSON.stringify([proxy.server, proxy.username, proxy.password]);
     let agent = this.#proxies.get(key);
     if (!agent) {
-      const { username, password = '' } = proxy;
-      const token = username === undefined ? undefined : basic(username, password);
-      agent = new ProxyAgent({
-        uri: proxy.server,
-        ...(token !== undefined && { token }),
-        ...(this.#site.ca !== undefined && { requestTls: { ca: this.#site.ca } }),
-      });
+      agent = tunnel(this.#site, proxy);
       this.#proxies.set(key, agent);
     }
     return agent;
   }
-}
-
-function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
 function endOf(error: unknown): StreamEnd {

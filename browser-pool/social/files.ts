@@ -1,0 +1,132 @@
+import { type Dispatcher, request } from 'undici';
+import {
+  browserUnavailable,
+  failureOf,
+  proxyTrouble,
+  RunFailure,
+  refusal,
+  unfamiliar,
+  upstreamTimeout,
+} from '../failures.js';
+import { FILE_REDIRECTS } from '../limits.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
+import { turnedAway } from './endpoints.js';
+import type { Site } from './site.js';
+import { tunnel } from './tunnel.js';
+
+/** Programs of the family "files": reading one of the provider's files. */
+export function filePrograms(site: Site): [string, Program][] {
+  return [['social.file.download', (run) => download(run, site)]];
+}
+
+/**
+ * Spec: social.file.download. Every hop's address is checked before it is asked (decision O14), and gets just the
+ * session's cookies that a browser would send there. No browser takes part: the bytes are encoded as they come, so that
+ * a large file is never held beside its own encoding, and only silence ends the wait, not size.
+ */
+async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { url } = run.input as { url: string };
+  const agent = tunnel(site, run.proxy);
+  const ended = new AbortController();
+  const { context } = run;
+  const closed = () => ended.abort(browserUnavailable('lost'));
+  context.once('close', closed);
+  try {
+    let address = new URL(url);
+    for (let hop = 0; hop <= FILE_REDIRECTS; hop++) {
+      if (!isOwnAddress(site, address)) {
+        const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
+        throw new RunFailure('validation_error', { reason });
+      }
+      const answer = await ask(run, address, agent, ended);
+      const next = await followed(site, address, answer);
+      if (next === null) return { result: await fileOf(answer) };
+      address = next;
+    }
+    throw new RunFailure('upstream_error', { reason: 'too_many_redirects' });
+  } catch (error) {
+    throw troubleOf(error);
+  } finally {
+    context.off('close', closed);
+    await agent.destroy();
+  }
+}
+
+/** HTTPS on the provider's domains or below them, no credentials, the standard port. */
+function isOwnAddress(site: Site, { protocol, username, password, port, hostname }: URL): boolean {
+  if (protocol !== 'https:' || username !== '' || password !== '' || port !== '') return false;
+  return site.domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
+}
+
+async function ask(run: ProgramRun, address: URL, dispatcher: Dispatcher, ended: AbortController) {
+  const cookies = await run.context.cookies(address.href);
+  const silence_ms = run.request_ms();
+  const late = setTimeout(() => ended.abort(upstreamTimeout()), silence_ms);
+  try {
+    return await request(address, {
+      dispatcher,
+      signal: ended.signal,
+      bodyTimeout: silence_ms,
+      headers: {
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+      },
+    });
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** Where a redirect leads, or null for a file. Throws for refusals and for a session that is over. */
+async function followed(site: Site, address: URL, { statusCode, headers, body }: Dispatcher.ResponseData) {
+  if (statusCode === 200) return null;
+  await body.dump();
+  if (statusCode < 300 || statusCode >= 400) {
+    throw refusal(statusCode, single(headers['retry-after'])) ?? unfamiliar('status');
+  }
+  const next = URL.parse(single(headers.location) ?? '', address.href);
+  if (!next) throw unfamiliar('redirect');
+  const away = turnedAway(site, next);
+  if (away) throw away;
+  return next;
+}
+
+/** A web page that is not handed out as a file is the site talking, not what was asked for. */
+async function fileOf({ headers, body }: Dispatcher.ResponseData): Promise<Record<string, unknown>> {
+  const content_type = single(headers['content-type']);
+  const offered = single(headers['content-disposition'])?.startsWith('attachment') ?? false;
+  if (content_type === undefined || (content_type.startsWith('text/html') && !offered)) {
+    await body.dump();
+    throw unfamiliar('file');
+  }
+  const parts: string[] = [];
+  let size = 0;
+  let rest = Buffer.alloc(0);
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    const whole = bytes.length - (bytes.length % 3); // base64 takes three bytes at a time
+    parts.push(bytes.toString('base64', 0, whole));
+    rest = Buffer.from(bytes.subarray(whole));
+  }
+  parts.push(rest.toString('base64'));
+  return { content_type, data_base64: parts.join(''), size };
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+function troubleOf(error: unknown): RunFailure {
+  if (error instanceof RunFailure) return error;
+  const text = error instanceof Error ? `${error.name} ${error.message}` : '';
+  if (/Proxy response \(407\)/.test(text)) return proxyTrouble('refused');
+  if (/Proxy response/.test(text)) return proxyTrouble('unreachable');
+  if (/(Headers|Body|Connect)TimeoutError/.test(text)) return upstreamTimeout();
+  const known = failureOf(error);
+  // Whatever else undici says, the line broke: `other side closed`, `terminated`.
+  return known.code === 'internal_error'
+    ? new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true })
+    : known;
+}

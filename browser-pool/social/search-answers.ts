@@ -1,0 +1,54 @@
+import typia, { type tags } from 'typia';
+import type { Milliseconds } from './answers.js';
+import type { ProfileFields } from './directory-answers.js';
+
+/** What the site answers to typeahead, jobs and the recruiter's searches (see `answers.ts` for the rule). */
+
+export interface TypeaheadAnswer {
+  data: { id: string & tags.MinLength<1>; kind: string; text: string }[];
+}
+export const isTypeahead = typia.createIs<TypeaheadAnswer>();
+
+export interface JobFields {
+  jobId: string & tags.MinLength<1>;
+  title: string;
+  url: string;
+  companyName: string;
+  location: string;
+  insight: string | null;
+  easyApply: boolean;
+  repostedAt: Milliseconds | null;
+}
+
+export interface JobsAnswer {
+  data: JobFields[];
+  paging: { start: number };
+}
+export const isJobs = typia.createIs<JobsAnswer>();
+
+export interface JobAnswer {
+  data: {
+    jobId: string;
+    location: string;
+    listedAt: Milliseconds;
+    company: { companyId: string; publicId: string; name: string };
+    description: string;
+    posting: { jobType: string; experience: number; workplaceType: number };
+    application: { url: string | null; applicants: number };
+  };
+}
+export const isJob = typia.createIs<JobAnswer>();
+
+export interface CandidateFields extends ProfileFields<null> {
+  recruiting: { candidateId: string; openToWork: boolean; yearsOfExperience: number };
+}
+
+export interface CandidatesAnswer {
+  data: CandidateFields[];
+  paging: { start: number; count: number; total: number & tags.Type<'uint32'> };
+  formattedTotal: string;
+  facets: { name: string; values: { id: string; text: string; count: number & tags.Type<'uint32'> }[] }[];
+  querySummary: string;
+  highlightTerms: string[];
+}
+export const isCandidates = typia.createIs<CandidatesAnswer>();
