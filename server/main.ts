@@ -69,7 +69,11 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
     fingerprintSecret: await fingerprintSecret(db),
     actorThreads: config.actorThreads,
     browserThreads: config.browserThreads,
-    browser: { site, limits: { contexts: config.browserContexts } },
+    browser: {
+      site,
+      limits: { contexts: config.browserContexts },
+      ...(config.browserArtifactsDir !== null && { artifactsDir: config.browserArtifactsDir }),
+    },
     deliveries: { concurrency: config.deliveryConcurrency, ...callbacks },
     log,
     logOptions: config.log,
