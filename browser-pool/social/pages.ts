@@ -32,15 +32,15 @@ async function navigate(
 ): Promise<PageKind> {
   const page = await run.page();
   const ofThisPage = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame();
-  let status: number | undefined;
+  let last: Response | undefined;
   const answered = (response: Response) => {
-    if (ofThisPage(response.request())) status = response.status();
+    if (ofThisPage(response.request())) last = response;
   };
   let failed: (request: Request) => void = () => {};
   const failure = new Promise<never>((_, reject) => {
     failed = (request) => {
       if (!ofThisPage(request)) return;
-      reject(status === 407 ? proxyTrouble('refused') : failureOf(new Error(request.failure()?.errorText)));
+      reject(last?.status() === 407 ? proxyTrouble('refused') : failureOf(new Error(request.failure()?.errorText)));
     };
   });
   page.on('response', answered);
@@ -53,7 +53,7 @@ async function navigate(
     page.off('response', answered);
     page.off('requestfailed', failed);
   }
-  return arrived(run, site, page, status);
+  return arrived(run, site, page, last);
 }
 
 /** The kind of the page that stands there. */
@@ -89,7 +89,7 @@ export async function shows(run: ProgramRun, page: Page, selector: string): Prom
   }
 }
 
-async function arrived(run: ProgramRun, site: Site, page: Page, status: number | undefined): Promise<PageKind> {
+async function arrived(run: ProgramRun, site: Site, page: Page, response: Response | undefined): Promise<PageKind> {
   const mark = await attribute(run, page, site.pageMark.selector, site.pageMark.attribute);
   const kinds = Object.keys(site.pages) as PageKind[];
   const kind = kinds.find((known) => site.pages[known] === mark);
@@ -108,7 +108,7 @@ async function arrived(run: ProgramRun, site: Site, page: Page, status: number |
     case 'notFound':
     case 'error':
     case undefined:
-      throw refusal(status ?? 0) ?? unfamiliar('page');
+      throw refusal(response?.status() ?? 0, response?.headers()['retry-after']) ?? unfamiliar('page');
     default:
       return kind satisfies never;
   }

@@ -64,9 +64,10 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
   }
 }
 
+/** The sign-in page again: with the site's refusal of the password on it, or without a word. */
 async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
   const refused = await shows(run, await run.page(), site.selectors.loginRefused);
-  return refused ? new RunFailure('authentication_failed', { reason: 'bad_credentials' }) : unfamiliar('page');
+  return new RunFailure('authentication_failed', { reason: refused ? 'bad_credentials' : 'sent_back_to_sign_in' });
 }
 
 /**

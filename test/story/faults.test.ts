@@ -1,0 +1,162 @@
+import t, { type Test } from 'tap';
+import { type Client, control, ledger, type Operation } from '../fixture/client.js';
+import { serviceGround, startService } from '../fixture/service.js';
+import { type Row, visitorOf } from './social-ground.js';
+
+/** One capability under every fault; each on a connection of its own, all at once. */
+interface Case {
+  capability: string;
+  /** Asked through pages: Chromium itself repeats a request whose connection broke. */
+  pages?: true;
+  write?: true;
+  recruiter?: true;
+  input: (people: People, turn: number) => object;
+}
+
+/** Somebody known, and strangers enough for one each turn. */
+interface People {
+  known: Row;
+  strangers: Row[];
+}
+
+const toStranger = ({ strangers }: People, turn: number) => ({ recipient_actor_id: strangers[turn]?.hashId });
+const nothing = () => ({});
+const CASES: Case[] = [
+  { capability: 'social.login', pages: true, input: () => ({ reconnect: true }) },
+  { capability: 'social.health.check', pages: true, input: nothing },
+  { capability: 'social.recruiter.switch', pages: true, input: () => ({ contract: 'Northwind Hiring' }) },
+  { capability: 'social.identity.get', input: nothing },
+  { capability: 'social.profile.get', input: ({ known }) => ({ profile_id: known.publicId }) },
+  { capability: 'social.hash_ids.resolve', input: ({ known }) => ({ public_ids: [known.publicId] }) },
+  { capability: 'social.connections.list', input: nothing },
+  { capability: 'social.company.get', input: () => ({ company_id: '20003' }) },
+  { capability: 'social.invitations.sent.list', input: nothing },
+  { capability: 'social.typeahead', input: () => ({ kind: 'skill', keyword: 'a' }) },
+  { capability: 'social.people.search', input: () => ({ keywords: 'engineer' }) },
+  { capability: 'social.jobs.search', input: () => ({ keywords: 'engineer' }) },
+  { capability: 'social.recruiter.typeahead', recruiter: true, input: () => ({ kind: 'zip', keyword: '1' }) },
+  { capability: 'social.recruiter.people.search', recruiter: true, input: () => ({ networks: ['F'] }) },
+  { capability: 'social.conversations.list', input: nothing },
+  { capability: 'social.conversations.search', input: () => ({ keywords: 'you' }) },
+  { capability: 'social.conversation.with_recipient', input: ({ known }) => ({ recipient_actor_id: known.hashId }) },
+  { capability: 'social.messages.list', input: ({ known }) => ({ conversation_id: known.conversation }) },
+  { capability: 'social.message.send', write: true, input: (people) => ({ ...toStranger(people, 0), body: 'Hello' }) },
+  { capability: 'social.invitation.send', write: true, input: toStranger },
+  {
+    capability: 'social.attachment.send',
+    write: true,
+    input: (people) => ({
+      ...toStranger(people, 0),
+      filename: 'a.txt',
+      content_type: 'text/plain',
+      data_base64: 'YWJj',
+    }),
+  },
+  { capability: 'social.file.download', input: () => ({ url: 'https://files.social.test/samples/10.bin' }) },
+];
+
+t.test('every capability under every fault of the network', async (t) => {
+  const ground = await serviceGround(t);
+  const { client, sandboxUrl } = await startService(t, ground);
+  await Promise.all(
+    CASES.map(async (one) => {
+      const username = one.capability;
+      const connection = await client.connect({ provider: 'social', username, password: 'sandbox', region: 'us' });
+      const visitor = await visitorOf(t, ground, username);
+      const [thread] = (await visitor.list<Row>('/api/conversations?count=1')).data;
+      const people = {
+        known: { ...(thread?.participants as Row[] | undefined)?.[0], conversation: thread?.id },
+        strangers: (await visitor.list<Row>('/api/search/people?network=O&count=50')).data,
+      };
+      await new Trial(t, client, sandboxUrl, connection, people, one).run();
+    }),
+  );
+});
+
+class Trial {
+  #turn = 0;
+  #written = 0;
+
+  constructor(
+    private readonly t: Test,
+    private readonly client: Client,
+    private readonly sandboxUrl: string,
+    private readonly connection: string,
+    private readonly people: People,
+    private readonly one: Case,
+  ) {}
+
+  async run(): Promise<void> {
+    const { t, one } = this;
+    await this.#ready();
+    const first = await this.#under('delay', { ms: 300 });
+    t.match(first, { status: 'succeeded', error_code: null, error_details: null }, `${one.capability} after a delay`);
+    t.equal(first.attempts.length, 1);
+    await this.#settled('ready', one.write ? 1 : 0);
+
+    t.strictSame(
+      ending(await this.#under('error', { status: 503 })),
+      ['failed', 'upstream_error', { retryable: true, upstream_status: 503 }],
+      `${one.capability} refused`,
+    );
+    await this.#settled('ready', 0);
+    const slower = { error_code: 'provider_rate_limited', error_details: { retryable: true, upstream_status: 429 } };
+    t.match(await this.#under('error', { status: 429 }), slower, `${one.capability} told to slow down`);
+    await this.#settled('ready', 0);
+
+    const malformed = await this.#under('malformed');
+    if (one.write) t.strictSame(ending(malformed), UNKNOWN, `${one.capability} answered with nonsense`);
+    else t.match(malformed, { status: 'failed', error_code: 'parsing_error', error_details: { retryable: false } });
+    await this.#settled('ready', one.write ? 1 : 0);
+
+    const loggedOut = await this.#under('logged_out');
+    t.match(loggedOut, { status: 'failed', error_code: 'authentication_failed', error_details: { retryable: false } });
+    // A sign-in that the site breaks off says nothing about the session before it.
+    await this.#settled(one.capability === 'social.login' ? 'ready' : 'needs_login', 0);
+    await this.#ready();
+
+    for (const [mode, committed] of [
+      ['drop_before_commit', 0],
+      ['drop_after_commit', 1],
+      ['hang', 0],
+    ] as const) {
+      const lost = await this.#under(mode);
+      if (one.write) t.strictSame(ending(lost), UNKNOWN, `${one.capability} under ${mode}`);
+      else t.match(lost, { status: 'succeeded', error_code: null }, `${one.capability} tried again after ${mode}`);
+      if (!one.pages) t.equal(lost.attempts.length, one.write ? 1 : 2);
+      await this.#settled('ready', one.write ? committed : 0);
+    }
+    if (one.write || one.pages) return;
+    t.strictSame(
+      ending(await this.#under('drop_before_commit', { times: 3 })),
+      ['failed', 'upstream_error', { retryable: true, reason: 'connection_lost' }],
+      `${one.capability} given up after three`,
+    );
+    await this.#settled('ready', 0);
+  }
+
+  /** Signed in, and under a contract where one is needed. */
+  async #ready(): Promise<void> {
+    const { client, connection, one, t } = this;
+    t.match(await client.run(connection, 'social.login'), { status: 'succeeded' }, `${one.capability} signed in`);
+    if (one.recruiter) t.match(await client.run(connection, 'social.recruiter.switch'), { status: 'succeeded' });
+  }
+
+  async #under(mode: string, more: object = {}): Promise<Operation> {
+    const { capability, input } = this.one;
+    const fault = { account: capability, capability, mode, times: 1, ...more };
+    await control(this.sandboxUrl, 'POST', '/faults', fault);
+    return this.client.run(this.connection, capability, input(this.people, this.#turn++));
+  }
+
+  /** What the connection and the ledger look like after it: never more than the one write. */
+  async #settled(health: string, written: number): Promise<void> {
+    const { client, connection, one, sandboxUrl, t } = this;
+    t.equal((await client.send('GET', `/v1/connections/${connection}`)).body.health, health, one.capability);
+    this.#written += written;
+    t.equal((await ledger(sandboxUrl, one.capability)).length, this.#written, `${one.capability} in the ledger`);
+  }
+}
+
+const UNKNOWN = ['outcome_unknown', null, null];
+const ending = ({ status, error_code, error_details }: Operation) => [status, error_code, error_details];
