@@ -30,6 +30,7 @@ export class Attempt implements Execution {
   readonly capability: string;
   readonly input: Record<string, unknown>;
   readonly connection: ConnectionRow;
+  readonly epoch: number;
   status: 'running' | 'waiting_user' = 'running';
   pastBoundary = false;
 
@@ -51,6 +52,7 @@ export class Attempt implements Execution {
     this.capability = started.capability;
     this.input = input;
     this.connection = started;
+    this.epoch = held.epoch;
     this.#runClock();
   }
 

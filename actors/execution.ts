@@ -13,6 +13,8 @@ export interface Execution {
   readonly input: Record<string, unknown>;
   /** As read when the attempt started. */
   readonly connection: ConnectionRow;
+  /** Of the partition, when the attempt started. */
+  readonly epoch: number;
   /** Aborted by cancel, deadline, loss of the partition or shutdown. Its reason is an `Interrupted`. */
   readonly signal: AbortSignal;
   /**

@@ -23,6 +23,7 @@ export class Partition {
   #direct = false;
   #dropped = false;
   #stopping = false;
+  #stopped: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
   /** Handed over while a fetch is under way: what it brings came first. */
   #behind: [connectionId: string, operationId: string][] = [];
@@ -138,14 +139,15 @@ export class Partition {
   }
 
   /** Starts nothing more; resolves when nothing runs. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
     this.#stopping = true;
     this.#direct = false;
     for (const actor of this.#actors.values()) actor.stop();
-    if (this.running === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
+    if (this.running === 0) this.#onIdle?.();
+    return this.#stopped;
   }
 
   /** An actor is a cache of rows: without work it is forgotten. */

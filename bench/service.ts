@@ -23,13 +23,14 @@ const PROGRAM = new URL('../server/main.js', import.meta.url).pathname;
 /** Connections made at once before a run. */
 const CREATE_CONCURRENCY = 16;
 
-/** Further variables (ACTOR_THREADS, DATABASE_URL excepted) come from the environment of the bench. */
-export async function startService(): Promise<BenchService> {
+/** Further variables come from `settings` and from the environment of the bench (but for DATABASE_URL). */
+export async function startService(settings: Record<string, string> = {}): Promise<BenchService> {
   await mkdir('.data', { recursive: true });
   // Beside the default DATA_DIR, not in the system's temporary folder, which may be memory: fsync has to cost.
   const dataDir = await mkdtemp(join(process.cwd(), '.data/bench-'));
   const { DATABASE_URL: _, ...inherited } = process.env;
-  const env = { LOG_LEVEL: 'warn', ...inherited, LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0', DATA_DIR: dataDir };
+  const fixed = { LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0', DATA_DIR: dataDir };
+  const env = { LOG_LEVEL: 'warn', ...inherited, ...settings, ...fixed };
   const child = spawn(process.execPath, [PROGRAM], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const stop = () => end(child);
   try {

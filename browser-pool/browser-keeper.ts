@@ -39,6 +39,11 @@ export class BrowserKeeper {
     return performance.now() < this.#notBefore ? 'unavailable' : 'none';
   }
 
+  /** What every browser that lives held when it was last weighed, in MiB. */
+  get memory_mib(): number {
+    return Math.round([...this.#alive].reduce((sum, browser) => sum + browser.memory_mib, 0));
+  }
+
   /** Browsers launched after the first one. */
   get restarts(): number {
     return this.#restarts;

@@ -1,15 +1,17 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, type CDPSession, chromium } from 'playwright';
 import type { PoolLimits } from './limits.js';
+import { treeUse } from './process-tree.js';
 
 /**
  * One Chromium process, watched.
  *
- * *running*: gives contexts. Probed every `probe_interval_ms`.
- * *retiring* (made its share of contexts): gives no more; closed when its last context is.
+ * *running*: gives contexts. Probed every `probe_interval_ms`, weighed, and now and then given a canary.
+ * *retiring* (made its share of contexts, or weighs too much): gives no more; closed when its last context is.
  * *gone* (it crashed, hung, or was closed): killed by process id if it still lives; announced once by `onGone`. The
  * contexts and pages it held are dead.
  *
- * A stopped process still counts as connected, so only a probe that it answers proves that it lives.
+ * A stopped process still counts as connected, so only a probe that it answers proves that it lives. A browser can
+ * answer that and still be unable to make a page: the canary finds out.
  */
 export class LiveBrowser {
   #browser: Browser;
@@ -19,6 +21,9 @@ export class LiveBrowser {
   #contexts = new Set<BrowserContext>();
   #state: 'running' | 'retiring' | 'gone' = 'running';
   #probe: NodeJS.Timeout | undefined;
+  #weighing: NodeJS.Timeout;
+  #canary: NodeJS.Timeout;
+  #memory_mib = 0;
   #goneHandlers = new Set<() => void>();
 
   /** Process id of the browser process itself, not of a script that starts it. */
@@ -31,6 +36,8 @@ export class LiveBrowser {
     this.pid = pid;
     browser.once('disconnected', () => this.#ended());
     this.#scheduleProbe();
+    this.#weighing = setInterval(() => this.#weigh(), limits.memory_interval_ms);
+    this.#canary = setInterval(() => void this.#sendCanary(), limits.canary_interval_ms);
   }
 
   /**
@@ -57,6 +64,11 @@ export class LiveBrowser {
 
   get running(): boolean {
     return this.#state === 'running';
+  }
+
+  /** What its processes held when they were last weighed, in MiB; 0 before, and where nothing tells. */
+  get memory_mib(): number {
+    return this.#memory_mib;
   }
 
   get gone(): boolean {
@@ -110,6 +122,27 @@ export class LiveBrowser {
     this.#ended();
   }
 
+  #weigh(): void {
+    this.#memory_mib = treeUse(this.pid)?.memory_mib ?? 0;
+    if (this.#state !== 'running' || this.#memory_mib <= this.#limits.browser_memory_mib) return;
+    this.#state = 'retiring';
+    if (this.#contexts.size === 0) void this.close();
+  }
+
+  /** A context with a page that calculates: what any run needs of a browser, of no session and on no site. */
+  async #sendCanary(): Promise<void> {
+    const canary = async () => {
+      const context = await this.#browser.newContext();
+      try {
+        const page = await context.newPage();
+        await page.evaluate('6 * 7');
+      } finally {
+        await context.close();
+      }
+    };
+    if (!(await within(this.#limits.canary_deadline_ms, canary()))) this.kill();
+  }
+
   #scheduleProbe(): void {
     this.#probe = setTimeout(async () => {
       const alive = await within(this.#limits.probe_deadline_ms, this.#session.send('Browser.getVersion'));
@@ -123,6 +156,8 @@ export class LiveBrowser {
     if (this.gone) return;
     this.#state = 'gone';
     clearTimeout(this.#probe);
+    clearInterval(this.#weighing);
+    clearInterval(this.#canary);
     this.#contexts.clear();
     const handlers = [...this.#goneHandlers];
     this.#goneHandlers.clear();

@@ -1,6 +1,6 @@
 import type { BrowserKeeper } from './browser-keeper.js';
 import { RunFailure } from './failures.js';
-import { type PoolLimits, REMEMBERED_REVISIONS } from './limits.js';
+import { type PoolLimits, REMEMBERED_OWNERSHIPS } from './limits.js';
 import type { ProxyTarget } from './messages.js';
 import { SessionContext } from './session-context.js';
 
@@ -8,6 +8,7 @@ import { SessionContext } from './session-context.js';
 export interface ContextOwner {
   connectionId: string;
   stateRevision: number;
+  epoch: number;
   proxy: ProxyTarget;
   session: string | null;
   /** The context is taken away by a newer owner of the connection. */
@@ -17,12 +18,12 @@ export interface ContextOwner {
 /** A context while a run holds it. Exactly one of `keep` and `drop` ends the lease. */
 export interface ContextLease {
   readonly session: SessionContext;
-  /** Gives the context back warm. */
-  keep(): void;
+  /** Gives the context back warm; false when it may not be kept and is closed instead. */
+  keep(): boolean;
   /** Gives it back to be closed. */
   drop(): Promise<void>;
-  /** Closes it and goes on with an empty one through the same proxy, which is never kept. */
-  renew(): Promise<void>;
+  /** Closes it and goes on with another one of this session through the same proxy, which is never kept. */
+  renew(session: string | null): Promise<void>;
 }
 
 /**
@@ -30,8 +31,9 @@ export interface ContextLease {
  * is closed when it was idle for long, evicted, worn out, fenced, or its browser retires, and forgotten when its
  * browser is gone.
  *
- * I1. A context serves only the (connection, state_revision) it was made for. A revision lower than the highest one
- *     seen is refused with `session_fenced`; a higher one closes what the lower one had.
+ * I1. A context serves only the (connection, state_revision) it was made for, and only under the epoch it was made
+ *     under: another owner in between may have used and saved the session elsewhere. A revision or an epoch lower
+ *     than the highest one seen is refused with `session_fenced`; a higher one closes what the lower one had.
  * I2. One run a connection: a second one takes the context over, because it comes from the connection's newer owner.
  * I3. Idle contexts are closed, least recently used first, while there are more than the limit in all.
  */
@@ -41,7 +43,7 @@ export class Contexts {
   #idle = new Map<string, IdleContext>();
   #leased = new Map<string, ContextOwner>();
   #open = new Set<SessionContext>();
-  #highest = new Map<string, number>();
+  #highest = new Map<string, Ownership>();
 
   constructor(keeper: BrowserKeeper, limits: PoolLimits) {
     this.#keeper = keeper;
@@ -86,12 +88,14 @@ export class Contexts {
 
   /** I1 and I2. */
   #admit(owner: ContextOwner): void {
-    const { connectionId, stateRevision } = owner;
-    const highest = this.#highest.get(connectionId) ?? 0;
-    if (stateRevision < highest) throw new RunFailure('session_fenced');
+    const { connectionId, stateRevision, epoch } = owner;
+    const highest = this.#highest.get(connectionId);
+    if (highest && (stateRevision < highest.stateRevision || epoch < highest.epoch)) {
+      throw new RunFailure('session_fenced');
+    }
     this.#highest.delete(connectionId);
-    this.#highest.set(connectionId, stateRevision);
-    if (this.#highest.size > REMEMBERED_REVISIONS) this.#highest.delete(this.#highest.keys().next().value ?? '');
+    this.#highest.set(connectionId, { stateRevision, epoch });
+    if (this.#highest.size > REMEMBERED_OWNERSHIPS) this.#highest.delete(this.#highest.keys().next().value ?? '');
     this.#leased.get(connectionId)?.fenced();
     this.#leased.set(connectionId, owner);
   }
@@ -100,7 +104,10 @@ export class Contexts {
     const idle = this.#idle.get(owner.connectionId);
     if (!idle) return undefined;
     const usable =
-      idle.revision === owner.stateRevision && idle.uses < this.#limits.context_uses && idle.session.browser.running;
+      idle.stateRevision === owner.stateRevision &&
+      idle.epoch === owner.epoch &&
+      idle.uses < this.#limits.context_uses &&
+      idle.session.browser.running;
     if (!usable) {
       this.closeIdle(owner.connectionId);
       return undefined;
@@ -111,7 +118,7 @@ export class Contexts {
 
   async #new(owner: ContextOwner): Promise<IdleContext> {
     const session = await this.#make(owner.proxy, owner.session);
-    return { session, revision: owner.stateRevision, uses: 0, since: 0 };
+    return { session, stateRevision: owner.stateRevision, epoch: owner.epoch, uses: 0, since: 0 };
   }
 
   async #make(proxy: ProxyTarget, session: string | null): Promise<SessionContext> {
@@ -136,21 +143,22 @@ export class Contexts {
         return session;
       },
       keep: () => {
-        if (ended) return;
+        if (ended) return false;
         if (!keepable || !this.#holds(owner) || session.browser.gone) {
           void drop();
-          return;
+          return false;
         }
         ended = true;
         this.#release(owner);
         this.#idle.set(owner.connectionId, { ...held, uses: held.uses + 1, since: performance.now() });
         this.sweep();
+        return true;
       },
       drop,
-      renew: async () => {
+      renew: async (saved) => {
         keepable = false;
         await this.#close(session);
-        const renewed = await this.#make(owner.proxy, null);
+        const renewed = await this.#make(owner.proxy, saved);
         if (ended) await this.#close(renewed);
         else session = renewed;
       },
@@ -171,9 +179,14 @@ export class Contexts {
   }
 }
 
-interface IdleContext {
+/** Under what a connection's runs come; both only grow. */
+interface Ownership {
+  stateRevision: number;
+  epoch: number;
+}
+
+interface IdleContext extends Ownership {
   session: SessionContext;
-  revision: number;
   uses: number;
   since: number;
 }

@@ -1,6 +1,7 @@
 import tls from 'node:tls';
 import type { MessagePort } from 'node:worker_threads';
 import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
+import { Artifacts } from './artifacts.js';
 import { BrowserKeeper } from './browser-keeper.js';
 import { Channel } from './channel.js';
 import { Contexts } from './contexts.js';
@@ -12,6 +13,7 @@ import type { Programs } from './program.js';
 import { Run, type RunGround } from './run.js';
 import { socialPrograms } from './social/programs.js';
 import type { Site } from './social/site.js';
+import { WarmPages } from './warm-pages.js';
 
 /** What a browser host is started with; plain data. */
 export interface BrowserHostOptions {
@@ -19,6 +21,8 @@ export interface BrowserHostOptions {
   thread: number;
   site: Site;
   log: LogOptions;
+  /** Folder for screenshots and traces of failed runs; left out when nobody wants them. */
+  artifactsDir?: string;
   /** Replaces single limits. */
   limits?: Partial<PoolLimits>;
 }
@@ -70,7 +74,7 @@ class BrowserHost {
   #idle: (() => void) | undefined;
 
   constructor(task: BrowserHostTask) {
-    const { site, log, thread } = task.options;
+    const { site, log, thread, artifactsDir } = task.options;
     const limits = { ...POOL_LIMITS, ...task.options.limits };
     this.#log = createLogger(log, { part: 'browser-host', thread });
     this.#programs = socialPrograms(site);
@@ -80,7 +84,9 @@ class BrowserHost {
       contexts: new Contexts(this.#keeper, limits),
       turns: new LeaseQueue(limits.running_runs, limits.queued_runs),
       pages: new LeaseQueue(limits.pages, limits.queued_runs),
+      warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
       waiting: new Set(),
+      artifacts: artifactsDir === undefined ? undefined : new Artifacts(artifactsDir, limits, this.#log),
     };
     for (const port of task.actors) this.#connect(port);
     this.#control = new Channel(task.control);
@@ -183,9 +189,11 @@ class BrowserHost {
       browser: this.#keeper.state,
       contexts: this.#ground.contexts.open,
       pages: this.#openPages(),
+      warm_pages: this.#ground.warmPages.size,
       running: this.#ground.turns.held,
       queued: this.#ground.turns.waiting,
       restarts: this.#keeper.restarts,
+      memory_mib: this.#keeper.memory_mib,
     };
     this.#control.send({ type: 'stats', stats });
     for (const line of this.#lines.keys()) line.send({ type: 'stats', stats });

@@ -29,6 +29,22 @@ export interface PoolLimits {
   context_uses: number;
   /** Contexts made by one browser before it is retired and another takes its place. */
   browser_contexts: number;
+  /** Memory of one browser with its processes, in MiB (PSS): past it the browser is retired. Looked at on Linux only. */
+  browser_memory_mib: number;
+  /** Between two looks at the memory. */
+  memory_interval_ms: number;
+  /** Between two canaries: a context and a page made only to see whether the browser still can. */
+  canary_interval_ms: number;
+  /** A browser whose canary takes longer is killed and replaced. */
+  canary_deadline_ms: number;
+  /** Pages kept open behind runs that ended well: past it the one unused the longest is closed. */
+  warm_pages: number;
+  /** A kept page that nobody needs is closed after this long. */
+  warm_page_ms: number;
+  /** Screenshots and traces of failed runs that are kept: past it the oldest go. */
+  artifacts: number;
+  /** Keeping what shows why a run failed; past it that is given up. */
+  artifacts_ms: number;
   /** One call of a JSON endpoint: past it `upstream_timeout`. */
   request_ms: number;
   /** One navigation or one wait on a page: past it `upstream_timeout`. */
@@ -60,6 +76,14 @@ export const POOL_LIMITS: PoolLimits = {
   context_idle_ms: 300_000,
   context_uses: 500,
   browser_contexts: 1_000,
+  browser_memory_mib: 1_536,
+  memory_interval_ms: 10_000,
+  canary_interval_ms: 60_000,
+  canary_deadline_ms: 10_000,
+  warm_pages: Math.max(2, availableParallelism() * 2),
+  warm_page_ms: 60_000,
+  artifacts: 200,
+  artifacts_ms: 5_000,
   request_ms: 10_000,
   navigation_ms: 20_000,
   probe_interval_ms: 2_000,
@@ -73,8 +97,8 @@ export const POOL_LIMITS: PoolLimits = {
 /** Between two reports of what a host holds. */
 export const STATS_INTERVAL_MS = 1_000;
 
-/** Connections whose highest `state_revision` is remembered; past it the one seen the longest ago is forgotten. */
-export const REMEMBERED_REVISIONS = 100_000;
+/** Connections whose highest `state_revision` and epoch are remembered; past it the one seen the longest ago goes. */
+export const REMEMBERED_OWNERSHIPS = 100_000;
 
 /** Messages sent and not yet taken by the other side of a channel: past it `send` refuses. */
 export const CHANNEL_BACKLOG_MESSAGES = 65_536;

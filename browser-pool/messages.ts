@@ -24,6 +24,8 @@ export type ToBrowser =
       connectionId: string;
       /** A context belongs to (connection, state_revision): a lower one than seen before is `session_fenced`. */
       stateRevision: number;
+      /** The partition's epoch: a context made under another one is not used, nor is a run of a lower one served. */
+      epoch: number;
       /** Name of the capability whose page program runs. */
       capability: string;
       input: Record<string, unknown>;
@@ -62,6 +64,8 @@ export type FromBrowser =
       details?: Record<string, unknown>;
       /** Browser, proxy or network trouble: a read may be tried again (decision O4). */
       transient: boolean;
+      /** It failed after `proceed` without the provider's definite refusal: nobody knows whether the provider acted. */
+      pastBoundary: boolean;
       effects?: SessionEffects;
     }
   /** Every second: what the host holds, for metrics and `queue stats`. */
@@ -80,8 +84,13 @@ export interface SessionEffects {
 export interface BrowserStats {
   browser: 'none' | 'starting' | 'running' | 'unavailable';
   contexts: number;
+  /** Held by runs. */
   pages: number;
+  /** Kept open for the next run of their context. */
+  warm_pages: number;
   running: number;
   queued: number;
   restarts: number;
+  /** Of every browser process, when last looked at; 0 where nothing tells. */
+  memory_mib: number;
 }

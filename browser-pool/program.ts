@@ -22,8 +22,8 @@ export interface ProgramRun {
   readonly context: BrowserContext;
   /** The run's one page, opened when first asked for; after a challenge, where it was. Waits for its turn. */
   page(): Promise<Page>;
-  /** Goes on in an empty context. A page got before is closed. */
-  renewContext(): Promise<void>;
+  /** Goes on in a fresh context of this session, or of none at all. A page got before is closed. */
+  renewContext(session: string | null): Promise<void>;
   /** The session as it is now, to be returned in the effects. Ask while a page of the site is open. */
   session(): Promise<string>;
   /** Call it right before the one request that the provider could act on, and nothing that writes before. */

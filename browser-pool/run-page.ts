@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import type { SessionContext } from './session-context.js';
+import type { WarmPages } from './warm-pages.js';
 
 /**
  * The one page of a run. *closed* → (asked for) → *open*, holding a page slot → (the run waits for the user) →
@@ -8,6 +9,8 @@ import type { SessionContext } from './session-context.js';
  */
 export class RunPage {
   #lease: () => Promise<() => void>;
+  #warm: WarmPages;
+  #session: SessionContext | undefined;
   #page: Page | undefined;
   #releaseSlot: (() => void) | undefined;
   #rest: NodeJS.Timeout | undefined;
@@ -15,12 +18,18 @@ export class RunPage {
   #ended = false;
 
   /** `lease` waits for a page slot and gives what releases it. */
-  constructor(lease: () => Promise<() => void>) {
+  constructor(lease: () => Promise<() => void>, warm: WarmPages) {
     this.#lease = lease;
+    this.#warm = warm;
   }
 
   get isOpen(): boolean {
     return this.#page !== undefined;
+  }
+
+  /** The page as it stands, to be looked at only. */
+  get current(): Page | undefined {
+    return this.#page;
   }
 
   async open(session: SessionContext, navigation_ms: number): Promise<Page> {
@@ -31,7 +40,8 @@ export class RunPage {
     }
     clearTimeout(this.#rest);
     if (this.#page && !this.#page.isClosed()) return this.#page;
-    const page = await session.newPage();
+    const page = this.#warm.take(session) ?? (await session.newPage());
+    this.#session = session;
     page.setDefaultTimeout(navigation_ms);
     this.#page = page;
     if (this.#address !== undefined) await page.goto(this.#address);
@@ -47,9 +57,13 @@ export class RunPage {
     }, after_ms);
   }
 
-  /** Closes the page for good. */
-  end(): void {
+  /** Lets the page go for good: to be kept warm, or to be closed. */
+  end(warm: boolean): void {
     this.#ended = true;
+    if (warm && this.#session && this.#page) {
+      this.#warm.keep(this.#session, this.#page);
+      this.#page = undefined;
+    }
     this.close();
   }
 

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { ChallengeKind } from '../storage/records.js';
 import { ActorAnswers } from './actor-answers.js';
+import type { Artifacts } from './artifacts.js';
 import type { ContextLease, ContextOwner, Contexts } from './contexts.js';
 import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from './failures.js';
 import type { LeaseQueue } from './lease-queue.js';
@@ -10,6 +11,7 @@ import type { Program, ProgramOutcome, ProgramRun } from './program.js';
 import { RunPage } from './run-page.js';
 import { RunTurns } from './run-turns.js';
 import { RunningTime } from './running-time.js';
+import type { WarmPages } from './warm-pages.js';
 
 export type RunOrder = Extract<ToBrowser, { type: 'run' }>;
 
@@ -21,8 +23,12 @@ export interface RunGround {
   readonly turns: LeaseQueue;
   /** Turns to have a page open. */
   readonly pages: LeaseQueue;
+  /** Pages kept open for the next run of their context. */
+  readonly warmPages: WarmPages;
   /** Runs that wait for a code. */
   readonly waiting: Set<Run>;
+  /** Set when the operator wants to see why runs fail. */
+  readonly artifacts: Artifacts | undefined;
 }
 
 /**
@@ -34,7 +40,7 @@ export interface RunGround {
  * I1. Exactly one of `result`, `skipped`, `failure` is answered, and nothing after it.
  * I2. The program is never told to go past the write boundary once the run has ended.
  * I3. Past the boundary a cancel is ignored, and a failure that leaves open whether the provider acted says
- *     `past_boundary` and is never transient (decision O4).
+ *     `pastBoundary` and is never transient (decision O4).
  * I4. The turn, the page slot and the context are given back, whatever happens; the context stays warm only when the
  *     run ended by itself and its end does not speak against browser or session.
  */
@@ -48,6 +54,8 @@ export class Run implements ProgramRun {
   #turns: RunTurns;
   #answers: ActorAnswers;
   #page: RunPage;
+  /** The context a trace is being taken of. */
+  #traced: BrowserContext | undefined;
   #pastBoundary = false;
   #ended = false;
   #unwatchBrowser: () => void = () => {};
@@ -66,7 +74,7 @@ export class Run implements ProgramRun {
       signal: this.#interrupted.signal,
     });
     this.#answers = new ActorAnswers(this.#interrupted.signal);
-    this.#page = new RunPage(() => this.#turns.takePage());
+    this.#page = new RunPage(() => this.#turns.takePage(), ground.warmPages);
   }
 
   /** Executes the program and answers. Never rejects. */
@@ -134,9 +142,10 @@ export class Run implements ProgramRun {
     return this.#page.open(this.#held().session, this.navigation_ms());
   }
 
-  async renewContext(): Promise<void> {
+  async renewContext(session: string | null): Promise<void> {
     this.#page.close();
-    await this.#held().renew();
+    this.#traced = undefined; // it goes with its context
+    await this.#held().renew(session);
     this.#watchBrowser();
   }
 
@@ -152,6 +161,7 @@ export class Run implements ProgramRun {
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
     const { limits, waiting } = this.#ground;
     if (waiting.size >= limits.waiting_runs) throw browserUnavailable('too_many_waiting');
+    await this.#stopTrace(); // no code is ever in one
     this.#page.rest(limits.waiting_page_ms);
     this.#turns.giveBack();
     waiting.add(this);
@@ -175,10 +185,11 @@ export class Run implements ProgramRun {
 
   async #prepare(): Promise<void> {
     await this.#turns.take();
-    const { connectionId, stateRevision, proxy, session } = this.order;
+    const { connectionId, stateRevision, epoch, proxy, session } = this.order;
     const owner: ContextOwner = {
       connectionId,
       stateRevision,
+      epoch,
       proxy,
       session,
       fenced: () => this.interrupt(new RunFailure('session_fenced')),
@@ -190,6 +201,16 @@ export class Run implements ProgramRun {
     }
     this.#lease = lease;
     this.#watchBrowser();
+    const { artifacts } = this.#ground;
+    if (!artifacts || this.order.credentials) return;
+    const { context } = lease.session;
+    if (await artifacts.trace(context)) this.#traced = context;
+  }
+
+  async #stopTrace(): Promise<void> {
+    const traced = this.#traced;
+    this.#traced = undefined;
+    if (traced) await this.#ground.artifacts?.discard(traced);
   }
 
   #watchBrowser(): void {
@@ -220,15 +241,14 @@ export class Run implements ProgramRun {
   }
 
   #fail(failure: RunFailure): void {
-    const open = this.#pastBoundary && !failure.definite;
-    const details = open ? { ...failure.details, past_boundary: true } : failure.details;
     this.#end(
       {
         type: 'failure',
         run: this.order.run,
         code: failure.code,
-        details,
+        details: failure.details,
         transient: failure.transient && !this.#pastBoundary,
+        pastBoundary: this.#pastBoundary && !failure.definite,
         ...(failure.effects && { effects: failure.effects }),
       },
       !this.#interrupted.signal.aborted && leavesContextUsable(failure),
@@ -240,12 +260,31 @@ export class Run implements ProgramRun {
     this.#ended = true;
     this.#time.stop();
     this.#unwatchBrowser();
-    this.#page.end();
-    const lease = this.#lease;
-    this.#lease = undefined;
-    if (keepContext) lease?.keep();
-    else void lease?.drop();
     this.#turns.giveBack();
     this.#answer(message);
+    const shown = this.#show(message);
+    if (shown) void shown.then(() => this.#letGo(message, keepContext));
+    else this.#letGo(message, keepContext);
+  }
+
+  /** Keeps or throws away what shows how the run went, where the operator asked for it; undefined when there is nothing. */
+  #show(message: FromBrowser): Promise<void> | undefined {
+    const { artifacts } = this.#ground;
+    if (!artifacts || !this.#lease || this.#lease.session.browser.gone) return undefined;
+    if (message.type !== 'failure' || ENDED_FROM_OUTSIDE.has(message.code)) return this.#stopTrace();
+    const { connectionId, capability } = this.order;
+    return artifacts.keep({ connectionId, capability, code: message.code }, this.#page.current, this.#traced);
+  }
+
+  /** Gives page and context back, warm where they may be. */
+  #letGo(message: FromBrowser, keepContext: boolean): void {
+    const lease = this.#lease;
+    this.#lease = undefined;
+    const kept = keepContext && lease?.keep() === true;
+    this.#page.end(kept && message.type !== 'failure');
+    if (!keepContext) void lease?.drop();
   }
 }
+
+/** Failures that say nothing about the page. */
+const ENDED_FROM_OUTSIDE: ReadonlySet<string> = new Set(['canceled', 'session_fenced']);

@@ -39,6 +39,8 @@ export interface Config {
   rateLimitPerSecond: number | null;
   /** Null: the browser is looked for. */
   browserPath: string | null;
+  /** Absolute. Where screenshots and traces of failed page programs go. Null: none are made. */
+  browserArtifactsDir: string | null;
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -71,6 +73,7 @@ interface Settings {
   LOG_FORMAT: LogFormat;
   RATE_LIMIT_PER_SECOND: Int<1, 1000000> | null;
   BROWSER_PATH: string | null;
+  BROWSER_ARTIFACTS_DIR: string | null;
 }
 type Name = keyof Settings;
 
@@ -99,6 +102,7 @@ const WANTED: Record<Name, string> = {
   LOG_FORMAT: 'json or pretty',
   RATE_LIMIT_PER_SECOND: 'a whole number from 1 to 1000000',
   BROWSER_PATH: 'a readable browser executable',
+  BROWSER_ARTIFACTS_DIR: 'a folder',
 };
 
 const SECRET: ReadonlySet<Name> = new Set([
@@ -134,6 +138,7 @@ function defaults(cores: number, terminal: boolean): Settings {
     LOG_FORMAT: terminal ? 'pretty' : 'json',
     RATE_LIMIT_PER_SECOND: null,
     BROWSER_PATH: null,
+    BROWSER_ARTIFACTS_DIR: null,
   };
 }
 
@@ -167,6 +172,7 @@ export function readConfig(
     announce: env.LOG_FORMAT === 'json' ? 'json' : 'banner',
     rateLimitPerSecond: settings.RATE_LIMIT_PER_SECOND,
     browserPath: settings.BROWSER_PATH === null ? null : readable(settings, 'BROWSER_PATH'),
+    browserArtifactsDir: settings.BROWSER_ARTIFACTS_DIR === null ? null : resolve(settings.BROWSER_ARTIFACTS_DIR),
   };
 }
 

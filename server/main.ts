@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import typia, { TypeGuardError } from 'typia';
 import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/find-browser.js';
 import { type Site, socialSite } from '../browser-pool/social/site.js';
@@ -41,11 +42,13 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
     );
   }
   if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
+  log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
     dataDir: config.dataDir,
     exclusive: true,
   });
+  log.info('bringing the schema up to date');
   await migrate(parts.database.url);
   const db = openDatabase({
     url: parts.database.url,
@@ -66,7 +69,11 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
     fingerprintSecret: await fingerprintSecret(db),
     actorThreads: config.actorThreads,
     browserThreads: config.browserThreads,
-    browser: { site, limits: { contexts: config.browserContexts } },
+    browser: {
+      site,
+      limits: { contexts: config.browserContexts },
+      ...(config.browserArtifactsDir !== null && { artifactsDir: config.browserArtifactsDir }),
+    },
     deliveries: { concurrency: config.deliveryConcurrency, ...callbacks },
     log,
     logOptions: config.log,
@@ -104,9 +111,7 @@ async function provider(
   parts: Parts,
   useProxies: (sandbox: SandboxProcess['ready']) => Promise<void>,
 ): Promise<Site> {
-  if (config.provider.kind === 'site') {
-    return JSON.parse(await readFile(config.provider.file, 'utf8')) as Site;
-  }
+  if (config.provider.kind === 'site') return describedSite(config.provider.file);
   const sandbox = await startSandbox({
     dataDir: config.dataDir,
     controlPort: config.sandboxControlPort,
@@ -117,6 +122,15 @@ async function provider(
   await useProxies(sandbox.ready);
   const { origin, ca_file, spki } = sandbox.ready;
   return socialSite({ origin, spki, ca: await readFile(ca_file, 'utf8') });
+}
+
+async function describedSite(file: string): Promise<Site> {
+  try {
+    return typia.json.assertParse<Site>(await readFile(file, 'utf8'));
+  } catch (error) {
+    const wrong = error instanceof TypeGuardError ? `${error.path} wants ${error.expected}` : (error as Error).message;
+    throw new ConfigError(`PROVIDER has ${JSON.stringify(file)} (${wrong}), it wants a site description`);
+  }
 }
 
 /** Refuses new work, lets what runs end, hands the partitions over, and closes everything. */

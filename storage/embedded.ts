@@ -179,6 +179,7 @@ async function postgresUser(
   if (!blocked) return { command: [], options: { uid, gid } };
   const setpriv = [
     'setpriv',
+    '--securebits=+no_setuid_fixup', // or access(2), which initdb asks with, would not count the capability
     `--reuid=${uid}`,
     `--regid=${gid}`,
     '--clear-groups',

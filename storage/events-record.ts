@@ -14,8 +14,9 @@ export interface RecordedEvent {
 /**
  * Records events, a delivery for each matching active subscription, and the deliveries' jobs, in one statement
  * (spec: "Events are persisted before delivery"). An event its connection has already is left out (decision E8), as
- * is one whose connection is not in the workspace. Subscriptions are locked FOR SHARE: a deactivation either
- * comes first and gets no delivery, or comes after and cancels it.
+ * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
+ * disconnect. Subscriptions are locked FOR SHARE: a deactivation either comes first and gets no delivery, or comes after
+ * and cancels it.
  */
 export async function recordEvents(tx: Sql, workspaceId: string, events: NewEvent[]): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
@@ -24,10 +25,13 @@ export async function recordEvents(tx: Sql, workspaceId: string, events: NewEven
     `with input as (
        select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[])
          i(id, connection_id, provider_event_id, type, data)
+     ), held as materialized (
+       select c.id from connection c
+       where c.workspace_id = $1 and c.id in (select i.connection_id from input i) order by c.id for key share
      ), stored as (
        insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
        select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data
-       from input i join connection c on c.id = i.connection_id and c.workspace_id = $1
+       from input i join held h on h.id = i.connection_id
        order by i.connection_id, i.provider_event_id
        on conflict (connection_id, provider_event_id) do nothing
        returning id, connection_id, type

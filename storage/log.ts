@@ -24,12 +24,24 @@ const SECRET = [
   'key',
 ];
 
+/** Characters of an error's message that a line keeps: Playwright's carry a browser's whole command line. */
+const MESSAGE_CHARACTERS = 500;
+
 /** An error without what libraries hang on it: pg's carry their whole client, keys included. */
 function errorFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown };
-  const cause = error.cause === undefined ? undefined : errorFields(error.cause);
-  return { type: error.name, message: error.message, error_code: code, constraint, stack: error.stack, cause };
+  return {
+    type: error.name,
+    message: error.message.slice(0, MESSAGE_CHARACTERS),
+    error_code: code,
+    constraint,
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => /^ {4}at /.test(line))
+      .join('\n'),
+    cause: error.cause === undefined ? undefined : errorFields(error.cause),
+  };
 }
 
 /** The logger of one thread. Writes to stderr: stdout belongs to the ready line and to commands' answers. */

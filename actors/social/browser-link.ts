@@ -21,7 +21,7 @@ export interface RunHandlers {
 export class BrowserLink {
   #channel: Channel<ToBrowser, FromBrowser> | undefined;
   #next = 1;
-  readonly #runs = new Map<number, { handlers: RunHandlers; end: (message: RunEnd) => void }>();
+  readonly #runs = new Map<number, LinkedRun>();
   stats: BrowserStats | undefined;
 
   /** Connects to a host, the first one or the one that replaced it. */
@@ -31,7 +31,7 @@ export class BrowserLink {
     channel.onMessage((message) => this.#receive(message));
     channel.onClose(() => {
       if (this.#channel === channel) this.#channel = undefined;
-      for (const run of [...this.#runs.keys()]) this.#end(run, lost(run));
+      for (const [run, { on, proceeded }] of [...this.#runs]) if (on === channel) this.#end(run, lost(run, proceeded));
     });
   }
 
@@ -39,13 +39,15 @@ export class BrowserLink {
   run(order: RunOrder, handlers: RunHandlers, started: (run: number) => void): Promise<RunEnd> {
     const run = this.#next++;
     return new Promise((end) => {
-      this.#runs.set(run, { handlers, end });
-      if (!this.#channel?.send({ type: 'run', run, ...order })) this.#end(run, lost(run));
+      this.#runs.set(run, { handlers, end, on: this.#channel, proceeded: false });
+      if (!this.#channel?.send({ type: 'run', run, ...order })) this.#end(run, lost(run, false));
       else started(run);
     });
   }
 
   send(message: Exclude<ToBrowser, { type: 'run' }>): void {
+    const entry = message.type === 'proceed' ? this.#runs.get(message.run) : undefined;
+    if (entry) entry.proceeded = true;
     this.#channel?.send(message);
   }
 
@@ -74,10 +76,20 @@ export class BrowserLink {
   }
 }
 
-const lost = (run: number): RunEnd => ({
+interface LinkedRun {
+  handlers: RunHandlers;
+  end: (message: RunEnd) => void;
+  /** The line it went out on; undefined when there was none. */
+  on: Channel<ToBrowser, FromBrowser> | undefined;
+  /** It was told to go past the write boundary. */
+  proceeded: boolean;
+}
+
+const lost = (run: number, pastBoundary: boolean): RunEnd => ({
   type: 'failure',
   run,
   code: 'browser_unavailable',
   details: { reason: 'browser_host_lost' },
-  transient: true,
+  transient: !pastBoundary,
+  pastBoundary,
 });

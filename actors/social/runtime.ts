@@ -40,7 +40,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
           return { status: 'skipped', reason: end.reason as SkipReason, ...effectsOf(end.effects) };
         case 'failure': {
           // Past the boundary only the provider's own refusal is proof that nothing was done.
-          const unproven = end.details?.past_boundary === true && capability?.kind === 'write';
+          const unproven = end.pastBoundary && capability?.kind === 'write';
           if (unproven) return { status: 'outcome_unknown', ...effectsOf(end.effects) };
           if (end.code === 'canceled') throw interruption(execution);
           const failure = { code: end.code, details: end.details ?? {} };
@@ -90,6 +90,7 @@ async function runOnLink(link: BrowserLink, execution: Execution, proxy: PinnedP
         workspaceId: connection.workspace_id,
         connectionId: connection.id,
         stateRevision: connection.state_revision,
+        epoch: execution.epoch,
         capability: execution.capability,
         input: execution.input,
         proxy,

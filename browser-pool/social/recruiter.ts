@@ -22,8 +22,9 @@ interface Contract {
 const PROOF = { networks: ['F'], start: 0, count: 1 };
 
 /**
- * Chooses the contract on its page, through a challenge if the site raises one, and searches under it once before the
- * session is given out: a switch that does not work publishes nothing (spec: social.recruiter.switch).
+ * Chooses the contract on its page, through a challenge if the site raises one, and searches under it once with the
+ * saved session in a fresh context before it is given out: a switch that does not work publishes nothing (spec:
+ * social.recruiter.switch).
  */
 async function switchContract(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { contract: wanted } = run.input as { contract?: string };
@@ -40,6 +41,8 @@ async function switchContract(run: ProgramRun, site: Site): Promise<ProgramOutco
   if (kind !== 'recruiter') throw unfamiliar('page');
   const seat = await attribute(run, await run.page(), selectors.seat, selectors.contractId.attribute);
   if (seat !== contract.id) throw unfamiliar('page');
+  const session = await run.session();
+  await run.renewContext(session);
   const endpoints = await Endpoints.open(run, site);
   await endpoints.post(paths.recruiterSearch, PROOF, isCandidates).catch((error: unknown) => {
     throw recruiterRefusal(error);
@@ -47,7 +50,7 @@ async function switchContract(run: ProgramRun, site: Site): Promise<ProgramOutco
   return {
     result: { contract: contract.name, recruiter_ready: true },
     effects: {
-      session: await run.session(),
+      session,
       recruiter: { health: 'ready', reason: null, contract: contract.name },
     },
   };

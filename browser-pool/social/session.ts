@@ -23,11 +23,23 @@ async function login(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   if (run.hasSession) {
     const actorId = run.input.reconnect === true ? null : await liveActor(run, site);
     if (actorId !== null) return { result, effects: { health: 'ready', actorId } };
-    await run.renewContext();
+    await run.renewContext(null);
   }
   await signIn(run, site);
   const actorId = await signedInActor(run, site);
-  return { result, effects: { session: await run.session(), health: 'ready', actorId } };
+  const session = await run.session();
+  await requireOpens(run, site, session, actorId);
+  return { result, effects: { session, health: 'ready', actorId } };
+}
+
+/** Opens the session as it was saved in a fresh context: only one that shows the same account is given out. */
+async function requireOpens(run: ProgramRun, site: Site, session: string, actorId: string): Promise<void> {
+  await run.renewContext(session);
+  const endpoints = await Endpoints.open(run, site);
+  const { data } = await endpoints.get(site.paths.me, {}, isMe);
+  if (data.hashId !== actorId) {
+    throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
+  }
 }
 
 /** The account of a session that is live and still the connection's own; null when a new sign-in is due. */

@@ -2,6 +2,7 @@ import { CommanderError, InvalidArgumentError } from 'commander';
 import typia, { type tags } from 'typia';
 import type { NewProxy } from '../../storage/proxies.js';
 import { SCOPES, type Scope } from '../../storage/records.js';
+import type { Uuid } from '../http/fields.js';
 
 /** Each turns one argument of the command line into a value, or refuses it in words that end the error's line. */
 
@@ -12,7 +13,7 @@ export function name(text: string): string {
 }
 
 export function id(text: string): string {
-  if (typia.is<string & tags.Format<'uuid'>>(text)) return text.toLowerCase();
+  if (typia.is<Uuid>(text)) return text.toLowerCase();
   throw new InvalidArgumentError('It wants a UUID.');
 }
 

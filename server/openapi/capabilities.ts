@@ -9,7 +9,7 @@ import { CAPABILITY_EXAMPLES } from './capability-examples.js';
 import { pascal } from './errors.js';
 import { type Components, nameOf, refTo, type Schema } from './schema.js';
 
-/** Filters as they have to be when the search's turn comes; a submission is refused for less (decision O6). */
+/** Filters are checked when the search's turn comes, not when it is submitted (decision O6). */
 type RecruiterPeopleSearchInput = Pick<RecruiterSearchInput, 'keywords' | 'start' | 'count'> & RecruiterFilters;
 
 /** What a capability is given and gives, as callers should read it. */

@@ -1,3 +1,4 @@
+import { capabilities } from '../../actors/capabilities/catalogue.js';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/errors.js';
 import { SCOPES } from '../../storage/records.js';
 import type { Route } from '../http/route.js';
@@ -7,7 +8,7 @@ import { errorResponses, pascal } from './errors.js';
 import { EXAMPLES } from './examples.js';
 import { ANSWER_HEADERS, answerHeaders } from './headers.js';
 import { parametersOf, SHARED_PARAMETERS } from './parameters.js';
-import { Components } from './schema.js';
+import { Components, nameOf, type Schema } from './schema.js';
 
 /**
  * The reference as an OpenAPI 3.1 document (decision H20), made from the table of routes that serves requests, the types
@@ -16,18 +17,19 @@ import { Components } from './schema.js';
 export function buildDocument(routes: readonly Route[]): Record<string, unknown> {
   const components = new Components();
   const responses: Record<string, object> = {};
-  const paths: Record<string, Record<string, object>> = {};
+  const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
-    paths[route.path] ??= {};
-    Object.assign(paths[route.path] as object, {
-      [route.method.toLowerCase()]: operationOf(route, components, responses),
-    });
+    const operation = operationOf(route, components, responses);
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
   describeCapabilities(components);
   for (const [name, examples] of Object.entries(EXAMPLES)) {
     const schema = components.schemas[name];
     if (!schema) throw new Error(`an example of ${name}, which no route uses`);
     schema.examples = examples;
+  }
+  for (const operation of Object.values(paths).flatMap(Object.values<Operation>)) {
+    offerVariants(components.schemas, operation);
   }
   return {
     openapi: '3.1.0',
@@ -36,7 +38,7 @@ export function buildDocument(routes: readonly Route[]): Record<string, unknown>
       version: 'v1',
       description: introduction(),
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: './' }],
     tags: [...new Set(routes.map((route) => tagOf(route.path)))].map((name) => ({ name })),
     paths,
     components: {
@@ -49,13 +51,19 @@ export function buildDocument(routes: readonly Route[]): Record<string, unknown>
   };
 }
 
-function operationOf(route: Route, components: Components, responses: Record<string, object>): object {
+/** An operation object of the document, as far as this file looks into it. */
+interface Operation {
+  requestBody?: { content: Record<string, { schema: Schema; examples?: object }> };
+  callbacks?: object;
+}
+
+function operationOf(route: Route, components: Components, responses: Record<string, object>): Operation {
   const { method, path, summary, scopes, body } = route;
   const operation = {
     operationId: operationId(method, path),
     summary,
     tags: [tagOf(path)],
-    ...(scopes !== 'none' && { description: `Scopes: ${scopes.map((scope) => `\`${scope}\``).join(', ')}.` }),
+    ...(scopes !== 'none' && { description: `Scopes: ${code(scopes)}.${route.bodyScopes ? SENDS : ''}` }),
     security: securityOf(scopes),
     parameters: parametersOf(route, components),
     ...(body.kind === 'json' && {
@@ -70,6 +78,10 @@ function operationOf(route: Route, components: Components, responses: Record<str
   const subscribes = method === 'POST' && path.endsWith('/subscriptions');
   return subscribes ? { ...operation, callbacks: { event: eventCallback(components) } } : operation;
 }
+
+const code = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+
+const SENDS = ` \`social:send\` as well for ${code(capabilities.filter(({ send }) => send).map(({ name }) => name))}.`;
 
 function answersOf(route: Route, components: Components): object {
   const answers = Object.entries(route.answers).map(([status, answer]) => {
@@ -98,6 +110,8 @@ const TAGS: Readonly<Record<string, string>> = {
   events: 'Events',
   'simulated-events': 'Events',
   deliveries: 'Deliveries',
+  docs: 'Reference',
+  'openapi.json': 'Reference',
 };
 
 /** The last thing that the path names. */
@@ -114,7 +128,7 @@ const SECURITY_SCHEMES = {
   workspaceKey: {
     type: 'http',
     scheme: 'bearer',
-    description: `A workspace key. Its scopes are among ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
+    description: `A workspace key. Its scopes are among ${code(SCOPES)}.`,
   },
   gatewayClientId: { type: 'apiKey', in: 'header', name: 'Gateway-Access-Client-Id', description: 'When hosted.' },
   gatewayClientSecret: {
@@ -131,18 +145,33 @@ function securityOf(scopes: Route['scopes']): object[] {
   return [key, { ...key, gatewayClientId: [], gatewayClientSecret: [] }];
 }
 
+/** The variants of a body, each by name, so that a reader can pick one. */
+function offerVariants(schemas: Record<string, Schema>, { requestBody }: Operation): void {
+  const content = requestBody?.content['application/json'];
+  const { $ref } = content?.schema ?? {};
+  const variants = ($ref && schemas[nameOf($ref)]?.oneOf) || [];
+  const examples = variants.flatMap((variant) => {
+    const name = nameOf(variant.$ref ?? '');
+    const { title = name, examples: [value] = [] } = schemas[name] ?? {};
+    return value === undefined ? [] : [[String(title), { value }] as const];
+  });
+  if (content && examples.length > 0) content.examples = Object.fromEntries(examples);
+}
+
 function introduction(): string {
-  const refusals = Object.entries(HTTP_ERRORS).map(([code, status]) => `| \`${code}\` | ${status} |`);
-  const failures = Object.entries(OPERATION_ERRORS).map(
-    ([code, { retryable }]) => `| \`${code}\` | ${retryable ? 'yes' : 'no'} |`,
+  const refusals = Object.entries(Object.groupBy(Object.entries(HTTP_ERRORS), ([, status]) => status)).map(
+    ([status, entries = []]) => `| ${status} | ${code(entries.map(([name]) => name))} |`,
   );
+  const failures = Object.groupBy(Object.entries(OPERATION_ERRORS), ([, { retryable }]) => (retryable ? 'yes' : 'no'));
+  const failed = (worthIt: 'yes' | 'no') => code((failures[worthIt] ?? []).map(([name]) => name));
   return [
     'Manages connections to professional-network accounts, runs durable asynchronous operations against them and pushes signed events.',
-    'Submit an operation, read it until its status is terminal (`Prefer: wait=30` saves asking again), and look at `error_code` and `result`.',
-    'Every submission carries an `Idempotency-Key`: sent again after a lost answer it gives the first operation, never a second one.',
-    '## Refusals\n\nAnswers that are no success carry `{code, message, errors?}`; a 409 carries `{code}` alone.',
-    ['| code | status |', '|---|---|', ...refusals].join('\n'),
-    '## Failed operations\n\n`error_code` of an operation that is `failed`, and whether submitting it again under a new key can be expected to help.',
-    ['| error_code | retryable |', '|---|---|', ...failures].join('\n'),
+    'Submit an operation, read it until its status is terminal (`Prefer: wait=30` saves asking again), and look at `error_code` and `result`. Every submission carries an `Idempotency-Key`: sent again after a lost answer it gives the first operation, never a second one.',
+    'Refusals carry `{code, message, errors?}`, a 409 `{code}` alone:',
+    ['| status | code |', '|---|---|', ...refusals].join('\n'),
+    'A `failed` operation has one of these as its `error_code`. Submitting it again, under a new key:',
+    ['| | error_code |', '|---|---|', `| can help | ${failed('yes')} |`, `| does not help | ${failed('no')} |`].join(
+      '\n',
+    ),
   ].join('\n\n');
 }

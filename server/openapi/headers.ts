@@ -51,7 +51,10 @@ export function requestHeaders(declared: DeclaredHeaders = {}): object[] {
 }
 
 /** Headers of answers, for `components.headers`. */
-export const ANSWER_HEADERS: Record<AnswerHeader | 'X-Request-Id', { description: string; schema: Schema }> = {
+export const ANSWER_HEADERS: Record<
+  AnswerHeader | 'X-Request-Id',
+  { description: string; required?: true; schema: Schema }
+> = {
   ETag: { description: 'Names this version of the content.', schema: TEXT },
   'Idempotency-Key': { description: 'The key under which the operation was submitted.', schema: PRINTABLE },
   'Idempotency-Replayed': {
@@ -68,6 +71,7 @@ export const ANSWER_HEADERS: Record<AnswerHeader | 'X-Request-Id', { description
   'X-Operation-Id': { description: 'The operation that the call submitted.', schema: ID },
   'X-Request-Id': {
     description: 'Names the request; give it when something has to be looked into.',
+    required: true,
     schema: PRINTABLE,
   },
 };

@@ -33,11 +33,11 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Nothing but what the page is made of, from here; the inline styles are swagger-ui's own. */
+/** Nothing but what the page is made of, from here. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",

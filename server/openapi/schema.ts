@@ -23,8 +23,8 @@ export interface Reading {
   /** A value the service takes: fields it does not know are refused (decision H6). */
   closed: boolean;
   /**
-   * In the capabilities' files the comment at a file's head stands before its first type, and typia takes it for that
-   * type's own. It names the specification's section: a description that does so is left out.
+   * In files that hold nothing but types the comment at the head stands before the first type, and typia takes it for that
+   * type's own. It names the specification's section: a description that does so is left out, an enumeration's always.
    */
   dropHeads: boolean;
 }
@@ -83,7 +83,7 @@ export class Components {
     const one = (inner: Schema) => this.read(inner, source, reading);
     const { description, required, ...kept } = schema;
     const written: Schema = { ...kept };
-    const text = description && readable(description, reading);
+    const text = description && readable(description, reading.dropHeads || schema.oneOf !== undefined);
     if (text) written.description = text;
     if (required?.length) written.required = required;
     if (schema.oneOf) written.oneOf = schema.oneOf.map(one);
@@ -127,8 +127,8 @@ function simplified(schema: Schema): Schema {
 }
 
 /** A doc comment as readers of the API need it: without its references to the project's own pages. */
-function readable(comment: string, reading: Reading): string {
-  if (reading.dropHeads && /\(spec:/.test(comment)) return '';
+function readable(comment: string, dropHeads: boolean): string {
+  if (dropHeads && /\(spec:/.test(comment)) return '';
   if (comment.startsWith('Construct a type with a set of properties')) return '';
   return comment
     .replace(/^Spec: "[^"]*"\. */, '')

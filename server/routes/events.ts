@@ -59,7 +59,8 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Offs
 
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
   const { db, system, key, resource, body } = call;
-  if (!shallow(body.data, JSON_DEPTH)) throw invalidField('body.data', `nested at most ${JSON_DEPTH} deep`);
+  if (!shallow(body.data, JSON_DEPTH))
+    throw invalidField('body.data', `finite numbers, nested at most ${JSON_DEPTH} deep`);
   if (resource.provider !== 'simulated') throw new HttpError('not_simulated');
   const event = {
     connectionId: resource.id,

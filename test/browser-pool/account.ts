@@ -24,6 +24,7 @@ export class Account {
       workspaceId: this.workspaceId,
       connectionId: this.connectionId,
       stateRevision: this.stateRevision,
+      epoch: 1,
       capability,
       input,
       proxy: this.#network.proxy,

@@ -43,7 +43,7 @@ t.test('the pool', async (t) => {
     run.proceed();
     await hitFaults(network);
     for (const pid of browserProcesses()) process.kill(pid, 'SIGKILL');
-    t.match(await run.expect('failure'), { transient: false, details: { past_boundary: true } });
+    t.match(await run.expect('failure'), { transient: false, pastBoundary: true });
   });
 
   t.test('a hung browser is killed and replaced within five seconds', async (t) => {

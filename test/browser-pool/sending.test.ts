@@ -66,7 +66,7 @@ t.test('sending a message', async (t) => {
     await run.expect('boundary');
     const failure = await run.expect('failure');
     t.match(failure, { code: 'session_fenced' });
-    t.notOk(failure.details?.past_boundary);
+    t.notOk(failure.pastBoundary);
     t.same(await network.ledger('linus'), []);
   });
 
@@ -82,7 +82,7 @@ t.test('sending a message', async (t) => {
       const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
       await run.expect('boundary');
       run.proceed();
-      t.match(await run.expect('failure'), { transient: false, details: { past_boundary: true } });
+      t.match(await run.expect('failure'), { transient: false, pastBoundary: true });
       t.equal((await network.ledger(username)).length, sent);
     });
   }
@@ -95,7 +95,7 @@ t.test('sending a message', async (t) => {
     run.proceed();
     const failure = await run.expect('failure');
     t.match(failure, { code: 'upstream_error', details: { upstream_status: 500 }, transient: false });
-    t.notOk(failure.details?.past_boundary);
+    t.notOk(failure.pastBoundary);
     const unknown = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await unknown.expect('boundary');
     unknown.proceed();

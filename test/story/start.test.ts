@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { failedStart, serviceGround, startService } from '../fixture/service.js';
@@ -54,4 +55,13 @@ t.test('without a browser the service serves, and says what social operations la
     error_code: 'browser_unavailable',
     error_details: { retryable: true },
   });
+});
+
+t.test('a site description that is none stops the start with one line', async (t) => {
+  const ground = await serviceGround(t);
+  const file = `${ground.dataDir}/site.json`;
+  await writeFile(file, '{"origin":"https://www.example.test"}');
+  const { status, stderr } = await failedStart({ ...ground.env, PROVIDER: file });
+  t.equal(status, 2);
+  t.match(oneLine(stderr), /^PROVIDER has ".*site\.json" \(.* wants .*\), it wants a site description/);
 });

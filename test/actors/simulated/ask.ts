@@ -57,6 +57,7 @@ export async function ask(
   const told = { boundaries: 0, challenges: [] as Told['challenges'] };
   const codes = [...(options.codes ?? [])];
   const execution: Execution = {
+    epoch: 1,
     operationId: options.operationId ?? randomUUID(),
     capability,
     input: structuredClone(input),

@@ -1,0 +1,149 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import typia from 'typia';
+import type { Posting } from '../callbacks/baseline.js';
+import { callbackGround, eventRecorder } from '../callbacks/ground.js';
+import type { Tally } from '../callbacks/receiver.js';
+import { machine } from '../machine.js';
+import type { Report, Scenario } from './scenario.js';
+
+interface Options {
+  events: number;
+  subscriptions: number;
+  serviceConnections: number;
+  concurrency: number;
+}
+
+const NOT_MEASURED = [
+  'receivers that are far, slow or many: one on loopback answers at once',
+  'connections to the receiver being made: they are kept alive, in the baseline too',
+  'where events come from: they are recorded by this program with the statement the service records with',
+];
+
+/** How many callbacks a second the service makes, beside how many undici alone posts to the same receiver. */
+export const deliveries: Scenario = {
+  name: 'deliveries',
+  summary: 'callbacks a second, signed, logged and durable, against plain undici posts of the same bodies',
+  options: [
+    { flag: '--events', means: 'events recorded', default: 100_000 },
+    { flag: '--subscriptions', means: 'subscriptions, spread over the connections', default: 10 },
+    {
+      flag: '--service-connections',
+      means:
+        'connections of the service that the events are spread over; an event goes to all subscriptions of its own',
+      default: 10,
+    },
+    { flag: '--concurrency', means: 'posts of the baseline under way at once', default: 80 },
+  ],
+  async run(given, say) {
+    const options = typia.assert<Options>(given);
+    const each = Math.max(1, Math.floor(options.subscriptions / options.serviceConnections));
+    say('starting the service and the receiver');
+    await using ground = await callbackGround();
+    const connectionIds = await ground.service.createSimulated(options.serviceConnections);
+    const paths: string[] = [];
+    for (const id of connectionIds) {
+      for (let i = 0; i < each; i++) {
+        const path = `/hook/${paths.length}`;
+        await ground.subscribe(id, path);
+        paths.push(path);
+      }
+    }
+    const expected = options.events * each;
+    const measured = await ground.service.withDatabase(async (_, db) => {
+      const record = await eventRecorder(db);
+      const warm = ground.expect(connectionIds.length * each);
+      await record(connectionIds, connectionIds.length);
+      await warm;
+      say(`recording ${options.events} events, ${expected} deliveries`);
+      const startedAt = performance.now();
+      const done = ground.expect(expected);
+      const recorded = await record(connectionIds, options.events);
+      if (recorded !== expected) throw new Error(`${recorded} deliveries were recorded, not ${expected}`);
+      const recorded_s = (performance.now() - startedAt) / 1000;
+      say(`recorded in ${recorded_s.toFixed(1)} s`);
+      await done;
+      return { seconds: (performance.now() - startedAt) / 1000, recorded_s };
+    });
+    const tally = await ground.tally();
+    say('the same posts without the service');
+    const posted = ground.expect(expected);
+    const posting: Posting = {
+      origin: ground.receiverUrl,
+      paths,
+      count: expected,
+      concurrency: options.concurrency,
+      ca: ground.ca,
+      body: tally.body,
+    };
+    const baseline_s = await post(posting);
+    await posted;
+    return report(options, { expected, ...measured, tally, baseline_s });
+  },
+};
+
+/** Posts in a process of its own, as the service is one. */
+async function post(posting: Posting): Promise<number> {
+  const poster = fork(new URL('../callbacks/baseline.js', import.meta.url));
+  poster.send(posting);
+  const [seconds] = (await Promise.race([
+    once(poster, 'message'),
+    once(poster, 'exit').then(([code]) => Promise.reject(new Error(`the baseline ended with status ${code}`))),
+  ])) as [number];
+  return seconds;
+}
+
+interface Measured {
+  expected: number;
+  /** From the first event recorded to the last callback accepted. */
+  seconds: number;
+  recorded_s: number;
+  tally: Tally;
+  baseline_s: number;
+}
+
+async function report(
+  options: Options,
+  { expected, seconds, recorded_s, tally, baseline_s }: Measured,
+): Promise<Report> {
+  const perSecond = expected / seconds;
+  const baselinePerSecond = expected / baseline_s;
+  const ratio = perSecond / baselinePerSecond;
+  const where = await machine();
+  const n = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
+  const lost = expected - (tally.accepted - tally.repeated);
+  const rows: [string, string][] = [
+    ['delivered', `${n(perSecond)} callbacks/s (${n(expected)} in ${n(seconds, 1)} s, from the first event recorded)`],
+    ['recorded', `${n(options.events / recorded_s)} events/s (${n(recorded_s, 1)} s of the above)`],
+    ['lost', n(lost)],
+    ['repeated', n(tally.repeated)],
+    ['signature', `${n(tally.checked)} checked, ${n(tally.forged)} wrong`],
+    ['baseline', `${n(baselinePerSecond)} posts/s by undici alone (${n(baseline_s, 1)} s)`],
+    ['ratio', `${n(ratio, 2)} callbacks for each plain post`],
+    ['load', `${options.subscriptions} subscriptions on ${options.serviceConnections} connections`],
+    ['machine', where.machine],
+    ['commit', where.commit],
+  ];
+  const text = [
+    ...rows.map(([name, value]) => `${name.padEnd(9)} ${value}`),
+    '',
+    'not measured:',
+    ...NOT_MEASURED.map((line) => `- ${line}`),
+  ].join('\n');
+  const { accepted, repeated, checked, forged } = tally;
+  const counts = { expected, accepted, lost, repeated, checked, forged };
+  return {
+    text,
+    data: {
+      scenario: 'deliveries',
+      options,
+      perSecond,
+      seconds,
+      recorded_s,
+      baselinePerSecond,
+      ratio,
+      ...counts,
+      ...where,
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import typia from 'typia';
+import { fillHistory } from '../history.js';
+import { machine } from '../machine.js';
+import { startService } from '../service.js';
+import type { Report, Scenario } from './scenario.js';
+
+interface Options {
+  rows: number;
+  requests: number;
+}
+
+interface Timing {
+  list: string;
+  first_ms: number;
+  last_ms: number;
+  ratio: number;
+}
+
+const NOT_MEASURED = [
+  'a cold cache: every page is asked for before it is timed, so the rows are in memory',
+  'writers beside the readers: the service is otherwise idle, and the tables are freshly vacuumed',
+  'a network: client, service and PostgreSQL share this machine',
+];
+const PAGE_rows = 100;
+const LAST_offset = 100_000;
+
+/**
+ * What the last page of a long list costs beside its first: events and deliveries by offset, operations by cursor, each also
+ * with a filter, over HTTP.
+ */
+export const lists: Scenario = {
+  name: 'lists',
+  summary: 'the last page of 100,000 events, deliveries and operations against the first',
+  options: [
+    { flag: '--rows', means: 'events, deliveries and operations on one connection', default: 100_000 },
+    { flag: '--requests', means: 'requests timed for each page', default: 100 },
+  ],
+  async run(given, say) {
+    const options = typia.assert<Options>(given);
+    say('starting the service');
+    await using service = await startService();
+    const [connection] = (await service.createSimulated(1)) as [string];
+    say(`inserting ${options.rows} events, deliveries and operations`);
+    const filled = await service.withDatabase((_, db) => fillHistory(db, connection, options.rows));
+    const timed = async (path: string) => median(await times(service, path, options.requests));
+    const offset = Math.min(LAST_offset, options.rows) - PAGE_rows;
+    const byOffset: [string, string][] = [
+      ['events', `/v1/connections/${connection}/events?`],
+      ['deliveries', `/v1/subscriptions/${filled.subscriptionId}/deliveries?`],
+      ['deliveries, one status of two', `/v1/subscriptions/${filled.subscriptionId}/deliveries?status=failed&`],
+    ];
+    const timings: Timing[] = [];
+    const add = (list: string, first_ms: number, last_ms: number) =>
+      timings.push({ list, first_ms, last_ms, ratio: last_ms / first_ms });
+    for (const [list, path] of byOffset) {
+      const last = list.includes('status') ? Math.floor(options.rows / 2) - PAGE_rows : offset;
+      add(list, await timed(`${path}offset=0`), await timed(`${path}offset=${Math.max(0, last)}`));
+    }
+    const cursor = Buffer.from(filled.hundredthOperationId.replaceAll('-', ''), 'hex').toString('base64url');
+    for (const [list, path] of [
+      ['operations', '/v1/operations?'],
+      ['operations of a connection', `/v1/operations?connection_id=${connection}&`],
+    ] as const) {
+      add(list, await timed(path.slice(0, -1)), await timed(`${path}cursor=${cursor}`));
+    }
+    const plain = timings.find((one) => one.list === 'operations')?.first_ms ?? Number.NaN;
+    for (const status of ['failed', 'queued']) {
+      add(`operations, ${status}, against unfiltered`, plain, await timed(`/v1/operations?status=${status}`));
+    }
+    return report(options, timings);
+  },
+};
+
+/** How long each of `count` requests took, one after another, the page asked for twice before. */
+async function times(service: { url: string; key: string }, path: string, count: number): Promise<number[]> {
+  const taken: number[] = [];
+  for (let n = -2; n < count; n++) {
+    const started = performance.now();
+    const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${service.key}` } });
+    const body = await answer.text();
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${body}`);
+    if (n >= 0) taken.push(performance.now() - started);
+  }
+  return taken;
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+async function report(options: Options, timings: Timing[]): Promise<Report> {
+  const where = await machine();
+  const ms = (value: number) => `${value.toFixed(2)} ms`.padStart(10);
+  const text = [
+    `${'list'.padEnd(46)}${'first page'.padStart(12)}${'last page'.padStart(12)}${'ratio'.padStart(8)}`,
+    ...timings.map(
+      ({ list, first_ms, last_ms, ratio }) =>
+        `${list.padEnd(46)}${ms(first_ms).padStart(12)}${ms(last_ms).padStart(12)}${ratio.toFixed(2).padStart(8)}`,
+    ),
+    '',
+    `medians of ${options.requests} requests over ${options.rows} rows; the last page of a list by offset begins at 99,900`,
+    `machine   ${where.machine}`,
+    `commit    ${where.commit}`,
+    '',
+    'not measured:',
+    ...NOT_MEASURED.map((line) => `- ${line}`),
+  ].join('\n');
+  return { text, data: { scenario: 'lists', options, timings, ...where } };
+}

@@ -1,0 +1,31 @@
+import type { Scope } from '../../storage/records.js';
+
+/** Method, path and scope of every route of the specification and of the decisions. */
+export const ROUTES: readonly [send: string, scopes: readonly Scope[]][] = [
+  ['GET /v1/connections', ['connections:read']],
+  ['POST /v1/connections', ['connections:write']],
+  ['GET /v1/connections/{ada}', ['connections:read']],
+  ['PATCH /v1/connections/{ada}', ['connections:write']],
+  ['POST /v1/connections/{ada}/disconnect', ['connections:write']],
+  ['DELETE /v1/connections/{ada}', ['connections:write']],
+  ['POST /v1/connections/{ada}/operations', ['operations:write']],
+  ['GET /v1/operations', ['operations:read']],
+  ['GET /v1/operations/{operation}', ['operations:read']],
+  ['POST /v1/operations/{operation}/challenge', ['operations:write']],
+  ['POST /v1/operations/{operation}/cancel', ['operations:write']],
+  ['POST /v1/operations/{operation}/reconcile', ['operations:write']],
+  ['POST /v1/accounts/{ada}/linkedin/invite', ['operations:write', 'social:send']],
+  ['GET /v1/connections/{ada}/subscriptions', ['events:read']],
+  ['POST /v1/connections/{ada}/subscriptions', ['events:write']],
+  ['GET /v1/subscriptions/{subscription}', ['events:read']],
+  ['PATCH /v1/subscriptions/{subscription}', ['events:write']],
+  ['POST /v1/subscriptions/{subscription}/rotate-secret', ['events:write']],
+  ['GET /v1/connections/{ada}/listener', ['events:read']],
+  ['GET /v1/connections/{ada}/events', ['events:read']],
+  ['POST /v1/connections/{ada}/simulated-events', ['events:write']],
+  ['GET /v1/events/{event}', ['events:read']],
+  ['GET /v1/subscriptions/{subscription}/deliveries', ['events:read']],
+  ['POST /v1/subscriptions/{subscription}/replay-failed', ['events:write']],
+  ['GET /v1/deliveries/{failed}', ['events:read']],
+  ['POST /v1/deliveries/{failed}/replay', ['events:write']],
+];

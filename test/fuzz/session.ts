@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Test } from 'tap';
+import { Agent, request } from 'undici';
+import type { Database } from '../../storage/database.js';
+import { type RunningService, serviceGround, startService } from '../fixture/service.js';
+import { insertDeliveries } from '../server/rows.js';
+
+/** How many inputs of each property: a modest number in the suite, more with FUZZ_RUNS. FUZZ_SEED repeats a run. */
+export const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
+export const SEED = Number(process.env.FUZZ_SEED ?? randomBytes(4).readUInt32BE());
+
+export interface Reply {
+  status: number;
+  text: string;
+}
+
+/** A service with a little of everything in it, and what a fuzz test asks of it. */
+export interface Fuzzed {
+  service: RunningService;
+  db: Database;
+  ids: { connection: string; spare: string; operation: string; subscription: string; event: string; delivery: string };
+  /** Sends these bytes; rejects when no answer came within the deadline. */
+  send(method: string, path: string, body: Buffer | undefined, headers: Record<string, string>): Promise<Reply>;
+  /** Writes to a socket of its own and gives what came back before it closed or `quiet_ms` passed. */
+  raw(bytes: Buffer, quiet_ms: number, reset: boolean): Promise<string>;
+  /** How many rows each table has, once what was accepted has ended. */
+  rows(): Promise<Record<string, number>>;
+  /** Nothing was logged as an unexpected failure, and the service answers. */
+  well(t: Test): Promise<void>;
+}
+
+const TABLES = [
+  ...['workspace', 'api_key', 'regional_proxy', 'connection', 'operation', 'idempotency_tombstone', 'subscription'],
+  ...['event', 'delivery', 'delivery_attempt'],
+];
+const ANSWER_ms = 20_000;
+
+export async function fuzzed(t: Test): Promise<Fuzzed> {
+  const ground = await serviceGround(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'error' });
+  const service = await startService(t, ground);
+  const { client } = service;
+  const connection = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
+  const spare = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'spare' } });
+  const operation = (await client.run(connection, 'social.identity.get')).id;
+  const [row] = await ground.db.query<{ id: string }>(
+    'testSubscription',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
+     select gen_random_uuid(), workspace_id, id, partition, '{message_sent}', 'https://198.51.100.1/', false, '\\x00'
+     from connection where id = $1 returning id`,
+    [connection],
+  );
+  const subscription = row?.id ?? '';
+  const stored = await insertDeliveries(ground.db, subscription, ['delivered']);
+  const agent = new Agent({ headersTimeout: ANSWER_ms, bodyTimeout: ANSWER_ms });
+  t.teardown(() => agent.close());
+  return {
+    service,
+    db: ground.db,
+    ids: {
+      connection,
+      spare,
+      operation,
+      subscription,
+      event: stored.events[0] ?? '',
+      delivery: stored.deliveries[0] ?? '',
+    },
+    async send(method, path, body, headers) {
+      const answer = await request(service.url + path, {
+        method: method as 'GET',
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${ground.key}`, ...headers },
+        ...(body && { body }),
+      });
+      return { status: answer.statusCode, text: await answer.body.text() };
+    },
+    async raw(bytes, quiet_ms, reset) {
+      const { port, hostname } = new URL(service.url);
+      const socket = connect(Number(port), hostname);
+      let said = '';
+      socket.on('error', () => {});
+      socket.on('data', (chunk: Buffer) => {
+        said += chunk.toString('latin1');
+      });
+      const closed = once(socket, 'close').catch(() => {});
+      await once(socket, 'connect');
+      socket.write(bytes);
+      if (reset) socket.resetAndDestroy();
+      else await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, quiet_ms))]);
+      socket.destroy();
+      await closed;
+      return said;
+    },
+    async rows() {
+      const live = `select id from operation where status in ('queued', 'running') limit 1`;
+      while ((await ground.db.query('testLive', live)).length > 0)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      const counts: Record<string, number> = {};
+      for (const table of TABLES) {
+        const [count] = await ground.db.query<{ n: number }>(
+          `testRows_${table}`,
+          `select count(*)::int as n from ${table}`,
+        );
+        counts[table] = count?.n ?? -1;
+      }
+      return counts;
+    },
+    async well(t) {
+      t.equal(service.process.exitCode, null, 'the process still runs');
+      t.match(await client.send('GET', '/healthz'), { status: 200, body: { status: 'ok' } }, 'it is healthy');
+      t.match(await client.run(connection, 'social.identity.get'), { status: 'succeeded' }, 'it still works');
+      t.equal(service.said(), '', 'nothing was logged as a failure');
+    },
+  };
+}
