@@ -78,6 +78,16 @@ t.test('searches find what the network finds, by every filter', async (t) => {
       t.strictSame(people, data.map(person), Object.keys(filters).join());
       t.ok(data.length > 0, 'somebody');
     }
+    const both = { location_id: (await first('location', 'paris')).id, location_name: 'berlin' };
+    const { data } = await visitor.list<Row>(`/api/search/people?locationId=${both.location_id},${place.id}&count=10`);
+    const { people } = await read<Row>('social.people.search', { filters: both });
+    t.strictSame(people, data.map(person), 'an id and a name: either fits');
+    const twice = { connection_of: somebody.hashId, connection_of_name: named.text };
+    t.match(await client.run(connection, 'social.people.search', { filters: twice }), {
+      status: 'failed',
+      error_code: 'validation_error',
+      error_details: { reason: 'filter_given_twice' },
+    });
     const unknown = await client.run(connection, 'social.people.search', { filters: { location_name: 'Atlantis' } });
     t.match(unknown, {
       status: 'failed',

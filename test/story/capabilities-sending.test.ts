@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { ledger } from '../fixture/client.js';
+import { control, ledger } from '../fixture/client.js';
 import { onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('conversations, sends and files', async (t) => {
@@ -255,9 +255,13 @@ t.test('conversations, sends and files', async (t) => {
     const newest = ids(entries, 'recipient_actor_id').slice(0, written.length);
     t.strictSame(newest, written.map(({ target }) => target).reverse(), 'the newest pending ones');
   });
+
+  const { regions } = await control(sandboxUrl, 'GET', '/proxies');
+  const used = (regions as { region: string; accounts: Row }[]).filter(({ accounts }) => username in accounts);
+  t.strictSame(ids(used, 'region'), ['US'], "every request came through the region's own proxy, files too");
 });
 
-const ids = (rows: Row[], field: string): string[] => rows.map((row) => String(row[field]));
+const ids = (rows: object[], field: string): string[] => rows.map((row) => String((row as Row)[field]));
 
 /** The file of the newest message. */
 function attached([newest]: Row[]): Row | undefined {
