@@ -30,7 +30,10 @@ export interface DeliveryAttemptRow {
 const COLUMNS = `d.id, d.workspace_id, d.subscription_id, s.connection_id, d.event_id, d.status, d.attempt_count,
   d.replay_count, d.next_attempt_at, d.delivered_at, d.last_error`;
 
-/** Newest event first. Indexes: delivery_by_subscription, or delivery_by_status when one is asked for. */
+/**
+ * Newest event first. What the offset skips is read from the index alone: delivery_by_subscription, or delivery_by_status
+ * when one is asked for.
+ */
 export function listDeliveries(
   sql: Sql,
   subscriptionId: string,
@@ -41,8 +44,10 @@ export function listDeliveries(
   return sql.query<DeliveryRow>(
     status ? 'listDeliveriesByStatus' : 'listDeliveries',
     `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id
-     where d.subscription_id = $1 and ${status ? 'd.status = $4' : '$4::text is null'}
-     order by d.event_id desc offset $2 limit $3`,
+     where d.subscription_id = $1 and d.event_id = any(array(
+       select event_id from delivery where subscription_id = $1 and ${status ? 'status = $4' : '$4::text is null'}
+       order by event_id desc offset $2 limit $3))
+     order by d.event_id desc`,
     [subscriptionId, offset, limit, status],
   );
 }

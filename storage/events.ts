@@ -14,12 +14,17 @@ export interface EventRow extends EventSummary {
   data: Record<string, unknown>;
 }
 
-/** Newest first, `limit` of them after `offset`. Index: event_by_connection (ids are in order of arrival). */
+/**
+ * Newest first, `limit` of them after `offset`. What the offset skips is read from the index alone (event_by_connection; ids
+ * are in order of arrival), and only the page's rows are fetched. An array, not a join: its size does not depend on how many
+ * rows the planner takes an unknown limit for.
+ */
 export function listEvents(sql: Sql, connectionId: string, offset: number, limit: number): Promise<EventSummary[]> {
   return sql.query<EventSummary>(
     'listEvents',
     `select id, provider_event_id, type, received_at from event
-     where connection_id = $1 order by id desc offset $2 limit $3`,
+     where id = any(array(select id from event where connection_id = $1 order by id desc offset $2 limit $3))
+     order by id desc`,
     [connectionId, offset, limit],
   );
 }
