@@ -1,5 +1,5 @@
 import type { Sql } from './database.js';
-import { finishJobs, type JobRef, queueName, removeJobs, rescheduleJobs } from './jobs.js';
+import { queueName, removeJobs, rescheduleJobs } from './jobs.js';
 import type { EventType } from './records.js';
 
 /**
@@ -113,25 +113,26 @@ export interface FinishedDelivery {
 
 /**
  * sending → delivered, failed, or pending until the next attempt is due; the attempt is closed and the job deleted or
- * put back in the same transaction. `waits_s` are the seconds between the attempts of a series: one more attempt than
+ * put back in the same statement, which saves the round trips of a transaction around several. `waits_s` are the seconds between the attempts of a series: one more attempt than
  * waits is made. A delivery that was canceled meanwhile stays so, its attempt is closed as canceled with what was seen.
  * Those that are no longer held are left out.
  */
 export async function finishDeliveries(
-  tx: Sql,
+  db: Sql,
   attempts: FinishedAttempt[],
   at: Date,
   waits_s: readonly number[],
 ): Promise<FinishedDelivery[]> {
-  const finished = await tx.query<FinishedDelivery>(
+  return db.query<FinishedDelivery>(
     'finishDeliveries',
     `with input as (
        select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::integer[], $6::text[])
          i(id, epoch, attempt_id, outcome, status_code, error)
      ), locked as materialized (
-       select d.id, d.status, d.epoch, d.series_attempts from delivery d where d.id = any($1) order by d.id for update
+       select d.id, d.partition, d.status, d.epoch, d.series_attempts
+       from delivery d where d.id = any($1) order by d.id for update
      ), judged as materialized (
-       select i.*, case when l.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then 'delivered'
+       select i.*, 'delivery-' || l.partition as queue, case when l.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then 'delivered'
            when l.series_attempts > cardinality($8::integer[]) then 'failed' else 'pending' end as becomes,
          $7::timestamptz + ($8::integer[])[l.series_attempts] * interval '1 second' as due
        from input i join locked l on l.id = i.id join delivery_attempt a on a.id = i.attempt_id
@@ -146,6 +147,12 @@ export async function finishDeliveries(
        update delivery_attempt a set outcome = case when j.becomes = 'canceled' then 'canceled' else j.outcome end,
          status_code = j.status_code, error = j.error, completed_at = $7
        from judged j where a.id = j.attempt_id and a.outcome = 'sending'
+     ), done as (
+       delete from pgboss.job_common b using judged j
+       where j.becomes <> 'pending' and b.name = j.queue and b.id = j.id
+     ), again as (
+       update pgboss.job_common b set state = 'created', started_on = null, start_after = j.due
+       from judged j where j.becomes = 'pending' and b.name = j.queue and b.id = j.id
      )
      select id, becomes as status, case when becomes = 'pending' then due end as "nextAttemptAt" from judged`,
     [
@@ -159,17 +166,6 @@ export async function finishDeliveries(
       waits_s,
     ],
   );
-  const partitions = new Map(attempts.map((a) => [a.id, a.partition]));
-  const done: JobRef[] = [];
-  const again: (JobRef & { startAfter: Date })[] = [];
-  for (const { id, nextAttemptAt } of finished) {
-    const job: JobRef = { queue: 'delivery', partition: partitions.get(id)!, id };
-    if (nextAttemptAt) again.push({ ...job, startAfter: nextAttemptAt });
-    else done.push(job);
-  }
-  if (done.length > 0) await finishJobs(tx, done);
-  if (again.length > 0) await rescheduleJobs(tx, again);
-  return finished;
 }
 
 /**
@@ -252,6 +248,45 @@ export async function putOffBacklog(
     ],
   );
   return row ?? { count: 0, first: null };
+}
+
+/**
+ * Takes the jobs of a subscription's backlog, in order of its events from `afterEvent` on, as a fetch from the queue would:
+ * those whose attempt is due and that were put off only because there was no room. Gives them in that order; none under a stale
+ * epoch. Index: delivery_by_status.
+ */
+export async function takeBacklog(
+  db: Sql,
+  subscription: { id: string; partition: number; epoch: number },
+  afterEvent: string,
+  at: Date,
+  limit: number,
+): Promise<{ id: string; event_id: string }[]> {
+  return db.query<{ id: string; event_id: string }>(
+    'takeBacklog',
+    `with fence as materialized (
+       select p.id from partition p where p.id = $2 and p.epoch = $3 for key share
+     ), chosen as materialized (
+       select j.name, j.id, d.event_id
+       from delivery d join pgboss.job_common j on j.name = $4 and j.id = d.id
+       where d.subscription_id = $1 and d.status = 'pending' and d.event_id > $5 and exists (select 1 from fence)
+         and d.next_attempt_at <= greatest(now(), $6) and j.state = 'created'
+       order by d.event_id limit $7 for update of j skip locked
+     ), taken as (
+       update pgboss.job_common j set state = 'active', started_on = now()
+       from chosen c where j.name = c.name and j.id = c.id
+     )
+     select id, event_id from chosen order by event_id`,
+    [
+      subscription.id,
+      subscription.partition,
+      subscription.epoch,
+      queueName('delivery', subscription.partition),
+      afterEvent,
+      at,
+      limit,
+    ],
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Batcher } from '../../storage/batcher.js';
-import type { Database, Sql } from '../../storage/database.js';
+import type { Database } from '../../storage/database.js';
 import {
   type BacklogSpread,
   deliverySubscriptions,
@@ -12,6 +12,7 @@ import {
   putOffBacklog,
   type StartOutcome,
   startDeliveries,
+  takeBacklog,
 } from '../../storage/deliveries.js';
 import { finishJobs } from '../../storage/jobs.js';
 import type { Logger } from '../../storage/log.js';
@@ -36,7 +37,7 @@ export class AttemptLedger {
   readonly #finishes: Batcher<FinishedAttempt, FinishedDelivery | undefined>;
   readonly #closing = new AbortController();
 
-  /** `bound`: attempts in flight at most; none of them is ever refused here. */
+  /** `bound`: attempts that are started or being finished at most; none of them is ever refused here. */
   constructor(
     private readonly db: Database,
     private readonly now: () => Date,
@@ -69,7 +70,7 @@ export class AttemptLedger {
 
   /** Puts fetched deliveries back into their queues. */
   async putBack(deliveries: PutBack[]): Promise<void> {
-    await this.#transaction('put back', (tx) => putBackDeliveries(tx, deliveries));
+    await this.#persist('put back', () => this.db.transaction((tx) => putBackDeliveries(tx, deliveries)));
   }
 
   /** Puts off what is due of a subscription from `from` on; gives when the first is due again, null when there is none. */
@@ -79,6 +80,15 @@ export class AttemptLedger {
     spread: BacklogSpread,
   ): Promise<Date | null> {
     return (await this.#persist('put off', () => putOffBacklog(this.db, subscription, from, spread))).first;
+  }
+
+  /** Takes up to `limit` deliveries of a subscription's backlog; see `takeBacklog`. */
+  pull(
+    subscription: { id: string; partition: number; epoch: number },
+    afterEvent: string,
+    limit: number,
+  ): Promise<{ id: string; event_id: string }[]> {
+    return this.#persist('pull', () => takeBacklog(this.db, subscription, afterEvent, this.now(), limit));
   }
 
   /** From now on a statement that fails is given up: what it would have written is left to the next recovery. */
@@ -95,8 +105,8 @@ export class AttemptLedger {
   }
 
   async #finish(attempts: FinishedAttempt[]): Promise<(FinishedDelivery | undefined)[]> {
-    const finished = await this.#transaction('finish', (tx) =>
-      finishDeliveries(tx, attempts, this.now(), RETRY_WAITS_s),
+    const finished = await this.#persist('finish', () =>
+      finishDeliveries(this.db, attempts, this.now(), RETRY_WAITS_s),
     );
     const byId = new Map(finished.map((delivery) => [delivery.id, delivery]));
     return attempts.map(({ id }) => byId.get(id));
@@ -105,10 +115,6 @@ export class AttemptLedger {
   async #removeJobs(deliveries: { id: string; partition: number }[]): Promise<void> {
     const jobs = deliveries.map(({ id, partition }) => ({ queue: 'delivery' as const, partition, id }));
     await this.#persist('remove jobs', () => finishJobs(this.db, jobs));
-  }
-
-  #transaction<T>(what: string, work: (tx: Sql) => Promise<T>): Promise<T> {
-    return this.#persist(what, () => this.db.transaction(work));
   }
 
   async #persist<T>(what: string, write: () => Promise<T>): Promise<T> {

@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../storage/database.js';
+import type { HeldDelivery } from '../../storage/deliveries.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import { AttemptLedger } from './attempt-ledger.js';
 import type { DeliveryStats } from './counters.js';
-import { THREAD_routing, THREAD_subscriptions, THREAD_waiting } from './limits.js';
+import { SLOT_finishing, THREAD_routing, THREAD_subscriptions, THREAD_waiting } from './limits.js';
 import type { AttemptResult } from './sender.js';
 import { type FetchedDelivery, SubscriptionActor } from './subscription-actor.js';
 import { Turns } from './turns.js';
@@ -51,7 +52,8 @@ interface Leaving {
  * owner finds them. Owns the deliveries from `take` on. Invariants:
  * I1 a delivery is held once, so it has one attempt at a time;
  * I2 an attempt is sent only after its start was written under a valid epoch, and ends with one finish;
- * I3 attempts in flight never exceed `concurrency`; what waits is bounded by subscription and by `room`.
+ * I3 attempts in flight never exceed `concurrency`, nor ends being written `SLOT_finishing` times that; what waits is bounded
+ *    by subscription and by `room`. A slot is free as soon as its receiver has answered, not when that is written.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new ThreadDispatcher(options);
@@ -65,12 +67,13 @@ class ThreadDispatcher implements Dispatcher {
   readonly #attempts: CallbackAttempts;
   /** Partitions that were told there is no room. */
   readonly #refused = new Set<number>();
-  /** Subscriptions whose due jobs are being put off. */
-  readonly #puttingOff = new Set<string>();
+  /** Subscriptions whose due jobs are being put off, or whose backlog is being taken up. */
+  readonly #moving = new Set<string>();
   /** Partitions being given up, and who waits for the end of their attempts. */
   readonly #settling = new Map<number, () => void>();
   #routing = 0;
   #puttingBack = 0;
+  #finishing = 0;
   #draining = false;
   #emptied: (() => void) | undefined;
   #drained: Promise<void> | undefined;
@@ -78,7 +81,7 @@ class ThreadDispatcher implements Dispatcher {
   constructor(private readonly options: DispatcherOptions) {
     const { db, clock, log, concurrency } = options;
     this.#turns = new Turns(concurrency);
-    this.#ledger = new AttemptLedger(db, () => clock.now(), log, concurrency);
+    this.#ledger = new AttemptLedger(db, () => clock.now(), log, concurrency * (SLOT_finishing + 1));
     this.#attempts = new CallbackAttempts(options);
   }
 
@@ -89,6 +92,11 @@ class ThreadDispatcher implements Dispatcher {
   }
 
   take(partition: number, epoch: number, ids: string[]): void {
+    const fresh = this.#hold(partition, epoch, ids);
+    if (fresh.length > 0) void this.#route(partition, fresh);
+  }
+
+  #hold(partition: number, epoch: number, ids: string[]): FetchedDelivery[] {
     const fresh: FetchedDelivery[] = [];
     for (const id of ids) {
       const known = this.#held.get(id);
@@ -97,7 +105,7 @@ class ThreadDispatcher implements Dispatcher {
       this.#held.set(id, delivery);
       fresh.push(delivery);
     }
-    if (fresh.length > 0) void this.#route(partition, fresh);
+    return fresh;
   }
 
   settle(partition: number): Promise<void> {
@@ -179,10 +187,15 @@ class ThreadDispatcher implements Dispatcher {
       routes = new Map();
     }
     this.#routing -= deliveries.length;
+    this.#place(partition, deliveries, ({ id }) => routes.get(id));
+  }
+
+  /** Lets each wait with its subscription, or go back when there is no room; those without a subscription are gone. */
+  #place(partition: number, deliveries: FetchedDelivery[], route: (one: FetchedDelivery) => string | undefined): void {
     const now = this.options.clock.now();
     const back: Leaving[] = [];
     for (const delivery of deliveries) {
-      const subscription = routes.get(delivery.id);
+      const subscription = route(delivery);
       const unwanted = delivery.dropped || this.#settling.has(partition);
       if (subscription === undefined || unwanted) this.#forget(delivery);
       else if (this.#draining) back.push({ delivery, at: now });
@@ -201,9 +214,11 @@ class ThreadDispatcher implements Dispatcher {
   }
 
   /** The subscription holds all it can: what else is due of it must not be fetched in the way of the others. */
-  #putOff(actor: SubscriptionActor, { partition, epoch }: FetchedDelivery, now: Date): void {
-    if (this.#puttingOff.has(actor.id)) return;
-    this.#puttingOff.add(actor.id);
+  #putOff(actor: SubscriptionActor, delivery: FetchedDelivery, now: Date): void {
+    actor.putOff(delivery);
+    if (this.#moving.has(actor.id)) return;
+    this.#moving.add(actor.id);
+    const { partition, epoch } = delivery;
     this.#ledger
       .putOff({ id: actor.id, partition, epoch }, actor.roomAt(now), actor.backlogSpread())
       .then((first) => {
@@ -211,12 +226,42 @@ class ThreadDispatcher implements Dispatcher {
       })
       // Only while draining.
       .catch(() => undefined)
-      .finally(() => this.#puttingOff.delete(actor.id));
+      .finally(() => {
+        this.#moving.delete(actor.id);
+        this.#pull(actor);
+      });
+  }
+
+  /** Takes up what was put off of a subscription whose receiver keeps up. */
+  #pull(actor: SubscriptionActor): void {
+    const { backlog } = actor;
+    const limit = Math.min(actor.wanted, THREAD_waiting - this.#turns.waitingFast);
+    if (!backlog || limit <= 0 || this.#draining || this.#moving.has(actor.id)) return;
+    const { partition, epoch } = backlog;
+    this.#moving.add(actor.id);
+    this.#ledger
+      .pull({ id: actor.id, partition, epoch }, backlog.after, limit)
+      .then((taken) => {
+        actor.lookedThrough(backlog, taken.length === limit ? taken.at(-1)?.event_id : undefined);
+        const fresh = this.#hold(
+          partition,
+          epoch,
+          taken.map(({ id }) => id),
+        );
+        this.#place(partition, fresh, () => actor.id);
+      })
+      // Only while draining: the jobs are left to the next owner.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#moving.delete(actor.id);
+        this.#passivate(actor);
+        this.#pull(actor);
+      });
   }
 
   /** Starts what may start, then tells the host about room that came free. */
   #pump(): void {
-    while (!this.#draining) {
+    while (!this.#draining && this.#finishing < this.options.concurrency * SLOT_finishing) {
       const turn = this.#turns.begin();
       if (!turn) break;
       void this.#runAttempt(turn.actor, turn.actor.next(), turn.end);
@@ -230,34 +275,48 @@ class ThreadDispatcher implements Dispatcher {
   }
 
   async #runAttempt(actor: SubscriptionActor, delivery: FetchedDelivery, endTurn: () => void): Promise<void> {
-    let result: AttemptResult | undefined;
+    const held = { id: delivery.id, partition: delivery.partition, epoch: delivery.epoch, attemptId: uuidv7() };
     const startedAt = performance.now();
+    let result: AttemptResult | undefined;
     try {
-      const held = { id: delivery.id, partition: delivery.partition, epoch: delivery.epoch, attemptId: uuidv7() };
       const started = delivery.dropped ? undefined : await this.#ledger.start(held);
-      if (started?.outcome === 'started' && !delivery.dropped) {
-        result = await this.#attempts.make(started);
-        delivery.leaving = true;
-        const finished = await this.#ledger.finish({
-          ...held,
-          outcome: result.outcome,
-          statusCode: result.status_code,
-          error: result.error,
-        });
-        if (finished?.nextAttemptAt) this.options.wakeAt(delivery.partition, finished.nextAttemptAt);
-      }
-    } catch (error) {
-      this.options.log.error({ err: error, delivery_id: delivery.id }, 'an attempt was given up');
-    } finally {
-      endTurn();
-      actor.ended(result, performance.now() - startedAt);
-      const now = this.options.clock.now();
-      this.#putBack(actor.shed().map((delivery) => ({ delivery, at: actor.putBackAt(now) })));
-      this.#turns.update(actor);
-      this.#forget(delivery);
-      this.#passivate(actor);
-      this.#pump();
+      if (started?.outcome === 'started' && !delivery.dropped) result = await this.#attempts.make(started);
+    } catch {
+      // Only while draining: its job is left to the next owner.
     }
+    endTurn();
+    actor.ended(result, performance.now() - startedAt);
+    this.#shed(actor);
+    this.#turns.update(actor);
+    if (result) await this.#finish(delivery, held, result);
+    this.#forget(delivery);
+    this.#passivate(actor);
+    this.#pump();
+  }
+
+  /** Writes the end of an attempt, while its slot goes to the next one. */
+  async #finish(delivery: FetchedDelivery, held: HeldDelivery, result: AttemptResult): Promise<void> {
+    delivery.leaving = true;
+    this.#finishing++;
+    this.#pump();
+    try {
+      const { outcome, status_code: statusCode, error } = result;
+      const finished = await this.#ledger.finish({ ...held, outcome, statusCode, error });
+      if (finished?.nextAttemptAt) this.options.wakeAt(delivery.partition, finished.nextAttemptAt);
+    } catch (error) {
+      this.options.log.error({ err: error, delivery_id: delivery.id }, 'the end of an attempt was not written');
+    } finally {
+      this.#finishing--;
+    }
+  }
+
+  /** Puts back what the subscription can no longer send in time, or takes up more of its backlog. */
+  #shed(actor: SubscriptionActor): void {
+    const now = this.options.clock.now();
+    const shed = actor.shed();
+    if (shed[0]) actor.putOff(shed[0]);
+    this.#putBack(shed.map((delivery) => ({ delivery, at: actor.putBackAt(now) })));
+    this.#pull(actor);
   }
 
   #putBack(leaving: Leaving[]): void {
@@ -287,7 +346,9 @@ class ThreadDispatcher implements Dispatcher {
 
   #passivate(actor: SubscriptionActor): void {
     // A slow one is remembered: forgotten, it would be taken for fast at its next delivery.
-    if (actor.idle && (!actor.slow || this.#actors.size > THREAD_subscriptions)) this.#actors.delete(actor.id);
+    if (actor.resting && (!actor.remembered || this.#actors.size > THREAD_subscriptions)) {
+      this.#actors.delete(actor.id);
+    }
   }
 
   #roomNow(): number {

@@ -31,6 +31,9 @@ export const POOLED_origins = 512;
 /** Attempts in flight to one subscription (decision E10). Past it its deliveries wait. */
 export const SUBSCRIPTION_attempts = 8;
 
+/** Ends of attempts that are being written, for each slot. Past it nothing more is started. */
+export const SLOT_finishing = 4;
+
 /** How long what waits in memory for one subscription may take to be sent, at the pace of its last attempts. */
 export const SUBSCRIPTION_horizon_ms = 2_000;
 

@@ -26,6 +26,16 @@ export interface FetchedDelivery {
   leaving: boolean;
 }
 
+/** Deliveries that were put off for want of room, and how far they have been taken up again. */
+export interface Backlog {
+  readonly partition: number;
+  readonly epoch: number;
+  /** The event up to which they were looked through. */
+  after: string;
+}
+
+const FIRST_EVENT = '00000000-0000-0000-0000-000000000000';
+
 /** Weight of the newest attempt in the mean duration. */
 const NEWEST = 0.2;
 
@@ -39,12 +49,15 @@ const NEWEST = 0.2;
  * I2 what waits can be sent within `SUBSCRIPTION_horizon_ms` at the pace of the last attempts, or is very little. What does not fit
  *    is put back for when, at that pace, its turn would come: each further one a turn later, so that a backlog of any
  *    length is fetched about as fast as it can be sent instead of over and over.
+ * I3 while its receiver keeps up it does not wait for that: it takes its backlog up again by itself, in order of events, as
+ *    soon as half of its room is free. A receiver that comes back gets its backlog at the speed it shows.
  */
 export class SubscriptionActor {
   #waiting: FetchedDelivery[] = [];
   #inFlight = 0;
+  #backlog: Backlog | undefined;
   #allowance = SUBSCRIPTION_attempts;
-  /** How long an attempt holds its slot: the request, and writing its start and its end. */
+  /** How long an attempt holds its slot: writing its start, and the request. */
   #mean_ms = 50;
   #attempts = 0;
   #unknownSpread_ms = UNKNOWN_PACE_spread_min_ms;
@@ -65,9 +78,36 @@ export class SubscriptionActor {
     return this.#mean_ms / this.#allowance;
   }
 
-  /** True when nothing would be lost by forgetting it. */
-  get idle(): boolean {
+  /** True when it holds no delivery. */
+  get resting(): boolean {
     return this.#inFlight === 0 && this.#waiting.length === 0;
+  }
+
+  /** True when it knows something that the next delivery would have to find out anew. */
+  get remembered(): boolean {
+    return this.slow || this.#backlog !== undefined;
+  }
+
+  get backlog(): Backlog | undefined {
+    return this.#backlog;
+  }
+
+  /** How many deliveries of its backlog it would take now. */
+  get wanted(): number {
+    if (!this.#backlog || this.slow) return 0;
+    const room = this.#bound() - this.#waiting.length;
+    return room >= this.#waiting.length ? room : 0;
+  }
+
+  /** Something of it was put off: from now on there is a backlog, to be looked through from its beginning. */
+  putOff({ partition, epoch }: FetchedDelivery): void {
+    this.#backlog = { partition, epoch, after: FIRST_EVENT };
+  }
+
+  /** Its backlog was looked through up to `event`; without one, to its end. Ignored when more was put off meanwhile. */
+  lookedThrough(backlog: Backlog, event: string | undefined): void {
+    if (event !== undefined) backlog.after = event;
+    else if (this.#backlog === backlog) this.#backlog = undefined;
   }
 
   /** True when the next delivery may start. */
