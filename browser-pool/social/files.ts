@@ -11,6 +11,7 @@ import {
 import { FILE_REDIRECTS } from '../limits.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
 import { turnedAway } from './endpoints.js';
+import { isOwnAddress } from './own-address.js';
 import type { Site } from './site.js';
 import { tunnel } from './tunnel.js';
 
@@ -34,7 +35,7 @@ async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   try {
     let address = new URL(url);
     for (let hop = 0; hop <= FILE_REDIRECTS; hop++) {
-      if (!isOwnAddress(site, address)) {
+      if (!isOwnAddress(site.domains, address)) {
         const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
         throw new RunFailure('validation_error', { reason });
       }
@@ -50,12 +51,6 @@ async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
     context.off('close', closed);
     await agent.destroy();
   }
-}
-
-/** HTTPS on the provider's domains or below them, no credentials, the standard port. */
-function isOwnAddress(site: Site, { protocol, username, password, port, hostname }: URL): boolean {
-  if (protocol !== 'https:' || username !== '' || password !== '' || port !== '') return false;
-  return site.domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));
 }
 
 async function ask(run: ProgramRun, address: URL, dispatcher: Dispatcher, ended: AbortController) {

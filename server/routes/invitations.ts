@@ -54,7 +54,8 @@ async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Pr
     workspaceId: key.workspace_id,
     connectionId: resource.id,
     capability: CAPABILITY,
-    input,
+    // Known to the page program, and not an input a client may give elsewhere.
+    input: body.return_original ? { ...input, return_original: true } : input,
     idempotencyKey,
   });
   // It is accepted: whatever hinders the wait, the answer is that it is under way.
