@@ -131,7 +131,7 @@ export class ConnectionActor {
       while (!this.context.lease.valid && !this.#dropped) await delay(LIMITS.retry_ms);
       if (this.#dropped || this.#stopping) return;
       const held = { id: operationId, partition: this.partition, epoch: this.epoch, attemptId: uuidv7() };
-      const started = await this.context.batches.start({ ...held, phase: 'preparing' });
+      const started = await this.context.batches.start({ ...held, connectionId: this.connectionId, phase: 'preparing' });
       if (!started) return;
       this.context.counters.started++;
       const again = await this.#attemptOnce(held, started, number);

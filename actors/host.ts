@@ -82,6 +82,7 @@ class Host {
       url: options.databaseUrl,
       maxConnections: options.databaseConnections,
       applicationName: `connection-service actors-${options.index}`,
+      indexedPlans: true,
       onError,
     });
     this.#boss = openQueues(this.#db, false, onError);

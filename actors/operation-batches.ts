@@ -7,9 +7,10 @@ import {
   finishOperations,
   type HeldOperation,
   type StartedOperation,
+  type StartingOperation,
   startOperations,
 } from '../storage/execution.js';
-import type { AttemptPhase, NewEvent } from '../storage/records.js';
+import type { NewEvent } from '../storage/records.js';
 import { type ConnectionChange, changeConnection } from '../storage/session-effects.js';
 import { LIMITS } from './limits.js';
 
@@ -26,7 +27,7 @@ export interface Finish {
  * a statement is under way goes into the next one.
  */
 export class OperationBatches {
-  readonly #starts: Batcher<HeldOperation & { phase: AttemptPhase }, StartedOperation | undefined>;
+  readonly #starts: Batcher<StartingOperation, StartedOperation | undefined>;
   readonly #boundaries: Batcher<HeldOperation, boolean>;
   readonly #ends: Batcher<Finish, boolean>;
 
@@ -67,7 +68,7 @@ export class OperationBatches {
   }
 
   /** Starts an attempt; undefined when the operation is no longer queued, or the epoch is stale. */
-  start(operation: HeldOperation & { phase: AttemptPhase }): Promise<StartedOperation | undefined> {
+  start(operation: StartingOperation): Promise<StartedOperation | undefined> {
     return this.#starts.add(operation);
   }
 

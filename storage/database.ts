@@ -23,6 +23,11 @@ export interface DatabaseOptions {
   maxConnections: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
+  /**
+   * For pools whose statements all go by an index: plans each named statement once, for any parameters and any size of the
+   * tables. A plan made while a table was empty would scan it for ever; planning anew each time costs a third of a start.
+   */
+  indexedPlans?: boolean;
   /** Told of errors of idle connections, which otherwise would end the process. */
   onError?: (error: Error) => void;
 }
@@ -50,6 +55,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
+    ...(options.indexedPlans && { options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' }),
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,

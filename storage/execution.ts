@@ -16,6 +16,11 @@ export interface HeldOperation {
   attemptId: string;
 }
 
+export interface StartingOperation extends HeldOperation {
+  connectionId: string;
+  phase: AttemptPhase;
+}
+
 export interface StartedOperation extends ConnectionRow {
   operation_id: string;
   capability: string;
@@ -52,36 +57,32 @@ const CONNECTION = [
  */
 export async function startOperations(
   db: Sql,
-  operations: (HeldOperation & { phase: AttemptPhase })[],
+  operations: StartingOperation[],
 ): Promise<StartedOperation[]> {
   const at = new Date();
   return db.query<StartedOperation>(
     'startOperations',
     `with input as (
-       select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[], $5::text[])
-         i(id, partition, epoch, attempt_id, phase)
+       select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[], $5::text[], $8::uuid[])
+         i(id, partition, epoch, attempt_id, phase, connection_id)
      ), fence as materialized (
        select p.id from partition p
        where (p.id, p.epoch) in (select i.partition, i.epoch from input i) for key share
-     ), held as materialized (
-       select c.* from connection c
-       where c.id in (select o.connection_id from operation o join input i on i.id = o.id) for key share
      ), started as (
        update operation o set status = 'running', epoch = i.epoch, updated_at = now(),
          attempts = o.attempts || jsonb_build_object('id', i.attempt_id, 'state_revision', c.state_revision,
            'number', jsonb_array_length(o.attempts) + 1, 'status', 'running', 'phase', i.phase,
            'started_at', $6::text, 'completed_at', null),
          timeline = o.timeline || $7::jsonb
-       from input i join fence f on f.id = i.partition, held c
-       where o.id = i.id and o.status = 'queued' and c.id = o.connection_id
-       returning o.id, o.connection_id, o.partition, o.capability, o.input, o.input_sealed,
-         jsonb_array_length(o.attempts) as number
+       from input i cross join lateral (select * from connection where id = i.connection_id for key share) c
+       where o.id = i.id and o.status = 'queued' and o.connection_id = i.connection_id
+         and i.partition = any(array(select id from fence))
+       returning o.id as operation_id, o.capability, o.input, o.input_sealed,
+         jsonb_array_length(o.attempts) as attempt_number, ${CONNECTION.map((column) => `c.${column}`).join(', ')}
      ), leased as (
-       insert into lease (connection_id, operation_id, partition) select connection_id, id, partition from started
+       insert into lease (connection_id, operation_id, partition) select id, operation_id, partition from started
      )
-     select s.id as operation_id, s.capability, s.input, s.input_sealed, s.number as attempt_number,
-       ${CONNECTION.map((column) => `c.${column}`).join(', ')}
-     from started s join held c on c.id = s.connection_id`,
+     select * from started`,
     [
       operations.map((o) => o.id),
       operations.map((o) => o.partition),
@@ -90,6 +91,7 @@ export async function startOperations(
       operations.map((o) => o.phase),
       at.toISOString(),
       JSON.stringify([transition('queued', 'running', 'started', at)]),
+      operations.map((o) => o.connectionId),
     ],
   );
 }
@@ -193,7 +195,8 @@ export async function finishOperations(tx: Sql, operations: FinishedOperation[])
        where ${HELD} and o.status in ('running', 'waiting_user')
        returning o.id, o.connection_id, o.partition, o.status, o.capability, o.result
      ), released as (
-       delete from lease l using done d where l.connection_id = d.connection_id and l.operation_id = d.id
+       delete from lease
+       where connection_id = any(array(select connection_id from done)) and operation_id = any(array(select id from done))
      ), job as (
        delete from pgboss.job_common j using done d
        where j.name = 'operation-' || d.partition and j.id = d.id and d.status <> 'queued'

@@ -28,6 +28,9 @@ export type Submitted =
   | { kind: 'replayed'; operationId: string }
   | { kind: 'conflict' | 'not_found' };
 
+// As an array, not a join: the planner cannot know how few rows a fence has.
+const HANDED = 's.partition = any(array(select id from fence))';
+
 /**
  * Stores a batch of operations and their jobs in one statement; the unique index on (workspace, key) decides what is
  * new (spec: "Operations", Idempotency-Key; decision O9). Answers in the order of `operations`.
@@ -68,12 +71,12 @@ export async function submitOperations(
      ), job as (
        insert into pgboss.job_common (${JOB_COLUMNS}, created_on)
        select s.id, 'operation-' || s.partition,
-         case when f.id is null then 'created' else 'active' end::pgboss.job_state,
-         case when f.id is null then null else now() end, now(), ${JOB_FOREVER},
+         case when ${HANDED} then 'active' else 'created' end::pgboss.job_state,
+         case when ${HANDED} then now() end, now(), ${JOB_FOREVER},
          now() + i.ord * interval '1 microsecond'
-       from stored s join input i on i.id = s.id left join fence f on f.id = s.partition
+       from stored s join input i on i.id = s.id
      )
-     select s.id, f.id is not null as handed from stored s left join fence f on f.id = s.partition`,
+     select s.id, ${HANDED} as handed from stored s`,
     [
       operations.map((o) => o.id),
       operations.map((o) => o.workspaceId),

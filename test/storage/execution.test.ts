@@ -58,7 +58,13 @@ t.test('an operation runs its whole way under a valid epoch', async (t) => {
   t.strictSame(answers[3], { kind: 'not_found' });
   t.equal(await jobState(db, first.id), 'active');
 
-  const held = { id: first.id, partition: mine.id, epoch: mine.epoch, attemptId: uuidv7() };
+  const held = {
+    id: first.id,
+    connectionId: connection.id,
+    partition: mine.id,
+    epoch: mine.epoch,
+    attemptId: uuidv7(),
+  };
   const stale = { ...held, epoch: mine.epoch - 1 };
   t.strictSame(await startOperations(db, [{ ...stale, phase: 'preparing' }]), [], 'a stale epoch starts nothing');
   const [started] = await startOperations(db, [{ ...held, phase: 'preparing' }]);
@@ -93,7 +99,13 @@ t.test('a take-over settles what the former owner left, and fences it', async (t
     const connection = await insertSimulated(db, workspace, name);
     const op = operation(workspace, connection, name);
     ids[name] = op;
-    held.push({ id: op.id, partition: connection.partition, epoch, attemptId: uuidv7() });
+    held.push({
+      id: op.id,
+      connectionId: connection.id,
+      partition: connection.partition,
+      epoch,
+      attemptId: uuidv7(),
+    });
   }
   await submitOperations(db, Object.values(ids), owned);
   t.equal(
