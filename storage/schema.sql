@@ -206,8 +206,6 @@ create table operation (
 CREATE INDEX operation_by_connection ON public.operation USING btree (connection_id, id);
 CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_id, id);
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
-CREATE INDEX operation_invitation ON public.operation USING btree (connection_id, id) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
-CREATE INDEX operation_invitation_recipient ON public.operation USING btree (connection_id, ((result ->> 'recipient_actor_id'::text))) WHERE ((capability = 'social.invitation.send'::text) AND (status = 'succeeded'::text));
 
 create table partition (
   id smallint not null,
@@ -237,6 +235,17 @@ create table schema_migration (
   applied_at timestamp with time zone not null default now(),
   constraint schema_migration_pkey PRIMARY KEY (name)
 );
+
+create table simulated_invitation (
+  operation_id uuid not null,
+  connection_id uuid not null,
+  recipient text not null,
+  sent_at timestamp with time zone not null default now(),
+  constraint simulated_invitation_pkey PRIMARY KEY (operation_id),
+  constraint simulated_invitation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
+);
+CREATE INDEX simulated_invitation_by_connection ON public.simulated_invitation USING btree (connection_id, operation_id);
+CREATE INDEX simulated_invitation_by_recipient ON public.simulated_invitation USING btree (connection_id, recipient);
 
 create table subscription (
   id uuid not null,

@@ -2,7 +2,8 @@ import type { Sql } from './database.js';
 
 /**
  * What the simulated network remembers, read from what operations and events left behind. Every statement is backed by an
- * index of `0002_simulated.sql` or by the order of event ids, and touches a bounded number of rows.
+ * index of `0002_simulated.sql` or `0004_simulated_invitations.sql`, or by the order of event ids, and touches a bounded
+ * number of rows.
  */
 
 /** Messages that one page of the inbox looks at, at most. */
@@ -28,9 +29,7 @@ export async function findRecipients(db: Sql, recipients: Recipient[]): Promise<
   return db.query<KnownRecipient>(
     'findSimulatedRecipients',
     `select p.id as "peerId", exists (
-       select 1 from operation o
-       where o.connection_id = i.connection_id and o.capability = 'social.invitation.send' and o.status = 'succeeded'
-         and o.result ->> 'recipient_actor_id' = i.actor_id
+       select 1 from simulated_invitation v where v.connection_id = i.connection_id and v.recipient = i.actor_id
      ) as invited
      from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality i(workspace_id, connection_id, actor_id, ord)
      left join lateral (
@@ -51,10 +50,9 @@ export interface PendingInvitation {
 }
 
 // An accepted invitation left the event that the send recorded with it.
-const PENDING = `from operation o
-  where o.connection_id = $1 and o.capability = 'social.invitation.send' and o.status = 'succeeded'
-    and not exists (select 1 from event e
-      where e.connection_id = o.connection_id and e.provider_event_id = 'sim-' || o.id || '-accepted')`;
+const PENDING = `from simulated_invitation v
+  where v.connection_id = $1 and not exists (select 1 from event e
+    where e.connection_id = v.connection_id and e.provider_event_id = 'sim-' || v.operation_id || '-accepted')`;
 
 /** Invitations the connection has sent that were not accepted, newest first. */
 export async function readPendingInvitations(
@@ -65,8 +63,8 @@ export async function readPendingInvitations(
 ): Promise<PendingInvitation[]> {
   return db.query<PendingInvitation>(
     'readSimulatedInvitations',
-    `select o.id, o.result ->> 'recipient_actor_id' as recipient, o.updated_at as sent_at ${PENDING}
-     order by o.id desc offset $2 limit $3`,
+    `select v.operation_id as id, v.recipient, v.sent_at ${PENDING}
+     order by v.operation_id desc offset $2 limit $3`,
     [connectionId, start, count],
   );
 }

@@ -22,6 +22,15 @@ const service: Row[] = [
     answer: { status: 'ok' },
     carries: { 'cache-control': undefined, 'x-request-id': /./ },
   },
+  {
+    says: 'decision H20, the OpenAPI document',
+    send: 'GET /openapi.json',
+    scopes: 'none',
+    status: 200,
+    like: {
+      paths: { '/v1/connections': { get: {}, post: {} }, '/v1/operations/{operation_id}/challenge': { post: {} } },
+    },
+  },
 ];
 
 const connections: Row[] = [
@@ -311,10 +320,18 @@ const compatibility: Row[] = [
   {
     says: 'Compatibility, return_original adds the raw answer',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: KEYED('invite with original'),
+    body: { hash_id: 'someone-new', return_original: true },
+    status: 200,
+    like: { data: { result: {}, original: {} } },
+  },
+  {
+    says: 'Compatibility, return_original is a part of the request: another is a conflict',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: KEYED('invite'),
     body: { hash_id: 'someone', message: 'Hello', return_original: true },
-    status: 200,
-    like: { data: { original: {} } },
+    status: 409,
+    like: { error: { code: 'idempotency_conflict' } },
   },
   {
     says: 'Compatibility, without a key every call gets a new one; 202 for async',

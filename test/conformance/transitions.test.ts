@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { addJobs } from '../../storage/jobs.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, type Operation } from '../fixture/client.js';
 import { insertDeliveries } from '../server/rows.js';
@@ -113,16 +114,18 @@ t.test('Operation status', async (t) => {
     await client.settled(slow.body.id);
   });
   await t.test('queued, connection disconnect → canceled', async (t) => {
-    // Nothing runs and yet something waits only while the queue is ahead of its owner: put there, as another node would.
-    const [waiting] = await on.db.query<{ id: string }>(
+    // Nothing runs and yet something waits only for a moment, before its owner has heard of it: here it is not due.
+    const [waiting] = await on.db.query<{ id: string; partition: number }>(
       'testQueued',
       `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
        select gen_random_uuid(), workspace_id, id, partition, 'social.identity.get', 'queued', 'put', '\\x00', '{}'
-       from connection where id = $1 returning id`,
+       from connection where id = $1 returning id, partition`,
       [ada],
     );
+    const { id = '', partition = 0 } = waiting ?? {};
+    await addJobs(on.db, 'operation', [{ id, partition, startAfter: new Date(Date.now() + 3_600_000) }]);
     t.equal((await client.send('POST', `/v1/connections/${ada}/disconnect`)).status, 200);
-    t.match(await read(client, waiting?.id), { status: 'canceled', timeline: [{ from: 'queued', to: 'canceled' }] });
+    t.match(await read(client, id), { status: 'canceled', timeline: [{ from: 'queued', to: 'canceled' }] });
   });
 });
 

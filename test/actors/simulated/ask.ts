@@ -109,6 +109,13 @@ export async function perform(
         JSON.stringify(outcome.result),
       ],
     );
+    if (capability === 'social.invitation.send') {
+      await db.query(
+        'testInvitation',
+        'insert into simulated_invitation (operation_id, connection_id, recipient) values ($1, $2, $3)',
+        [operationId, connection.id, outcome.result.recipient_actor_id],
+      );
+    }
     await recordEvents(db, connection.workspace_id, outcome.effects?.events ?? []);
   }
   return outcome;
