@@ -131,7 +131,11 @@ export class ConnectionActor {
       while (!this.context.lease.valid && !this.#dropped) await delay(LIMITS.retry_ms);
       if (this.#dropped || this.#stopping) return;
       const held = { id: operationId, partition: this.partition, epoch: this.epoch, attemptId: uuidv7() };
-      const started = await this.context.batches.start({ ...held, connectionId: this.connectionId, phase: 'preparing' });
+      const started = await this.context.batches.start({
+        ...held,
+        connectionId: this.connectionId,
+        phase: 'preparing',
+      });
       if (!started) return;
       this.context.counters.started++;
       const again = await this.#attemptOnce(held, started, number);
@@ -187,7 +191,9 @@ export class ConnectionActor {
     const events: NewEvent[] = effects.events ?? [];
     for (;;) {
       try {
-        const end = { operation, workspaceId: attempt.connection.workspace_id, change, events };
+        const { id: connectionId, workspace_id: workspaceId } = attempt.connection;
+        const { simulatedInvitation } = effects;
+        const end = { operation, connectionId, workspaceId, change, events, simulatedInvitation };
         if (!(await context.batches.finish(end))) return;
         break;
       } catch (error) {

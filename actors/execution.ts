@@ -50,6 +50,8 @@ export type SkipReason = 'already_connected' | 'invitation_pending' | 'self_targ
 export interface Effects extends SessionEffects {
   /** A fresh session without stored state (simulated): counts state_revision up as a stored one does. */
   newSession?: boolean;
+  /** Recipient of an invitation that a simulated connection sent: remembered by the simulated network. */
+  simulatedInvitation?: string;
   /** Recorded with their deliveries and jobs; may belong to another connection of the workspace. */
   events?: NewEvent[];
 }

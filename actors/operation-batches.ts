@@ -12,14 +12,18 @@ import {
 } from '../storage/execution.js';
 import type { NewEvent } from '../storage/records.js';
 import { type ConnectionChange, changeConnection } from '../storage/session-effects.js';
+import { noteInvitation } from '../storage/simulated.js';
 import { LIMITS } from './limits.js';
 
 /** An end of an attempt with what it changes beside the operation's own row. */
 export interface Finish {
   operation: FinishedOperation;
+  connectionId: string;
   workspaceId: string;
   change: ConnectionChange | null;
   events: NewEvent[];
+  /** Recipient of a simulated invitation. */
+  simulatedInvitation: string | undefined;
 }
 
 /**
@@ -57,7 +61,9 @@ export class OperationBatches {
     this.#ends = new Batcher({
       ...options,
       flush: async (items) => {
-        const plain = items.every((item) => item.change === null && item.events.length === 0);
+        const plain = items.every(
+          (item) => item.change === null && item.events.length === 0 && !item.simulatedInvitation,
+        );
         const { held, events } = plain
           ? await storeEnds(db, items)
           : await db.transaction((tx) => storeEnds(tx, items));
@@ -89,7 +95,8 @@ async function storeEnds(sql: Sql, items: Finish[]): Promise<{ held: Set<string>
     items.map((item) => item.operation),
   );
   const kept = items.filter((item) => held.has(item.operation.id));
-  for (const { change } of kept) {
+  for (const { change, operation, simulatedInvitation: recipient, connectionId } of kept) {
+    if (recipient) await noteInvitation(sql, { operationId: operation.id, connectionId, recipient });
     if (change && !(await changeConnection(sql, change))) {
       throw new Error(`connection ${change.connectionId} left revision ${change.expectedRevision} under a lease`);
     }

@@ -55,10 +55,7 @@ const CONNECTION = [
  * others were no longer queued (cancelled, gone) or the epoch is stale. The connection is locked FOR KEY SHARE, which
  * serialises with the FOR UPDATE of PATCH, disconnect and delete (decision C5).
  */
-export async function startOperations(
-  db: Sql,
-  operations: StartingOperation[],
-): Promise<StartedOperation[]> {
+export async function startOperations(db: Sql, operations: StartingOperation[]): Promise<StartedOperation[]> {
   const at = new Date();
   return db.query<StartedOperation>(
     'startOperations',
@@ -176,8 +173,7 @@ export interface FinishedOperation extends HeldOperation {
 
 /**
  * Ends attempts: status, result, attempt and timeline in one update, the job deleted with it unless it goes back to
- * `queued`. Gives the ids that were still held; the others were fenced and nothing of theirs may be stored. A simulated
- * connection's invitation is noted where the simulated network finds it (see 0004_simulated_invitations.sql).
+ * `queued`. Gives the ids that were still held; the others were fenced and nothing of theirs may be stored.
  */
 export async function finishOperations(tx: Sql, operations: FinishedOperation[]): Promise<Set<string>> {
   const at = new Date();
@@ -193,18 +189,13 @@ export async function finishOperations(tx: Sql, operations: FinishedOperation[])
        from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[], $8::text[], $10::jsonb[])
          i(id, epoch, attempt_id, status, result, error_code, error_details, attempt_status, timeline)
        where ${HELD} and o.status in ('running', 'waiting_user')
-       returning o.id, o.connection_id, o.partition, o.status, o.capability, o.result
+       returning o.id, o.connection_id, o.partition, o.status
      ), released as (
        delete from lease
        where connection_id = any(array(select connection_id from done)) and operation_id = any(array(select id from done))
      ), job as (
        delete from pgboss.job_common j using done d
        where j.name = 'operation-' || d.partition and j.id = d.id and d.status <> 'queued'
-     ), invitation as (
-       insert into simulated_invitation (operation_id, connection_id, recipient)
-       select d.id, d.connection_id, d.result ->> 'recipient_actor_id' from done d
-       join connection c on c.id = d.connection_id and c.provider = 'simulated'
-       where d.capability = 'social.invitation.send' and d.status = 'succeeded'
      )
      select id from done`,
     [

@@ -2,7 +2,7 @@ import type { Sql } from './database.js';
 
 /**
  * What the simulated network remembers, read from what operations and events left behind. Every statement is backed by an
- * index of `0002_simulated.sql` or `0004_simulated_invitations.sql`, or by the order of event ids, and touches a bounded
+ * index of `0002_simulated.sql` or by the order of event ids, and touches a bounded
  * number of rows.
  */
 
@@ -200,4 +200,16 @@ function firstIdAt(time_ms: number): string {
     .toString(16)
     .padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
+/** Notes an invitation that a simulated connection has just sent. */
+export async function noteInvitation(
+  tx: Sql,
+  invitation: { operationId: string; connectionId: string; recipient: string },
+): Promise<void> {
+  await tx.query(
+    'noteSimulatedInvitation',
+    'insert into simulated_invitation (operation_id, connection_id, recipient) values ($1, $2, $3)',
+    [invitation.operationId, invitation.connectionId, invitation.recipient],
+  );
 }

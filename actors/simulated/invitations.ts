@@ -30,11 +30,12 @@ export const sendInvitation: Answering<'social.invitation.send'> = async ({ inpu
     message: 'Your invitation is on its way.',
     provider_acknowledged: true,
   });
-  if (peerId === null) return outcome;
+  if (peerId === null) return { ...outcome, effects: { simulatedInvitation: recipient } };
   const person = personBySlug(publicIdOf(recipient));
   return {
     ...outcome,
     effects: {
+      simulatedInvitation: recipient,
       events: [
         {
           connectionId,

@@ -5,6 +5,7 @@ import type { Sql } from '../../../storage/database.js';
 import { recordEvents } from '../../../storage/events-record.js';
 import type { ChallengeKind, ConnectionRow } from '../../../storage/records.js';
 import { partitionOf } from '../../../storage/records.js';
+import { noteInvitation } from '../../../storage/simulated.js';
 
 /** What one execution did beside answering. */
 export interface Told {
@@ -109,13 +110,8 @@ export async function perform(
         JSON.stringify(outcome.result),
       ],
     );
-    if (capability === 'social.invitation.send') {
-      await db.query(
-        'testInvitation',
-        'insert into simulated_invitation (operation_id, connection_id, recipient) values ($1, $2, $3)',
-        [operationId, connection.id, outcome.result.recipient_actor_id],
-      );
-    }
+    const recipient = outcome.effects?.simulatedInvitation;
+    if (recipient) await noteInvitation(db, { operationId, connectionId: connection.id, recipient });
     await recordEvents(db, connection.workspace_id, outcome.effects?.events ?? []);
   }
   return outcome;
