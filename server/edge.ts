@@ -12,8 +12,8 @@ import { errorAnswer } from './http/answer.js';
 import { isPrintableKey } from './http/fields.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyDoor } from './http/keys.js';
-import { BODY_bytes } from './http/limits.js';
-import { rowLoader } from './http/loader.js';
+import { BODY_bytes, CONNECTION_CACHE_connections, CONNECTION_CACHE_ms } from './http/limits.js';
+import { rememberingLoader, rowLoader } from './http/loader.js';
 import { rateLimit } from './http/rate-limit.js';
 import type { Drain, Route, Services } from './http/route.js';
 import { router } from './http/router.js';
@@ -56,6 +56,7 @@ export interface Edge {
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { db, log } = options;
   const drain = drainSwitch();
+  const connectionRef = rowLoader((ids) => findConnectionRefs(db, ids));
   const services: Services = {
     db,
     ring: options.ring,
@@ -64,7 +65,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     providerDomains: options.providerDomains,
     load: {
       connection: rowLoader((ids) => findConnections(db, ids)),
-      connectionRef: rowLoader((ids) => findConnectionRefs(db, ids)),
+      connectionRef,
+      submissionTarget: rememberingLoader(connectionRef, CONNECTION_CACHE_connections, CONNECTION_CACHE_ms),
       operation: rowLoader((ids) => findOperations(db, ids)),
       subscription: rowLoader((ids) => findSubscriptions(db, ids)),
     },

@@ -4,7 +4,7 @@ import { HttpError } from '../../storage/errors.js';
 import { findKeysByHash, touchKeys, type UsableKey } from '../../storage/keys.js';
 import type { Logger } from '../../storage/log.js';
 import { KEY_CACHE_keys, KEY_CACHE_ms, KEY_TOUCH_ms } from './limits.js';
-import { turnLoader } from './loader.js';
+import { rememberingLoader, turnLoader } from './loader.js';
 
 /** `cs_` and 32 bytes in base64url; anything else is refused without a query. */
 const BEARER = /^Bearer +(cs_[A-Za-z0-9_-]{43})$/i;
@@ -19,7 +19,7 @@ export interface KeyDoor {
 
 export function keyDoor(db: Sql, log: Logger): KeyDoor {
   const load = turnLoader((hashes) => findKeysByHash(db, hashes));
-  const cache = new Map<string, { key: Promise<UsableKey | undefined>; until: number }>();
+  const find = rememberingLoader(load, KEY_CACHE_keys, KEY_CACHE_ms);
   const touched = new Map<string, number>();
   let untold = new Set<string>();
   let telling: NodeJS.Timeout | undefined;
@@ -38,22 +38,11 @@ export function keyDoor(db: Sql, log: Logger): KeyDoor {
     // Soon after the first use, so that many keys share a statement.
     telling ??= setTimeout(() => void tell(), KEY_CACHE_ms).unref();
   };
-  const find = (hash: string, now: number) => {
-    const cached = cache.get(hash);
-    if (cached && cached.until > now) return cached.key;
-    const key = load(hash);
-    cache.delete(hash);
-    cache.set(hash, { key, until: now + KEY_CACHE_ms });
-    if (cache.size > KEY_CACHE_keys) cache.delete(cache.keys().next().value as string);
-    key.catch(() => cache.delete(hash));
-    return key;
-  };
-
   return {
     async authenticate(authorization) {
       const bearer = BEARER.exec(authorization)?.[1];
       const now = performance.now();
-      const key = bearer && (await find(createHash('sha256').update(bearer).digest('hex'), now));
+      const key = bearer && (await find(createHash('sha256').update(bearer).digest('hex')));
       if (!key)
         throw new HttpError('unauthorized', 'a valid workspace key is required', undefined, {
           'WWW-Authenticate': 'Bearer',

@@ -18,6 +18,10 @@ export const STREAMED_ANSWER_bytes = 128 * 1024;
 export const KEY_CACHE_ms = 1_000;
 /** Keys kept, right or wrong; the oldest goes. */
 export const KEY_CACHE_keys = 10_000;
+/** A submission trusts this long that its connection is there; the commit notices one that is gone. */
+export const CONNECTION_CACHE_ms = 1_000;
+/** Connections remembered for submissions; the one not asked for longest goes. */
+export const CONNECTION_CACHE_connections = 50_000;
 /** `last_used_at` is written this often. */
 export const KEY_TOUCH_ms = 60_000;
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Batcher, Full } from '../../storage/batcher.js';
 import { HttpError } from '../../storage/errors.js';
 import { LOADER_bound_keys, LOADER_keys, LOADER_queries } from './limits.js';
@@ -31,4 +32,20 @@ export function turnLoader<V>(load: (keys: string[]) => Promise<Map<string, V>>)
 /** The same for rows that carry their id. */
 export function rowLoader<Row extends { id: string }>(load: (ids: string[]) => Promise<Row[]>): Loader<Row> {
   return turnLoader(async (ids) => new Map((await load(ids)).map((row) => [row.id, row])));
+}
+
+/**
+ * A loader that trusts an answer, an absent one too, for `ttl_ms`: for what may be a moment old. Holds `max` keys; the one
+ * not asked for longest goes. A failed load is not remembered.
+ */
+export function rememberingLoader<V>(load: Loader<V>, max: number, ttl_ms: number): Loader<V> {
+  const known = new LRUCache<string, Promise<V | undefined>>({ max, ttl: ttl_ms });
+  return (key) => {
+    const present = known.get(key);
+    if (present) return present;
+    const value = load(key);
+    known.set(key, value);
+    value.catch(() => known.delete(key));
+    return value;
+  };
 }

@@ -26,6 +26,8 @@ export interface Services {
   load: {
     connection: Loader<ConnectionView>;
     connectionRef: Loader<ConnectionRef>;
+    /** May be a moment old: for submissions, whose commit looks again. */
+    submissionTarget: Loader<ConnectionRef>;
     operation: Loader<OperationRow>;
     subscription: Loader<SubscriptionRow>;
   };

@@ -23,9 +23,11 @@ async function inWorkspace<Row extends { workspace_id: string }>(
 export const connectionResource = (lookup: Lookup): Promise<ConnectionView | undefined> =>
   inWorkspace(lookup, 'connection_id', lookup.load.connection);
 
-/** For the hot path: the few columns a submission needs. */
 export const connectionRefResource = (lookup: Lookup): Promise<ConnectionRef | undefined> =>
   inWorkspace(lookup, 'connection_id', lookup.load.connectionRef);
+
+export const submissionTarget = (lookup: Lookup): Promise<ConnectionRef | undefined> =>
+  inWorkspace(lookup, 'connection_id', lookup.load.submissionTarget);
 
 export const operationResource = (lookup: Lookup): Promise<OperationRow | undefined> =>
   inWorkspace(lookup, 'operation_id', lookup.load.operation);

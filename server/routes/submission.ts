@@ -10,7 +10,7 @@ import { isPrintableKey } from '../http/fields.js';
 import { OPERATION_BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
 import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
-import { connectionRefResource } from './resources.js';
+import { submissionTarget } from './resources.js';
 
 /** A request for work (spec: "Operations"). */
 export interface OperationInput {
@@ -118,7 +118,7 @@ export const submissionRoutes: Route[] = [
       validate: typia.createValidateEquals<OperationInput>(),
       schema: typia.json.schemas<[OperationInput]>(),
     },
-    resource: connectionRefResource,
+    resource: submissionTarget,
     bodyScopes: sendScopes,
     headers: { 'Idempotency-Key': 'required', Prefer: ['dry-run'] },
     answers: {
