@@ -4,7 +4,7 @@ import type { HeldDelivery } from '../../storage/deliveries.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import { AttemptLedger } from './attempt-ledger.js';
 import type { DeliveryStats } from './counters.js';
-import { SLOT_finishing, THREAD_routing, THREAD_subscriptions, THREAD_waiting } from './limits.js';
+import { PULL_least, SLOT_finishing, THREAD_routing, THREAD_subscriptions, THREAD_waiting } from './limits.js';
 import type { AttemptResult } from './sender.js';
 import { type FetchedDelivery, SubscriptionActor } from './subscription-actor.js';
 import { Turns } from './turns.js';
@@ -37,6 +37,8 @@ export interface Dispatcher {
 /** A delivery on its way back into its queue, to be fetched again from `at` on. */
 interface Leaving {
   delivery: FetchedDelivery;
+  /** Its subscription, which takes it up again from its backlog as soon as there is room. */
+  actor: SubscriptionActor;
   at: Date;
 }
 
@@ -163,7 +165,7 @@ class ThreadDispatcher implements Dispatcher {
     this.#ledger.close();
     const now = this.options.clock.now();
     for (const actor of this.#actors.values()) {
-      this.#putBack(actor.remove(() => true).map((delivery) => ({ delivery, at: now })));
+      this.#putBack(actor.remove(() => true).map((delivery) => ({ delivery, actor, at: now })));
       this.#turns.update(actor);
     }
     if (this.#held.size > 0) {
@@ -198,12 +200,12 @@ class ThreadDispatcher implements Dispatcher {
       const subscription = route(delivery);
       const unwanted = delivery.dropped || this.#settling.has(partition);
       if (subscription === undefined || unwanted) this.#forget(delivery);
-      else if (this.#draining) back.push({ delivery, at: now });
       else {
         const actor = this.#actors.get(subscription) ?? new SubscriptionActor(subscription);
         this.#actors.set(subscription, actor);
-        if (!actor.offer(delivery)) {
-          back.push({ delivery, at: actor.putBackAt(now) });
+        if (this.#draining) back.push({ delivery, actor, at: now });
+        else if (!actor.offer(delivery)) {
+          back.push({ delivery, actor, at: actor.putBackAt(now) });
           this.#putOff(actor, delivery, now);
         }
         this.#turns.update(actor);
@@ -236,7 +238,9 @@ class ThreadDispatcher implements Dispatcher {
   #pull(actor: SubscriptionActor): void {
     const { backlog } = actor;
     const limit = Math.min(actor.wanted, THREAD_waiting - this.#turns.waitingFast);
-    if (!backlog || limit <= 0 || this.#draining || this.#moving.has(actor.id)) return;
+    // A few at a time would be a statement each; with nothing left to send, a few are better than none.
+    const least = actor.waiting === 0 ? 1 : PULL_least;
+    if (!backlog || limit < least || this.#draining || this.#moving.has(actor.id)) return;
     const { partition, epoch } = backlog;
     this.#moving.add(actor.id);
     this.#ledger
@@ -315,7 +319,7 @@ class ThreadDispatcher implements Dispatcher {
     const now = this.options.clock.now();
     const shed = actor.shed();
     if (shed[0]) actor.putOff(shed[0]);
-    this.#putBack(shed.map((delivery) => ({ delivery, at: actor.putBackAt(now) })));
+    this.#putBack(shed.map((delivery) => ({ delivery, actor, at: actor.putBackAt(now) })));
     this.#pull(actor);
   }
 
@@ -327,13 +331,18 @@ class ThreadDispatcher implements Dispatcher {
     this.#ledger
       .putBack(leaving.map(({ delivery: { id, partition, epoch }, at }) => ({ id, partition, epoch, startAfter: at })))
       .then(() => {
-        for (const { delivery, at } of leaving) this.options.wakeAt(delivery.partition, at);
+        for (const { delivery, actor, at } of leaving) {
+          this.options.wakeAt(delivery.partition, at);
+          // Again: a look through the backlog that came before the commit did not see it.
+          actor.putOff(delivery);
+        }
       })
       // Only while draining: the jobs are left to the next owner.
       .catch(() => undefined)
       .finally(() => {
         this.#puttingBack -= leaving.length;
         for (const { delivery } of leaving) this.#forget(delivery);
+        for (const actor of new Set(leaving.map((one) => one.actor))) this.#pull(actor);
         this.#pump();
       });
   }

@@ -44,6 +44,9 @@ export const SUBSCRIPTION_waiting_max = 2_048;
 /** Deliveries waiting in one thread for receivers that are not slow. Past it nothing more is taken. */
 export const THREAD_waiting = 4096;
 
+/** Deliveries of a backlog that are worth a statement, while others of the subscription still wait. */
+export const PULL_least = 64;
+
 /** Deliveries whose subscription is being looked up, or that are being put back, in one thread. Past it nothing more is taken. */
 export const THREAD_routing = 512;
 

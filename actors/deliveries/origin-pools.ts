@@ -52,7 +52,9 @@ export class OriginPools {
 
   #open(origin: string, addresses: Address[]): Pool {
     return new Pool(origin, {
-      // HTTP/2 would put the requests of many deliveries on one connection, and one bad answer would cost them all.
+      // HTTP/2 would put the requests of many deliveries on one connection, and one bad answer would cost them all. And undici
+      // sends a stream that was refused (REFUSED_STREAM) a second time by itself, seen on the wire with 8.12: the attempt log
+      // would tell of one request where two were made. Over HTTP/1.1 what was written once is never written again.
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_ms,

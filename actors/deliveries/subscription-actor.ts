@@ -140,9 +140,13 @@ export class SubscriptionActor {
     else this.#allowance = Math.min(SUBSCRIPTION_attempts, this.#allowance + 1);
   }
 
-  /** Takes out what waits beyond the bound, the newest first. It is put back. */
+  /**
+   * Takes out what waits beyond the bound, the newest first. It is put back. While the receiver keeps up the bound moves with
+   * every answer: only what is far beyond it goes then, or each answer would send some back and the next fetch them again.
+   */
   shed(): FetchedDelivery[] {
-    return this.#waiting.splice(this.#bound());
+    const bound = this.#bound();
+    return this.slow || this.#waiting.length > 2 * bound ? this.#waiting.splice(bound) : [];
   }
 
   /** Takes out everything that waits and `matches`. */
