@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { browser } from './scenarios/browser.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit];
+const SCENARIOS: Scenario[] = [submit, browser];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);

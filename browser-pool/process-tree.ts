@@ -12,12 +12,16 @@ export interface TreeUse {
 /** Linux counts processor time in hundredths of a second wherever it shows it. */
 const TICK_MS = 10;
 
-/** The use of a process and its descendants; null where there is no /proc, or no such process. */
-export function treeUse(root: number): TreeUse | null {
+/**
+ * The use of a process and its descendants; null where there is no /proc, or no such process. A command that `counts`
+ * refuses is left out with everything below it.
+ */
+export function treeUse(root: number, counts: (command: string) => boolean = () => true): TreeUse | null {
   const parents = parentsOfAll();
   if (!parents?.has(root)) return null;
   const children = Map.groupBy(parents.keys(), (pid) => parents.get(pid) ?? 0);
-  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)];
+  const below = (pid: number): number[] =>
+    counts(read(`/proc/${pid}/cmdline`) ?? '') ? [pid, ...(children.get(pid) ?? []).flatMap(below)] : [];
   const use: TreeUse = { processes: 0, memory_mib: 0, cpu_ms: 0 };
   for (const pid of below(root)) {
     const [memory_kib, fields] = [memoryOf(pid), statOf(pid)];

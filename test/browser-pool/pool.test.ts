@@ -95,7 +95,6 @@ t.test('the pool', async (t) => {
     const account = new Account(network, 'heavy');
     await account.login(pool.line);
     await account.run(pool.line, 'social.health.check').expect('result');
-    t.ok((await pool.line.stats((stats) => stats.memory_mib > 0)).memory_mib > 10, 'it was weighed');
     await pool.line.stats((stats) => stats.contexts === 0);
     await account.run(pool.line, 'social.health.check').expect('result');
     t.ok((await pool.line.stats((stats) => stats.restarts > 0)).restarts >= 1);
