@@ -5,7 +5,7 @@ export interface TreeUse {
   processes: number;
   /** Proportional set size: memory shared between processes counts once. */
   memory_mib: number;
-  /** Processor time so far, user and system; what ended before is left out. */
+  /** Processor time so far, user and system, with that of children that have ended. */
   cpu_ms: number;
 }
 
@@ -28,7 +28,7 @@ export function treeUse(root: number, counts: (command: string) => boolean = () 
     if (!fields) continue;
     use.processes += 1;
     use.memory_mib += memory_kib / 1_024;
-    use.cpu_ms += (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    use.cpu_ms += fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) * TICK_MS;
   }
   return use;
 }
@@ -44,7 +44,7 @@ function parentsOfAll(): Map<number, number> | null {
   }
 }
 
-/** The fields of `stat` behind the command's name, which may hold spaces: state, parent, … user and system ticks. */
+/** The fields of `stat` behind the command's name, which may hold spaces: state, parent, … user and system ticks, own and of ended children. */
 function statOf(pid: number): string[] | undefined {
   const stat = read(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
