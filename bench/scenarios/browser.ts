@@ -174,7 +174,9 @@ async function report(measured: Measured[], sizes: number[], missing: string | u
   const find = (work: string, size: number) => measured.find((m) => m.work === work && m.concurrency === size);
   const kinds = [...new Set(measured.map(({ work }) => work))];
   const cell = (one: Measured | undefined) =>
-    one ? `${one.perSecond.toFixed(1)}/s ${one.cpu_ms.toFixed(0)} ms`.padStart(18) : ''.padStart(18);
+    one
+      ? `${one.perSecond.toFixed(1)}/s ${one.cpu_ms > 0 ? one.cpu_ms.toFixed(0) : '?'} ms`.padStart(18)
+      : ''.padStart(18);
   const ratio = (ours: string, theirs: string) =>
     sizes.map((size) =>
       ((find(ours, size)?.perSecond ?? 0) / (find(theirs, size)?.perSecond ?? Number.NaN)).toFixed(1),
@@ -189,7 +191,7 @@ async function report(measured: Measured[], sizes: number[], missing: string | u
     '',
     missing ?? `warm page against crawlee, times: ${ratios.page.join(', ')}   (wanted: 3)`,
     ...(missing ? [] : [`json against crawlee, times: ${ratios.json.join(', ')}   (wanted: 20)`]),
-    'each cell: operations a second, processor milliseconds of one',
+    'each cell: operations a second, processor milliseconds of one (?: a browser ended meanwhile and took its count along)',
     `machine ${where.machine}`,
     `commit  ${where.commit}`,
     '',
