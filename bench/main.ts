@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { browser } from './scenarios/browser.js';
 import { deliveries } from './scenarios/deliveries.js';
 import { isolation } from './scenarios/isolation.js';
 import { lists } from './scenarios/lists.js';
@@ -6,7 +7,7 @@ import type { Scenario } from './scenarios/scenario.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation];
+const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, browser];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);

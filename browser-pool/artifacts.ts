@@ -53,6 +53,7 @@ export class Artifacts {
       const at = new Date().toISOString().replace(/[:.]/g, '-');
       const name = [at, run.connectionId, run.capability, run.code].join('_').replace(/[^\w.+-]/g, '-');
       if (page && !page.isClosed()) {
+        await stopLoading(page); // an answer that never comes would hold the screenshot up
         const image = await page.screenshot({ mask: [page.locator(TYPED)], timeout: this.#limits.artifacts_ms });
         await writeFile(join(this.#folder, `${name}.png`), image, { mode: 0o600 });
       }
@@ -89,4 +90,10 @@ export class Artifacts {
       clearTimeout(timer);
     }
   }
+}
+
+async function stopLoading(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Page.stopLoading');
+  await session.detach();
 }

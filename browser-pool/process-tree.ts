@@ -5,26 +5,30 @@ export interface TreeUse {
   processes: number;
   /** Proportional set size: memory shared between processes counts once. */
   memory_mib: number;
-  /** Processor time so far, user and system; what ended before is left out. */
+  /** Processor time so far, user and system, with that of children that have ended. */
   cpu_ms: number;
 }
 
 /** Linux counts processor time in hundredths of a second wherever it shows it. */
 const TICK_MS = 10;
 
-/** The use of a process and its descendants; null where there is no /proc, or no such process. */
-export function treeUse(root: number): TreeUse | null {
+/**
+ * The use of a process and its descendants; null where there is no /proc, or no such process. A command that `counts`
+ * refuses is left out with everything below it.
+ */
+export function treeUse(root: number, counts: (command: string) => boolean = () => true): TreeUse | null {
   const parents = parentsOfAll();
   if (!parents?.has(root)) return null;
   const children = Map.groupBy(parents.keys(), (pid) => parents.get(pid) ?? 0);
-  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)];
+  const below = (pid: number): number[] =>
+    counts(read(`/proc/${pid}/cmdline`) ?? '') ? [pid, ...(children.get(pid) ?? []).flatMap(below)] : [];
   const use: TreeUse = { processes: 0, memory_mib: 0, cpu_ms: 0 };
   for (const pid of below(root)) {
     const [memory_kib, fields] = [memoryOf(pid), statOf(pid)];
     if (!fields) continue;
     use.processes += 1;
     use.memory_mib += memory_kib / 1_024;
-    use.cpu_ms += (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    use.cpu_ms += fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) * TICK_MS;
   }
   return use;
 }
@@ -40,7 +44,7 @@ function parentsOfAll(): Map<number, number> | null {
   }
 }
 
-/** The fields of `stat` behind the command's name, which may hold spaces: state, parent, … user and system ticks. */
+/** The fields of `stat` behind the command's name, which may hold spaces: state, parent, … user and system ticks, own and of ended children. */
 function statOf(pid: number): string[] | undefined {
   const stat = read(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

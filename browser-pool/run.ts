@@ -145,6 +145,7 @@ export class Run implements ProgramRun {
   async renewContext(session: string | null): Promise<void> {
     this.#page.close();
     this.#traced = undefined; // it goes with its context
+    this.#unwatchBrowser(); // a retiring browser closes behind its last context, and the next one is another's
     await this.#held().renew(session);
     this.#watchBrowser();
   }

@@ -70,14 +70,23 @@ export async function saveListener(db: Sql, state: ListenerState): Promise<void>
   );
 }
 
-/** Opens a gap unless one is open already. Gives its id when it is new. */
-export async function openGap(db: Sql, connectionId: string, reason: string): Promise<string | undefined> {
+/** No listener of a later epoch has written: what an earlier one saw end is not the stream of now. */
+const NOT_REPLACED = `not exists (select 1 from listener l where l.connection_id = $2 and l.epoch > $3)`;
+
+/** Opens a gap unless one is open already or a later owner listens. Gives its id when it is new. */
+export async function openGap(
+  db: Sql,
+  connectionId: string,
+  epoch: number,
+  reason: string,
+): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(
     'openGap',
     `insert into listener_gap (id, connection_id, reason, last_event_id)
-     select $1, c.id, $3, (select last_event_id from listener where connection_id = c.id) from connection c where c.id = $2
+     select $1, c.id, $4, (select last_event_id from listener where connection_id = c.id) from connection c
+     where c.id = $2 and ${NOT_REPLACED}
      on conflict do nothing returning id`,
-    [uuidv7(), connectionId, reason],
+    [uuidv7(), connectionId, epoch, reason],
   );
   return row?.id;
 }

@@ -1,4 +1,4 @@
-import type { Sql } from './database.js';
+import type { Database, Sql } from './database.js';
 import type { Health, RecruiterHealth } from './records.js';
 
 /** What an execution changes on its connection, in the transaction that ends the operation. */
@@ -15,7 +15,8 @@ export interface ConnectionChange {
 
 /**
  * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (decision C9).
- * Leaving `ready` drops the stored session: it no longer opens anything. False when the revision had moved on.
+ * Leaving `ready` drops the stored session, which no longer opens anything, and recruiter readiness with it. False when
+ * the revision had moved on.
  */
 export async function changeConnection(tx: Sql, change: ConnectionChange): Promise<boolean> {
   const rows = await tx.query<{ id: string }>(
@@ -26,8 +27,10 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
        session_sealed = case when $4 in ('needs_login', 'invalid') then null else coalesce($5, c.session_sealed) end,
        session_revision = case when $4 in ('needs_login', 'invalid') then null when $5::bytea is not null then $3 else c.session_revision end,
        actor_id = coalesce($6, c.actor_id),
-       recruiter_health = coalesce($7, case when $3 <> $2 then 'not_verified' else c.recruiter_health end),
-       recruiter_reason = case when $7::text is not null then $8 when $3 <> $2 then 'session_changed' else c.recruiter_reason end,
+       recruiter_health = coalesce($7, case when $3 <> $2 or $4 in ('needs_login', 'invalid') then 'not_verified'
+         else c.recruiter_health end),
+       recruiter_reason = case when $7::text is not null then $8 when $3 <> $2 then 'session_changed'
+         when $4 in ('needs_login', 'invalid') and c.recruiter_health = 'ready' then 'session_ended' else c.recruiter_reason end,
        recruiter_contract = case when $7::text is not null then $9 else c.recruiter_contract end,
        recruiter_verified_at = case when $7 = 'ready' then now() else c.recruiter_verified_at end,
        recruiter_verified_revision = case when $7 = 'ready' then $3 else c.recruiter_verified_revision end,
@@ -48,6 +51,31 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
     ],
   );
   return rows.length > 0;
+}
+
+/**
+ * The provider refuses the session of this revision: `ready` → `needs_login`, told by whoever owns the partition under
+ * this epoch. Locks the partition's row FOR KEY SHARE, as every start does. False when the connection has moved on.
+ */
+export function endSession(db: Database, connectionId: string, revision: number, epoch: number): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [held] = await tx.query(
+      'holdListenedConnection',
+      `select c.id from connection c join partition p on p.id = c.partition
+       where c.id = $1 and c.health = 'ready' and p.epoch = $2 for key share of p`,
+      [connectionId, epoch],
+    );
+    if (!held) return false;
+    return changeConnection(tx, {
+      connectionId,
+      expectedRevision: revision,
+      revision,
+      health: 'needs_login',
+      sessionSealed: null,
+      actorId: null,
+      recruiter: null,
+    });
+  });
 }
 
 /** What a browser run or a listener needs beyond the connection's row: its sealed session and credentials. */

@@ -18,7 +18,8 @@ import { LIMITS } from '../limits.js';
  * Listens to one connection's stream for as long as it is ready and this thread owns it (decision E9).
  *
  *     connecting ──open──▶ connected ──dropped, silent──▶ degraded ──wait──▶ connecting
- *        └──refused──▶ degraded                        any ──close()──▶ stopped
+ *        ├──refused──▶ degraded                        any ──close()──▶ stopped
+ *        └──logged out──▶ stopped: the connection is told that it needs a login, and nobody asks again
  *
  * Gaps: one opens when a stream that ran is lost (dropped, silent, another owner's) and closes when a stream is open again;
  * what was said in between is not fetched. Events are recorded before anything counts as heard.
@@ -35,9 +36,15 @@ export interface ListenerOptions {
     onFrame: (frame: StreamFrame) => void;
     onEnd: (end: StreamEnd) => void;
   }): void;
+  /** The provider refuses the session: tells the connection, unless it has another one by now. */
+  loggedOut(): Promise<void>;
+  /** How long a stream may say nothing. */
+  silence_ms: number;
   /** Records an event with its deliveries; resolves after the commit. */
   record(event: NewEvent): Promise<void>;
 }
+
+const LOGGED_OUT = 'stream_logged_out';
 
 export class Listener {
   readonly #stop = new AbortController();
@@ -85,6 +92,11 @@ export class Listener {
         lostReason = end.reason;
         if (this.#stop.signal.aborted) return;
         if (ran) await this.#gap(end.reason);
+        if (end.reason === LOGGED_OUT) {
+          await this.#save('stopped', 'logged_out');
+          await this.options.loggedOut();
+          return;
+        }
         await this.#save('degraded', end.reason);
       } catch (error) {
         log.warn({ err: error, connection_id: connection.id }, 'listener failed, trying again');
@@ -99,7 +111,7 @@ export class Listener {
     const end = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     let recording: Promise<void> = Promise.resolve();
-    const silence = setTimeout(() => end.abort(), LIMITS.stream_silence_ms);
+    const silence = setTimeout(() => end.abort(), this.options.silence_ms);
     const heartbeat = setInterval(() => {
       if (this.#state.streamStatus === 'connected') void this.#save('connected', null).catch(() => {});
     }, LIMITS.stream_heartbeat_ms);
@@ -158,7 +170,7 @@ export class Listener {
   }
 
   async #gap(reason: string): Promise<void> {
-    const gap = await openGap(this.options.db, this.options.connection.id, reason);
+    const gap = await openGap(this.options.db, this.options.connection.id, this.options.epoch, reason);
     if (gap) await this.#tell('connection.stream_degraded', gap, reason);
   }
 

@@ -9,6 +9,7 @@ import type { Logger } from '../../storage/log.js';
 import { findProxy, type OpenProxy, openProxy } from '../../storage/proxies.js';
 import type { NewEvent } from '../../storage/records.js';
 import { sessionContext } from '../../storage/sealing.js';
+import { endSession } from '../../storage/session-effects.js';
 import { LIMITS } from '../limits.js';
 import { Listener } from './listener.js';
 
@@ -18,6 +19,8 @@ export interface ListenersContext {
   ring: KeyRing;
   log: Logger;
   recorded(events: RecordedEvent[]): void;
+  /** How long a stream may say nothing; the usual bound unless given. */
+  silence_ms?: number;
 }
 
 export class Listeners {
@@ -101,6 +104,13 @@ export class Listeners {
             handlers.onEnd({ reason: 'connection_lost' });
           },
         );
+      },
+      silence_ms: this.context.silence_ms ?? LIMITS.stream_silence_ms,
+      loggedOut: async () => {
+        await endSession(this.context.db, connection.id, connection.state_revision, epoch);
+        if (this.#listeners.get(connection.id)?.listener !== listener) return;
+        this.#listeners.delete(connection.id);
+        void this.look(connection.id); // it may have another session by now
       },
       record: async (event) => {
         await this.#events.add({ workspaceId: connection.workspace_id, event });

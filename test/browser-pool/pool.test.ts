@@ -89,6 +89,46 @@ t.test('the pool', async (t) => {
     t.ok(browserProcesses().length <= 1, 'the retired ones are closed');
   });
 
+  t.test('a browser that holds too much memory gives way to another', async (t) => {
+    const pool = new Pool(network.site, { browser_memory_mib: 1, memory_interval_ms: 200 });
+    t.teardown(() => pool.close());
+    const account = new Account(network, 'heavy');
+    await account.login(pool.line);
+    await account.run(pool.line, 'social.health.check').expect('result');
+    await pool.line.stats((stats) => stats.contexts === 0);
+    await account.run(pool.line, 'social.health.check').expect('result');
+    t.ok((await pool.line.stats((stats) => stats.restarts > 0)).restarts >= 1);
+  });
+
+  t.test('a browser that can make no page any more is found out by its canary', async (t) => {
+    const pool = new Pool(network.site, {
+      canary_interval_ms: 300,
+      canary_deadline_ms: 1_500,
+      probe_interval_ms: 60_000,
+    });
+    t.teardown(() => pool.close());
+    const account = new Account(network, 'canary');
+    await account.login(pool.line);
+    const [pid] = browserProcesses();
+    process.kill(pid ?? 0, 'SIGSTOP');
+    await pool.line.stats((stats) => stats.browser === 'none');
+    await account.run(pool.line, 'social.health.check').expect('result');
+    t.not(browserProcesses()[0], pid);
+  });
+
+  t.test('a page stays warm behind a run that ended well, up to the limit', async (t) => {
+    const pool = new Pool(network.site, { warm_pages: 1, warm_page_ms: 1_000 });
+    t.teardown(() => pool.close());
+    const accounts = ['kept1', 'kept2'].map((name) => new Account(network, name));
+    for (const account of accounts) {
+      await account.login(pool.line);
+      await account.run(pool.line, 'social.health.check').expect('result');
+      await account.run(pool.line, 'social.health.check').expect('result');
+    }
+    t.equal((await pool.line.stats((stats) => stats.running === 0 && stats.contexts === 2)).warm_pages, 1);
+    t.equal((await pool.line.stats((stats) => stats.warm_pages === 0)).contexts, 2, 'for a while');
+  });
+
   t.test('after a drain no browser is left', async (t) => {
     const pool = new Pool(network.site);
     await new Account(network, 'alan').login(pool.line);
@@ -112,6 +152,22 @@ t.test('the pool', async (t) => {
         code: 'session_fenced',
       });
       account.stateRevision = 5;
+    });
+
+    t.test('another epoch gets a context of its own, and a lower one none', async (t) => {
+      // Saved elsewhere in between: the same revision, other cookies. Only a new context can know them.
+      const moved = new Account(network, 'moved');
+      await moved.login(line);
+      await moved.run(line, 'social.identity.get').expect('result');
+      await network.account({ username: 'moved', end_sessions: true });
+      const elsewhere = new Account(network, 'moved');
+      const { effects } = await elsewhere.run(line, 'social.login', {}, { connectionId: 'elsewhere' }).expect('result');
+      moved.session = effects?.session ?? null;
+      await moved.run(line, 'social.identity.get', {}, { epoch: 2 }).expect('result');
+      t.match(await moved.run(line, 'social.identity.get', {}, { epoch: 1 }).expect('failure'), {
+        code: 'session_fenced',
+      });
+      await moved.run(line, 'social.identity.get', {}, { epoch: 2 }).expect('result');
     });
 
     t.test('closing a connection ends its run', async (t) => {

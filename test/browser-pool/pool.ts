@@ -16,7 +16,7 @@ export class Pool {
   #control: Channel<ToBrowserHost, FromBrowserHost>;
   #task: Promise<void>;
 
-  constructor(site: Site, limits: Partial<PoolLimits> = {}, env: Record<string, string> = {}) {
+  constructor(site: Site, limits: Partial<PoolLimits> = {}, env: Record<string, string> = {}, artifactsDir?: string) {
     const control = new MessageChannel();
     const actor = new MessageChannel();
     this.#control = new Channel(control.port1);
@@ -29,7 +29,13 @@ export class Pool {
       env: { ...process.env, ...env },
     });
     const task: BrowserHostTask = {
-      options: { thread: 0, site, log: { level: 'warn', format: 'json' }, limits },
+      options: {
+        thread: 0,
+        site,
+        log: { level: 'warn', format: 'json' },
+        limits,
+        ...(artifactsDir && { artifactsDir }),
+      },
       control: control.port2,
       actors: [actor.port2],
     };

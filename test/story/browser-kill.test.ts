@@ -1,0 +1,57 @@
+import t from 'tap';
+import { control, ledger } from '../fixture/client.js';
+import { browsersBelow } from '../fixture/processes.js';
+import { serviceGround, startService } from '../fixture/service.js';
+
+/** One capability a family, to be caught in the middle. */
+const READS: [family: string, capability: string, input: object][] = [
+  ['session', 'social.health.check', {}],
+  ['identity', 'social.identity.get', {}],
+  ['discovery', 'social.people.search', { keywords: 'engineer' }],
+  ['conversations', 'social.conversations.list', {}],
+];
+
+t.test('a browser killed in the middle of an operation', async (t) => {
+  const { client, sandboxUrl, process: service } = await startService(t, await serviceGround(t));
+  const connect = async (username: string) => {
+    const id = await client.connect({ provider: 'social', username, password: 'sandbox', region: 'us' });
+    t.match(await client.run(id, 'social.login'), { status: 'succeeded' });
+    return id;
+  };
+  const [own, other] = [await connect('ada'), await connect('grace')];
+  const { result } = await client.run(own, 'social.people.search', { keywords: 'engineer', count: 1 });
+  const [person] = result.people as { hash_id: string }[];
+
+  /** Submits, waits until the network holds the request, and kills every browser. */
+  const caught = async (capability: string, input: object) => {
+    await control(sandboxUrl, 'POST', '/faults', { account: 'ada', capability, mode: 'hang', times: 1 });
+    const submitted = await client.submit(own, capability, input);
+    for (;;) {
+      const { faults } = await control(sandboxUrl, 'GET', '/faults');
+      if ((faults as unknown[]).length === 0) break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    for (const pid of browsersBelow(service.pid ?? 0)) process.kill(pid, 'SIGKILL');
+    return { id: submitted.body.id, killedAt: performance.now() };
+  };
+
+  for (const [family, capability, input] of READS) {
+    await t.test(`of the family ${family} is tried again, and others are not harmed`, async (t) => {
+      const { id, killedAt } = await caught(capability, input);
+      t.match(await client.run(other, 'social.identity.get'), { status: 'succeeded' });
+      t.ok(performance.now() - killedAt < 5_000, `the next one took ${performance.now() - killedAt} ms`);
+      const operation = await client.settled(id);
+      t.equal(operation.status, 'succeeded', operation.error_code ?? '');
+      t.ok(operation.attempts.length > 1, 'on another attempt');
+    });
+  }
+
+  await t.test('of the family sending ends outcome_unknown and is never sent again', async (t) => {
+    const { id } = await caught('social.message.send', { recipient_actor_id: person?.hash_id, body: 'Once' });
+    const operation = await client.settled(id);
+    t.equal(operation.status, 'outcome_unknown');
+    t.equal(operation.attempts.length, 1);
+    t.ok((await ledger(sandboxUrl, 'ada')).length <= 1);
+    t.match(await client.run(own, 'social.identity.get'), { status: 'succeeded' });
+  });
+});
