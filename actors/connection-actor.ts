@@ -194,8 +194,10 @@ export class ConnectionActor {
         const { id: connectionId, workspace_id: workspaceId } = attempt.connection;
         const { simulatedInvitation } = effects;
         const end = { operation, connectionId, workspaceId, change, events, simulatedInvitation };
-        if (!(await context.batches.finish(end))) return;
-        break;
+        if (await context.batches.finish(end)) break;
+        // Fenced; or the database crashed and lost the start: then the operation is queued as before, and this holds its job.
+        if (!this.#dropped && !this.#stopping) this.take(held.id);
+        return;
       } catch (error) {
         context.log.error({ err: error, operation_id: held.id }, 'outcome could not be stored');
         // While the lease lasts the outcome is only ours to store; after it, recovery decides.

@@ -55,6 +55,7 @@ class Host {
   #finishDrain!: () => void;
   readonly #log: Logger;
   readonly #db: Database;
+  readonly #relaxed: Database;
   readonly #boss: PgBoss;
   readonly #lease: LeaseCell;
   readonly #owned: OwnedPartitions;
@@ -78,13 +79,14 @@ class Host {
     this.#lease = new LeaseCell(options.lease);
     const ring: KeyRing = keyRing(options.encryptionKeys.map(({ id, key }) => ({ id, key: Buffer.from(key) })));
     const onError = (error: Error) => this.#log.warn({ err: error }, 'database connection lost');
-    this.#db = openDatabase({
+    const pool = {
       url: options.databaseUrl,
-      maxConnections: options.databaseConnections,
       applicationName: `connection-service actors-${options.index}`,
       indexedPlans: true,
       onError,
-    });
+    };
+    this.#db = openDatabase({ ...pool, maxConnections: options.databaseConnections });
+    this.#relaxed = openDatabase({ ...pool, maxConnections: 1, relaxedCommits: true });
     this.#boss = openQueues(this.#db, false, onError);
     this.#links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
     const [db, boss, lease, log] = [this.#db, this.#boss, this.#lease, this.#log];
@@ -97,7 +99,7 @@ class Host {
     this.#listeners = new Listeners(options.site, { db, ring, log, recorded });
     const actor: Omit<ActorContext, 'load' | 'idle'> = {
       db,
-      batches: new OperationBatches(db, recorded),
+      batches: new OperationBatches(db, this.#relaxed, recorded),
       ring,
       lease,
       log,
@@ -199,7 +201,7 @@ class Host {
     await this.#listeners.close();
     await this.#deliveries.close();
     await this.#boss.stop({ graceful: false });
-    await this.#db.close();
+    await Promise.all([this.#db.close(), this.#relaxed.close()]);
     this.main.send({ type: 'drained' });
     this.main.close();
     this.#finishDrain();

@@ -35,8 +35,12 @@ export class OperationBatches {
   readonly #boundaries: Batcher<HeldOperation, boolean>;
   readonly #ends: Batcher<Finish, boolean>;
 
-  /** `recorded` is told of new events with deliveries once they are committed. */
-  constructor(db: Database, recorded: (events: RecordedEvent[]) => void) {
+  /**
+   * Starts go through `relaxed`: what a start loses in a crash of the database is found queued again, and the write
+   * boundary, which nothing passes undurably, carries the start before it to the disk. `recorded` is told of new events
+   * with deliveries once they are committed.
+   */
+  constructor(db: Database, relaxed: Database, recorded: (events: RecordedEvent[]) => void) {
     const options = {
       maxItems: LIMITS.execution_batch,
       linger_ms: 0,
@@ -47,7 +51,7 @@ export class OperationBatches {
     this.#starts = new Batcher({
       ...options,
       flush: async (items) => {
-        const started = new Map((await startOperations(db, items)).map((row) => [row.operation_id, row]));
+        const started = new Map((await startOperations(relaxed, items)).map((row) => [row.operation_id, row]));
         return items.map((item) => started.get(item.id));
       },
     });

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
 import type { Logger } from '../storage/log.js';
@@ -59,8 +59,9 @@ export class Artifacts {
       }
       if (traced) {
         const file = join(this.#folder, `${name}.zip`);
-        await traced.tracing.stop({ path: file });
-        await chmod(file, 0o600);
+        await traced.tracing.stop({ path: `${file}.part` });
+        await chmod(`${file}.part`, 0o600);
+        await rename(`${file}.part`, file);
       }
       await this.#prune();
     });

@@ -28,6 +28,11 @@ export interface DatabaseOptions {
    * tables. A plan made while a table was empty would scan it for ever; planning anew each time costs a third of a start.
    */
   indexedPlans?: boolean;
+  /**
+   * Commits answer before they are on the disk: a crash of the database server can lose the last half second of them. For
+   * statements whose loss is found and repaired.
+   */
+  relaxedCommits?: boolean;
   /** Told of errors of idle connections, which otherwise would end the process. */
   onError?: (error: Error) => void;
 }
@@ -55,7 +60,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
-    ...(options.indexedPlans && { options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' }),
+    options: [
+      options.indexedPlans ? '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' : '',
+      options.relaxedCommits ? '-c synchronous_commit=off' : '',
+    ].join(' '),
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
