@@ -25,19 +25,27 @@ export async function fillHistory(db: Sql, connectionId: string, rows: number): 
      from connection c, generate_series(1, $2::bigint) n where c.id = $1`,
     [connectionId, rows],
   );
+  await db.query(
+    'fillPositions',
+    `with counted as (insert into event_list (connection_id, event_count) values ($1, $2))
+     insert into event_position (connection_id, rank, event_id) select $1, n, ${ID} from generate_series(1, $2::bigint) n`,
+    [connectionId, rows],
+  );
   const [subscription] = await db.query<{ id: string }>(
     'fillSubscription',
-    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
-     select gen_random_uuid(), workspace_id, id, partition, '{sponsored_inmail_received}', 'https://198.51.100.1/', false, '\\x00'
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed,
+       delivery_count)
+     select gen_random_uuid(), workspace_id, id, partition, '{sponsored_inmail_received}', 'https://198.51.100.1/', false, '\\x00', $2
      from connection where id = $1 returning id`,
-    [connectionId],
+    [connectionId, rows],
   );
   if (!subscription) throw new Error('no such connection');
   await db.query(
     'fillDeliveries',
-    `insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, attempt_count, delivered_at)
+    `insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, attempt_count, delivered_at,
+       rank)
      select gen_random_uuid(), s.workspace_id, s.id, ${ID}, s.partition,
-       case when n % 2 = 0 then 'failed' else 'delivered' end, 1, case when n % 2 = 1 then now() end
+       case when n % 2 = 0 then 'failed' else 'delivered' end, 1, case when n % 2 = 1 then now() end, n
      from subscription s, generate_series(1, $2::bigint) n where s.id = $1`,
     [subscription.id, rows],
   );
@@ -52,7 +60,7 @@ export async function fillHistory(db: Sql, connectionId: string, rows: number): 
      from connection c, generate_series(1, $2::bigint) n where c.id = $1`,
     [connectionId, rows, FAILED_rows],
   );
-  for (const table of ['event', 'delivery', 'operation']) {
+  for (const table of ['event', 'event_position', 'delivery', 'operation']) {
     await db.query(`vacuum_${table}`, `vacuum (analyze) ${table}`);
   }
   const [cursor] = await db.query<{ id: string }>('fillCursor', `select ${ID} as id from (values (101)) v(n)`);

@@ -31,8 +31,8 @@ const COLUMNS = `d.id, d.workspace_id, d.subscription_id, s.connection_id, d.eve
   d.replay_count, d.next_attempt_at, d.delivered_at, d.last_error`;
 
 /**
- * Newest event first. What the offset skips is read from the index alone: delivery_by_subscription, or delivery_by_status
- * when one is asked for.
+ * Newest event first. Without a status, an offset is arithmetic on gapless ranks (delivery_by_rank), so every page costs the
+ * same. Within a status no rank is gapless: what the offset skips is read from the index alone (delivery_by_status).
  */
 export function listDeliveries(
   sql: Sql,
@@ -41,11 +41,23 @@ export function listDeliveries(
   offset: number,
   limit: number,
 ): Promise<DeliveryRow[]> {
+  if (status === null) {
+    return sql.query<DeliveryRow>(
+      'listDeliveries',
+      `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id
+       where d.subscription_id = $1 and d.rank = any(array(
+         select rank from delivery where subscription_id = $1
+           and rank <= (select delivery_count from subscription where id = $1) - $2
+         order by rank desc limit $3))
+       order by d.rank desc`,
+      [subscriptionId, offset, limit],
+    );
+  }
   return sql.query<DeliveryRow>(
-    status ? 'listDeliveriesByStatus' : 'listDeliveries',
+    'listDeliveriesByStatus',
     `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id
      where d.subscription_id = $1 and d.event_id = any(array(
-       select event_id from delivery where subscription_id = $1 and ${status ? 'status = $4' : '$4::text is null'}
+       select event_id from delivery where subscription_id = $1 and status = $4
        order by event_id desc offset $2 limit $3))
      order by d.event_id desc`,
     [subscriptionId, offset, limit, status],

@@ -15,8 +15,11 @@ export interface RecordedEvent {
  * Records events, a delivery for each matching active subscription, and the deliveries' jobs, in one statement
  * (spec: "Events are persisted before delivery"). An event its connection has already is left out (decision E8), as
  * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
- * disconnect. Subscriptions are locked FOR SHARE: a deactivation either comes first and gets no delivery, or comes after
- * and cancels it.
+ * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes
+ * after and cancels it.
+ *
+ * Events and deliveries get gapless ranks, the newest the count of its list (0005_list_positions.sql). Recorders of one
+ * connection take turns from `counted` to their commit, so ranks become visible in their order.
  */
 export async function recordEvents(tx: Sql, workspaceId: string, events: NewEvent[]): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
@@ -35,14 +38,31 @@ export async function recordEvents(tx: Sql, workspaceId: string, events: NewEven
        order by i.connection_id, i.provider_event_id
        on conflict (connection_id, provider_event_id) do nothing
        returning id, connection_id, type
+     ), counted as materialized (
+       insert into event_list as l (connection_id, event_count)
+       select connection_id, count(*) from stored group by connection_id order by connection_id
+       on conflict (connection_id) do update set event_count = l.event_count + excluded.event_count
+       returning connection_id, event_count
+     ), position as (
+       insert into event_position (connection_id, rank, event_id)
+       select c.connection_id,
+         c.event_count + 1 - row_number() over (partition by c.connection_id order by s.id desc), s.id
+       from counted c join stored s on s.connection_id = c.connection_id
      ), matching as materialized (
-       select s.id, s.partition, e.id as event_id
-       from subscription s join stored e on e.connection_id = s.connection_id
+       select s.id, e.id as event_id
+       from counted c join stored e on e.connection_id = c.connection_id
+       join subscription s on s.connection_id = c.connection_id
        where s.active and e.type = any(s.event_types)
-       for share of s
+     ), addressed as materialized (
+       update subscription s set delivery_count = s.delivery_count + m.count
+       from (select id, count(*) from matching group by id) m
+       where s.id = m.id and s.active
+       returning s.id, s.partition, s.delivery_count
      ), delivery as (
-       insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, next_attempt_at)
-       select gen_random_uuid(), $1, m.id, m.event_id, m.partition, 'pending', now() from matching m
+       insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, next_attempt_at, rank)
+       select gen_random_uuid(), $1, a.id, m.event_id, a.partition, 'pending', now(),
+         a.delivery_count + 1 - row_number() over (partition by a.id order by m.event_id desc)
+       from addressed a join matching m on m.id = a.id
        returning id, partition, event_id
      ), job as (
        insert into pgboss.job_common (${JOB_COLUMNS})

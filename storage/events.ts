@@ -15,16 +15,18 @@ export interface EventRow extends EventSummary {
 }
 
 /**
- * Newest first, `limit` of them after `offset`. What the offset skips is read from the index alone (event_by_connection; ids
- * are in order of arrival), and only the page's rows are fetched. An array, not a join: its size does not depend on how many
- * rows the planner takes an unknown limit for.
+ * Newest first, `limit` of them after `offset`. An offset is arithmetic on gapless ranks, so every page costs the same. An
+ * array, not a join: its size does not depend on how many rows the planner takes an unknown limit for.
  */
 export function listEvents(sql: Sql, connectionId: string, offset: number, limit: number): Promise<EventSummary[]> {
   return sql.query<EventSummary>(
     'listEvents',
-    `select id, provider_event_id, type, received_at from event
-     where id = any(array(select id from event where connection_id = $1 order by id desc offset $2 limit $3))
-     order by id desc`,
+    `select e.id, e.provider_event_id, e.type, e.received_at
+     from unnest(array(
+       select event_id from event_position where connection_id = $1
+         and rank <= (select event_count from event_list where connection_id = $1) - $2
+       order by rank desc limit $3)) with ordinality p(event_id, place)
+     join event e on e.id = p.event_id order by p.place`,
     [connectionId, offset, limit],
   );
 }

@@ -68,6 +68,7 @@ create table delivery (
   next_attempt_at timestamp with time zone,
   delivered_at timestamp with time zone,
   last_error text,
+  rank bigint not null,
   constraint delivery_pkey PRIMARY KEY (id),
   constraint delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES event(id) ON DELETE CASCADE,
   constraint delivery_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE,
@@ -77,6 +78,7 @@ create table delivery (
   constraint delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'delivered'::text, 'failed'::text, 'canceled'::text])))
 );
 CREATE INDEX delivery_by_event ON public.delivery USING btree (event_id);
+CREATE UNIQUE INDEX delivery_by_rank ON public.delivery USING btree (subscription_id, rank);
 CREATE INDEX delivery_by_status ON public.delivery USING btree (subscription_id, status, event_id);
 CREATE UNIQUE INDEX delivery_by_subscription ON public.delivery USING btree (subscription_id, event_id);
 CREATE INDEX delivery_live ON public.delivery USING btree (partition) WHERE (status = 'sending'::text);
@@ -110,6 +112,21 @@ create table event (
 );
 CREATE INDEX event_by_connection ON public.event USING btree (connection_id, id);
 CREATE INDEX event_message ON public.event USING btree (connection_id, "left"((data ->> 'conversation_id'::text), 255), id) WHERE (type = ANY (ARRAY['message_sent'::text, 'message_received'::text]));
+
+create table event_list (
+  connection_id uuid not null,
+  event_count bigint not null,
+  constraint event_list_pkey PRIMARY KEY (connection_id),
+  constraint event_list_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
+);
+
+create table event_position (
+  connection_id uuid not null,
+  rank bigint not null,
+  event_id uuid not null,
+  constraint event_position_pkey PRIMARY KEY (connection_id, rank),
+  constraint event_position_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
+);
 
 create table idempotency_tombstone (
   workspace_id uuid not null,
@@ -259,6 +276,7 @@ create table subscription (
   previous_secret_sealed bytea,
   previous_valid_until timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  delivery_count bigint not null default 0,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
   constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0))

@@ -59,17 +59,33 @@ export async function insertDeliveries(
   const deliveries = statuses.map(() => uuidv7());
   await db.query(
     'testEvents',
-    `insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
-     select i.id, s.workspace_id, s.connection_id, i.id, 'message_received', '{"n": 1}'
-     from unnest($1::uuid[]) i(id), subscription s where s.id = $2`,
+    `with stored as (
+       insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
+       select i.id, s.workspace_id, s.connection_id, i.id, 'message_received', '{"n": 1}'
+       from unnest($1::uuid[]) i(id), subscription s where s.id = $2
+       returning id, connection_id
+     ), counted as (
+       insert into event_list as l (connection_id, event_count)
+       select connection_id, count(*) from stored group by connection_id
+       on conflict (connection_id) do update set event_count = l.event_count + excluded.event_count
+       returning connection_id, event_count
+     )
+     insert into event_position (connection_id, rank, event_id)
+     select connection_id, c.event_count + 1 - row_number() over (order by s.id desc), s.id
+     from counted c join stored s using (connection_id)`,
     [events, subscriptionId],
   );
   await db.query(
     'testDeliveries',
-    `insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, epoch, delivered_at)
+    `with counted as (
+       update subscription set delivery_count = delivery_count + cardinality($1::uuid[]) where id = $4
+       returning id, workspace_id, partition, delivery_count
+     )
+     insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, epoch, delivered_at, rank)
      select i.id, s.workspace_id, s.id, i.event_id, s.partition, i.status, 1,
-       case when i.status = 'delivered' then now() end
-     from unnest($1::uuid[], $2::uuid[], $3::text[]) i(id, event_id, status), subscription s where s.id = $4`,
+       case when i.status = 'delivered' then now() end,
+       s.delivery_count + 1 - row_number() over (order by i.event_id desc)
+     from unnest($1::uuid[], $2::uuid[], $3::text[]) i(id, event_id, status), counted s`,
     [deliveries, events, statuses, subscriptionId],
   );
   return { events, deliveries };
