@@ -18,7 +18,7 @@ export interface RecordedEvent {
  * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes
  * after and cancels it.
  *
- * Events and deliveries get gapless ranks, the newest the count of its list (0005_list_positions.sql). Recorders of one
+ * Events and deliveries get gapless ranks, the newest the count of its list (0004_list_positions.sql). Recorders of one
  * connection take turns from `counted` to their commit, so ranks become visible in their order.
  */
 export async function recordEvents(tx: Sql, workspaceId: string, events: NewEvent[]): Promise<RecordedEvent[]> {
