@@ -26,7 +26,7 @@ export class Partition {
   #stopped: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
   /** Handed over while a fetch is under way: what it brings came first. */
-  #behind: [connectionId: string, operationId: string][] = [];
+  #behind: { id: string; connection_id: string }[] = [];
 
   constructor(
     readonly id: number,
@@ -63,7 +63,7 @@ export class Partition {
 
   /** Takes a new operation whose job is taken already. */
   hand(connectionId: string, operationId: string): void {
-    if (this.#fetching) this.#behind.push([connectionId, operationId]);
+    if (this.#fetching) this.#behind.push({ id: operationId, connection_id: connectionId });
     else this.#take(connectionId, operationId);
   }
 
@@ -105,7 +105,7 @@ export class Partition {
       this.context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
     } finally {
       this.#fetching = false;
-      for (const [connectionId, operationId] of this.#behind.splice(0)) this.#take(connectionId, operationId);
+      for (const { id, connection_id } of this.#behind.splice(0)) this.#take(connection_id, id);
     }
   }
 
@@ -115,12 +115,12 @@ export class Partition {
     const jobs = await this.boss.fetch(queueName('operation', this.id), { batchSize: LIMITS.fetch_batch });
     this.#direct = jobs.length < LIMITS.fetch_batch;
     this.#again ||= !this.#direct;
-    if (jobs.length === 0 || this.#dropped) return;
-    const { queued, over } = await jobsOfOperations(
-      this.db,
-      jobs.map((job) => job.id),
-    );
-    for (const { id, connection_id } of queued) this.#take(connection_id, id);
+    if (this.#dropped) return;
+    const ids = jobs.map((job) => job.id);
+    const { queued, over } = ids.length > 0 ? await jobsOfOperations(this.db, ids) : { queued: [], over: [] };
+    // What was handed over meanwhile stands between what was fetched: ids tell the order of acceptance.
+    const together = [...queued, ...this.#behind.splice(0)].sort((one, other) => (one.id < other.id ? -1 : 1));
+    for (const { id, connection_id } of together) this.#take(connection_id, id);
     const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
     if (stale.length > 0) await finishJobs(this.db, stale);
   }
