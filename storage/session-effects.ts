@@ -93,12 +93,3 @@ export async function readSecrets(db: Sql, connectionId: string): Promise<Sessio
   );
   return row;
 }
-
-/** Keeps cookies that changed during a run: same session, same revision. */
-export async function saveSession(tx: Sql, connectionId: string, revision: number, sealed: Buffer): Promise<void> {
-  await tx.query(
-    'saveSession',
-    `update connection set session_sealed = $3 where id = $1 and state_revision = $2 and health = 'ready'`,
-    [connectionId, revision, sealed],
-  );
-}
