@@ -163,8 +163,8 @@ export class Listener {
   }
 
   async #restored(): Promise<void> {
-    const { db, connection } = this.options;
-    const gap = await closeGap(db, connection.id);
+    const { db, connection, epoch } = this.options;
+    const gap = await closeGap(db, connection.id, epoch);
     await this.#save('connected', null);
     if (gap) await this.#tell('connection.stream_restored', gap, null);
   }
