@@ -182,6 +182,7 @@ class Host {
     if (!this.#lease.valid || this.#owned.ids.length === 0) return;
     try {
       await this.#owned.poll();
+      await this.#deliveries.measure();
     } catch (error) {
       this.#log.warn({ err: error }, 'slow poll failed');
     }

@@ -30,7 +30,7 @@ export class CallbackAttempts {
   /** Never rejects, and answers by the deadline of one attempt. */
   async make(delivery: StartedDelivery): Promise<AttemptResult> {
     const result = await this.#send(delivery);
-    this.counters.count(result);
+    this.counters.count(result, this.options.clock.now().getTime() - delivery.received_at.getTime());
     if (result.outcome === 'failed') {
       this.options.log.warn(
         {

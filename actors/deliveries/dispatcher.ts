@@ -32,6 +32,8 @@ export interface Dispatcher {
   /** Starts nothing more, puts back what waits, resolves when the last attempt is over and written. Then it is done. */
   drain(): Promise<void>;
   stats(): DeliveryStats;
+  /** Up to `limit` of the deliveries it holds, those it has held the longest. */
+  heldLongest(limit: number): { id: string; partition: number }[];
 }
 
 /** A delivery on its way back into its queue, to be fetched again from `at` on. */
@@ -146,18 +148,20 @@ class ThreadDispatcher implements Dispatcher {
   }
 
   stats(): DeliveryStats {
-    const { attempts, duration_ms_sum, duration_count, put_back } = this.#attempts.counters;
     let waiting = 0;
     for (const actor of this.#actors.values()) waiting += actor.waiting;
     return {
-      attempts: { ...attempts },
-      duration_ms_sum,
-      duration_count,
-      put_back,
+      ...this.#attempts.counters.counted(),
       in_flight: this.#turns.taken,
       waiting,
       subscriptions: this.#actors.size,
     };
+  }
+
+  heldLongest(limit: number): { id: string; partition: number }[] {
+    const longest: { id: string; partition: number }[] = [];
+    for (const { id, partition } of this.#held.values()) if (longest.push({ id, partition }) === limit) break;
+    return longest;
   }
 
   async #drain(): Promise<void> {

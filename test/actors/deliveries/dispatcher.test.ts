@@ -55,7 +55,14 @@ t.test('an event arrives signed, once, with the body the specification tells', a
   t.strictSame(delivery?.attempts, [
     { sequence: 1, outcome: 'delivered', status_code: 204, error: null, closed: true },
   ]);
-  t.match(host.dispatcher.stats(), { attempts: { delivered: 1 }, duration_count: 1, waiting: 0 });
+  const { attempts, attempt_s, latency_s, waiting } = host.dispatcher.stats();
+  t.match({ attempts, waiting }, { attempts: { delivered: 1 }, waiting: 0 });
+  t.equal(attempt_s.delivered.counts.at(-1), 0, 'within the deadline');
+  t.match(
+    [attempt_s.delivered, latency_s].map(({ counts }) => Math.max(...counts)),
+    [1, 1],
+    'each counted once',
+  );
 });
 
 t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
