@@ -1,8 +1,8 @@
 import type { PgBoss } from 'pg-boss';
 import type { Database } from '../../storage/database.js';
-import { oldestPending } from '../../storage/delivery-stats.js';
 import type { KeyRing } from '../../storage/encryption.js';
 import type { Logger } from '../../storage/log.js';
+import { oldestPending } from '../../storage/oldest-pending.js';
 import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
 import { createDispatcher } from './dispatcher.js';

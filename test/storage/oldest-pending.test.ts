@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from '../../storage/database.js';
-import { oldestPending } from '../../storage/delivery-stats.js';
 import { recordEvents } from '../../storage/events-record.js';
+import { oldestPending } from '../../storage/oldest-pending.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
 
