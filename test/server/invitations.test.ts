@@ -45,6 +45,13 @@ t.test('every error is in the envelope, a missing key and a wrong method too', a
     ['JSON', await invite(connectionId, { body: '{' }), 400, 'invalid_json'],
     ['body', await invite(connectionId, { body: { hash_id: 'no spaces' } }), 400, 'validation_error'],
     ['key', await invite(connectionId, { headers: { 'idempotency-key': 'x'.repeat(129) } }), 400, 'validation_error'],
+    ['empty key', await invite(connectionId, { headers: { 'idempotency-key': '' } }), 400, 'validation_error'],
+    [
+      'key of nothing printable',
+      await invite(connectionId, { headers: { 'idempotency-key': 'é' } }),
+      400,
+      'validation_error',
+    ],
   ];
   for (const [what, reply, status, code] of replies) {
     t.equal(reply.status, status, what);
