@@ -65,7 +65,12 @@ export type Answer = (request: Received, response: ServerResponse, socket: Socke
 const noContent: Answer = (_request, response) => response.writeHead(204).end();
 
 /** A real HTTPS receiver on loopback that answers as it is told. */
-export async function receiver(t: Test, certificate: Certificate, answer: Answer = noContent): Promise<Receiver> {
+export async function receiver(
+  t: Test,
+  certificate: Certificate,
+  answer: Answer = noContent,
+  host = '127.0.0.1',
+): Promise<Receiver> {
   const waiting: { count: number; resolve: () => void }[] = [];
   const server = https.createServer(certificate, async (request: IncomingMessage, response) => {
     const chunks: Buffer[] = [];
@@ -84,7 +89,7 @@ export async function receiver(t: Test, certificate: Certificate, answer: Answer
   // Answers go on after the sender has hung up: that is what they are for.
   server.on('secureConnection', (socket) => socket.on('error', () => {}));
   server.on('connection', () => self.connections++);
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   t.teardown(() => {
     server.closeAllConnections();
@@ -93,7 +98,7 @@ export async function receiver(t: Test, certificate: Certificate, answer: Answer
   const { port } = server.address() as AddressInfo;
   const self: Receiver = {
     port,
-    url: `https://127.0.0.1:${port}/hook`,
+    url: `https://${host}:${port}/hook`,
     received: [],
     connections: 0,
     arrived: (count) =>
