@@ -230,10 +230,10 @@ t.test(
   async (t) => {
     const here = await story('turned');
     const { names, hook } = here;
-    const paths = TURNED.map(([name]) => `/${name}`);
+    const paths = TURNED.map(([name]) => `/turned-${name}`);
     for (const [name] of TURNED) names.zone.set(`turned-${name}.hooks.test`, [{ a: OPEN }]);
     const ids = await Promise.all(
-      TURNED.map(([name]) => subscribed(here, `https://turned-${name}.hooks.test:${hook.port}/${name}`)),
+      TURNED.map(([name]) => subscribed(here, `https://turned-${name}.hooks.test:${hook.port}/turned-${name}`)),
     );
     await emit(here);
     for (const [i, id] of ids.entries()) t.match(await attempts(here, id), [{ outcome: 'delivered' }], TURNED[i]![0]);
