@@ -91,7 +91,7 @@ const LURES: Record<string, { status: number; headers: Record<string, string> }>
   proxy: { status: 305, headers: { location: '{trap}/' } },
   login: { status: 401, headers: { 'www-authenticate': 'Basic realm="{trap}"', location: '{trap}/' } },
   later: { status: 503, headers: { 'retry-after': '0', refresh: '0; url={trap}/' } },
-  elsewhere: { status: 200, headers: { 'alt-svc': 'h2="127.0.0.1:{port}"; ma=3600', 'content-location': '{trap}/' } },
+  alternative: { status: 200, headers: { 'alt-svc': 'h2="127.0.0.1:{port}"; ma=3600', 'content-location': '{trap}/' } },
 };
 
 /** Answers as the lure that the path names, and 204 on any other path. */

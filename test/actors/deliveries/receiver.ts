@@ -10,10 +10,18 @@ export interface Certificate {
   cert: string;
 }
 
+export interface CertificateNames {
+  host?: string;
+  ip?: string;
+  /** From now on, for a year, unless told. */
+  from?: Date;
+  until?: Date;
+}
+
 /** A certificate authority, and certificates it signed. */
 export interface Authority {
   ca: string;
-  issue(names: { host?: string; ip?: string }): Promise<Certificate>;
+  issue(names: CertificateNames): Promise<Certificate>;
 }
 
 export async function authority(): Promise<Authority> {
@@ -27,19 +35,28 @@ export async function authority(): Promise<Authority> {
   });
   return {
     ca: root.cert,
-    async issue({ host, ip }) {
-      const leaf = await generate([{ name: 'commonName', value: host ?? ip ?? '' }], {
-        keyType: 'ec',
-        algorithm: 'sha256',
-        ca: { key: root.private, cert: root.cert },
-        extensions: [
-          { name: 'basicConstraints', cA: false },
-          { name: 'subjectAltName', altNames: [ip ? { type: 7, ip } : { type: 2, value: host ?? '' }] },
-        ],
-      });
-      return { key: leaf.private, cert: leaf.cert };
-    },
+    issue: (names) => leaf(names, { key: root.private, cert: root.cert }),
   };
+}
+
+/** A certificate that nobody but itself vouches for. */
+export function selfSigned(names: CertificateNames): Promise<Certificate> {
+  return leaf(names);
+}
+
+async function leaf({ host, ip, from, until }: CertificateNames, ca?: Certificate): Promise<Certificate> {
+  const made = await generate([{ name: 'commonName', value: host ?? ip ?? '' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    ...(ca && { ca }),
+    ...(from && { notBeforeDate: from }),
+    ...(until && { notAfterDate: until }),
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      { name: 'subjectAltName', altNames: [ip ? { type: 7, ip } : { type: 2, value: host ?? '' }] },
+    ],
+  });
+  return { key: made.private, cert: made.cert };
 }
 
 export interface Received {
