@@ -57,6 +57,22 @@ const ANSWERS: Record<string, { expected: Expected; answer: Answer }> = {
     expected: failed('timeout'),
     answer: (_request, _response, socket) => drip(socket, () => socket.write('HTTP/1.1 102 Processing\r\n\r\n')),
   },
+  'hints before it answers': {
+    expected: delivered,
+    answer: (_request, response, socket) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
+      response.writeHead(200).end();
+    },
+  },
+  'hints and hangs up': {
+    expected: failed('reset'),
+    answer: (_request, _response, socket) => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n'),
+  },
+  'switches to another protocol': {
+    expected: failed('reset'),
+    answer: (_request, _response, socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'),
+  },
   'never answers': { expected: failed('timeout'), answer: () => {} },
   'answers with a head and no body': {
     expected: failed('timeout', 200),
@@ -264,10 +280,11 @@ t.test(
       DELIVERY_CONCURRENCY: String(stalling + 1),
     });
     const { client } = await startService(t, ground);
-    const sockets = new Map<string, Promise<unknown>>();
+    /** The end of the connection that each first attempt was made on. */
+    const sockets = new Map<string, Promise<void>>();
     const hook = await receiver(t, onLoopback, (request, response, socket) => {
       const name = decodeURIComponent(request.path.slice(1));
-      if (!sockets.has(name)) sockets.set(name, once(socket, 'close'));
+      if (!sockets.has(name)) sockets.set(name, new Promise<void>((resolve) => socket.once('close', () => resolve())));
       ANSWERS[name]?.answer(request, response, socket);
     });
     const connect = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });
