@@ -122,7 +122,7 @@ t.test('the pool', async (t) => {
   t.test('a browser that can make no page any more is found out by its canary', async (t) => {
     const pool = new Pool(network.site, {
       canary_interval_ms: 300,
-      canary_deadline_ms: 1_500,
+      canary_deadline_ms: 4_000,
       probe_interval_ms: 60_000,
     });
     t.teardown(() => pool.close());
@@ -136,7 +136,7 @@ t.test('the pool', async (t) => {
   });
 
   t.test('a page stays warm behind a run that ended well, up to the limit', async (t) => {
-    const pool = new Pool(network.site, { warm_pages: 1, warm_page_ms: 1_000 });
+    const pool = new Pool(network.site, { warm_pages: 1, warm_page_ms: 5_000 });
     t.teardown(() => pool.close());
     const accounts = ['kept1', 'kept2'].map((name) => new Account(network, name));
     for (const account of accounts) {
@@ -159,7 +159,7 @@ t.test('the pool', async (t) => {
   });
 
   t.test('sessions and lines', async (t) => {
-    const pool = new Pool(network.site, { contexts: 2, queued_runs: 2, running_runs: 1, lease_wait_ms: 500 });
+    const pool = new Pool(network.site, { contexts: 2, queued_runs: 2, running_runs: 1, lease_wait_ms: 3_000 });
     t.teardown(() => pool.close());
     const { line } = pool;
     const account = new Account(network, 'edsger');

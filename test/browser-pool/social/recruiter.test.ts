@@ -6,7 +6,7 @@ import { Pool } from '../pool.js';
 t.test('the recruiter side', async (t) => {
   const network = await Network.start();
   t.teardown(() => network.close());
-  const pool = new Pool(network.site, { request_ms: 2_000 });
+  const pool = new Pool(network.site);
   t.teardown(() => pool.close());
   const { line } = pool;
 
