@@ -1,18 +1,11 @@
 import t from 'tap';
 import { Account } from '../account.js';
-import { Network } from '../network.js';
-import { Pool } from '../pool.js';
+import { poolGround } from '../ground.js';
 
 const SAMPLE = { url: 'https://files.social.test/samples/4.bin' };
 
 t.test('reading files without a browser', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site);
-  t.teardown(() => pool.close());
-  const hasty = new Pool(network.site, { request_ms: 1_000 });
-  t.teardown(() => hasty.close());
-  const { line } = pool;
+  const { network, line, hasty } = await poolGround(t);
   const account = new Account(network, 'ada');
   await account.login(line);
   const download = (changes = {}, asked = line) => account.run(asked, 'social.file.download', SAMPLE, changes);
@@ -38,7 +31,7 @@ t.test('reading files without a browser', async (t) => {
   ] as const) {
     t.test(`${mode} is ${code}, worth another try`, async (t) => {
       await network.fault({ capability: 'social.file.download', mode, times: 1 });
-      const asked = mode === 'hang' ? hasty.line : line;
+      const asked = mode === 'hang' ? hasty() : line;
       t.match(await download({}, asked).expect('failure'), { code, transient: true });
       await download().expect('result');
     });
