@@ -10,13 +10,15 @@ export async function poolGround(t: Test, limits: Partial<PoolLimits> = {}): Pro
   const open = (given: Partial<PoolLimits>) => {
     const pool = new Pool(network.site, given);
     t.teardown(() => pool.close());
-    return pool.line;
+    return pool;
   };
-  return { network, line: open(limits), hasty: () => open({ request_ms: 1_000, proceed_wait_ms: 4_000 }) };
+  const pool = open(limits);
+  return { network, pool, line: pool.line, hasty: () => open({ request_ms: 1_000, proceed_wait_ms: 4_000 }).line };
 }
 
 export interface PoolGround {
   network: Network;
+  pool: Pool;
   line: Line;
   /** Another pool, with little time: for what never comes. Everything else has the usual time, on slow machines too. */
   hasty(): Line;
