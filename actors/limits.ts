@@ -45,6 +45,8 @@ export const LIMITS = {
   restarts_per_minute: 10,
   /** How long a waiter for an operation owned elsewhere waits between looks. */
   remote_poll_ms: 500,
+  /** A browser host that has not ended a run this long after it was told to: the run is given up here. */
+  stopped_run_ms: 60_000,
   /** A stream that says nothing for this long is silent: it is dropped, and a gap opens. */
   stream_silence_ms: 20_000,
   /** Wait before a stream is opened again; doubles with jitter up to the cap. */
