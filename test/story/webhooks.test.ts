@@ -152,11 +152,11 @@ t.test('a service killed between the 2xx and its commit delivers again', async (
   const subscription = await subscribe(service.client, connection, hook.url);
   const lock = await ground.db.pool.connect();
   t.teardown(() => lock.release(true));
-  // Finishing deletes the job, starting does not: the answer arrives, and what it means cannot be written.
-  await lock.query(`create function hold_delete() returns trigger language plpgsql as
-    $$ begin perform pg_advisory_xact_lock(4711); return old; end $$`);
-  await lock.query(`create trigger hold_delete before delete on pgboss.job_common
-    for each row when (old.name like 'delivery-%') execute function hold_delete()`);
+  // The answer arrives, and what it means cannot be written.
+  await lock.query(`create function hold_end() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(4711); return new; end $$`);
+  await lock.query(`create trigger hold_end before update on delivery
+    for each row when (new.status = 'delivered') execute function hold_end()`);
   await lock.query('select pg_advisory_lock(4711)');
   await emit(service.client, connection);
   await hook.arrived(1);
