@@ -7,6 +7,7 @@ import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
 import { createDispatcher } from './dispatcher.js';
 import { DeliveryFeed } from './feed.js';
+import { callbackResolver } from './host-resolver.js';
 import { MEASURED_held } from './limits.js';
 
 /** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
@@ -16,6 +17,8 @@ export interface DeliverySettings {
   allowedNetworks: string[];
   /** PEM of a CA trusted beside the public ones. */
   ca: string | undefined;
+  /** Name servers that alone are asked for the hosts of callbacks. Null: the machine's resolver. */
+  dnsServers: string[] | null;
 }
 
 export interface DeliveryContext {
@@ -50,7 +53,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
   const dispatcher = createDispatcher({
     db: context.db,
     ring: context.ring,
-    policy: { allowedNetworks: settings.allowedNetworks },
+    policy: { allowedNetworks: settings.allowedNetworks, resolve: callbackResolver(settings.dnsServers) },
     ca: settings.ca,
     concurrency: settings.concurrency,
     log: context.log,
