@@ -66,6 +66,15 @@ async function delivery(client: Client, subscription: string, status: string): P
   }
 }
 
+/** What `/metrics` tells, once the threads have told it this. */
+async function metrics(url: string, wanted: RegExp): Promise<string> {
+  for (;;) {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    if (wanted.test(text)) return text;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 function accepted({ headers, body }: Received, secret: string): { standard: boolean; stripe: boolean } {
   const attempt = (verify: () => unknown) => {
     try {
@@ -115,7 +124,7 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
     at.push(performance.now());
     response.writeHead(at.length < 3 ? 503 : 204).end();
   });
-  const { client } = await startService(t, ground);
+  const { client, metricsUrl } = await startService(t, ground);
   const connection = await connect(client);
   const subscription = await subscribe(client, connection, hook.url);
   await emit(client, connection);
@@ -123,6 +132,10 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
   const waits = [at[1]! - at[0]!, at[2]! - at[1]!];
   t.ok(waits[0]! >= 1000 && waits[1]! >= 5000, `${waits.map(Math.round)} ms`);
   t.match(done.attempts, [{ status_code: 503 }, { status_code: 503 }, { status_code: 204, outcome: 'delivered' }]);
+  const told = await metrics(metricsUrl, /^delivery_latency_seconds_count 1$/m);
+  t.match(told, /^delivery_attempts_total\{outcome="failed",error="status"\} 2$/m, 'an operator sees what happened');
+  t.match(told, /^delivery_attempts_total\{outcome="delivered",error="none"\} 1$/m);
+  t.match(told, /^delivery_latency_seconds_bucket\{le="5"\} 0$/m, 'the waits are part of the latency');
 });
 
 t.test('a service killed while its receiver holds the answer makes the delivery again', async (t) => {
