@@ -1,5 +1,5 @@
 import t from 'tap';
-import { control, ledger } from '../fixture/client.js';
+import { control, faultsSpent, ledger } from '../fixture/client.js';
 import { browsersBelow } from '../fixture/processes.js';
 import { serviceGround, startService } from '../fixture/service.js';
 
@@ -26,11 +26,7 @@ t.test('a browser killed in the middle of an operation', async (t) => {
   const caught = async (capability: string, input: object) => {
     await control(sandboxUrl, 'POST', '/faults', { account: 'ada', capability, mode: 'hang', times: 1 });
     const submitted = await client.submit(own, capability, input);
-    for (;;) {
-      const { faults } = await control(sandboxUrl, 'GET', '/faults');
-      if ((faults as unknown[]).length === 0) break;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await faultsSpent(sandboxUrl);
     for (const pid of browsersBelow(service.pid ?? 0)) process.kill(pid, 'SIGKILL');
     return { id: submitted.body.id, killedAt: performance.now() };
   };

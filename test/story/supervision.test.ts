@@ -1,5 +1,5 @@
 import t from 'tap';
-import { control } from '../fixture/client.js';
+import { control, faultsSpent } from '../fixture/client.js';
 import { browsersBelow } from '../fixture/processes.js';
 import { serviceGround, startService } from '../fixture/service.js';
 
@@ -16,10 +16,7 @@ t.test('a browser that is killed is replaced within five seconds, and other conn
     times: 1,
   });
   const running = await client.submit(connection, 'social.health.check');
-  for (;;) {
-    const { body } = await client.send('GET', `/v1/operations/${running.body.id}`);
-    if (body.status === 'running') break;
-  }
+  await faultsSpent(sandboxUrl);
   const browsers = browsersBelow(service.pid!);
   t.equal(browsers.length, 1, 'one browser a thread');
   process.kill(browsers[0]!, 'SIGKILL');
