@@ -57,6 +57,7 @@ export const schedule: Scenario = {
       await using service = await startService({
         CALLBACK_ALLOWED_NETWORKS: `${identity.host}/32`,
         CALLBACK_CA_FILE: identity.caFile,
+        LOG_LEVEL: 'error', // a warning for each attempt that fails is what this asks for
       });
       const call = caller(service.url, service.key);
       const [connectionId] = await service.createSimulated(1);
