@@ -50,6 +50,8 @@ export const LIMITS = {
   /** Wait before a stream is opened again; doubles with jitter up to the cap. */
   stream_retry_ms: 500,
   stream_retry_cap_ms: 30_000,
+  /** Frames of one stream that wait to be recorded: past it no more is read from it until they are. */
+  stream_waiting_frames: 256,
   /** How often a healthy stream's row is touched. */
   stream_heartbeat_ms: 10_000,
 } as const;

@@ -16,7 +16,8 @@ export interface StreamRequest {
   signal: AbortSignal;
   /** The provider accepted; frames follow. */
   onOpen: () => void;
-  onFrame: (frame: StreamFrame) => void;
+  /** A promise holds the stream up until it settles: what is not taken stays with the provider. */
+  onFrame: (frame: StreamFrame) => Promise<void> | undefined;
   /** Exactly once, last. */
   onEnd: (end: StreamEnd) => void;
 }
@@ -84,8 +85,11 @@ export class StreamClient {
     }
     onOpen();
     let outgrown = false;
+    let held: Promise<void> | undefined;
     const parser = createParser({
-      onEvent: (event) => onFrame(readFrame(event)),
+      onEvent: (event) => {
+        held = onFrame(readFrame(event));
+      },
       onError: (error) => {
         outgrown ||= error.type === 'max-buffer-size-exceeded';
       },
@@ -95,6 +99,7 @@ export class StreamClient {
     for await (const text of body) {
       parser.feed(text);
       if (outgrown) return { reason: 'malformed' };
+      await held;
     }
     return { reason: 'closed' };
   }

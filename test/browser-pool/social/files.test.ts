@@ -1,19 +1,14 @@
 import t from 'tap';
 import { Account } from '../account.js';
-import { Network } from '../network.js';
-import { Pool } from '../pool.js';
+import { poolGround } from '../ground.js';
 
 const SAMPLE = { url: 'https://files.social.test/samples/4.bin' };
 
 t.test('reading files without a browser', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site, { request_ms: 1_000 });
-  t.teardown(() => pool.close());
-  const { line } = pool;
+  const { network, line, hasty } = await poolGround(t);
   const account = new Account(network, 'ada');
   await account.login(line);
-  const download = (changes = {}) => account.run(line, 'social.file.download', SAMPLE, changes);
+  const download = (changes = {}, asked = line) => account.run(asked, 'social.file.download', SAMPLE, changes);
 
   t.test('the bytes come whole', async (t) => {
     t.strictSame((await download().expect('result')).result, {
@@ -36,7 +31,8 @@ t.test('reading files without a browser', async (t) => {
   ] as const) {
     t.test(`${mode} is ${code}, worth another try`, async (t) => {
       await network.fault({ capability: 'social.file.download', mode, times: 1 });
-      t.match(await download().expect('failure'), { code, transient: true });
+      const asked = mode === 'hang' ? hasty() : line;
+      t.match(await download({}, asked).expect('failure'), { code, transient: true });
       await download().expect('result');
     });
   }
