@@ -18,4 +18,6 @@ export interface Report {
   text: string;
   /** The same as one JSON object. */
   data: Record<string, unknown>;
+  /** What was promised and did not hold; with any, the bench ends with status 1. */
+  faults?: string[];
 }
