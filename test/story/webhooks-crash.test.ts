@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
-import type pg from 'pg';
 import t, { type Test } from 'tap';
 import type { Database } from '../../storage/database.js';
 import { recordEvents } from '../../storage/events-record.js';
@@ -79,10 +78,11 @@ const states = (db: Database, subscription: string, after = 0): Promise<State[]>
     [subscription, after],
   );
 
-/** Resolves once sessions of this database wait for a lock of the kind; `mine` holds it. */
-async function waitedFor(mine: pg.PoolClient, kind: 'advisory' | 'transactionid'): Promise<void> {
+/** Resolves once a session of this database waits for a lock of the kind. Not asked in a transaction, which sees old sessions only. */
+async function waitedFor(db: Database, kind: 'advisory' | 'transactionid'): Promise<void> {
   for (;;) {
-    const { rows } = await mine.query(
+    const rows = await db.query(
+      'testWaiting',
       `select 1 from pg_locks l join pg_stat_activity a on a.pid = l.pid
        where l.locktype = $1 and not l.granted and a.datname = current_database()`,
       [kind],
@@ -173,7 +173,7 @@ t.test('a service killed at any point between a claim and an answer, and amid re
     client.send('POST', `/v1/subscriptions/${bulk.subscription}/replay-failed`, { since: '2000-01-01T00:00:00Z' }),
   ];
   const unansweredRequests = Promise.allSettled(lost);
-  await waitedFor(locker, 'transactionid');
+  await waitedFor(db, 'transactionid');
   await until(
     async () => came('/bulk').length,
     (count) => count >= 1,
@@ -181,7 +181,7 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   await emit(client, handshake.connection);
   await silent.taken;
   await emit(client, starting.connection);
-  await waitedFor(locker, 'advisory');
+  await waitedFor(db, 'advisory');
   names.zone.set(HOST, 'silent');
   const questions = names.asked(HOST);
   await emit(client, lookup.connection);
