@@ -2,12 +2,13 @@ import { Command, InvalidArgumentError } from 'commander';
 import { browser } from './scenarios/browser.js';
 import { deliveries } from './scenarios/deliveries.js';
 import { isolation } from './scenarios/isolation.js';
+import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, browser];
+const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, browser, listeners];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
