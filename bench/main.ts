@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { browser } from './scenarios/browser.js';
 import { deliveries } from './scenarios/deliveries.js';
+import { fleet } from './scenarios/fleet.js';
 import { isolation } from './scenarios/isolation.js';
 import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
@@ -8,7 +9,7 @@ import type { Scenario } from './scenarios/scenario.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, browser, listeners];
+const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, browser, listeners, fleet];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
@@ -28,6 +29,7 @@ for (const scenario of SCENARIOS) {
   command.option('--json', 'print one JSON object instead of a report', false).action(async (given) => {
     const { json, ...options } = given as { json: boolean } & Record<string, string | number>;
     const report = await scenario.run(options, (line) => process.stderr.write(`${line}\n`));
+    if (report.violations?.length) process.exitCode = 1;
     process.stdout.write(json ? `${JSON.stringify(report.data)}\n` : `${report.text}\n`);
   });
 }

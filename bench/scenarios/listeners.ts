@@ -1,22 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import type { Signal } from '../../actors/system.js';
-import { socialSite } from '../../browser-pool/social/site.js';
-import { loadOrCreateKeyFile } from '../../server/encryption-keys.js';
-import type { Database } from '../../storage/database.js';
-import { type KeyRing, keyRing } from '../../storage/encryption.js';
-import { activeProxyFor, openProxy, pinConnection } from '../../storage/proxies.js';
-import { sessionContext } from '../../storage/sealing.js';
-import { changeConnection } from '../../storage/session-effects.js';
 import { notifySignals } from '../../storage/signals.js';
-import { openApi, type ServiceApi } from '../api.js';
+import { ServiceApi } from '../api.js';
+import { control } from '../control.js';
+import { inTurn } from '../in-turn.js';
 import { machine } from '../machine.js';
 import { type Held, held } from '../memory.js';
 import { quantileOf } from '../quantile.js';
 import { type BenchService, startService } from '../service.js';
-import { openSignIn, type SignIn } from '../sign-in.js';
+import { type SignedIn, signInAll } from '../signed-in.js';
 import type { Report, Scenario } from './scenario.js';
 
 interface Options {
@@ -31,9 +24,6 @@ const NOT_MEASURED = [
   'deliveries: the connections have no subscriptions, so an event ends in the database',
 ];
 
-const REGIONS = ['US', 'DE', 'GB', 'FR'];
-/** Accounts that sign in, streams that are looked at, and events that are asked for at once. */
-const CONCURRENCY = 16;
 /** Between two looks at a stream that is not connected yet, or an event that has not arrived. */
 const LOOK_ms = 20;
 
@@ -52,8 +42,8 @@ export const listeners: Scenario = {
     const options = typia.assert<Options>(given);
     say('starting the service');
     await using service = await startService({}, { inspect: true });
-    const api = openApi(service);
-    const accounts = await signedIn(service, options.streams, say);
+    const api = new ServiceApi(service);
+    const accounts = await signInAll(service, options.streams, say);
     const before = await memory(service);
     say(`opening ${options.streams} streams`);
     const connected_s = await openStreams(service, api, accounts);
@@ -66,63 +56,8 @@ export const listeners: Scenario = {
   },
 };
 
-interface Account {
-  connectionId: string;
-  username: string;
-}
-
-/** Makes the connections and gives each a live session, pinned to a proxy, exactly as a login leaves it. */
-async function signedIn(service: BenchService, count: number, say: (line: string) => void): Promise<Account[]> {
-  const made = Array.from({ length: count }, (_, number) => ({
-    username: `listener-${number}`,
-    region: REGIONS[number % REGIONS.length] as string,
-  }));
-  const ids = await service.createConnections(
-    made.map((account) => ({ provider: 'social', password: 'sandbox', ...account })),
-  );
-  const accounts = made.map((account, number) => ({ ...account, connectionId: ids[number] as string }));
-  const ring = keyRing(await loadOrCreateKeyFile(service.dataDir));
-  const startedAt = performance.now();
-  await service.withDatabase(async (_, db) => {
-    const signIns = new Map<string, SignIn>();
-    await inTurn(accounts, (account) => storeSession(db, ring, service, signIns, account));
-    for (const signIn of signIns.values()) await signIn[Symbol.asyncDispose]();
-  });
-  say(`${count} accounts signed in without a browser in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
-  return accounts;
-}
-
-async function storeSession(
-  db: Database,
-  ring: KeyRing,
-  service: BenchService,
-  signIns: Map<string, SignIn>,
-  { connectionId, username, region }: Account & { region: string },
-): Promise<void> {
-  const proxy = await activeProxyFor(db, region, connectionId);
-  if (!proxy) throw new Error(`the network has no proxy in ${region}`);
-  const ca = await readFile(join(service.dataDir, 'sandbox/ca.pem'), 'utf8');
-  const signIn = signIns.get(proxy.id) ?? openSignIn(socialSite({ origin: ORIGIN, ca }), openProxy(ring, proxy));
-  signIns.set(proxy.id, signIn);
-  const session = await signIn.signIn(username);
-  await pinConnection(db, connectionId, proxy.id);
-  const stored = await changeConnection(db, {
-    connectionId,
-    expectedRevision: 0,
-    revision: 1,
-    health: 'ready',
-    sessionSealed: ring.seal(session, sessionContext(connectionId)),
-    actorId: null,
-    recruiter: null,
-  });
-  if (!stored) throw new Error(`the session of ${username} was not stored`);
-}
-
-/** The stand-in network is always there. */
-const ORIGIN = 'https://www.social.test';
-
 /** Tells the service that its connections have sessions now; gives the seconds until the last stream is connected. */
-async function openStreams(service: BenchService, api: ServiceApi, accounts: Account[]): Promise<number> {
+async function openStreams(service: BenchService, api: ServiceApi, accounts: SignedIn[]): Promise<number> {
   const startedAt = performance.now();
   const signals = accounts.map(({ connectionId }): Signal => ({ type: 'connection', connectionId }));
   await service.withDatabase((_, db) =>
@@ -145,10 +80,10 @@ interface Listener {
 const assertListener = typia.createAssert<Listener>();
 
 async function listenerOf(api: ServiceApi, connectionId: string): Promise<Listener> {
-  return assertListener(await api.get(`/v1/connections/${connectionId}/listener`));
+  return assertListener((await api.send('GET', `/v1/connections/${connectionId}/listener`)).body);
 }
 
-async function gapsOf(api: ServiceApi, accounts: Account[]): Promise<number> {
+async function gapsOf(api: ServiceApi, accounts: SignedIn[]): Promise<number> {
   let gaps = 0;
   await inTurn(accounts, async ({ connectionId }) => {
     gaps += (await listenerOf(api, connectionId)).gaps.length;
@@ -177,11 +112,11 @@ const assertPage = typia.createAssert<EventPage>();
 const ARRIVAL_ms = 15_000;
 
 /** Has the network send events over all streams in turn, and reads back when each was recorded. */
-async function relay(service: BenchService, api: ServiceApi, accounts: Account[], count: number): Promise<Relayed> {
+async function relay(service: BenchService, api: ServiceApi, accounts: SignedIn[], count: number): Promise<Relayed> {
   const askedAt = new Map<string, number>();
   const startedAt = Date.now();
   await inTurn(Array.from({ length: count }).keys(), async (number) => {
-    const { username } = accounts[number % accounts.length] as Account;
+    const { username } = accounts[number % accounts.length] as SignedIn;
     const id = `bench-${number}`;
     askedAt.set(id, Date.now());
     await emit(service, username, id);
@@ -216,32 +151,21 @@ async function relay(service: BenchService, api: ServiceApi, accounts: Account[]
 
 async function emit(service: BenchService, account: string, event_id: string): Promise<void> {
   const order = { account, action: 'emit', type: 'sponsored_inmail_received', event_id, data: {} };
-  const answer = await fetch(`${service.controlUrl}/stream`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(order),
-  });
-  const { delivered } = typia.assert<{ delivered: boolean }>(await answer.json());
+  const { delivered } = typia.assert<{ delivered: boolean }>(
+    await control(service.controlUrl, 'POST', '/stream', order),
+  );
   if (!delivered) throw new Error(`no stream of ${account} took an event`);
 }
 
 async function eventsOf(api: ServiceApi, connectionId: string): Promise<EventPage['events']> {
   const events: EventPage['events'] = [];
   for (let offset: number | null = 0; offset !== null; ) {
-    const page: EventPage = assertPage(await api.get(`/v1/connections/${connectionId}/events?offset=${offset}`));
+    const { body } = await api.send('GET', `/v1/connections/${connectionId}/events?offset=${offset}`);
+    const page: EventPage = assertPage(body);
     events.push(...page.events);
     offset = page.next_offset;
   }
   return events;
-}
-
-/** Works through all of them, some at once. */
-async function inTurn<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
-  const left = all[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = left.next(); !next.done; next = left.next()) await work(next.value);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
 function memory({ inspectorUrl }: BenchService): Promise<Held> {
@@ -266,11 +190,14 @@ async function report(options: Options, measured: Measured): Promise<Report> {
   const mib = ({ rss_kib, heap_kib, external_kib }: Held) =>
     `${n(rss_kib / 1024, 1)} MiB resident, ${n(heap_kib / 1024, 1)} heap, ${n(external_kib / 1024, 1)} external`;
   const perSecond = recorded / relayed_s;
-  const perGib = Math.floor(2 ** 20 / rss_kib);
+  const perGib = Math.floor(2 ** 20 / rss_kib); // below zero when noise outweighs a few streams
   const where = await machine();
   const rows: [string, string][] = [
     ['a stream', `${n(rss_kib, 1)} KiB resident, of it ${n(heap_kib, 1)} heap, ${n(external_kib, 1)} external`],
-    ['ratio', `${n(perGib)} streams for each GiB of the service's memory`],
+    [
+      'ratio',
+      perGib > 0 ? `${n(perGib)} streams for each GiB of the service's memory` : 'none: too few streams to tell',
+    ],
     ['before', `${mib(before)} (${before.threads} threads, their garbage collected)`],
     ['after', mib(after)],
     ['connected', `all ${n(options.streams)} after ${n(connected_s, 2)} s`],
