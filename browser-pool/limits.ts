@@ -112,6 +112,8 @@ export const INSTALL_SILENCE_MS = 120_000;
 
 /** Opening an event stream: past it the attempt has failed. */
 export const STREAM_OPEN_MS = 20_000;
+/** Of an answer that refuses an event stream, what is read to learn why: the rest is cut off. */
+export const STREAM_REFUSAL_BYTES = 16_384;
 /** Characters of one frame of an event stream: past it the stream is ended as malformed. */
 export const STREAM_FRAME_CHARACTERS = 1_048_576;
 

@@ -19,7 +19,6 @@ class Heard {
         session,
         proxy,
         signal: this.#abort.signal,
-        onOpen: () => {},
         onFrame: (frame) => this.#take(frame),
         onEnd: resolve,
       });
