@@ -78,7 +78,7 @@ t.test('listeners', async (t) => {
   await t.test('a stream that falls silent is a gap until another one speaks', async (t) => {
     const { id, state } = await listening('ada');
     await network.stream({ account: 'ada', action: 'silence' });
-    t.match(await until(state, (row) => row?.open_gap_count === 1), { continuity_status: 'gap_open' });
+    t.match(await until(state, (row) => row?.continuity_status === 'gap_open'), { open_gap_count: 1 });
     t.match(await listGaps(db, id, 50), [{ reason: 'stream_silent', closed_at: null }]);
     const told = async () => (await listEvents(db, id, 0, 100)).map(({ type }) => type);
     t.strictSame(await until(told, (types) => types.length > 0), ['connection.stream_degraded']);
@@ -88,7 +88,7 @@ t.test('listeners', async (t) => {
     t.match(deaf, { reason: 'stream_silent', open_gap_count: 1 }, 'an open stream that says nothing fills no gap');
 
     await network.stream({ account: 'ada', action: 'resume' });
-    t.match(await until(state, (row) => row?.open_gap_count === 0), { stream_status: 'connected' });
+    t.match(await until(state, (row) => row?.stream_status === 'connected'), { open_gap_count: 0 });
     t.match(await listGaps(db, id, 50), [{ reason: 'stream_silent', closed_at: Date }]);
     t.strictSame(await until(told, (types) => types.length > 1), [
       'connection.stream_restored',
