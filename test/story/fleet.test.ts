@@ -11,7 +11,7 @@ import { serviceGround, startService } from '../fixture/service.js';
 
 const ACCOUNTS = 40;
 const CONTEXTS = 24;
-const MIXED_MS = 8_000;
+const MIXED_MS = 5_000;
 /** The service counts its contexts every second and sweeps them as often; the rest is a slow machine. */
 const SWEEP_MS = 30_000;
 
