@@ -38,6 +38,7 @@ export class Attempt implements Execution {
   #tries = 0;
   #challengeId: string | undefined;
   #answer: ((code: string) => void) | undefined;
+  #forgetChallenge: () => void = () => {};
   #deadline: NodeJS.Timeout | undefined;
   #remaining_ms = LIMITS.operation_ms;
   #runningSince = 0;
@@ -116,9 +117,10 @@ export class Attempt implements Execution {
     this.#abort.abort(new Interrupted(reason));
   }
 
-  /** The attempt is over: no timer outlives it. */
+  /** The attempt is over: no timer outlives it, that of a challenge that could not be stored neither. */
   close(): void {
     this.#stopClock();
+    this.#forgetChallenge();
   }
 
   #codeFor(id: string): Promise<string> {
@@ -138,6 +140,7 @@ export class Attempt implements Execution {
       }, LIMITS.challenge_ms);
       this.#abort.signal.addEventListener('abort', interrupted);
       this.#challengeId = id;
+      this.#forgetChallenge = forget;
       this.#answer = (code) => {
         forget();
         resolve(code);

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
+import { refusesValues } from '../storage/database.js';
 import type { KeyRing } from '../storage/encryption.js';
 import type { StartedOperation } from '../storage/execution.js';
 import type { Logger } from '../storage/log.js';
-import type { NewEvent } from '../storage/records.js';
-import { inputContext, sessionContext } from '../storage/sealing.js';
-import type { ConnectionChange } from '../storage/session-effects.js';
+import { inputContext } from '../storage/sealing.js';
 import { Attempt, type AttemptContext } from './attempt.js';
 import type { Capability } from './capabilities/capability.js';
 import { capabilityNamed } from './capabilities/catalogue.js';
-import type { Effects, Outcome, ProviderRuntime } from './execution.js';
+import type { Outcome, ProviderRuntime } from './execution.js';
 import type { LeaseCell } from './lease.js';
 import { LIMITS } from './limits.js';
-import { finishedOperation, outcomeOfError } from './outcome.js';
+import type { Finish } from './operation-batches.js';
+import { endOf, outcomeOfError, unstorable } from './outcome.js';
 
 /**
  * The actor of one connection: runs its operations one at a time, in the order they were accepted (decision O3).
@@ -175,40 +175,35 @@ export class ConnectionActor {
       capability.kind === 'read' &&
       number < LIMITS.read_attempts &&
       attempt.status === 'running';
-    await this.#finish(held, attempt, outcome, retry);
+    const end = endOf(held, attempt, outcome, retry, context.ring);
+    await this.#store(end, () => endOf(held, attempt, unstorable(attempt, capability), false, context.ring));
     return retry;
   }
 
-  async #finish(held: Held, attempt: Attempt, outcome: Outcome, retry: boolean): Promise<void> {
+  /** Stores the end of an attempt, `instead` where the database will never take it. */
+  async #store(end: Finish, instead: () => Finish): Promise<void> {
     const { context } = this;
-    const effects: Effects = 'effects' in outcome ? (outcome.effects ?? {}) : {};
-    const change = retry ? null : connectionChange(attempt, effects, context.ring);
-    const revision = change?.revision ?? attempt.connection.state_revision;
-    const ended = finishedOperation(held, attempt.status, outcome, revision);
-    const operation = retry
-      ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
-      : ended;
-    const events: NewEvent[] = effects.events ?? [];
+    const { id: operationId } = end.operation;
+    let stored = end;
     for (;;) {
       try {
-        const { id: connectionId, workspace_id: workspaceId } = attempt.connection;
-        const { simulatedInvitation } = effects;
-        const end = { operation, connectionId, workspaceId, change, events, simulatedInvitation };
-        if (await context.batches.finish(end)) break;
+        if (await context.batches.finish(stored)) break;
         // Fenced; or the database crashed and lost the start: then the operation is queued as before, and this holds its job.
-        if (!this.#dropped && !this.#stopping) this.take(held.id);
+        if (!this.#dropped && !this.#stopping) this.take(operationId);
         return;
       } catch (error) {
-        context.log.error({ err: error, operation_id: held.id }, 'outcome could not be stored');
+        context.log.error({ err: error, operation_id: operationId }, 'outcome could not be stored');
         // While the lease lasts the outcome is only ours to store; after it, recovery decides.
         if (this.#dropped || !context.lease.valid) return;
-        await delay(LIMITS.retry_ms);
+        if (stored === end && refusesValues(error)) stored = instead();
+        else await delay(LIMITS.retry_ms);
       }
     }
-    if (retry) return;
-    context.counters.finished[operation.to] = (context.counters.finished[operation.to] ?? 0) + 1;
-    context.settled(held.id);
-    if (change) context.changed(this.connectionId);
+    const { to } = stored.operation;
+    if (to === 'queued') return;
+    context.counters.finished[to] = (context.counters.finished[to] ?? 0) + 1;
+    context.settled(operationId);
+    if (stored.change) context.changed(this.connectionId);
   }
 
   /** The stored input of a sealed operation; undefined when no key of the ring opens it. */
@@ -256,20 +251,3 @@ const refused = (code: 'connection_not_ready' | 'recruiter_not_ready', health: s
   status: 'failed',
   failure: { code, details: { health } },
 });
-
-/** What the effects change on the connection's row; a new session counts state_revision up (decision C10). */
-function connectionChange(attempt: Attempt, effects: Effects, ring: KeyRing): ConnectionChange | null {
-  const { connection } = attempt;
-  const { session, health, actorId, recruiter, newSession } = effects;
-  if (session === undefined && !newSession && !health && !actorId && !recruiter) return null;
-  const revision = connection.state_revision + (session !== undefined || newSession ? 1 : 0);
-  return {
-    connectionId: connection.id,
-    expectedRevision: connection.state_revision,
-    revision,
-    health: health ?? null,
-    sessionSealed: session === undefined ? null : ring.seal(session, sessionContext(connection.id)),
-    actorId: actorId ?? null,
-    recruiter: recruiter ? { ...recruiter, operationId: attempt.operationId } : null,
-  };
-}

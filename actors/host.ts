@@ -127,6 +127,7 @@ class Host {
     await this.#boss.start();
     this.#timers.push(setInterval(() => void this.#poll(), LIMITS.poll_ms));
     this.#timers.push(setInterval(() => this.#report(), LIMITS.poll_ms));
+    this.#timers.push(setInterval(() => void this.#measure(), LIMITS.measure_ms));
     this.main.onMessage((message) => this.#receive(message));
   }
 
@@ -184,6 +185,14 @@ class Host {
       await this.#owned.poll();
     } catch (error) {
       this.#log.warn({ err: error }, 'slow poll failed');
+    }
+  }
+
+  async #measure(): Promise<void> {
+    try {
+      await this.#deliveries.measure();
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the oldest delivery could not be looked for');
     }
   }
 

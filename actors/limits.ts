@@ -33,6 +33,8 @@ export const LIMITS = {
   lease_margin_ms: 2_000,
   /** Slow poll behind lost wake-ups: queues with due jobs, cancels of waiting operations. */
   poll_ms: 1_000,
+  /** How often a thread asks how old its oldest delivery is: for metrics alone, which are scraped more seldom. */
+  measure_ms: 5_000,
   /** Signals to other nodes gather this long before one NOTIFY. */
   notify_ms: 10,
   /** On SIGTERM, how long running operations may take to end before their partitions are given up. */

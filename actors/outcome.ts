@@ -1,8 +1,12 @@
+import type { KeyRing } from '../storage/encryption.js';
 import { failureDetails, OperationError, type OperationFailure } from '../storage/errors.js';
 import type { FinishedOperation, HeldOperation } from '../storage/execution.js';
+import { sessionContext } from '../storage/sealing.js';
+import type { ConnectionChange } from '../storage/session-effects.js';
 import type { Attempt } from './attempt.js';
 import type { Capability } from './capabilities/capability.js';
-import { Interrupted, type Outcome } from './execution.js';
+import { type Effects, Interrupted, type Outcome } from './execution.js';
+import type { Finish } from './operation-batches.js';
 
 /** What a throw out of an execution means for its operation; `fenced` and `shutdown` store nothing. */
 export function outcomeOfError(
@@ -28,8 +32,14 @@ export function outcomeOfError(
 
 const failed = (failure: OperationFailure): Outcome => ({ status: 'failed', failure });
 
+/** What takes the place of an outcome that cannot be stored for what it holds; a write that was made stays in question. */
+export function unstorable(attempt: Attempt, capability: Capability): Outcome {
+  if (attempt.pastBoundary && capability.kind === 'write') return { status: 'outcome_unknown' };
+  return failed({ code: 'internal_error', details: { reason: 'outcome_unstorable', retryable: false } });
+}
+
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */
-export function finishedOperation(
+function finishedOperation(
   held: HeldOperation,
   from: 'running' | 'waiting_user',
   outcome: Outcome,
@@ -67,4 +77,35 @@ export function finishedOperation(
     case 'outcome_unknown':
       return { ...base, to: 'outcome_unknown', reason: 'no_proof', attemptStatus: 'outcome_unknown' };
   }
+}
+
+/** Everything an attempt ends with; `retry` puts its operation back into the queue and changes nothing else. */
+export function endOf(held: HeldOperation, attempt: Attempt, outcome: Outcome, retry: boolean, ring: KeyRing): Finish {
+  const effects: Effects = 'effects' in outcome ? (outcome.effects ?? {}) : {};
+  const change = retry ? null : connectionChange(attempt, effects, ring);
+  const revision = change?.revision ?? attempt.connection.state_revision;
+  const ended = finishedOperation(held, attempt.status, outcome, revision);
+  const operation = retry
+    ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
+    : ended;
+  const { id: connectionId, workspace_id: workspaceId } = attempt.connection;
+  const { events = [], simulatedInvitation } = effects;
+  return { operation, connectionId, workspaceId, change, events, simulatedInvitation };
+}
+
+/** What the effects change on the connection's row; a new session counts state_revision up (decision C10). */
+function connectionChange(attempt: Attempt, effects: Effects, ring: KeyRing): ConnectionChange | null {
+  const { connection } = attempt;
+  const { session, health, actorId, recruiter, newSession } = effects;
+  if (session === undefined && !newSession && !health && !actorId && !recruiter) return null;
+  const revision = connection.state_revision + (session !== undefined || newSession ? 1 : 0);
+  return {
+    connectionId: connection.id,
+    expectedRevision: connection.state_revision,
+    revision,
+    health: health ?? null,
+    sessionSealed: session === undefined ? null : ring.seal(session, sessionContext(connection.id)),
+    actorId: actorId ?? null,
+    recruiter: recruiter ? { ...recruiter, operationId: attempt.operationId } : null,
+  };
 }

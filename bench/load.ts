@@ -1,4 +1,5 @@
 import autocannon from 'autocannon';
+import { quantile } from './report.js';
 
 /** The client of the submit scenario, run as a process: takes one Load as a message, answers with what it Measured. */
 export interface Load {
@@ -65,14 +66,12 @@ async function drive(load: Load): Promise<Measured> {
   const seconds = (performance.now() - started) / 1000;
   if (result.errors > result.timeouts) failed('connection errors', result.errors - result.timeouts);
   if (result.timeouts > 0) failed('timeouts', result.timeouts);
-  latencies.sort((a, b) => a - b);
-  const quantile = (q: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0;
   return {
     accepted: latencies.length,
     seconds,
-    p50_ms: quantile(0.5),
-    p99_ms: quantile(0.99),
-    max_ms: quantile(1),
+    p50_ms: quantile(latencies, 0.5),
+    p99_ms: quantile(latencies, 0.99),
+    max_ms: quantile(latencies, 1),
     errors,
   };
 }

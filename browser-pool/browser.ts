@@ -42,7 +42,7 @@ export class LiveBrowser {
 
   /**
    * Starts the browser at `path`; `args` are added to Playwright's own, `sandboxed` keeps Chromium's own sandbox on.
-   * Throws when it does not come up in time.
+   * Throws when it does not come up in time, or does not say its process id: then it is closed again.
    */
   static async launch(path: string, args: string[], sandboxed: boolean, limits: PoolLimits): Promise<LiveBrowser> {
     const browser = await chromium.launch({
@@ -55,11 +55,16 @@ export class LiveBrowser {
       handleSIGHUP: false,
       args,
     });
-    const session = await browser.newBrowserCDPSession();
-    const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-    const pid = processInfo.find((process) => process.type === 'browser')?.id;
-    if (pid === undefined) throw new Error('the browser does not tell its process id');
-    return new LiveBrowser(browser, session, pid, limits);
+    let live: LiveBrowser | undefined;
+    const watched = async () => {
+      const session = await browser.newBrowserCDPSession();
+      const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+      const pid = processInfo.find((process) => process.type === 'browser')?.id;
+      if (pid !== undefined) live = new LiveBrowser(browser, session, pid, limits);
+    };
+    if ((await within(limits.launch_ms, watched())) && live) return live;
+    await within(limits.close_ms, browser.close());
+    throw new Error('the browser does not tell its process id');
   }
 
   get running(): boolean {

@@ -42,7 +42,8 @@ export class Contexts {
   #limits: PoolLimits;
   #idle = new Map<string, IdleContext>();
   #leased = new Map<string, ContextOwner>();
-  #open = new Set<SessionContext>();
+  /** With what takes each off its browser's watch. */
+  #open = new Map<SessionContext, () => void>();
   #highest = new Map<string, Ownership>();
 
   constructor(keeper: BrowserKeeper, limits: PoolLimits) {
@@ -123,8 +124,8 @@ export class Contexts {
 
   async #make(proxy: ProxyTarget, session: string | null): Promise<SessionContext> {
     const made = await SessionContext.open(await this.#keeper.current(), proxy, session);
-    this.#open.add(made);
-    made.browser.onGone(() => this.#open.delete(made));
+    const unwatch = made.browser.onGone(() => this.#open.delete(made));
+    if (!made.browser.gone) this.#open.set(made, unwatch);
     this.sweep();
     return made;
   }
@@ -174,6 +175,7 @@ export class Contexts {
   }
 
   async #close(session: SessionContext): Promise<void> {
+    this.#open.get(session)?.();
     this.#open.delete(session);
     await session.close();
   }

@@ -13,7 +13,7 @@ export class WarmPages {
   #bound: number;
   #unused_ms: number;
   /** Insertion order is the order of last use. */
-  #kept = new Map<SessionContext, { page: Page; expiry: NodeJS.Timeout }>();
+  #kept = new Map<SessionContext, Kept>();
 
   constructor(bound: number, unused_ms: number) {
     this.#bound = bound;
@@ -30,33 +30,45 @@ export class WarmPages {
       return;
     }
     this.#close(session);
-    const expiry = setTimeout(() => this.#close(session), this.#unused_ms);
-    this.#kept.set(session, { page, expiry });
-    page.once('close', () => this.#forget(session, page));
-    page.once('crash', () => this.#forget(session, page) && void page.close().catch(() => {}));
+    const kept: Kept = {
+      page,
+      expiry: setTimeout(() => this.#close(session), this.#unused_ms),
+      closed: () => this.#forget(session),
+      crashed: () => this.#close(session),
+    };
+    this.#kept.set(session, kept);
+    page.once('close', kept.closed);
+    page.once('crash', kept.crashed);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > this.#bound && oldest) this.#close(oldest);
   }
 
   /** The context's kept page, from now on the caller's. */
   take(session: SessionContext): Page | undefined {
-    const page = this.#kept.get(session)?.page;
-    if (page) this.#forget(session, page);
-    return page;
+    return this.#forget(session);
   }
 
   #close(session: SessionContext): void {
-    void this.take(session)
+    void this.#forget(session)
       ?.close()
       .catch(() => {});
   }
 
-  #forget(session: SessionContext, page: Page): boolean {
+  /** Takes off only what was put on: Playwright listens to its own pages, too. */
+  #forget(session: SessionContext): Page | undefined {
     const kept = this.#kept.get(session);
-    if (kept?.page !== page) return false;
+    if (!kept) return undefined;
+    this.#kept.delete(session);
     clearTimeout(kept.expiry);
-    page.removeAllListeners('close');
-    page.removeAllListeners('crash');
-    return this.#kept.delete(session);
+    kept.page.off('close', kept.closed);
+    kept.page.off('crash', kept.crashed);
+    return kept.page;
   }
+}
+
+interface Kept {
+  page: Page;
+  expiry: NodeJS.Timeout;
+  closed: () => void;
+  crashed: () => void;
 }

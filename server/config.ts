@@ -1,4 +1,5 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
@@ -31,6 +32,8 @@ export interface Config {
   callbackAllowedNetworks: string[] | null;
   /** PEM file of a CA trusted for callbacks beside the public ones. Null: none was given. */
   callbackCaFile: string | null;
+  /** Name servers, `address` or `address:port`, that alone are asked for the hosts of callbacks. Null: the machine's resolver. */
+  callbackDnsServers: string[] | null;
   metricsPort: number;
   log: { level: LogLevel; format: LogFormat };
   /** How stdout says that the service is ready: one JSON object, or a banner for a person. */
@@ -68,6 +71,7 @@ interface Settings {
   DELIVERY_CONCURRENCY: Int<1, 10000>;
   CALLBACK_ALLOWED_NETWORKS: string | null;
   CALLBACK_CA_FILE: string | null;
+  CALLBACK_DNS_SERVERS: string | null;
   METRICS_PORT: Int<0, 65535>;
   LOG_LEVEL: LogLevel;
   LOG_FORMAT: LogFormat;
@@ -97,6 +101,7 @@ const WANTED: Record<Name, string> = {
   DELIVERY_CONCURRENCY: 'a whole number from 1 to 10000',
   CALLBACK_ALLOWED_NETWORKS: 'networks such as 127.0.0.0/8, several separated by commas',
   CALLBACK_CA_FILE: 'a readable PEM file with a certificate',
+  CALLBACK_DNS_SERVERS: 'addresses such as 9.9.9.9 or [2620:fe::fe]:53, several separated by commas',
   METRICS_PORT: PORT_WANTED,
   LOG_LEVEL: 'trace, debug, info, warn, error, fatal or silent',
   LOG_FORMAT: 'json or pretty',
@@ -133,6 +138,7 @@ function defaults(cores: number, terminal: boolean): Settings {
     DELIVERY_CONCURRENCY: 128,
     CALLBACK_ALLOWED_NETWORKS: null,
     CALLBACK_CA_FILE: null,
+    CALLBACK_DNS_SERVERS: null,
     METRICS_PORT: 9090,
     LOG_LEVEL: 'info',
     LOG_FORMAT: terminal ? 'pretty' : 'json',
@@ -167,6 +173,7 @@ export function readConfig(
     deliveryConcurrency: settings.DELIVERY_CONCURRENCY,
     callbackAllowedNetworks: networks(settings),
     callbackCaFile: settings.CALLBACK_CA_FILE === null ? null : certificateFile(settings),
+    callbackDnsServers: dnsServers(settings),
     metricsPort: settings.METRICS_PORT,
     log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT },
     announce: env.LOG_FORMAT === 'json' ? 'json' : 'banner',
@@ -228,6 +235,20 @@ function networks(settings: Settings): string[] | null {
   const wrong = list?.find((cidr) => !ipaddr.isValidCIDR(cidr));
   if (wrong !== undefined) throw refusal('CALLBACK_ALLOWED_NETWORKS', wrong);
   return list;
+}
+
+function dnsServers(settings: Settings): string[] | null {
+  const list = settings.CALLBACK_DNS_SERVERS?.split(',').map((server) => server.trim()) ?? null;
+  const wrong = list?.find((server) => !isNameServer(server));
+  if (wrong !== undefined) throw refusal('CALLBACK_DNS_SERVERS', wrong);
+  return list;
+}
+
+/** True for `address` and `address:port`, an IPv6 address in brackets. Looked at closely: port 0 ends Node's process. */
+function isNameServer(text: string): boolean {
+  if (!URL.canParse(`dns://${text}`)) return false;
+  const { host, hostname, port } = new URL(`dns://${text}`);
+  return host === text && port !== '0' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 }
 
 function certificateFile(settings: Settings): string {

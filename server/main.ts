@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import typia, { TypeGuardError } from 'typia';
+import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/find-browser.js';
 import { type Site, socialSite } from '../browser-pool/social/site.js';
@@ -61,6 +62,7 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
   const callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
     ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
+    dnsServers: config.callbackDnsServers,
   };
   const node = await startNode({
     db,
@@ -88,7 +90,10 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
     ring,
     system: node,
     log,
-    callbackPolicy: callbacks,
+    callbackPolicy: {
+      allowedNetworks: callbacks.allowedNetworks,
+      resolve: callbackResolver(callbacks.dnsServers),
+    },
     onAnswered: metrics.observe,
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),

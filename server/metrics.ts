@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { HostStats } from '../actors/messages.js';
 import type { SystemStatus } from '../actors/system.js';
 import type { BrowserStats } from '../browser-pool/messages.js';
+import { deliveryMetrics } from './delivery-metrics.js';
+import { threadCounter } from './thread-counts.js';
 
 /**
  * Prometheus text and readiness on loopback, away from the public port (design: METRICS_PORT). Labels come from
@@ -42,10 +44,12 @@ export async function startMetrics(port: number, source: MetricsSource): Promise
     registers: [registry],
   });
   systemMetrics(registry, source);
+  const histograms = deliveryMetrics(registry, () => source.stats().hosts.map((host) => host.deliveries));
+  const text = async () => [await registry.metrics(), ...histograms.map((one) => one.text())].join('\n');
   const server = createServer((request, response) => {
     if (request.url === '/metrics') {
-      void registry.metrics().then(
-        (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+      void text().then(
+        (lines) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(lines),
         (error: Error) => response.writeHead(500).end(error.message),
       );
     } else if (request.url === '/readyz') {
@@ -120,16 +124,6 @@ function systemMetrics(registry: Registry, source: MetricsSource): void {
     ofHosts((host) => host.listeners),
   );
   gauge(
-    'deliveries_in_flight',
-    'Callback attempts under way',
-    ofHosts((host) => host.deliveries.in_flight),
-  );
-  gauge(
-    'deliveries_waiting',
-    'Callbacks waiting for a free place',
-    ofHosts((host) => host.deliveries.waiting),
-  );
-  gauge(
     'browser_contexts',
     'Warm browser contexts',
     ofBrowsers((browser) => browser.contexts),
@@ -160,51 +154,25 @@ function systemMetrics(registry: Registry, source: MetricsSource): void {
     (browser) => browser.warm_pages,
   );
 
-  threadCounter(registry, 'operations_submitted_total', 'Operations stored', undefined, () =>
+  const unlabelled = { labelNames: [], labels: () => ({}) };
+  threadCounter(registry, { name: 'operations_submitted_total', help: 'Operations stored', ...unlabelled }, () =>
     source.stats().hosts.map((host) => ({ '': host.submitted })),
   );
-  threadCounter(registry, 'operations_finished_total', 'Operations that ended, by status', 'status', () =>
-    source.stats().hosts.map((host) => host.finished),
+  threadCounter(
+    registry,
+    {
+      name: 'operations_finished_total',
+      help: 'Operations that ended, by status',
+      labelNames: ['status'],
+      labels: (status) => ({ status }),
+    },
+    () => source.stats().hosts.map((host) => host.finished),
   );
-  threadCounter(registry, 'delivery_attempts_total', 'Callback attempts that ended, by outcome', 'outcome', () =>
-    source.stats().hosts.map((host) => host.deliveries.attempts),
-  );
-  threadCounter(registry, 'browser_restarts_total', 'Browsers replaced', undefined, () =>
+  threadCounter(registry, { name: 'browser_restarts_total', help: 'Browsers replaced', ...unlabelled }, () =>
     source.stats().browsers.map((browser) => ({ '': browser.restarts })),
   );
 }
 
 function sum<T>(threads: T[], read: (thread: T) => number): number {
   return threads.reduce((total, thread) => total + read(thread), 0);
-}
-
-/**
- * One counter out of the counts of several threads. A thread counts from its own start, so one that was replaced
- * begins at zero again: what it shows then is all new.
- */
-function threadCounter(
-  registry: Registry,
-  name: string,
-  help: string,
-  label: string | undefined,
-  read: () => Record<string, number>[],
-): void {
-  const seen = new Map<string, number>();
-  new Counter({
-    name,
-    help,
-    labelNames: label ? [label] : [],
-    registers: [registry],
-    collect() {
-      read().forEach((counts, thread) => {
-        for (const [value, count] of Object.entries(counts)) {
-          const before = seen.get(`${thread} ${value}`) ?? 0;
-          seen.set(`${thread} ${value}`, count);
-          const grown = count >= before ? count - before : count;
-          if (label) this.inc({ [label]: value }, grown);
-          else this.inc(grown);
-        }
-      });
-    },
-  });
 }

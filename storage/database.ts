@@ -99,6 +99,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/**
+ * True when the statement failed for what it was given (a value no column takes, one beyond a limit): the same values fail
+ * again, however often. A RangeError is a value too large to be written down at all.
+ */
+export function refusesValues(error: unknown): boolean {
+  return error instanceof RangeError || (error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? ''));
+}
+
 /** The constraint a unique or foreign key violation broke, or undefined for any other error. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined;

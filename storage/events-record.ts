@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from './database.js';
 import { JOB_COLUMNS, JOB_FOREVER } from './jobs.js';
 import type { NewEvent } from './records.js';
+import { storableJson } from './storable-json.js';
 
 /** An event that was new, and how many deliveries came with it. */
 export interface RecordedEvent {
@@ -77,7 +78,7 @@ export async function recordEvents(tx: Sql, workspaceId: string, events: NewEven
       events.map((e) => e.connectionId),
       events.map((e) => e.providerEventId),
       events.map((e) => e.type),
-      events.map((e) => JSON.stringify(e.data)),
+      events.map((e) => storableJson(e.data)),
     ],
   );
 }

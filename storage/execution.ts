@@ -1,5 +1,6 @@
 import type { Sql } from './database.js';
 import type { AttemptPhase, AttemptStatus, Challenge, ConnectionRow, OperationStatus } from './records.js';
+import { storableJson } from './storable-json.js';
 import { transition } from './transitions.js';
 
 /**
@@ -201,9 +202,9 @@ export async function finishOperations(tx: Sql, operations: FinishedOperation[])
     [
       ...heldArrays(operations),
       operations.map((o) => o.to),
-      operations.map((o) => (o.result === null ? null : JSON.stringify(o.result))),
+      operations.map((o) => (o.result === null ? null : storableJson(o.result))),
       operations.map((o) => o.errorCode),
-      operations.map((o) => (o.errorDetails === null ? null : JSON.stringify(o.errorDetails))),
+      operations.map((o) => (o.errorDetails === null ? null : storableJson(o.errorDetails))),
       operations.map((o) => o.attemptStatus),
       at.toISOString(),
       operations.map((o) => JSON.stringify([transition(o.from, o.to, o.reason, at)])),

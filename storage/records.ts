@@ -107,7 +107,8 @@ export interface NewEvent {
   data: Record<string, unknown>;
 }
 
-export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'failed' | 'canceled';
+export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'canceled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export const SCOPES = [
   'connections:read',

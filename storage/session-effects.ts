@@ -15,15 +15,17 @@ export interface ConnectionChange {
 
 /**
  * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (decision C9).
- * Leaving `ready` drops the stored session, which no longer opens anything, and recruiter readiness with it. False when
- * the revision had moved on.
+ * Leaving `ready` drops the stored session, which no longer opens anything, and recruiter readiness with it. A run that
+ * found the session good does not bring `ready` back once the stream's refusal has dropped it meanwhile. False when the
+ * revision had moved on.
  */
 export async function changeConnection(tx: Sql, change: ConnectionChange): Promise<boolean> {
   const rows = await tx.query<{ id: string }>(
     'changeConnection',
     `update connection c set
        state_revision = $3,
-       health = coalesce($4, c.health),
+       health = case when $4 = 'ready' and c.provider = 'social' and coalesce($5, c.session_sealed) is null then c.health
+         else coalesce($4, c.health) end,
        session_sealed = case when $4 in ('needs_login', 'invalid') then null else coalesce($5, c.session_sealed) end,
        session_revision = case when $4 in ('needs_login', 'invalid') then null when $5::bytea is not null then $3 else c.session_revision end,
        actor_id = coalesce($6, c.actor_id),

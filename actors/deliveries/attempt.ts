@@ -14,9 +14,20 @@ export interface AttemptOptions extends SenderOptions {
   clock: { now(): Date };
 }
 
+const told = (delivery: StartedDelivery, result: AttemptResult) => ({
+  delivery_id: delivery.id,
+  subscription_id: delivery.subscription_id,
+  event_id: delivery.event_id,
+  origin: new URL(delivery.callback_url).origin,
+  attempt: delivery.attempt_count,
+  error: result.error,
+  status_code: result.status_code,
+  duration_ms: Math.round(result.duration_ms),
+});
+
 /**
- * Makes one attempt of a delivery that was started: body, secrets, signature, request; counted, and logged when it failed,
- * without what it carried. The secrets came with the start, so a rotation holds from the next attempt on.
+ * Makes one attempt of a delivery that was started: body, secrets, signature, request; counted, and logged when it failed. A log
+ * line tells where the callback went by its origin: what it carried, and a path that may be a secret of its own, stay out. The secrets came with the start, so a rotation holds from the next attempt on.
  */
 export class CallbackAttempts {
   readonly counters = new AttemptCounters();
@@ -30,22 +41,14 @@ export class CallbackAttempts {
   /** Never rejects, and answers by the deadline of one attempt. */
   async make(delivery: StartedDelivery): Promise<AttemptResult> {
     const result = await this.#send(delivery);
-    this.counters.count(result);
-    if (result.outcome === 'failed') {
-      this.options.log.warn(
-        {
-          delivery_id: delivery.id,
-          subscription_id: delivery.subscription_id,
-          event_id: delivery.event_id,
-          attempt: delivery.attempt_count,
-          error: result.error,
-          status_code: result.status_code,
-          duration_ms: Math.round(result.duration_ms),
-        },
-        'delivery attempt failed',
-      );
-    }
+    this.counters.count(result, this.options.clock.now().getTime() - delivery.received_at.getTime());
+    if (result.outcome === 'failed') this.options.log.debug(told(delivery, result), 'delivery attempt failed');
     return result;
+  }
+
+  /** The delivery is `failed`: this was the last attempt of its series. */
+  gaveUp(delivery: StartedDelivery, result: AttemptResult): void {
+    this.options.log.warn(told(delivery, result), 'delivery failed');
   }
 
   /** Closes every connection. */

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../storage/database.js';
-import type { HeldDelivery } from '../../storage/deliveries.js';
+import type { HeldDelivery, StartedDelivery } from '../../storage/deliveries.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import { AttemptLedger } from './attempt-ledger.js';
 import type { DeliveryStats } from './counters.js';
@@ -32,6 +32,8 @@ export interface Dispatcher {
   /** Starts nothing more, puts back what waits, resolves when the last attempt is over and written. Then it is done. */
   drain(): Promise<void>;
   stats(): DeliveryStats;
+  /** Up to `limit` of the deliveries it holds, those it has held the longest. */
+  heldLongest(limit: number): { id: string; partition: number }[];
 }
 
 /** A delivery on its way back into its queue, to be fetched again from `at` on. */
@@ -146,18 +148,20 @@ class ThreadDispatcher implements Dispatcher {
   }
 
   stats(): DeliveryStats {
-    const { attempts, duration_ms_sum, duration_count, put_back } = this.#attempts.counters;
     let waiting = 0;
     for (const actor of this.#actors.values()) waiting += actor.waiting;
     return {
-      attempts: { ...attempts },
-      duration_ms_sum,
-      duration_count,
-      put_back,
+      ...this.#attempts.counters.counted(),
       in_flight: this.#turns.taken,
       waiting,
       subscriptions: this.#actors.size,
     };
+  }
+
+  heldLongest(limit: number): { id: string; partition: number }[] {
+    const longest: { id: string; partition: number }[] = [];
+    for (const { id, partition } of this.#held.values()) if (longest.push({ id, partition }) === limit) break;
+    return longest;
   }
 
   async #drain(): Promise<void> {
@@ -281,10 +285,14 @@ class ThreadDispatcher implements Dispatcher {
   async #runAttempt(actor: SubscriptionActor, delivery: FetchedDelivery, endTurn: () => void): Promise<void> {
     const held = { id: delivery.id, partition: delivery.partition, epoch: delivery.epoch, attemptId: uuidv7() };
     const startedAt = performance.now();
+    let made: StartedDelivery | undefined;
     let result: AttemptResult | undefined;
     try {
       const started = delivery.dropped ? undefined : await this.#ledger.start(held);
-      if (started?.outcome === 'started' && !delivery.dropped) result = await this.#attempts.make(started);
+      if (started?.outcome === 'started' && !delivery.dropped) {
+        made = started;
+        result = await this.#attempts.make(made);
+      }
     } catch {
       // Only while draining: its job is left to the next owner.
     }
@@ -292,20 +300,26 @@ class ThreadDispatcher implements Dispatcher {
     actor.ended(result, performance.now() - startedAt);
     this.#shed(actor);
     this.#turns.update(actor);
-    if (result) await this.#finish(delivery, held, result);
+    if (made && result) await this.#finish(delivery, held, made, result);
     this.#forget(delivery);
     this.#passivate(actor);
     this.#pump();
   }
 
   /** Writes the end of an attempt, while its slot goes to the next one. */
-  async #finish(delivery: FetchedDelivery, held: HeldDelivery, result: AttemptResult): Promise<void> {
+  async #finish(
+    delivery: FetchedDelivery,
+    held: HeldDelivery,
+    made: StartedDelivery,
+    result: AttemptResult,
+  ): Promise<void> {
     delivery.leaving = true;
     this.#finishing++;
     this.#pump();
     try {
       const { outcome, status_code: statusCode, error } = result;
       const finished = await this.#ledger.finish({ ...held, outcome, statusCode, error });
+      if (finished?.status === 'failed') this.#attempts.gaveUp(made, result);
       if (finished?.nextAttemptAt) this.options.wakeAt(delivery.partition, finished.nextAttemptAt);
     } catch (error) {
       this.options.log.error({ err: error, delivery_id: delivery.id }, 'the end of an attempt was not written');

@@ -59,6 +59,9 @@ export const SLOW_share = 0.5;
 /** Subscriptions a thread remembers. Past it an idle one with a slow receiver is forgotten, and found slow again. */
 export const THREAD_subscriptions = 10_000;
 
+/** Held deliveries that are asked for the age of the oldest. Those held for longer than the rest come first. */
+export const MEASURED_held = 256;
+
 /** How soon, and how late at most, a delivery that was put back is fetched again. */
 export const PUT_BACK_min_ms = 1_000;
 export const PUT_BACK_max_ms = 120_000;

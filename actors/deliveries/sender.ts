@@ -109,7 +109,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
-    this.#statusCode = statusCode;
+    // What comes before an answer (102, 103) is none.
+    if (statusCode >= 200) this.#statusCode = statusCode;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

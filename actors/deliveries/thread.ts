@@ -2,10 +2,13 @@ import type { PgBoss } from 'pg-boss';
 import type { Database } from '../../storage/database.js';
 import type { KeyRing } from '../../storage/encryption.js';
 import type { Logger } from '../../storage/log.js';
+import { oldestPending } from '../../storage/oldest-pending.js';
 import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
 import { createDispatcher } from './dispatcher.js';
 import { DeliveryFeed } from './feed.js';
+import { callbackResolver } from './host-resolver.js';
+import { MEASURED_held } from './limits.js';
 
 /** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
 export interface DeliverySettings {
@@ -14,6 +17,8 @@ export interface DeliverySettings {
   allowedNetworks: string[];
   /** PEM of a CA trusted beside the public ones. */
   ca: string | undefined;
+  /** Name servers that alone are asked for the hosts of callbacks. Null: the machine's resolver. */
+  dnsServers: string[] | null;
 }
 
 export interface DeliveryContext {
@@ -29,18 +34,26 @@ export interface Deliveries {
   /** Starts nothing more of this partition; resolves when its attempts have ended. */
   settle(partition: number): Promise<void>;
   disown(partition: number): void;
-  stats(): DeliveryStats;
+  /** Looks how long the oldest delivery waits, for `stats`. Rejects when the database does not answer. */
+  measure(): Promise<void>;
+  stats(): ThreadDeliveryStats;
   close(): Promise<void>;
+}
+
+export interface ThreadDeliveryStats extends DeliveryStats {
+  /** Age in seconds of the oldest delivery of this thread's partitions that has not ended, when last measured; 0 without one. */
+  oldest_pending_s: number;
 }
 
 export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
   const feeds = new Map<number, DeliveryFeed>();
   /** The earliest wake-up of each partition; what is due later announces itself again, or the slow poll finds it. */
   const wakeUps = new Map<number, { at: number; timer: NodeJS.Timeout }>();
+  let oldest_pending_s = 0;
   const dispatcher = createDispatcher({
     db: context.db,
     ring: context.ring,
-    policy: { allowedNetworks: settings.allowedNetworks },
+    policy: { allowedNetworks: settings.allowedNetworks, resolve: callbackResolver(settings.dnsServers) },
     ca: settings.ca,
     concurrency: settings.concurrency,
     log: context.log,
@@ -72,7 +85,10 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
       feeds.delete(partition);
       dispatcher.drop(partition);
     },
-    stats: () => dispatcher.stats(),
+    async measure() {
+      oldest_pending_s = await oldestPending(context.db, [...feeds.keys()], dispatcher.heldLongest(MEASURED_held));
+    },
+    stats: () => ({ ...dispatcher.stats(), oldest_pending_s: feeds.size === 0 ? 0 : oldest_pending_s }),
     async close() {
       for (const { timer } of wakeUps.values()) clearTimeout(timer);
       await dispatcher.drain();

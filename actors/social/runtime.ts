@@ -84,6 +84,10 @@ async function runOnLink(link: BrowserLink, execution: Execution, proxy: PinnedP
   const { connection, signal } = execution;
   let stop = () => {};
   let refusal: unknown;
+  const refuse = (run: number, error: unknown) => {
+    refusal = error;
+    link.send({ type: 'cancel', run });
+  };
   try {
     const end = await link.run(
       {
@@ -102,16 +106,13 @@ async function runOnLink(link: BrowserLink, execution: Execution, proxy: PinnedP
         boundary: (run) => {
           execution.boundary().then(
             () => link.send({ type: 'proceed', run }),
-            () => link.send({ type: 'cancel', run }),
+            (error: unknown) => refuse(run, error),
           );
         },
         challenge: (run, { kind, acceptsCode }) => {
           execution.challenge(kind, acceptsCode).then(
             (code) => link.send({ type: 'code', run, code }),
-            (error: unknown) => {
-              refusal = error;
-              link.send({ type: 'cancel', run });
-            },
+            (error: unknown) => refuse(run, error),
           );
         },
       },
@@ -122,7 +123,7 @@ async function runOnLink(link: BrowserLink, execution: Execution, proxy: PinnedP
         if (signal.aborted) cancel();
       },
     );
-    // A challenge that expired or failed ended the run through `cancel`: say why, not how.
+    // A boundary or a challenge that was refused ended the run through `cancel`: say why, not how.
     if (refusal !== undefined && end.type === 'failure' && end.code === 'canceled') throw refusal;
     return end;
   } finally {

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,8 +32,7 @@ export interface CallbackGround extends AsyncDisposable {
 export async function callbackGround(): Promise<CallbackGround> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-receiver-'));
   const identity = await demoReceiver(dir);
-  const process = fork(new URL('./receiver.js', import.meta.url));
-  const receiver = new ReceiverProcess(process);
+  const receiver = new ReceiverProcess(fork(new URL('./receiver.js', import.meta.url)));
   const { host, key, cert, secret } = identity;
   const { url: receiverUrl } = await receiver.ask(
     { type: 'start', identity: { host, key, cert, secret } },
@@ -80,7 +78,7 @@ export async function callbackGround(): Promise<CallbackGround> {
     },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
-      process.disconnect();
+      receiver.end();
       await rm(dir, { recursive: true, force: true });
     },
   };
@@ -88,11 +86,22 @@ export async function callbackGround(): Promise<CallbackGround> {
 
 class ReceiverProcess {
   readonly #ended: Promise<never>;
+  #ending = false;
 
   constructor(private readonly child: ChildProcess) {
     child.setMaxListeners(0);
-    this.#ended = once(child, 'exit').then(() => Promise.reject(new Error('the receiver ended')));
+    this.#ended = new Promise((_, reject) => {
+      child.once('exit', () => {
+        if (!this.#ending) reject(new Error('the receiver ended'));
+      });
+    });
     this.#ended.catch(() => {});
+  }
+
+  /** Lets it end. What it was asked and has not answered, an expectation nobody waits for, stays unanswered. */
+  end(): void {
+    this.#ending = true;
+    this.child.disconnect();
   }
 
   /** Sends a message and waits for the next one of the type that answers it. */

@@ -4,9 +4,9 @@ import { findBrowser } from '../../browser-pool/find-browser.js';
 import { treeUse } from '../../browser-pool/process-tree.js';
 import { type BenchAccount, type BenchHost, startHost } from '../browser-host.js';
 import { type CrawleePool, loadCrawlee } from '../crawlee.js';
-import { machine } from '../machine.js';
 import { type BenchNetwork, startNetwork } from '../network.js';
-import type { Scenario } from './scenario.js';
+import { reportOf } from '../report.js';
+import type { Report, Scenario } from './scenario.js';
 
 interface Options {
   seconds: number;
@@ -170,7 +170,7 @@ function ownCpu(): number {
   return treeUse(process.pid, (command) => !command.includes('/sandbox/main.js'))?.cpu_ms ?? Number.NaN;
 }
 
-async function report(measured: Measured[], sizes: number[], missing: string | undefined, options: Options) {
+function report(measured: Measured[], sizes: number[], missing: string | undefined, options: Options): Promise<Report> {
   const find = (work: string, size: number) => measured.find((m) => m.work === work && m.concurrency === size);
   const kinds = [...new Set(measured.map(({ work }) => work))];
   const cell = (one: Measured | undefined) =>
@@ -184,19 +184,18 @@ async function report(measured: Measured[], sizes: number[], missing: string | u
   const ratios = missing
     ? { page: [], json: [] }
     : { page: ratio('warm page', 'crawlee page'), json: ratio('json', 'crawlee json') };
-  const where = await machine();
-  const text = [
-    `${'at once'.padEnd(13)}${sizes.map((size) => String(size).padStart(18)).join('')}`,
-    ...kinds.map((kind) => `${kind.padEnd(13)}${sizes.map((size) => cell(find(kind, size))).join('')}`),
-    '',
-    missing ?? `warm page against crawlee, times: ${ratios.page.join(', ')}   (wanted: 3)`,
-    ...(missing ? [] : [`json against crawlee, times: ${ratios.json.join(', ')}   (wanted: 20)`]),
-    'each cell: operations a second, processor milliseconds of one (?: a browser ended meanwhile and took its count along)',
-    `machine ${where.machine}`,
-    `commit  ${where.commit}`,
-    '',
-    'not measured:',
-    ...NOT_MEASURED.map((line) => `- ${line}`),
-  ].join('\n');
-  return { text, data: { scenario: 'browser', options, measured, ratios, ...where } };
+  return reportOf({
+    scenario: 'browser',
+    options,
+    lines: [
+      `${'at once'.padEnd(13)}${sizes.map((size) => String(size).padStart(18)).join('')}`,
+      ...kinds.map((kind) => `${kind.padEnd(13)}${sizes.map((size) => cell(find(kind, size))).join('')}`),
+      '',
+      missing ?? `warm page against crawlee, times: ${ratios.page.join(', ')}   (wanted: 3)`,
+      ...(missing ? [] : [`json against crawlee, times: ${ratios.json.join(', ')}   (wanted: 20)`]),
+      'each cell: operations a second, processor milliseconds of one (?: a browser ended meanwhile and took its count along)',
+    ],
+    notMeasured: NOT_MEASURED,
+    data: { measured, ratios },
+  });
 }

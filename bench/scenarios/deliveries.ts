@@ -1,10 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import typia from 'typia';
 import type { Posting } from '../callbacks/baseline.js';
 import { callbackGround, eventRecorder } from '../callbacks/ground.js';
 import type { Tally } from '../callbacks/receiver.js';
-import { machine } from '../machine.js';
+import { askProgram } from '../program.js';
+import { number, reportOf, rows } from '../report.js';
 import type { Report, Scenario } from './scenario.js';
 
 interface Options {
@@ -76,22 +75,11 @@ export const deliveries: Scenario = {
       ca: ground.ca,
       body: tally.body,
     };
-    const baseline_s = await post(posting);
+    const baseline_s = await askProgram<number>('./callbacks/baseline.js', posting);
     await posted;
     return report(options, { expected, ...measured, tally, baseline_s });
   },
 };
-
-/** Posts in a process of its own, as the service is one. */
-async function post(posting: Posting): Promise<number> {
-  const poster = fork(new URL('../callbacks/baseline.js', import.meta.url));
-  poster.send(posting);
-  const [seconds] = (await Promise.race([
-    once(poster, 'message'),
-    once(poster, 'exit').then(([code]) => Promise.reject(new Error(`the baseline ended with status ${code}`))),
-  ])) as [number];
-  return seconds;
-}
 
 interface Measured {
   expected: number;
@@ -102,48 +90,32 @@ interface Measured {
   baseline_s: number;
 }
 
-async function report(
-  options: Options,
-  { expected, seconds, recorded_s, tally, baseline_s }: Measured,
-): Promise<Report> {
+function report(options: Options, { expected, seconds, recorded_s, tally, baseline_s }: Measured): Promise<Report> {
   const perSecond = expected / seconds;
   const baselinePerSecond = expected / baseline_s;
   const ratio = perSecond / baselinePerSecond;
-  const where = await machine();
-  const n = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
-  const lost = expected - (tally.accepted - tally.repeated);
-  const rows: [string, string][] = [
-    ['delivered', `${n(perSecond)} callbacks/s (${n(expected)} in ${n(seconds, 1)} s, from the first event recorded)`],
-    ['recorded', `${n(options.events / recorded_s)} events/s (${n(recorded_s, 1)} s of the above)`],
-    ['lost', n(lost)],
-    ['repeated', n(tally.repeated)],
-    ['signature', `${n(tally.checked)} checked, ${n(tally.forged)} wrong`],
-    ['baseline', `${n(baselinePerSecond)} posts/s by undici alone (${n(baseline_s, 1)} s)`],
-    ['ratio', `${n(ratio, 2)} callbacks for each plain post`],
-    ['load', `${options.subscriptions} subscriptions on ${options.serviceConnections} connections`],
-    ['machine', where.machine],
-    ['commit', where.commit],
-  ];
-  const text = [
-    ...rows.map(([name, value]) => `${name.padEnd(9)} ${value}`),
-    '',
-    'not measured:',
-    ...NOT_MEASURED.map((line) => `- ${line}`),
-  ].join('\n');
   const { accepted, repeated, checked, forged } = tally;
-  const counts = { expected, accepted, lost, repeated, checked, forged };
-  return {
-    text,
+  const lost = expected - (accepted - repeated);
+  return reportOf({
+    scenario: 'deliveries',
+    options,
+    lines: rows([
+      [
+        'delivered',
+        `${number(perSecond)} callbacks/s (${number(expected)} in ${number(seconds, 1)} s, from the first event recorded)`,
+      ],
+      ['recorded', `${number(options.events / recorded_s)} events/s (${number(recorded_s, 1)} s of the above)`],
+      ['lost', number(lost)],
+      ['repeated', number(repeated)],
+      ['signature', `${number(checked)} checked, ${number(forged)} wrong`],
+      ['baseline', `${number(baselinePerSecond)} posts/s by undici alone (${number(baseline_s, 1)} s)`],
+      ['ratio', `${number(ratio, 2)} callbacks for each plain post`],
+      ['load', `${options.subscriptions} subscriptions on ${options.serviceConnections} connections`],
+    ]),
+    notMeasured: NOT_MEASURED,
     data: {
-      scenario: 'deliveries',
-      options,
-      perSecond,
-      seconds,
-      recorded_s,
-      baselinePerSecond,
-      ratio,
-      ...counts,
-      ...where,
+      ...{ perSecond, seconds, recorded_s, baselinePerSecond, ratio },
+      ...{ expected, accepted, lost, repeated, checked, forged },
     },
-  };
+  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import { type CallbackGround, callbackGround } from '../callbacks/ground.js';
-import { machine } from '../machine.js';
+import { quantile, reportOf, rows } from '../report.js';
 import type { Report, Scenario } from './scenario.js';
 
 interface Options {
@@ -72,28 +72,26 @@ async function measure(ground: CallbackGround, connectionIds: string[], options:
   }
   await wait(SETTLE_ms);
   const { healthy_ms } = await ground.tally();
-  healthy_ms.sort((a, b) => a - b);
-  const quantile = (q: number) => healthy_ms[Math.min(healthy_ms.length - 1, Math.floor(healthy_ms.length * q))] ?? 0;
-  return { count: healthy_ms.length, p50_ms: quantile(0.5), p99_ms: quantile(0.99) };
+  return { count: healthy_ms.length, p50_ms: quantile(healthy_ms, 0.5), p99_ms: quantile(healthy_ms, 0.99) };
 }
 
 /** What the last events may take to arrive before a phase is counted. */
 const SETTLE_ms = 3_000;
 
-async function report(options: Options, without: Latency, beside: Latency): Promise<Report> {
-  const where = await machine();
+function report(options: Options, without: Latency, beside: Latency): Promise<Report> {
+  const { subscriptions, serviceConnections, eventsPerSecond } = options;
   const ratio = beside.p99_ms / without.p99_ms;
   const told = ({ count, p50_ms, p99_ms }: Latency) => `p50 ${p50_ms} ms, p99 ${p99_ms} ms (${count} callbacks)`;
-  const text = [
-    `without   ${told(without)}`,
-    `beside    ${told(beside)}`,
-    `ratio     ${ratio.toFixed(2)} of the p99`,
-    `load      ${options.subscriptions} subscriptions on ${options.serviceConnections} connections, ${options.eventsPerSecond} events/s`,
-    `machine   ${where.machine}`,
-    `commit    ${where.commit}`,
-    '',
-    'not measured:',
-    ...NOT_MEASURED.map((line) => `- ${line}`),
-  ].join('\n');
-  return { text, data: { scenario: 'isolation', options, without, beside, ratio, ...where } };
+  return reportOf({
+    scenario: 'isolation',
+    options,
+    lines: rows([
+      ['without', told(without)],
+      ['beside', told(beside)],
+      ['ratio', `${ratio.toFixed(2)} of the p99`],
+      ['load', `${subscriptions} subscriptions on ${serviceConnections} connections, ${eventsPerSecond} events/s`],
+    ]),
+    notMeasured: NOT_MEASURED,
+    data: { without, beside, ratio },
+  });
 }

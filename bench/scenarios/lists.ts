@@ -1,6 +1,6 @@
 import typia from 'typia';
 import { fillHistory } from '../history.js';
-import { machine } from '../machine.js';
+import { quantile, reportOf } from '../report.js';
 import { startService } from '../service.js';
 import type { Report, Scenario } from './scenario.js';
 
@@ -42,7 +42,7 @@ export const lists: Scenario = {
     const [connection] = (await service.createSimulated(1)) as [string];
     say(`inserting ${options.rows} events, deliveries and operations`);
     const filled = await service.withDatabase((_, db) => fillHistory(db, connection, options.rows));
-    const timed = async (path: string) => median(await times(service, path, options.requests));
+    const timed = async (path: string) => quantile(await times(service, path, options.requests), 0.5);
     const offset = Math.min(LAST_offset, options.rows) - PAGE_rows;
     const byOffset: [string, string][] = [
       ['events', `/v1/connections/${connection}/events?`],
@@ -84,26 +84,21 @@ async function times(service: { url: string; key: string }, path: string, count:
   return taken;
 }
 
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-async function report(options: Options, timings: Timing[]): Promise<Report> {
-  const where = await machine();
-  const ms = (value: number) => `${value.toFixed(2)} ms`.padStart(10);
-  const text = [
-    `${'list'.padEnd(46)}${'first page'.padStart(12)}${'last page'.padStart(12)}${'ratio'.padStart(8)}`,
-    ...timings.map(
-      ({ list, first_ms, last_ms, ratio }) =>
-        `${list.padEnd(46)}${ms(first_ms).padStart(12)}${ms(last_ms).padStart(12)}${ratio.toFixed(2).padStart(8)}`,
-    ),
-    '',
-    `medians of ${options.requests} requests over ${options.rows} rows; the last page of a list by offset begins at 99,900`,
-    `machine   ${where.machine}`,
-    `commit    ${where.commit}`,
-    '',
-    'not measured:',
-    ...NOT_MEASURED.map((line) => `- ${line}`),
-  ].join('\n');
-  return { text, data: { scenario: 'lists', options, timings, ...where } };
+function report(options: Options, timings: Timing[]): Promise<Report> {
+  const ms = (value: number) => `${value.toFixed(2)} ms`.padStart(12);
+  return reportOf({
+    scenario: 'lists',
+    options,
+    lines: [
+      `${'list'.padEnd(46)}${'first page'.padStart(12)}${'last page'.padStart(12)}${'ratio'.padStart(8)}`,
+      ...timings.map(
+        ({ list, first_ms, last_ms, ratio }) =>
+          `${list.padEnd(46)}${ms(first_ms)}${ms(last_ms)}${ratio.toFixed(2).padStart(8)}`,
+      ),
+      '',
+      `medians of ${options.requests} requests over ${options.rows} rows; the last page of a list by offset begins at 99,900`,
+    ],
+    notMeasured: NOT_MEASURED,
+    data: { timings },
+  });
 }

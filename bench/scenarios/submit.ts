@@ -1,10 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import typia from 'typia';
 import { operationCounts } from '../../storage/inspection.js';
 import { insertBaseline } from '../baseline.js';
 import type { Load, Measured } from '../load.js';
-import { machine } from '../machine.js';
+import { askProgram } from '../program.js';
+import { number, reportOf, rows } from '../report.js';
 import { type BenchService, startService } from '../service.js';
 import type { Report, Scenario } from './scenario.js';
 
@@ -57,19 +56,22 @@ export const submit: Scenario = {
     say('starting the service');
     await using service = await startService();
     const connectionIds = await service.createSimulated(options.simulatedConnections);
-    const load = (run: string, seconds: number): Load => ({
-      url: service.url,
-      key: service.key,
-      run,
-      seconds,
-      clients: options.connections,
-      connectionIds,
-      body: JSON.stringify({ capability: options.capability, input }),
-    });
+    const drive = (run: string, seconds: number): Promise<Measured> => {
+      const load: Load = {
+        url: service.url,
+        key: service.key,
+        run,
+        seconds,
+        clients: options.connections,
+        connectionIds,
+        body: JSON.stringify({ capability: options.capability, input }),
+      };
+      return askProgram('./load.js', load);
+    };
     say(`warming up for ${options.warmup} s, then measuring for ${options.seconds} s`);
-    await drive(load('warmup', options.warmup));
+    await drive('warmup', options.warmup);
     const before = await counts(service);
-    const measured = await drive(load('measured', options.seconds));
+    const measured = await drive('measured', options.seconds);
     const after = await counts(service);
     say('stopping the service; its database stays for the baseline');
     await service.stop();
@@ -80,17 +82,6 @@ export const submit: Scenario = {
   },
 };
 
-/** Runs the client in a process of its own, so that measuring does not share a thread with anything. */
-async function drive(load: Load): Promise<Measured> {
-  const client = fork(new URL('../load.js', import.meta.url));
-  client.send(load);
-  const [measured] = (await Promise.race([
-    once(client, 'message'),
-    once(client, 'exit').then(([code]) => Promise.reject(new Error(`the client ended with status ${code}`))),
-  ])) as [Measured];
-  return measured;
-}
-
 async function counts(service: BenchService): Promise<{ executed: number; waiting: number }> {
   return service.withDatabase(async (_, db) => {
     const byStatus = await operationCounts(db);
@@ -99,7 +90,7 @@ async function counts(service: BenchService): Promise<{ executed: number; waitin
   });
 }
 
-async function report(
+function report(
   options: Options,
   measured: Measured,
   executed: number,
@@ -108,35 +99,28 @@ async function report(
 ): Promise<Report> {
   const perSecond = measured.accepted / measured.seconds;
   const ratio = perSecond / baseline.perSecond;
-  const where = await machine();
-  const n = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
-  const errors = Object.entries(measured.errors).map(([what, count]) => `${n(count)} × ${what}`);
-  const rows: [string, string][] = [
-    ['accepted', `${n(perSecond)} submissions/s (${n(measured.accepted)} answers 202 in ${n(measured.seconds, 1)} s)`],
-    [
-      'latency',
-      `p50 ${n(measured.p50_ms, 1)} ms, p99 ${n(measured.p99_ms, 1)} ms, longest ${n(measured.max_ms, 1)} ms`,
-    ],
-    ['errors', errors.join(', ') || 'none'],
-    ['executed', `${n(executed)} operations ended while measuring, ${n(waiting)} waited at the end`],
-    [
-      'baseline',
-      `${n(baseline.perSecond)} single-row INSERTs/s (${n(baseline.inserted)} in ${n(baseline.seconds, 1)} s)`,
-    ],
-    ['ratio', `${n(ratio, 2)} submissions for each INSERT`],
-    ['load', `${options.connections} clients, ${options.capability}, ${options.simulatedConnections} connections`],
-    ['', `baseline over ${options.baselineConnections} PostgreSQL connections, the service stopped`],
-    ['machine', where.machine],
-    ['commit', where.commit],
-  ];
-  const text = [
-    ...rows.map(([name, value]) => `${name.padEnd(9)} ${value}`),
-    '',
-    'not measured:',
-    ...NOT_MEASURED.map((line) => `- ${line}`),
-  ].join('\n');
-  return {
-    text,
-    data: { scenario: 'submit', options, perSecond, ...measured, executed, waiting, baseline, ratio, ...where },
-  };
+  const { p50_ms, p99_ms, max_ms } = measured;
+  const errors = Object.entries(measured.errors).map(([what, count]) => `${number(count)} × ${what}`);
+  return reportOf({
+    scenario: 'submit',
+    options,
+    lines: rows([
+      [
+        'accepted',
+        `${number(perSecond)} submissions/s (${number(measured.accepted)} answers 202 in ${number(measured.seconds, 1)} s)`,
+      ],
+      ['latency', `p50 ${number(p50_ms, 1)} ms, p99 ${number(p99_ms, 1)} ms, longest ${number(max_ms, 1)} ms`],
+      ['errors', errors.join(', ') || 'none'],
+      ['executed', `${number(executed)} operations ended while measuring, ${number(waiting)} waited at the end`],
+      [
+        'baseline',
+        `${number(baseline.perSecond)} single-row INSERTs/s (${number(baseline.inserted)} in ${number(baseline.seconds, 1)} s)`,
+      ],
+      ['ratio', `${number(ratio, 2)} submissions for each INSERT`],
+      ['load', `${options.connections} clients, ${options.capability}, ${options.simulatedConnections} connections`],
+      ['', `baseline over ${options.baselineConnections} PostgreSQL connections, the service stopped`],
+    ]),
+    notMeasured: NOT_MEASURED,
+    data: { perSecond, ...measured, executed, waiting, baseline, ratio },
+  });
 }

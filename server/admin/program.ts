@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Answer } from './answer.js';
+import { deliveryCommands } from './deliveries.js';
 import { encryptionCommands } from './encryption.js';
 import { inspectionCommands } from './inspection.js';
 import { keyCommands } from './keys.js';
@@ -27,6 +28,7 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
   proxyCommands(program, perform);
   encryptionCommands(program, perform);
   inspectionCommands(program, perform);
+  deliveryCommands(program, perform);
   for (const noun of [program, ...program.commands]) {
     noun.allowExcessArguments().action(() => noun.error(usage(noun)));
   }

@@ -19,15 +19,15 @@ export type Printable<Min extends number, Max extends number> = string &
   tags.Pattern<'^[ -~]*[!-~][ -~]*$'>;
 
 /** An id of the service; typia's own format would let `urn:uuid:` through, which PostgreSQL does not read. */
-export type Uuid = string &
-  tags.TagBase<{
-    target: 'string';
-    kind: 'uuid';
-    value: undefined;
-    validate: `/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test($input)`;
-    exclusive: true;
-    schema: { format: 'uuid' };
-  }>;
+export type Uuid = string & UuidText;
+type UuidText = tags.TagBase<{
+  target: 'string';
+  kind: 'uuid';
+  value: undefined;
+  validate: `/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test($input)`;
+  exclusive: true;
+  schema: { format: 'uuid' };
+}>;
 
 /** UTC, ISO 8601 with milliseconds (decision H16). */
 export type Timestamp = string & tags.Format<'date-time'>;

@@ -1,6 +1,6 @@
 import type { Route } from './route.js';
 
-/** A path that some route has: its routes by method, and the parameters as the path gives them, decoded. */
+/** A path that some route has: its routes by method, and the parameters as the path gives them, decoded; as they stand when they cannot be. */
 export interface Match {
   routes: ReadonlyMap<string, Route>;
   params: Record<string, string>;
@@ -28,9 +28,8 @@ export function router(table: readonly Route[]): (path: string) => Match | undef
     for (const segment of segmentsOf(path)) {
       const fixed: Node | undefined = node.fixed.get(segment);
       if (!fixed && node.parameter) {
-        const value = decode(segment);
-        if (!value) return undefined;
-        params[node.parameter.name] = value;
+        if (segment === '') return undefined;
+        params[node.parameter.name] = decode(segment);
       }
       node = fixed ?? node.parameter?.node;
       if (!node) return undefined;
@@ -54,11 +53,11 @@ function childOf(node: Node, segment: string): Node {
   return child;
 }
 
-/** Undefined for what is no percent-encoded UTF-8. */
-function decode(segment: string): string | undefined {
+/** What is no percent-encoded UTF-8 is an id like any other that nothing has (decision H8). */
+function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return undefined;
+    return segment;
   }
 }

@@ -16,6 +16,7 @@ import { DROPPED_BODY_bytes, HEADERS_bytes, STREAMED_ANSWER_bytes } from './limi
  * - Closing the listening socket keeps kept-alive connections: `close` closes the app, which closes them all.
  * - Ports are shared (SO_REUSEPORT) unless asked otherwise: a second service on the port would take half its requests.
  * - Broken framing (chunks, lengths, no Host) is answered 400 by the library, with its own body; the request is aborted.
+ * - What is above U+007F at either end of a header's value is cut off, as white space is: `clé` comes as `cl`, `é` as nothing.
  * - Pipelining is not supported while an answer is pending: the library closes the connection.
  */
 // Read by the native part when it is loaded, hence before the import.
@@ -36,6 +37,9 @@ const HEADERS = [
   'x-request-id',
 ] as const;
 export type RequestHeader = (typeof HEADERS)[number];
+
+/** The idempotency key of a request that has the header and nothing in it. */
+const BLANK = ' ';
 
 /** One request and the answer to it. */
 export class Exchange {
@@ -61,6 +65,12 @@ export class Exchange {
     this.query = req.getQuery() ?? '';
     const headers: Partial<Record<RequestHeader, string>> = {};
     for (const name of HEADERS) headers[name] = req.getHeader(name);
+    // An empty key is a mistake of its client, no wish for a new one: sent again, the same request would run twice.
+    if (this.method === 'POST' && headers['idempotency-key'] === '') {
+      req.forEach((name) => {
+        if (name === 'idempotency-key') headers[name] = BLANK;
+      });
+    }
     this.headers = headers as Record<RequestHeader, string>;
   }
 

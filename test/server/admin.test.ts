@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
 import { keyRing, parseEncryptionKeys } from '../../storage/encryption.js';
+import { recordEvents } from '../../storage/events-record.js';
 import { findProxy, openProxy } from '../../storage/proxies.js';
 import { freshDatabase } from '../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
 
 const PROGRAM = new URL('../../server/admin.js', import.meta.url).pathname;
 const OLD = `old:${Buffer.alloc(32, 1).toString('base64')}`;
@@ -121,6 +124,39 @@ t.test('partitions and queues can be looked at', async (t) => {
   });
 });
 
+t.test('the deliveries of one subscription can be looked at', async (t) => {
+  const { db, answer, run } = await operator(t);
+  const workspaceId = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspaceId, 'ada');
+  const subscription = uuidv7();
+  await db.query(
+    'testSubscribe',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
+     values ($1, $2, $3, $4, '{message_received}', 'https://receiver.test/', true, '')`,
+    [subscription, workspaceId, connection.id, connection.partition],
+  );
+  const event = { connectionId: connection.id, providerEventId: 'one', type: 'message_received' as const, data: {} };
+  await recordEvents(db, workspaceId, [event]);
+  const stats = await answer(['delivery', 'stats', '--subscription', subscription.toUpperCase()]);
+  t.match(stats, {
+    subscription_id: subscription,
+    connection_id: connection.id,
+    active: true,
+    counts: { pending: 1, sending: 0, delivered: 0, failed: 0, canceled: 0 },
+    in_flight: 0,
+    oldest_pending_s: Number,
+    last_delivered_at: null,
+    last_failed_at: null,
+    last_24h: { attempts: {}, p50_ms: null, p99_ms: null },
+    complete: true,
+  });
+  t.match(await run(['delivery', 'stats', '--subscription', UNKNOWN]), {
+    status: 1,
+    stdout: '',
+    stderr: `there is no subscription ${UNKNOWN}\n`,
+  });
+});
+
 t.test('wrong usage is one line and status 2', async (t) => {
   const { run } = await operator(t);
   const past = '2020-01-01T00:00:00Z';
@@ -134,6 +170,8 @@ t.test('wrong usage is one line and status 2', async (t) => {
     [['workspace', 'create', '--name', ' '], /1 to 255 characters/],
     [['workspace', 'list', '--frob'], /--frob/],
     [['key', 'list', '--workspace', '7'], /UUID/],
+    [['delivery', 'stats'], /--subscription/],
+    [['delivery', 'stats', '--subscription', 'mine'], /UUID/],
     [[...create, 'everything'], /scopes out of connections:read/],
     [[...create, 'events:read', '--expires', past], /future/],
     [['key', 'rotate', '--key', UNKNOWN, '--overlap', 'long'], /24h/],

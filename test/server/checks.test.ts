@@ -175,6 +175,8 @@ t.test('an error says where, and what was expected there', async (t) => {
   const { call } = await startTestEdge(t);
   const create = await call('POST', '/v1/connections', { body: { provider: 'simulated', external_actor: null } });
   t.strictSame(create.json.errors, [{ path: 'body.external_actor', expected: 'an object', value: null }]);
+  const mine = await call('GET', '/v1/operations?connection_id=mine');
+  t.match(mine.json.errors, [{ path: 'query.connection_id', expected: /UuidText/ }], 'a type of ours by its name');
   const list = await call('GET', '/v1/operations?limit=x&status=done');
   t.strictSame(
     list.json.errors.map((error) => [error.path, error.value]),

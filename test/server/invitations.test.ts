@@ -41,10 +41,19 @@ t.test('every error is in the envelope, a missing key and a wrong method too', a
   const replies: [what: string, reply: { status: number; json: Fields }, status: number, code: string][] = [
     ['no key', await invite(connectionId, { key: '' }), 401, 'unauthorized'],
     ['no scope, before the account', await invite('nobody', { key: sender }), 403, 'forbidden'],
+    ['no key for an account that cannot be read', await invite('%zz', { key: '' }), 401, 'unauthorized'],
+    ['an account that cannot be read', await invite('%ff'), 404, 'not_found'],
     ['method', await call('GET', `/v1/accounts/${connectionId}/linkedin/invite`), 405, 'method_not_allowed'],
     ['JSON', await invite(connectionId, { body: '{' }), 400, 'invalid_json'],
     ['body', await invite(connectionId, { body: { hash_id: 'no spaces' } }), 400, 'validation_error'],
     ['key', await invite(connectionId, { headers: { 'idempotency-key': 'x'.repeat(129) } }), 400, 'validation_error'],
+    ['empty key', await invite(connectionId, { headers: { 'idempotency-key': '' } }), 400, 'validation_error'],
+    [
+      'key of nothing printable',
+      await invite(connectionId, { headers: { 'idempotency-key': 'é' } }),
+      400,
+      'validation_error',
+    ],
   ];
   for (const [what, reply, status, code] of replies) {
     t.equal(reply.status, status, what);

@@ -39,6 +39,19 @@ t.test('a stream that is lost leaves a gap, and one whose session ended stops', 
     t.equal(received.length, 2);
   });
 
+  await t.test('text that no database stores is recorded and read with what can be stored of it', async (t) => {
+    const body = 'half \ud83d, nothing \0, and \\u0000 spelled out 👋';
+    const storable = 'half \ufffd, nothing \ufffd, and \\u0000 spelled out 👋';
+    await stream({ action: 'emit', type: 'message_received', event_id: 'strange', data: { body } });
+    await until(listener, (row) => row.last_event_id === 'strange');
+    const [newest] = await eventsOf(client, connection);
+    const event = (await client.send('GET', `/v1/events/${newest?.id}`)).body.data as Row;
+    t.equal(event.message_body, storable);
+    const read = await client.run(connection, 'social.messages.list', { conversation_id: event.conversation_id });
+    t.match(read, { status: 'succeeded', result: { messages: [{ message_body: storable }] } });
+    t.match(await client.run(connection, 'social.identity.get'), { status: 'succeeded' }, 'and nothing stands still');
+  });
+
   await t.test('a dropped stream opens a gap and tells; the next one closes it and tells', async (t) => {
     await stream({ action: 'drop' });
     const degraded = await until(listener, (row) => row.continuity_status === 'gap_open');

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { keyRing } from '../../../storage/encryption.js';
@@ -26,6 +27,9 @@ function verified({ headers, body }: Received, secret: string): boolean {
     return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
   });
 }
+
+const signaturesOf = (received: Received[]): string[] =>
+  received.map(({ headers }) => headers['x-cs-signature']?.replace('v1=', '') ?? 'none');
 
 t.test('an event arrives signed, once, with the body the specification tells', async (t) => {
   const { db, connection } = await setUp(t);
@@ -55,7 +59,14 @@ t.test('an event arrives signed, once, with the body the specification tells', a
   t.strictSame(delivery?.attempts, [
     { sequence: 1, outcome: 'delivered', status_code: 204, error: null, closed: true },
   ]);
-  t.match(host.dispatcher.stats(), { attempts: { delivered: 1 }, duration_count: 1, waiting: 0 });
+  const { attempts, attempt_s, latency_s, waiting } = host.dispatcher.stats();
+  t.match({ attempts, waiting }, { attempts: { delivered: 1 }, waiting: 0 });
+  t.equal(attempt_s.delivered.counts.at(-1), 0, 'within the deadline');
+  t.match(
+    [attempt_s.delivered, latency_s].map(({ counts }) => Math.max(...counts)),
+    [1, 1],
+    'each counted once',
+  );
 });
 
 t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
@@ -92,8 +103,27 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
   t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-timestamp'])).size, 5, 'a fresh timestamp each');
   t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-delivery-id'])).size, 1);
   t.ok(hook.received.every((request) => verified(request, SECRET)));
-  t.equal(host.logged.length, 5);
-  t.notMatch(JSON.stringify(host.logged), 'hello', 'no body in the log');
+  await until(
+    async () => host.logged,
+    (lines) => lines.some(({ msg }) => msg === 'delivery failed'),
+  );
+  const [debug, warn] = [pino.levels.values.debug, pino.levels.values.warn];
+  t.strictSame(
+    host.logged.map(({ level, msg, attempt }) => [level, msg, attempt]),
+    [...[1, 2, 3, 4, 5].map((n) => [debug, 'delivery attempt failed', n]), [warn, 'delivery failed', 5]],
+    'one line for an attempt at debug, one for the delivery',
+  );
+  t.match(host.logged.at(-1), {
+    delivery_id: delivery?.id,
+    subscription_id: delivery?.subscription_id,
+    event_id: delivery?.event_id,
+    origin: new URL(hook.url).origin,
+    error: 'status',
+    status_code: 500,
+  });
+  const said = JSON.stringify(host.logged);
+  for (const secret of ['hello', SECRET, new URL(hook.url).pathname.slice(1), ...signaturesOf(hook.received)])
+    t.notOk(said.includes(secret), 'neither body, secret, path nor signature');
 });
 
 t.test('a receiver that comes back gets the delivery at the next attempt', async (t) => {

@@ -110,7 +110,7 @@ export class DeliveryHost {
     readonly db: Database,
     options: Partial<DispatcherOptions>,
   ) {
-    const log = pino({ level: 'info' }, { write: (line: string) => void this.logged.push(JSON.parse(line)) });
+    const log = pino({ level: 'debug' }, { write: (line: string) => void this.logged.push(JSON.parse(line)) });
     this.dispatcher = createDispatcher({
       db,
       ring,

@@ -10,10 +10,18 @@ export interface Certificate {
   cert: string;
 }
 
+export interface CertificateNames {
+  host?: string;
+  ip?: string;
+  /** From now on, for a year, unless told. */
+  from?: Date;
+  until?: Date;
+}
+
 /** A certificate authority, and certificates it signed. */
 export interface Authority {
   ca: string;
-  issue(names: { host?: string; ip?: string }): Promise<Certificate>;
+  issue(names: CertificateNames): Promise<Certificate>;
 }
 
 export async function authority(): Promise<Authority> {
@@ -27,19 +35,28 @@ export async function authority(): Promise<Authority> {
   });
   return {
     ca: root.cert,
-    async issue({ host, ip }) {
-      const leaf = await generate([{ name: 'commonName', value: host ?? ip ?? '' }], {
-        keyType: 'ec',
-        algorithm: 'sha256',
-        ca: { key: root.private, cert: root.cert },
-        extensions: [
-          { name: 'basicConstraints', cA: false },
-          { name: 'subjectAltName', altNames: [ip ? { type: 7, ip } : { type: 2, value: host ?? '' }] },
-        ],
-      });
-      return { key: leaf.private, cert: leaf.cert };
-    },
+    issue: (names) => leaf(names, { key: root.private, cert: root.cert }),
   };
+}
+
+/** A certificate that nobody but itself vouches for. */
+export function selfSigned(names: CertificateNames): Promise<Certificate> {
+  return leaf(names);
+}
+
+async function leaf({ host, ip, from, until }: CertificateNames, ca?: Certificate): Promise<Certificate> {
+  const made = await generate([{ name: 'commonName', value: host ?? ip ?? '' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    ...(ca && { ca }),
+    ...(from && { notBeforeDate: from }),
+    ...(until && { notAfterDate: until }),
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      { name: 'subjectAltName', altNames: [ip ? { type: 7, ip } : { type: 2, value: host ?? '' }] },
+    ],
+  });
+  return { key: made.private, cert: made.cert };
 }
 
 export interface Received {
@@ -65,7 +82,12 @@ export type Answer = (request: Received, response: ServerResponse, socket: Socke
 const noContent: Answer = (_request, response) => response.writeHead(204).end();
 
 /** A real HTTPS receiver on loopback that answers as it is told. */
-export async function receiver(t: Test, certificate: Certificate, answer: Answer = noContent): Promise<Receiver> {
+export async function receiver(
+  t: Test,
+  certificate: Certificate,
+  answer: Answer = noContent,
+  host = '127.0.0.1',
+): Promise<Receiver> {
   const waiting: { count: number; resolve: () => void }[] = [];
   const server = https.createServer(certificate, async (request: IncomingMessage, response) => {
     const chunks: Buffer[] = [];
@@ -84,7 +106,7 @@ export async function receiver(t: Test, certificate: Certificate, answer: Answer
   // Answers go on after the sender has hung up: that is what they are for.
   server.on('secureConnection', (socket) => socket.on('error', () => {}));
   server.on('connection', () => self.connections++);
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   t.teardown(() => {
     server.closeAllConnections();
@@ -93,7 +115,7 @@ export async function receiver(t: Test, certificate: Certificate, answer: Answer
   const { port } = server.address() as AddressInfo;
   const self: Receiver = {
     port,
-    url: `https://127.0.0.1:${port}/hook`,
+    url: `https://${host}:${port}/hook`,
     received: [],
     connections: 0,
     arrived: (count) =>

@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { subscriptionFigures } from '../../storage/subscription-figures.js';
+import { Failure } from './answer.js';
+import { id } from './arguments.js';
+import type { Perform } from './session.js';
+
+/** `delivery stats --subscription ID`: how the deliveries of one subscription fare. Reads only, within `FIGURES`. */
+export function deliveryCommands(program: Command, perform: Perform): void {
+  const noun = program.command('delivery').description('callbacks of a subscription');
+  noun
+    .command('stats')
+    .requiredOption('--subscription <id>', 'whose deliveries', id)
+    .action((options: { subscription: string }) => {
+      perform(async ({ db }) => {
+        const figures = await subscriptionFigures(db, options.subscription);
+        if (!figures) throw new Failure(`there is no subscription ${options.subscription}`);
+        return { subscription_id: options.subscription, ...figures };
+      });
+    });
+}

@@ -1,0 +1,275 @@
+import type { ServerResponse } from 'node:http';
+import t from 'tap';
+import {
+  cancelQueuedOperations,
+  clearSession,
+  deleteConnection,
+  disableSubscriptions,
+  lockIdleConnection,
+} from '../../../storage/connection-changes.js';
+import type { Database } from '../../../storage/database.js';
+import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries-read.js';
+import { activateSubscription, deactivateSubscription, lockSubscription } from '../../../storage/subscriptions.js';
+import { freshDatabase } from '../../fixture/database.js';
+import {
+  type Connection,
+  DeliveryHost,
+  type DeliveryState,
+  deliveries,
+  insertConnection,
+  insertSubscription,
+  record,
+  until,
+} from './host.js';
+import { authority, receiver } from './receiver.js';
+
+/**
+ * What callers can do, in every state that a delivery's schedule has (spec: "Delivery"; decisions E5, E6), on a clock
+ * that is moved. A delivery is brought into the state, the action is done, and then everything that could still
+ * happen to it is let happen.
+ */
+const WAITS_s = [1, 5, 30, 120];
+const ATTEMPTS = WAITS_s.length + 1;
+
+const LIVE = [
+  'recorded',
+  ...WAITS_s.flatMap((wait_s, i) => [`sending ${i + 1}`, `waiting ${wait_s}`]),
+  `sending ${ATTEMPTS}`,
+];
+const OVER = ['failed', 'delivered', 'canceled'];
+const ACTIONS = ['deactivate', 'disconnect', 'delete', 'replay', 'bulk replay'] as const;
+type Action = (typeof ACTIONS)[number];
+
+const certificates = await authority();
+const { db } = await freshDatabase(t);
+/** What the receiver does with the requests to a path; held ones are answered by the test. */
+const manners = new Map<string, 'fail' | 'accept' | 'hold'>();
+const held: ServerResponse[] = [];
+const hook = await receiver(t, await certificates.issue({ ip: '127.0.0.1' }), ({ path }, response) => {
+  if (manners.get(path) === 'hold') held.push(response);
+  else response.writeHead(manners.get(path) === 'accept' ? 204 : 500).end();
+});
+const host = await DeliveryHost.start(t, db, { ca: certificates.ca });
+
+interface Subject {
+  connection: Connection;
+  subscription: string;
+  path: string;
+}
+
+const came = ({ path }: Subject) => hook.received.filter((request) => request.path === path).length;
+
+async function look({ subscription }: Subject): Promise<DeliveryState | undefined> {
+  return (await deliveries(db, subscription))[0];
+}
+
+/** Starts the attempt that is due now. */
+const fetch = ({ connection }: Subject) => host.fetch(connection.partition);
+
+/** The delivery, once the attempt that is under way is written. */
+const ended = (subject: Subject) =>
+  until(
+    () => look(subject),
+    (delivery) => delivery === undefined || (delivery.status !== 'sending' && host.dispatcher.stats().in_flight === 0),
+  );
+
+const moveBy = (s: number) => host.clock.moveTo(new Date(Math.max(host.clock.now().getTime(), Date.now()) + s * 1_000));
+
+/** Makes the attempt that is due, lets it fail, and gives the delivery; its retry is due after `WAITS_s[number - 1]`. */
+async function fail(subject: Subject, number: number): Promise<DeliveryState> {
+  moveBy(0);
+  if ((await fetch(subject)) !== 1) throw new Error(`attempt ${number} is not due`);
+  await until(
+    () => look(subject),
+    (delivery) => delivery?.attempts.filter(({ outcome }) => outcome === 'failed').length === number,
+  );
+  return (await ended(subject)) as DeliveryState;
+}
+
+/** A delivery of its own in this state. */
+async function bring(state: string): Promise<Subject> {
+  const connection = await insertConnection(db);
+  const path = `/${connection.id}`;
+  const subscription = await insertSubscription(db, connection, hook.url.replace('/hook', path));
+  const subject = { connection, subscription, path };
+  await record(db, connection);
+  const [kind, number] = state.split(' ');
+  switch (kind) {
+    case 'recorded':
+      return subject;
+    case 'delivered':
+      manners.set(path, 'accept');
+      await fetch(subject);
+      await until(
+        () => look(subject),
+        (delivery) => delivery?.status === 'delivered',
+      );
+      return subject;
+    case 'canceled':
+      await db.transaction((tx) => deactivateSubscription(tx, { id: subscription, partition: connection.partition }));
+      await db.transaction((tx) => activateSubscription(tx, subscription));
+      return subject;
+  }
+  const failures =
+    kind === 'failed' ? ATTEMPTS : kind === 'sending' ? Number(number) - 1 : WAITS_s.indexOf(Number(number)) + 1;
+  for (let i = 1; i <= failures; i++) {
+    await fail(subject, i);
+    if (i < failures || kind === 'sending') moveBy(WAITS_s[i - 1] as number);
+  }
+  if (kind === 'sending') {
+    manners.set(path, 'hold');
+    const before = held.length;
+    await fetch(subject);
+    await until(
+      async () => held.length,
+      (count) => count > before,
+    );
+    manners.delete(path);
+  }
+  return subject;
+}
+
+/** As the routes do it. Gives what a replay answers. */
+async function act(action: Action, { connection, subscription }: Subject, delivery: DeliveryState): Promise<unknown> {
+  const { id, partition } = connection;
+  return db.transaction(async (tx) => {
+    switch (action) {
+      case 'deactivate':
+        await lockSubscription(tx, { id: subscription, connection_id: id });
+        return deactivateSubscription(tx, { id: subscription, partition });
+      case 'disconnect':
+        await lockIdleConnection(tx, id);
+        await clearSession(tx, id);
+        await cancelQueuedOperations(tx, connection, 'connection_disconnected');
+        return disableSubscriptions(tx, connection);
+      case 'delete':
+        await lockIdleConnection(tx, id);
+        await disableSubscriptions(tx, connection);
+        return deleteConnection(tx, id);
+      case 'replay':
+        return replayDelivery(tx, delivery.id);
+      case 'bulk replay': {
+        const none = '00000000-0000-0000-0000-000000000000';
+        return (await replayFailedDeliveries(tx, subscription, new Date(0), none, 100))?.replayed ?? 'inactive';
+      }
+    }
+  });
+}
+
+/** Answers what is held, and lets a time pass in which every retry would have come. */
+async function letGo(subject: Subject, status: number): Promise<void> {
+  for (const response of held.splice(0)) response.writeHead(status).end();
+  await until(
+    async () => host.dispatcher.stats().in_flight,
+    (inFlight) => inFlight === 0,
+  );
+  await ended(subject);
+}
+
+async function jobs(sql: Database, deliveryId: string): Promise<number> {
+  return (await sql.query('testJobsOf', 'select 1 from pgboss.job where id = $1', [deliveryId])).length;
+}
+
+const replays = async (subject: Subject): Promise<number | undefined> => {
+  const rows = await db.query<{ replay_count: number }>(
+    'testReplays',
+    'select replay_count from delivery where subscription_id = $1',
+    [subject.subscription],
+  );
+  return rows[0]?.replay_count;
+};
+
+for (const state of [...LIVE, ...OVER]) {
+  t.test(`a delivery that is ${state}`, async (t) => {
+    const live = LIVE.includes(state);
+    const sending = state.startsWith('sending');
+    for (const action of ACTIONS) {
+      await t.test(action, async (t) => {
+        const subject = await bring(state);
+        const before = (await look(subject)) as DeliveryState;
+        t.equal(before.status, live ? (sending ? 'sending' : 'pending') : state);
+        const requests = came(subject);
+        const answer = await act(action, subject, before);
+
+        if (action === 'delete') {
+          await letGo(subject, 200);
+          moveBy(WAITS_s.at(-1)!);
+          await fetch(subject);
+          t.equal(await look(subject), undefined, 'it is gone');
+          t.equal(await jobs(db, before.id), 0, 'and so is its job');
+          t.equal(came(subject), requests, 'nothing more is sent');
+          return;
+        }
+
+        if (action === 'deactivate' || action === 'disconnect') {
+          await letGo(subject, 200);
+          moveBy(WAITS_s.at(-1)!);
+          t.equal(await fetch(subject), 0, 'nothing is due any more');
+          t.equal(came(subject), requests);
+          const after = (await look(subject)) as DeliveryState;
+          const status = live ? 'canceled' : state;
+          t.match(after, { status, job: null, next_attempt_at: null, attempt_count: before.attempt_count });
+          const last = after.attempts.at(-1);
+          if (sending) t.match(last, { sequence: before.attempt_count, outcome: 'canceled', closed: true });
+          t.ok(after.attempts.every(({ closed }) => closed));
+          const refusal = state === 'failed' ? 'subscription_inactive' : 'delivery_not_failed';
+          t.equal(await act('replay', subject, before), refusal, 'it is not replayed');
+          t.equal(await act('bulk replay', subject, before), 'inactive');
+          await db.transaction((tx) => activateSubscription(tx, subject.subscription));
+          t.equal(await fetch(subject), 0, 'an active subscription does not bring it back');
+          t.equal((await look(subject))?.status, status);
+          return;
+        }
+
+        if (state !== 'failed') {
+          t.equal(answer, action === 'replay' ? 'delivery_not_failed' : 0, 'refused');
+          t.strictSame(await look(subject), before, 'and nothing has changed');
+          t.equal(await replays(subject), 0);
+          if (!live) return;
+          await letGo(subject, 500);
+          for (;;) {
+            const made = ((await look(subject)) as DeliveryState).attempt_count;
+            if (made === ATTEMPTS) break;
+            if (made > 0) moveBy(WAITS_s[made - 1] as number);
+            await fail(subject, made + 1);
+          }
+          t.match(await look(subject), { status: 'failed', attempt_count: ATTEMPTS, job: null });
+          t.equal(came(subject), ATTEMPTS, 'five attempts in all');
+          return;
+        }
+
+        t.equal(answer, action === 'replay' ? 'replayed' : 1);
+        t.equal(await replays(subject), 1);
+        t.match(await look(subject), {
+          id: before.id,
+          status: 'pending',
+          attempt_count: ATTEMPTS,
+          series_attempts: 0,
+          job: 'created',
+        });
+        t.equal(await act('replay', subject, before), 'delivery_not_failed', 'once');
+        for (let i = 1; i <= ATTEMPTS; i++) {
+          const { status, next_attempt_at, attempt_count } = await fail(subject, ATTEMPTS + i);
+          t.equal(attempt_count, ATTEMPTS + i);
+          const wait_s = WAITS_s[i - 1];
+          if (wait_s === undefined) t.equal(status, 'failed');
+          else {
+            t.strictSame(next_attempt_at, new Date(host.clock.now().getTime() + wait_s * 1_000));
+            host.clock.moveTo(new Date(host.clock.now().getTime() + wait_s * 1_000 - 1));
+            if (host.clock.now().getTime() > Date.now()) t.equal(await fetch(subject), 0, 'not a millisecond early');
+            host.clock.moveTo(next_attempt_at as Date);
+          }
+        }
+        moveBy(WAITS_s.at(-1)!);
+        t.equal(await fetch(subject), 0, 'and no further one');
+        const after = (await look(subject)) as DeliveryState;
+        t.match(after, { status: 'failed', attempt_count: 2 * ATTEMPTS, job: null });
+        t.strictSame(
+          after.attempts.map(({ sequence }) => sequence),
+          Array.from({ length: 2 * ATTEMPTS }, (_, i) => i + 1),
+        );
+        t.equal(came(subject), 2 * ATTEMPTS);
+      });
+    }
+  });
+}

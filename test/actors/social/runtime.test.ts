@@ -1,0 +1,54 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { MessageChannel } from 'node:worker_threads';
+import t from 'tap';
+import type { Execution } from '../../../actors/execution.js';
+import { BrowserLink } from '../../../actors/social/browser-link.js';
+import { createSocialRuntime } from '../../../actors/social/runtime.js';
+import { Channel } from '../../../browser-pool/channel.js';
+import type { FromBrowser, ToBrowser } from '../../../browser-pool/messages.js';
+import { keyRing } from '../../../storage/encryption.js';
+import { addProxy, pinConnection } from '../../../storage/proxies.js';
+import type { ConnectionRow } from '../../../storage/records.js';
+import { sessionContext } from '../../../storage/sealing.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+
+t.test('a write boundary that the database does not take says so, and nobody is said to have cancelled', async (t) => {
+  const { db } = await freshDatabase(t);
+  const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
+  const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
+  const proxy = await addProxy(db, ring, { region: 'US', url: 'http://127.0.0.1:1' });
+  await pinConnection(db, id, proxy.id);
+  const sealed = ring.seal('{}', sessionContext(id));
+  await db.query('testSession', 'update connection set session_sealed = $2 where id = $1', [id, sealed]);
+  const [connection] = await db.query<ConnectionRow>('testConnection', 'select * from connection where id = $1', [id]);
+  if (!connection) throw new Error('no connection');
+
+  // The other end of the line, as a browser host would speak.
+  const { port1, port2 } = new MessageChannel();
+  const host = new Channel<FromBrowser, ToBrowser>(port2);
+  t.teardown(() => host.close());
+  const heard: string[] = [];
+  host.onMessage((message) => {
+    heard.push(message.type);
+    if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
+    if (message.type !== 'cancel') return;
+    host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
+  });
+  const link = new BrowserLink();
+  link.connect(port1);
+
+  const lost = new Error('the connection to the database was lost');
+  const execution: Execution = {
+    operationId: randomUUID(),
+    capability: 'social.message.send',
+    input: { recipient_actor_id: 'ACoAAnobody', body: 'Hello' },
+    connection,
+    epoch: 1,
+    signal: new AbortController().signal,
+    boundary: () => Promise.reject(lost),
+    challenge: () => Promise.reject(new Error('no challenge was raised')),
+  };
+  await t.rejects(createSocialRuntime({ db, ring, link: () => link }).run(execution), lost);
+  t.strictSame(heard, ['run', 'cancel'], 'and nothing was let go');
+});

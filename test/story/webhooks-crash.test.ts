@@ -1,0 +1,286 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import t, { type Test } from 'tap';
+import type { Database } from '../../storage/database.js';
+import { recordEvents } from '../../storage/events-record.js';
+import { until } from '../actors/deliveries/host.js';
+import { authority, receiver } from '../actors/deliveries/receiver.js';
+import type { Client } from '../fixture/client.js';
+import { nameServer } from '../fixture/name-server.js';
+import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+
+/** More than two batches of a bulk replay. */
+const BULK = 2_200;
+/** A batch of a bulk replay. */
+const BATCH = 1_000;
+const ATTEMPTS = 5;
+const HOST = 'crash.hooks.test';
+const LOCK = 4712;
+
+const certificates = await authority();
+const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
+
+async function subscribe(client: Client, callback_url: string): Promise<{ connection: string; subscription: string }> {
+  const connection = await client.connect({
+    provider: 'simulated',
+    external_actor: { kind: 'person', id: randomUUID() },
+  });
+  const { status, body } = await client.send('POST', `/v1/connections/${connection}/subscriptions`, {
+    event_types: ['message_received'],
+    callback_url,
+  });
+  if (status !== 201) throw new Error(`${callback_url}: ${status} ${JSON.stringify(body)}`);
+  return { connection, subscription: String(body.id) };
+}
+
+const emit = (client: Client, connection: string) =>
+  client.send('POST', `/v1/connections/${connection}/simulated-events`, { type: 'message_received', data: {} });
+
+/** Deliveries of the connection that have failed five times, as if long ago. Nobody sees them before. */
+async function failedDeliveries(
+  { db, workspaceId }: ServiceGround,
+  connectionId: string,
+  count: number,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const events = Array.from({ length: count }, () => ({
+      connectionId,
+      providerEventId: randomUUID(),
+      type: 'message_received' as const,
+      data: {},
+    }));
+    await recordEvents(tx, workspaceId, events);
+    await tx.query(
+      'testFailed',
+      `with failed as (
+         update delivery d set status = 'failed', attempt_count = $2, series_attempts = $2, next_attempt_at = null,
+           last_error = 'status_500'
+         from subscription s where s.id = d.subscription_id and s.connection_id = $1 returning d.id
+       ), attempted as (
+         insert into delivery_attempt (id, delivery_id, sequence, outcome, status_code, error, started_at, completed_at)
+         select gen_random_uuid(), f.id, n, 'failed', 500, 'status', now(), now() from failed f, generate_series(1, $2) n
+       )
+       delete from pgboss.job_common j using failed f where j.id = f.id`,
+      [connectionId, ATTEMPTS],
+    );
+  });
+}
+
+interface State {
+  id: string;
+  status: string;
+  replay_count: number;
+  job: string | null;
+  /** The outcomes of the attempts after the first five of a replayed delivery, in order. */
+  outcomes: string[];
+}
+
+const states = (db: Database, subscription: string, after = 0): Promise<State[]> =>
+  db.query<State>(
+    'testStates',
+    `select d.id, d.status, d.replay_count, j.state::text as job,
+       (select coalesce(array_agg(a.outcome order by a.sequence), '{}') from delivery_attempt a
+        where a.delivery_id = d.id and a.sequence > $2) as outcomes
+     from delivery d left join pgboss.job_common j on j.id = d.id where d.subscription_id = $1 order by d.event_id`,
+    [subscription, after],
+  );
+
+/** Resolves once sessions of this database wait for a lock of the kind; `mine` holds it. */
+async function waitedFor(mine: pg.PoolClient, kind: 'advisory' | 'transactionid'): Promise<void> {
+  for (;;) {
+    const { rows } = await mine.query(
+      `select 1 from pg_locks l join pg_stat_activity a on a.pid = l.pid
+       where l.locktype = $1 and not l.granted and a.datname = current_database()`,
+      [kind],
+    );
+    if (rows.length > 0) return;
+  }
+}
+
+/** A listener that takes connections and says nothing, until it hands them to the receiver behind it. */
+async function mute(t: Test, target: number): Promise<{ port: number; taken: Promise<unknown>; speak(): void }> {
+  let speaking = false;
+  const sockets = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    if (!speaking) return;
+    const through = net.connect(target, '127.0.0.1').on('error', () => socket.destroy());
+    socket.pipe(through).pipe(socket);
+  });
+  const taken = once(server, 'connection');
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    taken,
+    speak() {
+      speaking = true;
+    },
+  };
+}
+
+t.test('a service killed at any point between a claim and an answer, and amid replays, forgets nothing', async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'callbacks-'));
+  t.teardown(() => rm(dir, { recursive: true, force: true }));
+  const CALLBACK_CA_FILE = join(dir, 'ca.pem');
+  await writeFile(CALLBACK_CA_FILE, certificates.ca);
+  const names = await nameServer(t);
+  names.zone.set(HOST, [{ a: '127.0.0.1' }]);
+  let up = false;
+  const held: ServerResponse[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => {
+    if (up) response.writeHead(204).end();
+    else held.push(response);
+  });
+  const named = await receiver(t, await certificates.issue({ host: HOST }));
+  const silent = await mute(t, hook.port);
+  const ground = await serviceGround(t, {
+    CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
+    CALLBACK_CA_FILE,
+    CALLBACK_DNS_SERVERS: names.address,
+    BROWSER_PATH: '/bin/false',
+  });
+  const { db } = ground;
+  const before = await startService(t, ground);
+  const { client } = before;
+  const at = (path: string, port = hook.port) => subscribe(client, `https://127.0.0.1:${port}${path}`);
+  const came = (path: string) => hook.received.filter((request) => request.path === path);
+  const bulk = await at('/bulk');
+  const single = await at('/single');
+  const asked = await at('/asked');
+  const starting = await at('/starting');
+  const handshake = await at('/handshake', silent.port);
+  const lookup = await subscribe(client, `https://${HOST}:${named.port}/lookup`);
+  await failedDeliveries(ground, bulk.connection, BULK);
+  await failedDeliveries(ground, single.connection, 1);
+  await failedDeliveries(ground, asked.connection, 1);
+  const [[replayed], [unanswered], inBulk] = (await Promise.all(
+    [single, asked, bulk].map(({ subscription }) => states(db, subscription)),
+  )) as [State[], State[], State[]];
+
+  const locker = await db.pool.connect();
+  t.teardown(() => locker.release(true));
+  // The second batch of the bulk replay and the replay of `asked` wait for rows, the start of `starting` for a trigger.
+  await locker.query(`create function hold_start() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(${LOCK}); return new; end $$`);
+  await locker.query(`create trigger hold_start before update on delivery
+    for each row when (old.subscription_id = '${starting.subscription}') execute function hold_start()`);
+  await locker.query(`select pg_advisory_lock(${LOCK})`);
+  await locker.query('begin');
+  await locker.query('select 1 from delivery where id = any($1) for update', [[inBulk[BATCH + 1]!.id, unanswered!.id]]);
+
+  await client.send('POST', `/v1/deliveries/${replayed!.id}/replay`);
+  await until(
+    async () => came('/single').length,
+    (count) => count === 1,
+  );
+  const lost = [
+    client.send('POST', `/v1/deliveries/${unanswered!.id}/replay`),
+    client.send('POST', `/v1/subscriptions/${bulk.subscription}/replay-failed`, { since: '2000-01-01T00:00:00Z' }),
+  ];
+  const unansweredRequests = Promise.allSettled(lost);
+  await waitedFor(locker, 'transactionid');
+  await until(
+    async () => came('/bulk').length,
+    (count) => count >= 1,
+  );
+  await emit(client, handshake.connection);
+  await silent.taken;
+  await emit(client, starting.connection);
+  await waitedFor(locker, 'advisory');
+  names.zone.set(HOST, 'silent');
+  const questions = names.asked(HOST);
+  await emit(client, lookup.connection);
+  await until(
+    async () => names.asked(HOST),
+    (count) => count > questions,
+  );
+  await before.kill();
+
+  // The dead service's own sessions still wait for the locks: PostgreSQL ends them as a machine's loss would.
+  await locker.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  await locker.query('commit');
+  await locker.query(`select pg_advisory_unlock(${LOCK})`);
+  const answers = await unansweredRequests;
+  t.strictSame(
+    answers.map(({ status }) => status),
+    ['rejected', 'rejected'],
+    'neither replay was answered',
+  );
+  const heldBack = new Set(hook.received.map(({ headers }) => headers['x-cs-delivery-id']));
+  const [notReplayed] = await states(db, asked.subscription);
+  t.match(notReplayed, { status: 'failed', replay_count: 0, job: null }, 'a replay that was not answered was not made');
+  const halfway = await states(db, bulk.subscription, ATTEMPTS);
+  const inFirstBatch = halfway.filter(({ replay_count }) => replay_count === 1);
+  t.equal(inFirstBatch.length, BATCH, 'of the bulk replay its first batch was made');
+  t.ok(
+    inFirstBatch.every(({ job }) => job !== null),
+    'each with a job',
+  );
+  t.ok(halfway.every(({ replay_count, status, job }) => replay_count === 1 || (status === 'failed' && job === null)));
+
+  up = true;
+  silent.speak();
+  names.zone.set(HOST, [{ a: '127.0.0.1' }]);
+  const after = await startService(t, ground);
+  const delivered = (subscription: string, count: number, past = 0) =>
+    until(
+      () => states(db, subscription, past),
+      (rows) => rows.filter(({ status }) => status === 'delivered').length === count,
+    );
+
+  const [atLookup] = await delivered(lookup.subscription, 1);
+  t.strictSame(atLookup?.outcomes, ['abandoned', 'delivered'], 'killed at the name lookup');
+  t.equal(named.received.length, 1, 'whose first attempt sent nothing');
+  const [atHandshake] = await delivered(handshake.subscription, 1);
+  t.strictSame(atHandshake?.outcomes, ['abandoned', 'delivered'], 'killed in the handshake');
+  t.equal(came('/handshake').length, 1, 'whose first attempt sent no request');
+  const [atStart] = await delivered(starting.subscription, 1);
+  t.strictSame(atStart?.outcomes, ['delivered'], 'killed before the start was written: there was no attempt');
+  t.equal(came('/starting').length, 1);
+  const [atReplay] = await delivered(single.subscription, 1, ATTEMPTS);
+  t.match(atReplay, { outcomes: ['abandoned', 'delivered'], replay_count: 1, job: null });
+  t.equal(came('/single').length, 2);
+
+  await delivered(bulk.subscription, BATCH, ATTEMPTS);
+  const rest = await after.client.send('POST', `/v1/subscriptions/${bulk.subscription}/replay-failed`, {
+    since: '2000-01-01T00:00:00Z',
+  });
+  t.strictSame([rest.status, rest.body], [202, { replayed: BULK - BATCH }], 'asked again, the rest is replayed');
+  const again = await after.client.send('POST', `/v1/deliveries/${unanswered!.id}/replay`);
+  t.match([again.status, again.body], [202, { status: 'pending', replay_count: 1, attempt_count: ATTEMPTS }]);
+  await delivered(asked.subscription, 1);
+  const all = await delivered(bulk.subscription, BULK, ATTEMPTS);
+  const requests = new Map<string, number>();
+  for (const { headers } of came('/bulk')) {
+    const id = headers['x-cs-delivery-id'] as string;
+    requests.set(id, (requests.get(id) ?? 0) + 1);
+  }
+  const wrong = all.filter(({ id, outcomes, replay_count, job }) => {
+    const abandoned = outcomes.filter((outcome) => outcome === 'abandoned').length;
+    const sent = requests.get(id) ?? 0;
+    // An abandoned attempt was killed before or after it was sent; every other one was sent, once.
+    const onTheWire = abandoned === 0 ? sent === 1 : abandoned === 1 && sent === (heldBack.has(id) ? 2 : 1);
+    return (
+      !onTheWire || outcomes.at(-1) !== 'delivered' || outcomes.length !== 1 + abandoned || replay_count !== 1 || job
+    );
+  });
+  t.strictSame(wrong, [], 'the log matches the wire');
+  t.ok(
+    all.some(({ outcomes }) => outcomes[0] === 'abandoned'),
+    'some were being sent',
+  );
+});
