@@ -48,6 +48,7 @@ t.test('a write boundary that the database does not take says so, and nobody is 
     signal: new AbortController().signal,
     boundary: () => Promise.reject(lost),
     challenge: () => Promise.reject(new Error('no challenge was raised')),
+    storeFile: () => Promise.reject(new Error('no file was stored')),
   };
   await t.rejects(createSocialRuntime({ db, ring, link: () => link }).run(execution), lost);
   t.strictSame(heard, ['run', 'cancel'], 'and nothing was let go');
