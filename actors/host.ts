@@ -86,7 +86,7 @@ class Host {
       onError,
     };
     this.#db = openDatabase({ ...pool, maxConnections: options.databaseConnections });
-    this.#relaxed = openDatabase({ ...pool, maxConnections: 1, relaxedCommits: true });
+    this.#relaxed = openDatabase({ ...pool, maxConnections: 2, relaxedCommits: true });
     this.#boss = openQueues(this.#db, false, onError);
     this.#links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
     const [db, boss, lease, log] = [this.#db, this.#boss, this.#lease, this.#log];
@@ -95,7 +95,7 @@ class Host {
     const forward = (signal: Signal) => {
       this.main.send({ type: 'signal', signal });
     };
-    this.#deliveries = openDeliveries(options.deliveries, { db, ring, boss, lease, log });
+    this.#deliveries = openDeliveries(options.deliveries, { db, relaxed: this.#relaxed, ring, boss, lease, log });
     this.#listeners = new Listeners(options.site, { db, ring, log, recorded });
     const actor: Omit<ActorContext, 'load' | 'idle'> = {
       db,

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { join, relative } from 'node:path';
 import type { Config } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
@@ -8,6 +9,11 @@ export interface Addresses {
   metricsUrl: string;
   /** Null when the provider is not the stand-in network. */
   sandboxControlUrl: string | null;
+}
+
+/** Base address of what listens on `host`, a name or an address; one of IPv6 stands in brackets (RFC 3986). */
+export function baseAddress(host: string, port: number): string {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
 /** The one line that programs read from stdout when LOG_FORMAT is json. */

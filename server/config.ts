@@ -6,7 +6,10 @@ import ipaddr from 'ipaddr.js';
 import typia, { type tags } from 'typia';
 import { type EncryptionKey, parseEncryptionKeys } from '../storage/encryption.js';
 
-/** What the environment says (design: "Running it"), read once at start; nothing else reads `process.env`. */
+/**
+ * What the environment says (design: "Running it"), read once at start. Two read it besides: the HTTP library's bound of headers
+ * (`http/socket.ts`), and the look for a browser (`browser-pool/find-browser.ts`).
+ */
 export interface Config {
   host: string;
   /** 0 takes a free one. */
@@ -26,7 +29,7 @@ export interface Config {
   browserThreads: number;
   /** Warm browser contexts a browser thread keeps at most. */
   browserContexts: number;
-  /** Callback attempts in flight in one actor thread at most. */
+  /** Callback attempts in flight at most, shared out among the actor threads. */
   deliveryConcurrency: number;
   /** CIDRs that callbacks may reach although they are not public (decision E2). Null: none was given. */
   callbackAllowedNetworks: string[] | null;

@@ -10,7 +10,7 @@ import { keyRing } from '../storage/encryption.js';
 import { fingerprintSecret } from '../storage/installation.js';
 import { createLogger, type Logger } from '../storage/log.js';
 import { migrate } from '../storage/migrate.js';
-import { banner, readyLine } from './banner.js';
+import { banner, baseAddress, readyLine } from './banner.js';
 import { type Config, ConfigError, readConfig } from './config.js';
 import { type Edge, startEdge } from './edge.js';
 import { loadEncryptionKeys } from './encryption-keys.js';
@@ -102,7 +102,7 @@ async function start(config: Config, log: Logger, parts: Parts): Promise<string>
   parts.edge = edge;
   const demoKey = await ensureDemoKey(config, db);
   const addresses = {
-    url: `http://${config.host}:${edge.port}`,
+    url: baseAddress(config.host, edge.port),
     metricsUrl: metrics.url,
     sandboxControlUrl: parts.sandbox?.ready.control_url ?? null,
   };

@@ -32,7 +32,7 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** Rejects with one Error when the port is in use. */
+/** Rejects with one Error that names METRICS_PORT when the port is in use: a second node on a machine wants another. */
 export async function startMetrics(port: number, source: MetricsSource): Promise<MetricsServer> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -59,7 +59,10 @@ export async function startMetrics(port: number, source: MetricsSource): Promise
     } else response.writeHead(404).end();
   });
   server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'EADDRINUSE' ? 'the port is in use, 0 takes a free one' : error.message;
+    throw new Error(`METRICS_PORT: cannot listen on 127.0.0.1:${port}: ${why}`);
+  });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     observe: ({ method, route, status, seconds }) =>

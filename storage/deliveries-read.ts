@@ -1,5 +1,5 @@
 import type { Sql } from './database.js';
-import { addJobs } from './jobs.js';
+import { wakeSubscriptions } from './delivery-queue.js';
 import type { DeliveryStatus } from './records.js';
 
 /** Deliveries as callers see them, and their replay. Attempts are made and finished elsewhere. */
@@ -88,12 +88,12 @@ const REPLAYED = `status = 'pending', replay_count = replay_count + 1, series_at
 
 export type ReplayRefusal = 'delivery_not_failed' | 'subscription_inactive';
 
-/** failed → pending with a new job, or why not (decision E5). Run it in a transaction. */
+/** failed → pending and due, or why not (decision E5). Run it in a transaction. */
 export async function replayDelivery(tx: Sql, deliveryId: string): Promise<ReplayRefusal | 'gone' | 'replayed'> {
   // FOR SHARE: a deactivation comes before and refuses this, or after and cancels it.
-  const [row] = await tx.query<{ status: DeliveryStatus; active: boolean; partition: number }>(
+  const [row] = await tx.query<{ status: DeliveryStatus; active: boolean; partition: number; subscription_id: string }>(
     'lockDelivery',
-    `select d.status, s.active, d.partition from delivery d join subscription s on s.id = d.subscription_id
+    `select d.status, s.active, d.partition, d.subscription_id from delivery d join subscription s on s.id = d.subscription_id
      where d.id = $1 for update of d for share of s`,
     [deliveryId],
   );
@@ -101,7 +101,7 @@ export async function replayDelivery(tx: Sql, deliveryId: string): Promise<Repla
   if (row.status !== 'failed') return 'delivery_not_failed';
   if (!row.active) return 'subscription_inactive';
   await tx.query('replayDelivery', `update delivery set ${REPLAYED} where id = $1`, [deliveryId]);
-  await addJobs(tx, 'delivery', [{ id: deliveryId, partition: row.partition }]);
+  await wakeSubscriptions(tx, [{ id: row.subscription_id, partition: row.partition }], new Date());
   return 'replayed';
 }
 
@@ -117,23 +117,24 @@ export async function replayFailedDeliveries(
   afterEvent: string,
   limit: number,
 ): Promise<{ replayed: number; lastEvent: string } | null> {
-  const [subscription] = await tx.query<{ active: boolean }>(
+  const [subscription] = await tx.query<{ active: boolean; partition: number }>(
     'shareSubscription',
-    'select active from subscription where id = $1 for share',
+    'select active, partition from subscription where id = $1 for share',
     [subscriptionId],
   );
   if (!subscription?.active) return null;
-  const rows = await tx.query<{ id: string; event_id: string; partition: number }>(
+  const rows = await tx.query<{ event_id: string }>(
     'replayFailedDeliveries',
     `update delivery set ${REPLAYED} from (
        select d.id from delivery d join event e on e.id = d.event_id
        where d.subscription_id = $1 and d.status = 'failed' and d.event_id > $3 and e.received_at > $2
        order by d.event_id limit $4 for update of d
      ) chosen where delivery.id = chosen.id
-     returning delivery.id, delivery.event_id, delivery.partition`,
+     returning delivery.event_id`,
     [subscriptionId, since, afterEvent, limit],
   );
-  if (rows.length > 0) await addJobs(tx, 'delivery', rows);
+  if (rows.length > 0)
+    await wakeSubscriptions(tx, [{ id: subscriptionId, partition: subscription.partition }], new Date());
   const events = rows.map((row) => row.event_id).sort();
   return { replayed: rows.length, lastEvent: events.at(-1) ?? afterEvent };
 }

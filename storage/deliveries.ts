@@ -1,5 +1,6 @@
 import type { Sql } from './database.js';
-import { queueName, removeJobs, rescheduleJobs } from './jobs.js';
+import { wakeSubscriptions } from './delivery-queue.js';
+import { removeJobs } from './jobs.js';
 import type { EventType } from './records.js';
 
 /**
@@ -16,15 +17,12 @@ import type { EventType } from './records.js';
  */
 export interface HeldDelivery {
   id: string;
-  partition: number;
   epoch: number;
   attemptId: string;
 }
 
 /** A delivery that went from pending to sending, with all its sender needs. */
-export interface StartedDelivery {
-  outcome: 'started';
-  id: string;
+export interface StartedDelivery extends HeldDelivery {
   subscription_id: string;
   connection_id: string;
   callback_url: string;
@@ -41,59 +39,73 @@ export interface StartedDelivery {
   attempt_count: number;
 }
 
-/**
- * Why a delivery did not start. `settled`: it is delivered, failed, canceled or gone, and its job can go; `held`: it is
- * sending already; `fenced`: the epoch is stale and nothing was written.
- */
-export type StartOutcome = StartedDelivery | { outcome: 'settled' | 'held' | 'fenced'; id: string };
-
-/** Which subscription each delivery belongs to. Deliveries that are gone are left out. */
-export async function deliverySubscriptions(
-  db: Sql,
-  ids: string[],
-): Promise<{ id: string; subscription_id: string }[]> {
-  return db.query('deliverySubscriptions', 'select id, subscription_id from delivery where id = any($1)', [ids]);
+/** What one subscription may start: at most `attempts.length` deliveries, one for each of these new attempts. */
+export interface Claim {
+  subscription: { id: string; partition: number; epoch: number };
+  attemptIds: string[];
 }
 
-/** pending → sending, with a new attempt that starts `at`. One outcome for each delivery, in no particular order. */
-export async function startDeliveries(db: Sql, deliveries: HeldDelivery[], at: Date): Promise<StartOutcome[]> {
-  return db.query<StartOutcome>(
+/**
+ * pending → sending for deliveries that are due, oldest due first, each with one of the attempts given, started `at`. Fewer
+ * come back than were asked for when no more is due, or the epoch is stale. Safe to commit without waiting for the
+ * disk: a start that is lost leaves the delivery pending, to be made again. Index: delivery_due.
+ */
+export async function startDeliveries(db: Sql, claims: Claim[], at: Date): Promise<StartedDelivery[]> {
+  return db.query<StartedDelivery>(
     'startDeliveries',
     `with input as (
-       select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[]) i(id, partition, epoch, attempt_id)
+       select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::integer[], $5::integer[])
+         i(subscription_id, partition, epoch, most, first)
      ), fence as materialized (
        select p.id, p.epoch from partition p
        where (p.id, p.epoch) in (select i.partition, i.epoch from input i) order by p.id for key share
-     ), locked as materialized (
-       select d.id, d.status from delivery d where d.id = any($1) order by d.id for update
+     ), due as materialized (
+       select d.id, i.epoch, i.first, (row_number() over (partition by i.subscription_id))::integer as turn
+       from input i join fence f on f.id = i.partition and f.epoch = i.epoch
+       cross join lateral (
+         select d.id from delivery d
+         where d.subscription_id = i.subscription_id and d.status = 'pending' and d.next_attempt_at <= greatest(now(), $7)
+         order by d.next_attempt_at, d.event_id limit i.most for update skip locked) d
      ), started as (
-       update delivery d set status = 'sending', epoch = i.epoch, next_attempt_at = null,
+       update delivery d set status = 'sending', epoch = x.epoch, next_attempt_at = null,
          attempt_count = d.attempt_count + 1, series_attempts = d.series_attempts + 1
-       from input i join fence f on f.id = i.partition and f.epoch = i.epoch join locked l on l.id = i.id
-       where d.id = i.id and d.partition = i.partition and l.status = 'pending'
-       returning d.id, d.subscription_id, d.event_id, d.attempt_count, i.attempt_id
+       from due x where d.id = x.id
+       returning d.id, d.subscription_id, d.partition, d.epoch, d.event_id, d.attempt_count, ($6::uuid[])[x.first + x.turn] as attempt_id
      ), attempt as (
        insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
-       select s.attempt_id, s.id, s.attempt_count, 'sending', $5 from started s
+       select s.attempt_id, s.id, s.attempt_count, 'sending', $7 from started s
      )
-     select case when s.id is not null then 'started' when f.id is null then 'fenced'
-         when l.status in ('pending', 'sending') then 'held' else 'settled' end as outcome,
-       i.id, s.subscription_id, b.connection_id, b.callback_url, b.secret_sealed, b.previous_secret_sealed,
-       b.previous_valid_until, s.event_id, e.type as event_type, e.provider_event_id, e.received_at,
-       e.data::text as event_data, s.attempt_count
-     from input i
-     left join fence f on f.id = i.partition and f.epoch = i.epoch
-     left join locked l on l.id = i.id
-     left join started s on s.id = i.id
-     left join subscription b on b.id = s.subscription_id
-     left join event e on e.id = s.event_id`,
+     select s.id, s.epoch, s.attempt_id as "attemptId", s.subscription_id, b.connection_id, b.callback_url, b.secret_sealed,
+       b.previous_secret_sealed, b.previous_valid_until, s.event_id, e.type as event_type, e.provider_event_id,
+       e.received_at, e.data::text as event_data, s.attempt_count
+     from started s join subscription b on b.id = s.subscription_id join event e on e.id = s.event_id
+     order by s.event_id`,
     [
-      deliveries.map((d) => d.id),
-      deliveries.map((d) => d.partition),
-      deliveries.map((d) => d.epoch),
-      deliveries.map((d) => d.attemptId),
+      claims.map(({ subscription }) => subscription.id),
+      claims.map(({ subscription }) => subscription.partition),
+      claims.map(({ subscription }) => subscription.epoch),
+      claims.map(({ attemptIds }) => attemptIds.length),
+      claims.map((_, i) => claims.slice(0, i).reduce((sum, { attemptIds }) => sum + attemptIds.length, 0)),
+      claims.flatMap(({ attemptIds }) => attemptIds),
       at,
     ],
+  );
+}
+
+/**
+ * Takes back starts whose answer was lost on the way: whatever of these attempts was written goes, and its delivery is pending again, due
+ * `at`. Nothing of them was sent.
+ */
+export async function undoStarts(db: Sql, attemptIds: string[], at: Date): Promise<void> {
+  await db.query(
+    'undoStarts',
+    `with undone as (
+       delete from delivery_attempt where id = any($1) and outcome = 'sending' returning delivery_id
+     )
+     update delivery d set status = 'pending', epoch = null, next_attempt_at = $2,
+       attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1
+     from undone u where d.id = u.delivery_id and d.status = 'sending'`,
+    [attemptIds, at],
   );
 }
 
@@ -112,8 +124,7 @@ export interface FinishedDelivery {
 }
 
 /**
- * sending → delivered, failed, or pending until the next attempt is due; the attempt is closed and the job deleted or
- * put back in the same statement, which saves the round trips of a transaction around several. `waits_s` are the seconds between the attempts of a series: one more attempt than
+ * sending → delivered, failed, or pending until the next attempt is due; the attempt is closed. `waits_s` are the seconds between the attempts of a series: one more attempt than
  * waits is made. A delivery that was canceled meanwhile stays so, its attempt is closed as canceled with what was seen.
  * Those that are no longer held are left out.
  */
@@ -129,10 +140,10 @@ export async function finishDeliveries(
        select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::integer[], $6::text[])
          i(id, epoch, attempt_id, outcome, status_code, error)
      ), locked as materialized (
-       select d.id, d.partition, d.status, d.epoch, d.series_attempts
+       select d.id, d.status, d.epoch, d.series_attempts
        from delivery d where d.id = any($1) order by d.id for update
      ), judged as materialized (
-       select i.*, 'delivery-' || l.partition as queue, case when l.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then 'delivered'
+       select i.*, case when l.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then 'delivered'
            when l.series_attempts > cardinality($8::integer[]) then 'failed' else 'pending' end as becomes,
          $7::timestamptz + ($8::integer[])[l.series_attempts] * interval '1 second' as due
        from input i join locked l on l.id = i.id join delivery_attempt a on a.id = i.attempt_id
@@ -147,12 +158,6 @@ export async function finishDeliveries(
        update delivery_attempt a set outcome = case when j.becomes = 'canceled' then 'canceled' else j.outcome end,
          status_code = j.status_code, error = j.error, completed_at = $7
        from judged j where a.id = j.attempt_id and a.outcome = 'sending'
-     ), done as (
-       delete from pgboss.job_common b using judged j
-       where j.becomes <> 'pending' and b.name = j.queue and b.id = j.id
-     ), again as (
-       update pgboss.job_common b set state = 'created', started_on = null, start_after = j.due
-       from judged j where j.becomes = 'pending' and b.name = j.queue and b.id = j.id
      )
      select id, becomes as status, case when becomes = 'pending' then due end as "nextAttemptAt" from judged`,
     [
@@ -169,137 +174,16 @@ export async function finishDeliveries(
 }
 
 /**
- * Puts fetched deliveries back into their queues, to be fetched again from `startAfter` on: there is no room to hold
- * them. Those whose epoch is stale are left to the new owner. Run it in a transaction.
- */
-export async function putBackDeliveries(
-  tx: Sql,
-  deliveries: { id: string; partition: number; epoch: number; startAfter: Date }[],
-): Promise<void> {
-  const owned = await tx.query<{ id: number; epoch: number }>(
-    'fencePartitions',
-    `select p.id, p.epoch from partition p
-     where (p.id, p.epoch) in (select * from unnest($1::smallint[], $2::bigint[])) order by p.id for key share`,
-    [deliveries.map((d) => d.partition), deliveries.map((d) => d.epoch)],
-  );
-  const epochs = new Map(owned.map((p) => [p.id, p.epoch]));
-  const held = deliveries.filter((d) => epochs.get(d.partition) === d.epoch);
-  if (held.length > 0) {
-    await rescheduleJobs(
-      tx,
-      held.map(({ id, partition, startAfter }) => ({ queue: 'delivery', partition, id, startAfter })),
-    );
-  }
-}
-
-/** How a backlog is spread: one delivery each `pace_ms` while that ends within the spread, else, or without one, evenly. */
-export interface BacklogSpread {
-  pace_ms: number | null;
-  /** For each delivery of the backlog, within the bounds. */
-  spread_ms: number;
-  spread_min_ms: number;
-  spread_max_ms: number;
-}
-
-/**
- * Puts off every job of the subscription that is due and not fetched yet, in one statement: its receiver cannot take them
- * now, and fetching them only to put them back would hold up the other subscriptions of the partition for as long. Gives
- * how many and when the first is due again; nothing under a stale epoch. It waits for no lock on a job. Index: delivery_by_status.
- */
-export async function putOffBacklog(
-  db: Sql,
-  subscription: { id: string; partition: number; epoch: number },
-  from: Date,
-  { pace_ms, spread_ms, spread_min_ms, spread_max_ms }: BacklogSpread,
-): Promise<{ count: number; first: Date | null }> {
-  const [row] = await db.query<{ count: number; first: Date | null }>(
-    'putOffBacklog',
-    `with fence as materialized (
-       select p.id from partition p where p.id = $2 and p.epoch = $3 for key share
-     ), due as materialized (
-       select j.name, j.id, d.event_id
-       from delivery d join pgboss.job_common j on j.name = $4 and j.id = d.id
-       where d.subscription_id = $1 and d.status = 'pending' and exists (select 1 from fence)
-         and j.state = 'created' and j.start_after <= greatest(now(), $5)
-       for update of j skip locked
-     ), backlog as materialized (
-       select name, id, row_number() over (order by event_id) * $6::float8 as turn_ms,
-         least(greatest(count(*) over () * $7::float8, $8), $9) as spread_ms
-       from due
-     ), put_off as (
-       update pgboss.job_common j
-       set start_after = $5 + interval '1 millisecond'
-         * case when b.turn_ms <= b.spread_ms then b.turn_ms else random() * b.spread_ms end
-       from backlog b
-       where j.name = b.name and j.id = b.id
-       returning j.start_after
-     )
-     select count(*)::int as count, min(start_after) as first from put_off`,
-    [
-      subscription.id,
-      subscription.partition,
-      subscription.epoch,
-      queueName('delivery', subscription.partition),
-      from,
-      pace_ms,
-      spread_ms,
-      spread_min_ms,
-      spread_max_ms,
-    ],
-  );
-  return row ?? { count: 0, first: null };
-}
-
-/**
- * Takes the jobs of a subscription's backlog, in order of its events from `afterEvent` on, as a fetch from the queue would:
- * those whose attempt is due and that were put off only because there was no room. Gives them in that order; none under a stale
- * epoch. Index: delivery_by_status.
- */
-export async function takeBacklog(
-  db: Sql,
-  subscription: { id: string; partition: number; epoch: number },
-  afterEvent: string,
-  at: Date,
-  limit: number,
-): Promise<{ id: string; event_id: string }[]> {
-  return db.query<{ id: string; event_id: string }>(
-    'takeBacklog',
-    `with fence as materialized (
-       select p.id from partition p where p.id = $2 and p.epoch = $3 for key share
-     ), chosen as materialized (
-       select j.name, j.id, d.event_id
-       from delivery d join pgboss.job_common j on j.name = $4 and j.id = d.id
-       where d.subscription_id = $1 and d.status = 'pending' and d.event_id > $5 and exists (select 1 from fence)
-         and d.next_attempt_at <= greatest(now(), $6) and j.state = 'created'
-       order by d.event_id limit $7 for update of j skip locked
-     ), taken as (
-       update pgboss.job_common j set state = 'active', started_on = now()
-       from chosen c where j.name = c.name and j.id = c.id
-     )
-     select id, event_id from chosen order by event_id`,
-    [
-      subscription.id,
-      subscription.partition,
-      subscription.epoch,
-      queueName('delivery', subscription.partition),
-      afterEvent,
-      at,
-      limit,
-    ],
-  );
-}
-
-/**
  * Part of a partition's recovery: what its former owner left sending goes back to pending, due `at`, and the open
  * attempt is closed as abandoned (decision E6). The attempt may have reached the receiver, so it keeps its number; it does
  * not count towards the five of the series, because they judge the receiver and this one says nothing about it. The jobs
- * are released by the caller. Gives how many there were.
+ * of their subscriptions become due; those that were fetched are released by the caller. Gives how many there were.
  */
 export async function recoverDeliveries(tx: Sql, partitions: number[], at: Date): Promise<number> {
-  const rows = await tx.query<{ id: string }>(
+  const rows = await tx.query<{ id: string; partition: number }>(
     'recoverDeliveries',
     `with lost as materialized (
-       select d.id from delivery d where d.partition = any($1) and d.status = 'sending' order by d.id for update
+       select d.id, d.subscription_id, d.partition from delivery d where d.partition = any($1) and d.status = 'sending' order by d.id for update
      ), recovered as (
        update delivery d set status = 'pending', epoch = null, next_attempt_at = $2,
          series_attempts = greatest(d.series_attempts - 1, 0)
@@ -308,9 +192,10 @@ export async function recoverDeliveries(tx: Sql, partitions: number[], at: Date)
        update delivery_attempt a set outcome = 'abandoned', completed_at = $2
        from lost l where a.delivery_id = l.id and a.outcome = 'sending'
      )
-     select id from lost`,
+     select subscription_id as id, partition from lost`,
     [partitions, at],
   );
+  await wakeSubscriptions(tx, rows, at);
   return rows.length;
 }
 
@@ -320,7 +205,7 @@ export async function recoverDeliveries(tx: Sql, partitions: number[], at: Date)
  * are locked in id order, as every other statement over many deliveries does.
  */
 export async function cancelDeliveries(tx: Sql, partition: number, subscriptionIds: string[]): Promise<void> {
-  const rows = await tx.query<{ id: string }>(
+  await tx.query(
     'cancelDeliveries',
     `with doomed as materialized (
        select id from delivery where subscription_id = any($1) and status in ('pending', 'sending') order by id for update
@@ -330,14 +215,8 @@ export async function cancelDeliveries(tx: Sql, partition: number, subscriptionI
        update delivery_attempt a set outcome = 'canceled', completed_at = now()
        from doomed x where a.delivery_id = x.id and a.outcome = 'sending'
      )
-     select id from doomed`,
+     select from doomed`,
     [subscriptionIds],
   );
-  if (rows.length === 0) return;
-  await removeJobs(
-    tx,
-    'delivery',
-    partition,
-    rows.map((row) => row.id),
-  );
+  await removeJobs(tx, 'delivery', partition, subscriptionIds);
 }

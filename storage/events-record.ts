@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from './database.js';
+import { MAKE_DUE } from './delivery-queue.js';
 import { JOB_COLUMNS, JOB_FOREVER } from './jobs.js';
 import type { NewEvent } from './records.js';
 import { storableJson } from './storable-json.js';
@@ -13,7 +14,7 @@ export interface RecordedEvent {
 }
 
 /**
- * Records events, a delivery for each matching active subscription, and the deliveries' jobs, in one statement
+ * Records events, a delivery for each matching active subscription, and makes the subscriptions' jobs due, in one statement
  * (spec: "Events are persisted before delivery"). An event its connection has already is left out (decision E8), as
  * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
  * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes
@@ -66,12 +67,14 @@ export async function recordEvents(tx: Sql, workspaceId: string, events: NewEven
        from addressed a join matching m on m.id = a.id
        returning id, partition, event_id
      ), job as (
-       insert into pgboss.job_common (${JOB_COLUMNS})
-       select d.id, 'delivery-' || d.partition, 'created', null, now(), ${JOB_FOREVER} from delivery d
+       insert into pgboss.job_common as j (${JOB_COLUMNS})
+       select a.id, 'delivery-' || a.partition as name, 'created'::pgboss.job_state, null::timestamptz, now(), ${JOB_FOREVER}
+       from addressed a order by name, id
+       ${MAKE_DUE}
      )
-     select s.id, s.connection_id as "connectionId", c.partition,
-       (select count(*)::int from delivery d where d.event_id = s.id) as deliveries
-     from stored s join connection c on c.id = s.connection_id`,
+     select s.id, s.connection_id as "connectionId", c.partition, coalesce(m.count, 0) as deliveries
+     from stored s join connection c on c.id = s.connection_id
+     left join (select event_id, count(*)::int as count from delivery group by event_id) m on m.event_id = s.id`,
     [
       workspaceId,
       events.map(() => uuidv7()),

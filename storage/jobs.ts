@@ -4,8 +4,8 @@ import type { Database, Sql } from './database.js';
 import { PARTITIONS } from './records.js';
 
 /**
- * The durable queues: two pg-boss queues a partition, `operation-<n>` and `delivery-<n>`; a job's id is the id of
- * its operation or delivery and it carries no data, the row does.
+ * The durable queues: two pg-boss queues a partition, `operation-<n>` and `delivery-<n>`; a job's id is the id of its
+ * operation, or of a subscription that has deliveries to make (delivery-queue.ts), and it carries no data, the row does.
  *
  * pg-boss owns the schema, the queues, fetching and maintenance. The statements below write its job table
  * directly where a job must change in the same statement as our own row, for many queues at once: its API
@@ -85,8 +85,12 @@ export async function addJobs(
 export async function finishJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
   await tx.query(
     'finishJobs',
-    `delete from pgboss.job_common j using unnest($1::text[], $2::uuid[]) i(name, id)
-     where j.name = i.name and j.id = i.id`,
+    `with held as materialized (
+       select j.name, j.id from pgboss.job_common j join unnest($1::text[], $2::uuid[]) i(name, id)
+         on j.name = i.name and j.id = i.id
+       order by j.name, j.id for update of j
+     )
+     delete from pgboss.job_common j using held h where j.name = h.name and j.id = h.id`,
     [jobs.map((j) => queueName(j.queue, j.partition)), jobs.map((j) => j.id)],
   );
 }
@@ -99,23 +103,15 @@ export async function removeJobs(tx: Sql, queue: QueueKind, partition: number, i
   );
 }
 
-/** Puts fetched jobs back, to be fetched again from `startAfter` on. */
-export async function rescheduleJobs(tx: Sql, jobs: (JobRef & { startAfter: Date })[]): Promise<void> {
-  await tx.query(
-    'rescheduleJobs',
-    `update pgboss.job_common j set state = 'created', started_on = null, start_after = i.start_after
-     from unnest($1::text[], $2::uuid[], $3::timestamptz[]) i(name, id, start_after)
-     where j.name = i.name and j.id = i.id`,
-    [jobs.map((j) => queueName(j.queue, j.partition)), jobs.map((j) => j.id), jobs.map((j) => j.startAfter)],
-  );
-}
-
 /** Puts every fetched job of these partitions back: their holder is gone. Part of recovery. */
 export async function releaseJobs(tx: Sql, partitions: number[]): Promise<void> {
   await tx.query(
     'releaseJobs',
-    `update pgboss.job_common set state = 'created', started_on = null
-     where name = any($1) and state = 'active'`,
+    `with held as materialized (
+       select name, id from pgboss.job_common where name = any($1) and state = 'active' order by name, id for update
+     )
+     update pgboss.job_common j set state = 'created', started_on = null
+     from held h where j.name = h.name and j.id = h.id`,
     [partitions.flatMap((p) => [queueName('operation', p), queueName('delivery', p)])],
   );
 }

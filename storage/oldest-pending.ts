@@ -1,35 +1,26 @@
 import type { Sql } from './database.js';
 import { queueName } from './jobs.js';
 
+/** Subscriptions with something to deliver that are looked at, those that are due the longest first. */
+const LOOKED_AT = 1_000;
+
 /**
- * Age in seconds, by the database's clock, of the oldest delivery of these partitions that has not ended; 0 when there is none. It
- * counts from when the delivery was recorded or replayed, whatever retries and waits put it off. What waits in a queue costs
- * one look at the head of each, in the order a fetch takes them (pg-boss's job_i11; every job has the same priority); what its
- * owner has fetched stands in no such order, so the owner tells which it has `held` the longest.
+ * Age in seconds, by the database's clock, of the event of the oldest delivery of these partitions that has not ended; 0 when
+ * there is none. One look at the index for each subscription that has one, and no more of them than `LOOKED_AT`. Indexes: job_common's
+ * by queue, delivery_by_status.
  */
-export async function oldestPending(
-  db: Sql,
-  partitions: number[],
-  held: { id: string; partition: number }[],
-): Promise<number> {
+export async function oldestPending(db: Sql, partitions: number[]): Promise<number> {
   const [row] = await db.query<{ age_s: number | null }>(
     'oldestPending',
-    `with waiting as (
-       select h.created_on from unnest($1::text[]) q(name) cross join lateral (
-         select j.created_on from pgboss.job_common j
-         where j.name = q.name and j.state < 'active' and not j.blocked
-         order by j.priority desc, j.created_on limit 1) h
-     ), held as (
-       select j.created_on from unnest($2::text[], $3::uuid[]) h(name, id)
-       join pgboss.job_common j on j.name = h.name and j.id = h.id
+    `with busy as materialized (
+       select id from pgboss.job_common where name = any($1) order by start_after limit $2
+     ), oldest as (
+       select o.event_id from busy b cross join unnest(array['pending', 'sending']) s(status) cross join lateral (
+         select d.event_id from delivery d where d.subscription_id = b.id and d.status = s.status
+         order by d.event_id limit 1) o
      )
-     select extract(epoch from now() - min(created_on))::float8 as age_s
-     from (select created_on from waiting union all select created_on from held) oldest`,
-    [
-      partitions.map((partition) => queueName('delivery', partition)),
-      held.map(({ partition }) => queueName('delivery', partition)),
-      held.map(({ id }) => id),
-    ],
+     select extract(epoch from now() - min(e.received_at))::float8 as age_s from oldest o join event e on e.id = o.event_id`,
+    [partitions.map((partition) => queueName('delivery', partition)), LOOKED_AT],
   );
   return Math.max(0, row?.age_s ?? 0);
 }

@@ -81,6 +81,7 @@ CREATE INDEX delivery_by_event ON public.delivery USING btree (event_id);
 CREATE UNIQUE INDEX delivery_by_rank ON public.delivery USING btree (subscription_id, rank);
 CREATE INDEX delivery_by_status ON public.delivery USING btree (subscription_id, status, event_id);
 CREATE UNIQUE INDEX delivery_by_subscription ON public.delivery USING btree (subscription_id, event_id);
+CREATE INDEX delivery_due ON public.delivery USING btree (subscription_id, next_attempt_at, event_id) WHERE (status = 'pending'::text);
 CREATE INDEX delivery_live ON public.delivery USING btree (partition) WHERE (status = 'sending'::text);
 
 create table delivery_attempt (

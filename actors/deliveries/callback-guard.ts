@@ -62,14 +62,6 @@ export function isPublic(text: string): boolean {
   return address.range() === 'unicast' && !notPublic.some((network) => within(address, network));
 }
 
-/** Parses `CALLBACK_ALLOWED_NETWORKS` (CIDRs between commas). Throws Error naming the entry that is none. */
-export function parseNetworks(text: string): string[] {
-  const entries = text.split(',').map((entry) => entry.trim());
-  for (const entry of entries)
-    if (!ipaddr.isValidCIDR(entry)) throw new Error(`"${entry}" is not a network in CIDR form`);
-  return entries;
-}
-
 function allowed(text: string, policy: CallbackPolicy): boolean {
   if (isPublic(text)) return true;
   if (!ipaddr.isValid(text)) return false;

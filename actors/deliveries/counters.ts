@@ -18,9 +18,8 @@ export interface DeliveryStats {
   attempt_s: Record<AttemptResult['outcome'], Spread>;
   /** From the receipt of an event to its receiver's 2xx in seconds, within `LATENCY_BOUNDS_s`. */
   latency_s: Spread;
-  /** Deliveries put back because there was no room for them. */
-  put_back: number;
   in_flight: number;
+  /** Subscriptions that could start an attempt, were there a slot. */
   waiting: number;
   subscriptions: number;
 }
@@ -33,7 +32,6 @@ export class AttemptCounters {
   readonly #delivered_s = new Histogram(ATTEMPT_BOUNDS_s);
   readonly #failed_s = new Histogram(ATTEMPT_BOUNDS_s);
   readonly #latency_s = new Histogram(LATENCY_BOUNDS_s);
-  put_back = 0;
 
   /** `since_ms`: how long ago the event was received. Clocks of two machines may make it negative. */
   count(result: AttemptResult, since_ms: number): void {
@@ -46,12 +44,11 @@ export class AttemptCounters {
     }
   }
 
-  counted(): Pick<DeliveryStats, 'attempts' | 'attempt_s' | 'latency_s' | 'put_back'> {
+  counted(): Pick<DeliveryStats, 'attempts' | 'attempt_s' | 'latency_s'> {
     return {
       attempts: { ...this.#attempts },
       attempt_s: { delivered: this.#delivered_s.spread(), failed: this.#failed_s.spread() },
       latency_s: this.#latency_s.spread(),
-      put_back: this.put_back,
     };
   }
 }

@@ -6,8 +6,8 @@ import { LIMITS } from '../limits.js';
 import type { Dispatcher } from './dispatcher.js';
 
 /**
- * Carries due delivery jobs from a partition's queue to the dispatcher, as many as it has room for. Woken by new events, by
- * the end of attempts, at the time of a retry, and by the slow poll behind them all.
+ * Tells the dispatcher which subscriptions of a partition have something due, as its queue says (storage/delivery-queue.ts). Woken by new
+ * events, at the time of a retry, when there is room again, and by the slow poll behind them all.
  */
 export class DeliveryFeed {
   #fetching = false;

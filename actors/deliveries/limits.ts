@@ -31,24 +31,11 @@ export const POOLED_origins = 512;
 /** Attempts in flight to one subscription (decision E10). Past it its deliveries wait. */
 export const SUBSCRIPTION_attempts = 8;
 
+/** The same before its receiver has answered any: one that is dead holds no more slots than these until that shows. */
+export const FIRST_attempts = 2;
+
 /** Ends of attempts that are being written, for each slot. Past it nothing more is started. */
 export const SLOT_finishing = 4;
-
-/** How long what waits in memory for one subscription may take to be sent, at the pace of its last attempts. */
-export const SUBSCRIPTION_horizon_ms = 2_000;
-
-/** Deliveries of one subscription waiting in memory, at whatever pace. Past its bound they are put back. */
-export const SUBSCRIPTION_waiting_min = 16;
-export const SUBSCRIPTION_waiting_max = 2_048;
-
-/** Deliveries waiting in one thread for receivers that are not slow. Past it nothing more is taken. */
-export const THREAD_waiting = 4096;
-
-/** Deliveries of a backlog that are worth a statement, while others of the subscription still wait. */
-export const PULL_least = 64;
-
-/** Deliveries whose subscription is being looked up, or that are being put back, in one thread. Past it nothing more is taken. */
-export const THREAD_routing = 512;
 
 /** An attempt that takes longer, or times out, shows a slow receiver. */
 export const SLOW_ATTEMPT_ms = 5_000;
@@ -56,24 +43,8 @@ export const SLOW_ATTEMPT_ms = 5_000;
 /** Part of the slots that subscriptions with slow receivers may hold together. */
 export const SLOW_share = 0.5;
 
-/** Subscriptions a thread remembers. Past it an idle one with a slow receiver is forgotten, and found slow again. */
+/** Subscriptions in the memory of one thread. Past it no more jobs are fetched, and an idle slow one is forgotten and found slow again. */
 export const THREAD_subscriptions = 10_000;
-
-/** Held deliveries that are asked for the age of the oldest. Those held for longer than the rest come first. */
-export const MEASURED_held = 256;
-
-/** How soon, and how late at most, a delivery that was put back is fetched again. */
-export const PUT_BACK_min_ms = 1_000;
-export const PUT_BACK_max_ms = 120_000;
-
-/** A backlog that a receiver cannot take at its pace is spread over this long for each delivery in it, within bounds. */
-export const BACKLOG_spread_ms = 5;
-export const BACKLOG_spread_min_ms = 60_000;
-export const BACKLOG_spread_max_ms = 600_000;
-
-/** The same before its receiver has shown any pace; the least is doubled each time that is still so. */
-export const UNKNOWN_PACE_spread_ms = 1;
-export const UNKNOWN_PACE_spread_min_ms = 1_000;
 
 /** Deliveries a database statement at most, and such statements under way. */
 export const BATCH_deliveries = 128;

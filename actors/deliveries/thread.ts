@@ -8,7 +8,6 @@ import type { DeliveryStats } from './counters.js';
 import { createDispatcher } from './dispatcher.js';
 import { DeliveryFeed } from './feed.js';
 import { callbackResolver } from './host-resolver.js';
-import { MEASURED_held } from './limits.js';
 
 /** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
 export interface DeliverySettings {
@@ -23,6 +22,8 @@ export interface DeliverySettings {
 
 export interface DeliveryContext {
   db: Database;
+  /** The same database, with commits that need not be on the disk when they answer. */
+  relaxed: Database;
   ring: KeyRing;
   boss: PgBoss;
   lease: LeaseCell;
@@ -52,6 +53,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
   let oldest_pending_s = 0;
   const dispatcher = createDispatcher({
     db: context.db,
+    relaxed: context.relaxed,
     ring: context.ring,
     policy: { allowedNetworks: settings.allowedNetworks, resolve: callbackResolver(settings.dnsServers) },
     ca: settings.ca,
@@ -86,7 +88,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
       dispatcher.drop(partition);
     },
     async measure() {
-      oldest_pending_s = await oldestPending(context.db, [...feeds.keys()], dispatcher.heldLongest(MEASURED_held));
+      oldest_pending_s = await oldestPending(context.db, [...feeds.keys()]);
     },
     stats: () => ({ ...dispatcher.stats(), oldest_pending_s: feeds.size === 0 ? 0 : oldest_pending_s }),
     async close() {

@@ -13,9 +13,6 @@ export class Turns {
   #taken = 0;
   #takenBySlow = 0;
   #slowNext = false;
-  /** What of each subscription is in `waitingFast`. */
-  readonly #counted = new Map<SubscriptionActor, number>();
-  #waitingFast = 0;
 
   constructor(private readonly slots: number) {
     this.#slowSlots = Math.max(1, Math.floor(slots * SLOW_share));
@@ -25,17 +22,13 @@ export class Turns {
     return this.#taken;
   }
 
-  /** Deliveries that wait for receivers that are not slow. */
-  get waitingFast(): number {
-    return this.#waitingFast;
+  /** Subscriptions that could start an attempt now, were there a slot. */
+  get waiting(): number {
+    return this.#fast.size + this.#slow.size;
   }
 
   /** Puts the subscription in line when its next delivery may start, and takes it out when not. After every change. */
   update(actor: SubscriptionActor): void {
-    const waiting = actor.slow ? 0 : actor.waiting;
-    this.#waitingFast += waiting - (this.#counted.get(actor) ?? 0);
-    if (waiting > 0) this.#counted.set(actor, waiting);
-    else this.#counted.delete(actor);
     const line = actor.slow ? this.#slow : this.#fast;
     (actor.slow ? this.#fast : this.#slow).delete(actor);
     if (actor.ready) line.add(actor);

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { banner, readyLine } from '../../server/banner.js';
+import { banner, baseAddress, readyLine } from '../../server/banner.js';
 import { type Config, readConfig } from '../../server/config.js';
 import { ensureDemoKey, useSandboxProxies, withDemoReceiver } from '../../server/first-run.js';
 import { keyRing } from '../../storage/encryption.js';
@@ -86,6 +86,13 @@ t.test('without an encryption key the service goes on without the stand-in netwo
   const network = { control_url: '', origin: '', ca_file: '', spki: '', proxies };
   await useSandboxProxies(db, keyRing([]), network, log);
   t.same(await listProxies(db), []);
+});
+
+t.test('an address of IPv6 can be asked as it is printed', (t) => {
+  t.equal(baseAddress('127.0.0.1', 8080), 'http://127.0.0.1:8080');
+  t.equal(baseAddress('localhost', 8080), 'http://localhost:8080');
+  t.equal(new URL(baseAddress('::1', 8080)).host, '[::1]:8080');
+  t.end();
 });
 
 t.test('programs read one line, people read what to paste', async (t) => {

@@ -107,6 +107,15 @@ t.test('deliveries are told by outcome, class of error, duration and latency, wi
   t.match(second, /^delivery_oldest_pending_seconds 0$/m);
 });
 
+t.test('a port in use is said in one error, with the variable that decides it', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
+  const source: MetricsSource = { status: () => status, stats: () => ({ hosts: [], browsers: [] }) };
+  const metrics = await startMetrics(0, source);
+  t.teardown(() => metrics.stop());
+  const port = Number(new URL(metrics.url).port);
+  await t.rejects(startMetrics(port, source), { message: /^METRICS_PORT: .* the port is in use/ });
+});
+
 t.test('readiness follows the state of the node', async (t) => {
   const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
   const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts: [], browsers: [] }) });

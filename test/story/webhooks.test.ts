@@ -66,6 +66,15 @@ async function delivery(client: Client, subscription: string, status: string): P
   }
 }
 
+/** What `/metrics` tells, once the threads have told it this. */
+async function metrics(url: string, wanted: RegExp): Promise<string> {
+  for (;;) {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    if (wanted.test(text)) return text;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 function accepted({ headers, body }: Received, secret: string): { standard: boolean; stripe: boolean } {
   const attempt = (verify: () => unknown) => {
     try {
@@ -115,7 +124,7 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
     at.push(performance.now());
     response.writeHead(at.length < 3 ? 503 : 204).end();
   });
-  const { client } = await startService(t, ground);
+  const { client, metricsUrl } = await startService(t, ground);
   const connection = await connect(client);
   const subscription = await subscribe(client, connection, hook.url);
   await emit(client, connection);
@@ -123,6 +132,10 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
   const waits = [at[1]! - at[0]!, at[2]! - at[1]!];
   t.ok(waits[0]! >= 1000 && waits[1]! >= 5000, `${waits.map(Math.round)} ms`);
   t.match(done.attempts, [{ status_code: 503 }, { status_code: 503 }, { status_code: 204, outcome: 'delivered' }]);
+  const told = await metrics(metricsUrl, /^delivery_latency_seconds_count 1$/m);
+  t.match(told, /^delivery_attempts_total\{outcome="failed",error="status"\} 2$/m, 'an operator sees what happened');
+  t.match(told, /^delivery_attempts_total\{outcome="delivered",error="none"\} 1$/m);
+  t.match(told, /^delivery_latency_seconds_bucket\{le="5"\} 0$/m, 'the waits are part of the latency');
 });
 
 t.test('a service killed while its receiver holds the answer makes the delivery again', async (t) => {
@@ -152,11 +165,11 @@ t.test('a service killed between the 2xx and its commit delivers again', async (
   const subscription = await subscribe(service.client, connection, hook.url);
   const lock = await ground.db.pool.connect();
   t.teardown(() => lock.release(true));
-  // Finishing deletes the job, starting does not: the answer arrives, and what it means cannot be written.
-  await lock.query(`create function hold_delete() returns trigger language plpgsql as
-    $$ begin perform pg_advisory_xact_lock(4711); return old; end $$`);
-  await lock.query(`create trigger hold_delete before delete on pgboss.job_common
-    for each row when (old.name like 'delivery-%') execute function hold_delete()`);
+  // The answer arrives, and what it means cannot be written.
+  await lock.query(`create function hold_end() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(4711); return new; end $$`);
+  await lock.query(`create trigger hold_end before update on delivery
+    for each row when (new.status = 'delivered') execute function hold_end()`);
   await lock.query('select pg_advisory_lock(4711)');
   await emit(service.client, connection);
   await hook.arrived(1);

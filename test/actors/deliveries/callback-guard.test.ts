@@ -6,7 +6,6 @@ import {
   type CallbackPolicy,
   checkCallback,
   isPublic,
-  parseNetworks,
   resolveCallback,
 } from '../../../actors/deliveries/callback-guard.js';
 import { type Address, hostResolver } from '../../../actors/deliveries/host-resolver.js';
@@ -126,13 +125,12 @@ t.test('takes https URLs alone, without userinfo, query or fragment', async (t) 
 });
 
 t.test('exempts the networks it is told to, and no others', async (t) => {
-  const policy: CallbackPolicy = { allowedNetworks: parseNetworks('127.0.0.0/8, ::1/128') };
+  const policy: CallbackPolicy = { allowedNetworks: ['127.0.0.0/8', '::1/128'] };
   t.same(await checkCallback('https://127.0.0.1:8443/in', policy), { ok: true });
   t.same(await checkCallback('https://[::1]/', policy), { ok: true });
   t.same(await checkCallback('https://localhost/', policy), { ok: true });
   t.same(await checkCallback('https://10.0.0.1/', policy), { ok: false, reason: 'not_public' });
   t.same(await checkCallback('https://[::ffff:127.0.0.1]/', policy), { ok: false, reason: 'not_public' });
-  t.throws(() => parseNetworks('127.0.0.0/8,everything'), /"everything"/);
 });
 
 t.test('localhost is not public', async (t) => {

@@ -40,7 +40,7 @@ t.test('an event arrives signed, once, with the body the specification tells', a
   await host.fetch(connection.partition);
   const [delivery] = await until(
     () => deliveries(db),
-    ([only]) => only?.status === 'delivered',
+    ([only]) => only?.status === 'delivered' && only.job === null,
   );
   t.equal(hook.received.length, 1);
   const request = hook.received[0]!;
@@ -92,7 +92,7 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
   t.equal(await host.fetch(connection.partition), 1);
   const [delivery] = await until(
     () => deliveries(db),
-    ([only]) => only?.status === 'failed',
+    ([only]) => only?.status === 'failed' && only.job === null,
   );
   t.match(delivery, { attempt_count: 5, next_attempt_at: null, job: null, delivered_at: null });
   t.strictSame(
@@ -141,7 +141,7 @@ t.test('a receiver that comes back gets the delivery at the next attempt', async
   await host.fetch(connection.partition);
   const [delivery] = await until(
     () => deliveries(db),
-    ([only]) => only?.status === 'delivered',
+    ([only]) => only?.status === 'delivered' && only.job === null,
   );
   t.match(delivery, { attempt_count: 2, last_error: null, job: null });
 });
@@ -171,7 +171,7 @@ t.test('dead receivers, however many, do not delay another', async (t) => {
   );
 });
 
-t.test('a backlog its receiver cannot take is put off at once, out of the way of the others', async (t) => {
+t.test("the backlog of a dead receiver is in nobody's way", async (t) => {
   const { db, connection } = await setUp(t);
   const dead = await receiver(t, onLoopback, () => {});
   const alive = await receiver(t, onLoopback);
@@ -182,58 +182,118 @@ t.test('a backlog its receiver cannot take is put off at once, out of the way of
   await insertSubscription(db, connection, alive.url);
   await record(db, connection);
   const startedAt = performance.now();
-  while (alive.received.length === 0) {
-    const woken = host.woken();
-    await host.fetch(connection.partition, Math.min(400, host.dispatcher.room(connection.partition)));
-    await Promise.race([woken, alive.arrived(1)]);
-  }
+  await Promise.all([host.fetch(connection.partition), alive.arrived(1)]);
   t.ok(performance.now() - startedAt < 1_500, `${Math.round(performance.now() - startedAt)} ms behind a thousand`);
-  t.ok(dead.received.length <= 8);
-  const rows = await until(
-    () => deliveries(db, backlogged),
-    (all) => all.filter(({ status, job }) => status === 'pending' && job === 'created').length > 500,
-  );
+  t.ok(dead.received.length <= 2, 'nobody knows that receiver yet');
+  const rows = await deliveries(db, backlogged);
   t.equal(rows.filter(({ status }) => status === 'pending' || status === 'sending').length, 1_000, 'none is lost');
 });
 
-t.test('one subscription has at most eight attempts in flight and holds a bounded number', async (t) => {
+t.test('one subscription has at most eight attempts in flight, and claims no more', async (t) => {
   const { db, connection } = await setUp(t);
   const answers: (() => void)[] = [];
-  let open = false;
+  let open = true;
   const hook = await receiver(t, onLoopback, (_request, response) => {
     const answer = () => response.writeHead(204).end();
     if (open) answer();
     else answers.push(answer);
+    if (hook.received.length === 40) open = false;
   });
   await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection, 400);
-  await host.fetch(connection.partition, 400);
-  await hook.arrived(8);
-  const rows = await until(
-    () => deliveries(db),
-    (all) => all.filter(({ job }) => job === 'created').length === 400 - 320,
+  await host.fetch(connection.partition);
+  await until(
+    async () => answers.length,
+    (held) => held === 8,
   );
-  const stats = host.dispatcher.stats();
-  t.equal(stats.in_flight, 8);
-  t.equal(hook.received.length, 8);
-  t.equal(stats.waiting, 320 - 8);
-  t.equal(stats.put_back, 400 - 320);
-  const back = rows.filter(({ job }) => job === 'created');
-  t.ok(back.every(({ start_after }) => start_after!.getTime() >= host.clock.now().getTime() + 1_000));
-  t.ok(back.every(({ status, attempt_count }) => status === 'pending' && attempt_count === 0));
+  await until(
+    () => deliveries(db),
+    (all) => all.filter(({ status }) => status === 'delivered').length === hook.received.length - 8,
+  );
+  t.equal(host.dispatcher.stats().in_flight, 8);
+  const rows = await deliveries(db);
+  t.equal(rows.filter(({ status }) => status === 'sending').length, 8);
+  t.ok(rows.filter(({ status }) => status === 'pending').every(({ attempt_count }) => attempt_count === 0));
   open = true;
   for (const answer of answers) answer();
   await until(
+    () => deliveries(db),
+    (all) => all.every(({ status, job }) => status === 'delivered' && job === null),
+  );
+  t.ok(rows.every(({ attempts }) => attempts.length <= 1));
+});
+
+t.test('a start whose answer is lost on the way is taken back, and the delivery made once', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  await insertSubscription(db, connection, hook.url);
+  let lost = 0;
+  const flaky: typeof db = {
+    ...db,
+    query: async (name, text, values) => {
+      const rows = await db.query(name, text, values);
+      if (name === 'startDeliveries' && lost++ < 2) throw new Error('the connection is gone');
+      return rows as never;
+    },
+  };
+  const host = await DeliveryHost.start(t, db, { ca, relaxed: flaky });
+  await record(db, connection, 3);
+  await host.fetch(connection.partition);
+  const rows = await until(
+    () => deliveries(db),
+    (all) => all.every(({ status, job }) => status === 'delivered' && job === null),
+  );
+  t.ok(rows.every(({ attempt_count, attempts }) => attempt_count === 1 && attempts.length === 1));
+  t.equal(hook.received.length, 3);
+});
+
+t.test('a retry that falls due while a slow attempt is under way is made in time', async (t) => {
+  const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => {
+    if (hook.received.length === 1) answers.push(() => response.writeHead(204).end());
+    else response.writeHead(hook.received.length === 2 ? 500 : 204).end();
+  });
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection, 2);
+  const woken = host.woken();
+  await host.fetch(connection.partition);
+  await woken;
+  t.equal(host.dispatcher.stats().in_flight, 1);
+  host.clock.moveTo(host.wakes.at(-1)!.at);
+  t.equal(await host.fetch(connection.partition), 1);
+  await until(
+    () => deliveries(db),
+    (rows) => rows.filter(({ status }) => status === 'delivered').length === 1,
+  );
+  for (const answer of answers) answer();
+  await until(
+    () => deliveries(db),
+    (rows) => rows.every(({ status, job }) => status === 'delivered' && job === null),
+  );
+  t.equal(hook.received.length, 3);
+});
+
+t.test('what is recorded while its subscription is laid to rest is delivered all the same', async (t) => {
+  const { db, connection } = await setUp(t);
+  const hook = await receiver(t, onLoopback);
+  await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  for (let i = 1; i <= 60; i++) {
+    await record(db, connection);
+    await host.fetch(connection.partition);
+    if (i % 3 === 0) await hook.arrived(i);
+  }
+  await until(
     async () => {
-      host.clock.moveTo(new Date(host.clock.now().getTime() + 1_000));
       await host.fetch(connection.partition);
       return deliveries(db);
     },
-    (all) => all.every(({ status }) => status === 'delivered'),
+    (rows) => rows.every(({ status, job }) => status === 'delivered' && job === null),
   );
-  t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-event-id'])).size, 400);
-  t.equal(hook.received.length, 400, 'each exactly once');
+  t.equal(hook.received.length, 60);
 });
 
 t.test('a crash between sending and finishing is recovered and delivered again', async (t) => {
@@ -258,7 +318,7 @@ t.test('a crash between sending and finishing is recovered and delivered again',
   await next.fetch(connection.partition);
   const [delivered] = await until(
     () => deliveries(db),
-    ([only]) => only?.status === 'delivered',
+    ([only]) => only?.status === 'delivered' && only.job === null,
   );
   t.match(delivered, { attempt_count: 2, job: null });
   t.equal(hook.received[0]?.headers['x-cs-event-id'], hook.received[1]?.headers['x-cs-event-id']);
@@ -274,8 +334,9 @@ t.test('a stale epoch starts nothing and leaves the job alone', async (t) => {
   await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection);
-  const [{ id } = { id: '' }] = await deliveries(db);
-  host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [id]);
+  const [{ subscription_id } = { subscription_id: '' }] = await deliveries(db);
+  host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [subscription_id]);
+  await host.quiet();
   await host.dispatcher.drain();
   t.match(await deliveries(db), [{ status: 'pending', attempt_count: 0, attempts: [], job: 'created' }]);
   t.equal(hook.received.length, 0);
@@ -289,7 +350,7 @@ t.test('a deactivation in mid-attempt stays canceled, and its attempt says so', 
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection, 10);
   await host.fetch(connection.partition);
-  await hook.arrived(8);
+  await hook.arrived(2);
   await db.query(
     'testDeactivate',
     `with off as (update subscription set active = false where id = $1)
@@ -302,15 +363,14 @@ t.test('a deactivation in mid-attempt stays canceled, and its attempt says so', 
   const rows = await deliveries(db);
   t.ok(rows.every(({ status }) => status === 'canceled'));
   const sent = rows.filter(({ attempt_count }) => attempt_count === 1);
-  t.equal(sent.length, 8);
-  for (const { attempts, job } of sent) {
+  t.equal(sent.length, 2);
+  for (const { attempts } of sent) {
     t.match(attempts, [{ outcome: 'canceled', status_code: 200, error: null, closed: true }]);
-    t.equal(job, null);
   }
-  t.equal(hook.received.length, 8, 'what waited was not sent');
+  t.equal(hook.received.length, 2, 'what waited was not sent');
 });
 
-t.test('the jobs of deliveries that are settled or gone are removed', async (t) => {
+t.test('the job of a subscription that has nothing left, or is gone, is removed', async (t) => {
   const { db, connection } = await setUp(t);
   const hook = await receiver(t, onLoopback);
   const subscription = await insertSubscription(db, connection, hook.url);
@@ -370,25 +430,42 @@ t.test('without the key of a secret the attempt fails and nothing is sent', asyn
   t.equal(hook.received.length, 0);
 });
 
-t.test('draining puts back what waits and writes the end of what is being sent', async (t) => {
-  const { db, connection } = await setUp(t);
-  const answers: (() => void)[] = [];
-  const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(200).end()));
-  await insertSubscription(db, connection, hook.url);
-  const host = await DeliveryHost.start(t, db, { ca });
-  await record(db, connection, 20);
-  await host.fetch(connection.partition);
-  await hook.arrived(8);
-  const drained = host.dispatcher.drain();
-  t.equal(host.dispatcher.room(connection.partition), 0);
-  for (const answer of answers) answer();
-  await drained;
-  const rows = await deliveries(db);
-  t.equal(rows.filter(({ status, job }) => status === 'delivered' && job === null).length, 8);
-  const back = rows.filter(({ status, job }) => status === 'pending' && job === 'created');
-  t.equal(back.length, 12);
-  t.equal(hook.received.length, 8);
-});
+t.test(
+  'draining starts nothing more, writes the end of what is being sent, and leaves the rest to the next owner',
+  async (t) => {
+    const { db, connection } = await setUp(t);
+    const answers: (() => void)[] = [];
+    let open = false;
+    const hook = await receiver(t, onLoopback, (_request, response) => {
+      if (open) response.writeHead(200).end();
+      else answers.push(() => response.writeHead(200).end());
+    });
+    await insertSubscription(db, connection, hook.url);
+    const host = await DeliveryHost.start(t, db, { ca });
+    await record(db, connection, 20);
+    await host.fetch(connection.partition);
+    await hook.arrived(2);
+    const drained = host.dispatcher.drain();
+    t.equal(host.dispatcher.room(connection.partition), 0);
+    for (const answer of answers) answer();
+    await drained;
+    const rows = await deliveries(db);
+    t.equal(rows.filter(({ status }) => status === 'delivered').length, 2);
+    t.equal(rows.filter(({ status }) => status === 'pending').length, 18);
+    t.equal(hook.received.length, 2);
+    open = true;
+    const next = await DeliveryHost.start(t, db, { ca });
+    next.owned = host.owned;
+    Object.assign(next, { nodeId: host.nodeId });
+    await next.retake(connection.partition);
+    await next.fetch(connection.partition);
+    await until(
+      () => deliveries(db),
+      (all) => all.every(({ status, job }) => status === 'delivered' && job === null),
+    );
+    t.equal(hook.received.length, 20, 'each once');
+  },
+);
 
 t.test('a lost partition is forgotten: nothing of it starts any more', async (t) => {
   const { db, connection } = await setUp(t);
@@ -398,12 +475,12 @@ t.test('a lost partition is forgotten: nothing of it starts any more', async (t)
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection, 30);
   await host.fetch(connection.partition);
-  await hook.arrived(8);
+  await hook.arrived(2);
   host.dispatcher.drop(connection.partition);
-  t.equal(host.dispatcher.stats().waiting, 0);
+  t.equal(host.dispatcher.stats().subscriptions, 0);
   for (const answer of answers) answer();
   await host.dispatcher.drain();
-  t.equal(hook.received.length, 8);
+  t.equal(hook.received.length, 2);
 });
 
 t.test('a database that fails for a while delays the end of an attempt and loses nothing', async (t) => {
@@ -423,7 +500,7 @@ t.test('a database that fails for a while delays the end of an attempt and loses
   await host.fetch(connection.partition);
   const [delivery] = await until(
     () => deliveries(db),
-    ([only]) => only?.status === 'delivered',
+    ([only]) => only?.status === 'delivered' && only.job === null,
   );
   t.match(delivery, { attempt_count: 1, job: null });
   t.equal(failures, 3, 'written at the third try');

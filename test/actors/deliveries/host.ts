@@ -50,7 +50,7 @@ export async function insertSubscription(db: Sql, connection: Connection, url: s
   return id;
 }
 
-/** Records `count` events, each with its deliveries and their jobs. */
+/** Records `count` events, each with its deliveries; their subscriptions' jobs become due. */
 export async function record(
   db: Sql,
   connection: Connection,
@@ -76,6 +76,7 @@ export interface DeliveryState {
   next_attempt_at: Date | null;
   delivered_at: Date | null;
   last_error: string | null;
+  /** Of its subscription's job. */
   job: string | null;
   start_after: Date | null;
   attempts: { sequence: number; outcome: string; status_code: number | null; error: string | null; closed: boolean }[];
@@ -89,7 +90,7 @@ export async function deliveries(db: Sql, subscriptionId?: string): Promise<Deli
        (select coalesce(jsonb_agg(jsonb_build_object('sequence', a.sequence, 'outcome', a.outcome,
          'status_code', a.status_code, 'error', a.error, 'closed', a.completed_at is not null) order by a.sequence), '[]')
         from delivery_attempt a where a.delivery_id = d.id) as attempts
-     from delivery d left join pgboss.job j on j.id = d.id
+     from delivery d left join pgboss.job j on j.id = d.subscription_id
      where $1::uuid is null or d.subscription_id = $1 order by d.event_id`,
     [subscriptionId ?? null],
   );
@@ -113,6 +114,7 @@ export class DeliveryHost {
     const log = pino({ level: 'debug' }, { write: (line: string) => void this.logged.push(JSON.parse(line)) });
     this.dispatcher = createDispatcher({
       db,
+      relaxed: db,
       ring,
       policy: { allowedNetworks: ['127.0.0.0/8'] },
       concurrency: 32,
@@ -156,6 +158,14 @@ export class DeliveryHost {
       rows.map((row) => row.id),
     );
     return rows.length;
+  }
+
+  /** Once nothing is under way and every subscription without a slow receiver has been given back to its queue. */
+  quiet(): Promise<unknown> {
+    return until(
+      async () => this.dispatcher.stats(),
+      ({ in_flight, subscriptions }) => in_flight === 0 && subscriptions === 0,
+    );
   }
 
   /** The next time `wakeAt` is told something. */

@@ -70,7 +70,8 @@ const fetch = ({ connection }: Subject) => host.fetch(connection.partition);
 const ended = (subject: Subject) =>
   until(
     () => look(subject),
-    (delivery) => delivery === undefined || (delivery.status !== 'sending' && host.dispatcher.stats().in_flight === 0),
+    (delivery) =>
+      delivery === undefined || (delivery.status !== 'sending' && host.dispatcher.stats().subscriptions === 0),
   );
 
 const moveBy = (s: number) => host.clock.moveTo(new Date(Math.max(host.clock.now().getTime(), Date.now()) + s * 1_000));
@@ -100,10 +101,7 @@ async function bring(state: string): Promise<Subject> {
     case 'delivered':
       manners.set(path, 'accept');
       await fetch(subject);
-      await until(
-        () => look(subject),
-        (delivery) => delivery?.status === 'delivered',
-      );
+      await ended(subject);
       return subject;
     case 'canceled':
       await db.transaction((tx) => deactivateSubscription(tx, { id: subscription, partition: connection.partition }));
@@ -159,15 +157,12 @@ async function act(action: Action, { connection, subscription }: Subject, delive
 /** Answers what is held, and lets a time pass in which every retry would have come. */
 async function letGo(subject: Subject, status: number): Promise<void> {
   for (const response of held.splice(0)) response.writeHead(status).end();
-  await until(
-    async () => host.dispatcher.stats().in_flight,
-    (inFlight) => inFlight === 0,
-  );
+  await host.quiet();
   await ended(subject);
 }
 
-async function jobs(sql: Database, deliveryId: string): Promise<number> {
-  return (await sql.query('testJobsOf', 'select 1 from pgboss.job where id = $1', [deliveryId])).length;
+async function jobs(sql: Database, subscriptionId: string): Promise<number> {
+  return (await sql.query('testJobsOf', 'select 1 from pgboss.job where id = $1', [subscriptionId])).length;
 }
 
 const replays = async (subject: Subject): Promise<number | undefined> => {
@@ -196,7 +191,7 @@ for (const state of [...LIVE, ...OVER]) {
           moveBy(WAITS_s.at(-1)!);
           await fetch(subject);
           t.equal(await look(subject), undefined, 'it is gone');
-          t.equal(await jobs(db, before.id), 0, 'and so is its job');
+          t.equal(await jobs(db, subject.subscription), 0, 'and so is its job');
           t.equal(came(subject), requests, 'nothing more is sent');
           return;
         }

@@ -1,35 +1,47 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { AttemptResult } from '../../../actors/deliveries/sender.js';
-import { type FetchedDelivery, SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
+import { SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
 import { Turns } from '../../../actors/deliveries/turns.js';
 
-const delivery = (): FetchedDelivery => ({ id: randomUUID(), partition: 1, epoch: 1, dropped: false, leaving: false });
 const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error: null, duration_ms: 10 };
 const timedOut: AttemptResult = { outcome: 'failed', status_code: null, error: 'timeout', duration_ms: 15_000 };
 
-function subscription(waiting: number): SubscriptionActor {
-  const actor = new SubscriptionActor(randomUUID());
-  for (let i = 0; i < waiting; i++) actor.offer(delivery());
+/** Has something due, and may have eight attempts in flight: its receiver has answered often enough. */
+function proven(): SubscriptionActor {
+  const actor = new SubscriptionActor(randomUUID(), 1, 1);
+  actor.call();
+  for (let i = 0; i < 8; i++) {
+    actor.begin();
+    actor.ended(delivered);
+  }
   return actor;
 }
 
-/** Makes it slow: one attempt that timed out. */
-function slowed(waiting: number): SubscriptionActor {
-  const actor = subscription(waiting + 1);
-  actor.next();
-  actor.ended(timedOut, 15_000);
+/** Has something due, and its one attempt timed out. */
+function slowed(): SubscriptionActor {
+  const actor = new SubscriptionActor(randomUUID(), 1, 1);
+  actor.call();
+  actor.begin();
+  actor.ended(timedOut);
   return actor;
+}
+
+/** Starts what may start; gives how many. */
+function start(actor: SubscriptionActor): number {
+  let count = 0;
+  for (; actor.ready; count++) actor.begin();
+  return count;
 }
 
 t.test('subscriptions take turns, one delivery each', async (t) => {
-  const turns = new Turns(100);
-  const actors = [subscription(5), subscription(5), subscription(5)];
+  const turns = new Turns(15);
+  const actors = [proven(), proven(), proven()];
   for (const actor of actors) turns.update(actor);
   const order: number[] = [];
   for (let turn = turns.begin(); turn; turn = turns.begin()) {
     order.push(actors.indexOf(turn.actor));
-    turn.actor.next();
+    turn.actor.begin();
     turns.update(turn.actor);
   }
   t.strictSame(order, [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
@@ -37,16 +49,16 @@ t.test('subscriptions take turns, one delivery each', async (t) => {
 
 t.test('slow receivers together get half of the slots and no more', async (t) => {
   const turns = new Turns(10);
-  const slow = Array.from({ length: 20 }, () => slowed(5));
+  const slow = Array.from({ length: 20 }, slowed);
   for (const actor of slow) turns.update(actor);
   const ends: (() => void)[] = [];
   for (let turn = turns.begin(); turn; turn = turns.begin()) {
-    turn.actor.next();
+    turn.actor.begin();
     turns.update(turn.actor);
     ends.push(turn.end);
   }
   t.equal(turns.taken, 5);
-  const fast = subscription(1);
+  const fast = proven();
   turns.update(fast);
   t.equal(turns.begin()?.actor, fast, 'another starts at once');
   ends[0]?.();
@@ -55,53 +67,49 @@ t.test('slow receivers together get half of the slots and no more', async (t) =>
 
 t.test('no slot is given past the concurrency', async (t) => {
   const turns = new Turns(2);
-  const actor = subscription(5);
+  const actor = proven();
   turns.update(actor);
   for (let i = 0; i < 2; i++) {
     t.ok(turns.begin());
-    actor.next();
+    actor.begin();
     turns.update(actor);
   }
   t.equal(turns.begin(), undefined);
 });
 
+t.test('a receiver nobody knows begins with two and earns one more with each answer', async (t) => {
+  const actor = new SubscriptionActor(randomUUID(), 1, 1);
+  actor.call();
+  t.equal(start(actor), 2);
+  for (let allowed = 3; allowed <= 8; allowed++) {
+    actor.ended(delivered);
+    t.equal(start(actor), 2, 'its place, and one more');
+  }
+  actor.ended(delivered);
+  t.equal(start(actor), 1, 'eight are the most');
+});
+
 t.test('the allowance halves at each timeout down to one and grows back with answers', async (t) => {
-  const actor = subscription(200);
-  const inFlight = () => {
-    let count = 0;
-    while (actor.ready) {
-      actor.next();
-      count++;
-    }
-    return count;
-  };
-  t.equal(inFlight(), 8);
-  for (let i = 0; i < 8; i++) actor.ended(timedOut, 15_000);
+  const actor = proven();
+  t.equal(start(actor), 8);
+  for (let i = 0; i < 8; i++) actor.ended(timedOut);
   t.ok(actor.slow);
-  t.equal(inFlight(), 1);
-  for (let i = 0; i < 8; i++) {
-    actor.ended(delivered, 10);
-    actor.next();
+  t.equal(start(actor), 1);
+  for (let i = 0; i < 7; i++) {
+    t.ok(actor.slow);
+    actor.ended(delivered);
+    actor.begin();
   }
   t.notOk(actor.slow);
 });
 
-t.test('a slow subscription sheds what waits beyond its bound and takes no more', async (t) => {
-  const actor = slowed(100);
-  t.equal(actor.shed().length, 100 - 16);
-  t.equal(actor.waiting, 16);
-  t.notOk(actor.offer(delivery()));
-});
-
-t.test('what is put back comes back at the pace of the receiver, and within two minutes', async (t) => {
-  const actor = subscription(1);
-  const now = new Date();
-  const after_ms = () => actor.putBackAt(now).getTime() - now.getTime();
-  const first_ms = after_ms();
-  t.ok(first_ms >= 1_000);
-  t.equal(after_ms() - first_ms, Math.floor(actor.pace_ms), 'each a turn later');
-  for (let i = 0; i < 100_000; i++) after_ms();
-  const late_ms = Array.from({ length: 100 }, after_ms);
-  t.ok(late_ms.every((ms) => ms >= 60_000 && ms <= 120_000));
-  t.ok(new Set(late_ms).size > 50, 'spread, not all at once');
+t.test('a claim that found nothing counts only when nothing became due since', async (t) => {
+  const actor = proven();
+  const calls = actor.begin();
+  actor.call();
+  actor.exhausted(calls);
+  t.ok(actor.due, 'called again meanwhile');
+  actor.exhausted(actor.begin());
+  t.notOk(actor.due);
+  t.notOk(actor.ready);
 });
