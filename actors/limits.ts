@@ -45,11 +45,15 @@ export const LIMITS = {
   restarts_per_minute: 10,
   /** How long a waiter for an operation owned elsewhere waits between looks. */
   remote_poll_ms: 500,
+  /** A browser host that has not ended a run this long after it was told to: the run is given up here. */
+  stopped_run_ms: 60_000,
   /** A stream that says nothing for this long is silent: it is dropped, and a gap opens. */
   stream_silence_ms: 20_000,
   /** Wait before a stream is opened again; doubles with jitter up to the cap. */
   stream_retry_ms: 500,
   stream_retry_cap_ms: 30_000,
+  /** Frames of one stream that wait to be recorded: past it no more is read from it until they are. */
+  stream_waiting_frames: 256,
   /** How often a healthy stream's row is touched. */
   stream_heartbeat_ms: 10_000,
 } as const;

@@ -6,10 +6,11 @@ import { isolation } from './scenarios/isolation.js';
 import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
 import type { Scenario } from './scenarios/scenario.js';
+import { schedule } from './scenarios/schedule.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, browser, listeners, fleet];
+const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, schedule, browser, listeners, fleet];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
@@ -29,7 +30,8 @@ for (const scenario of SCENARIOS) {
   command.option('--json', 'print one JSON object instead of a report', false).action(async (given) => {
     const { json, ...options } = given as { json: boolean } & Record<string, string | number>;
     const report = await scenario.run(options, (line) => process.stderr.write(`${line}\n`));
-    if (report.violations?.length) process.exitCode = 1;
+    for (const fault of report.faults ?? []) process.stderr.write(`${fault}\n`);
+    if (report.faults?.length) process.exitCode = 1;
     process.stdout.write(json ? `${JSON.stringify(report.data)}\n` : `${report.text}\n`);
   });
 }

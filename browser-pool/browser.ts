@@ -18,6 +18,8 @@ export class LiveBrowser {
   #session: CDPSession;
   #limits: PoolLimits;
   #contextsMade = 0;
+  /** Contexts asked for and not there yet. */
+  #making = 0;
   #contexts = new Set<BrowserContext>();
   #state: 'running' | 'retiring' | 'gone' = 'running';
   #probe: NodeJS.Timeout | undefined;
@@ -92,18 +94,29 @@ export class LiveBrowser {
 
   /** Makes a context; the one that reaches the browser's share retires it. */
   async newContext(options: BrowserContextOptions): Promise<BrowserContext> {
-    const context = await this.#browser.newContext(options);
-    this.#contexts.add(context);
-    this.#contextsMade += 1;
-    if (this.#state === 'running' && this.#contextsMade >= this.#limits.browser_contexts) this.#state = 'retiring';
-    return context;
+    this.#making += 1;
+    try {
+      const context = await this.#browser.newContext(options);
+      this.#contexts.add(context);
+      this.#contextsMade += 1;
+      if (this.#state === 'running' && this.#contextsMade >= this.#limits.browser_contexts) this.#state = 'retiring';
+      return context;
+    } finally {
+      this.#making -= 1;
+      void this.#closeUnused();
+    }
   }
 
   /** Closes a context with its pages. One that cannot be closed in time takes the browser with it. */
   async closeContext(context: BrowserContext): Promise<void> {
     if (!this.#contexts.delete(context) || this.gone) return;
     if (!(await within(this.#limits.close_ms, context.close()))) this.kill();
-    else if (this.#state === 'retiring' && this.#contexts.size === 0) await this.close();
+    else await this.#closeUnused();
+  }
+
+  /** A retiring browser closes behind its last context; one that is being made is its last until it is there. */
+  async #closeUnused(): Promise<void> {
+    if (this.#state === 'retiring' && this.#contexts.size === 0 && this.#making === 0) await this.close();
   }
 
   /** Closes the browser, by force if it does not close in time. Resolves when it is gone. */
@@ -131,7 +144,7 @@ export class LiveBrowser {
     this.#memory_mib = treeUse(this.pid)?.memory_mib ?? 0;
     if (this.#state !== 'running' || this.#memory_mib <= this.#limits.browser_memory_mib) return;
     this.#state = 'retiring';
-    if (this.#contexts.size === 0) void this.close();
+    void this.#closeUnused();
   }
 
   /** A context with a page that calculates: what any run needs of a browser, of no session and on no site. */

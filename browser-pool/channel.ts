@@ -85,12 +85,6 @@ export class Channel<Out, In> {
     this.#port.close();
   }
 
-  /** Whether an open line keeps its thread alive; it does from `onMessage` on, unless this is called with false. */
-  keepAlive(keep: boolean): void {
-    if (keep) this.#port.ref();
-    else this.#port.unref();
-  }
-
   #schedule(): void {
     this.#flush ??= setImmediate(() => this.#post());
   }

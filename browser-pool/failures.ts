@@ -46,10 +46,13 @@ export function unfamiliar(what: string): RunFailure {
   return new RunFailure('parsing_error', { what });
 }
 
+/** A gateway of the provider says that what stands behind it did not answer: it may have acted all the same. */
+const GATEWAY_LOST: ReadonlySet<number> = new Set([502, 504]);
+
 /** What an HTTP status of the provider means, or null when it is none of the refusals. `retryAfter` is its header. */
 export function refusal(status: number, retryAfter?: string): RunFailure | null {
   if (status < 400) return null;
-  const how = { definite: true };
+  const how = { definite: !GATEWAY_LOST.has(status) };
   if (status === 401) return loggedOut();
   if (status === 404) return new RunFailure('provider_not_found', { upstream_status: status }, how);
   if (status === 429)
@@ -63,25 +66,24 @@ function retryAfterSeconds(header: string | undefined): Record<string, unknown> 
 
 /**
  * Trouble as Chromium and Node name it: the first pattern found in an error's text decides. Both connect to the proxy
- * only, so a failed connection is always the proxy's, and then nothing has reached the provider.
+ * only, so a connection that was never made is always the proxy's, and then nothing has reached the provider; one that
+ * was refused over its certificate carried nothing either. Any other line broke with who knows what on it.
  */
 const TROUBLE: [pattern: RegExp, failure: () => RunFailure][] = [
   [
     /ERR_PROXY|ERR_TUNNEL_CONNECTION_FAILED|ERR_INVALID_AUTH_CREDENTIALS|ERR_NO_SUPPORTED_PROXIES|ERR_SOCKS|ERR_MANDATORY_PROXY/,
     () => proxyTrouble('unreachable'),
   ],
-  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT response/, () => proxyTrouble('unreachable')],
-  [
-    /ERR_CERT|certificate|ERR_SSL|ERR_TLS/i,
-    () => new RunFailure('upstream_error', { reason: 'tls' }, { definite: true }),
-  ],
+  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH|CONNECT response/, () => proxyTrouble('unreachable')],
+  [/ERR_CERT|certificate/i, () => new RunFailure('upstream_error', { reason: 'tls' }, { definite: true })],
+  [/ERR_SSL|ERR_TLS|SSL routines/, () => new RunFailure('upstream_error', { reason: 'tls' })],
   [/ERR_(CONNECTION_)?TIMED_OUT|ETIMEDOUT|timed out|Timeout \d+ms exceeded/, () => upstreamTimeout()],
   [
     /Target (page, context or browser|closed)|has been closed|crashed|context disposed|browser has disconnected/i,
     () => browserUnavailable('lost'),
   ],
   [
-    /ERR_(CONNECTION|EMPTY_RESPONSE|NETWORK|INTERNET|INCOMPLETE|CONTENT_LENGTH|HTTP2|ABORTED)|ECONNRESET|EPIPE|socket hang up|aborted|disconnected/i,
+    /ERR_(CONNECTION|EMPTY_RESPONSE|NETWORK|INTERNET|INCOMPLETE|CONTENT_LENGTH|HTTP2|ABORTED)|ECONNRESET|E(HOST|NET)UNREACH|EPIPE|socket hang up|aborted|disconnected/i,
     () => new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true }),
   ],
 ];

@@ -71,7 +71,8 @@ export async function saveListener(db: Sql, state: ListenerState): Promise<void>
 }
 
 /** No listener of a later epoch has written: what an earlier one saw end is not the stream of now. */
-const NOT_REPLACED = `not exists (select 1 from listener l where l.connection_id = $2 and l.epoch > $3)`;
+const notReplaced = (connection: string, epoch: string) =>
+  `not exists (select 1 from listener l where l.connection_id = ${connection} and l.epoch > ${epoch})`;
 
 /** Opens a gap unless one is open already or a later owner listens. Gives its id when it is new. */
 export async function openGap(
@@ -84,19 +85,23 @@ export async function openGap(
     'openGap',
     `insert into listener_gap (id, connection_id, reason, last_event_id)
      select $1, c.id, $4, (select last_event_id from listener where connection_id = c.id) from connection c
-     where c.id = $2 and ${NOT_REPLACED}
+     where c.id = $2 and ${notReplaced('$2', '$3')}
      on conflict do nothing returning id`,
     [uuidv7(), connectionId, epoch, reason],
   );
   return row?.id;
 }
 
-/** Closes the open gap, if there is one, and gives its id. What was missed meanwhile stays missed. */
-export async function closeGap(db: Sql, connectionId: string): Promise<string | undefined> {
+/**
+ * Closes the open gap, if there is one and no later owner listens, and gives its id. What was missed meanwhile stays
+ * missed.
+ */
+export async function closeGap(db: Sql, connectionId: string, epoch: number): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(
     'closeGap',
-    `update listener_gap set closed_at = now() where connection_id = $1 and closed_at is null returning id`,
-    [connectionId],
+    `update listener_gap set closed_at = now()
+     where connection_id = $1 and closed_at is null and ${notReplaced('$1', '$2')} returning id`,
+    [connectionId, epoch],
   );
   return row?.id;
 }

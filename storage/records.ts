@@ -89,15 +89,13 @@ export interface OperationRow {
   updated_at: Date;
 }
 
-export const EVENT_TYPES = [
-  'message_received',
-  'message_sent',
-  'sponsored_inmail_received',
-  'custom_connection_request_accepted',
-  'connection.stream_degraded',
-  'connection.stream_restored',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+export type EventType =
+  | 'message_received'
+  | 'message_sent'
+  | 'sponsored_inmail_received'
+  | 'custom_connection_request_accepted'
+  | 'connection.stream_degraded'
+  | 'connection.stream_restored';
 
 /** An event about to be recorded. `providerEventId` makes it unique within its connection. */
 export interface NewEvent {

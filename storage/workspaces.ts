@@ -28,7 +28,7 @@ export interface NewApiKey {
 }
 
 /** What is stored of a key. It carries 256 random bits, so a plain hash is enough. */
-export function hashKey(key: string): Buffer {
+function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 

@@ -20,7 +20,7 @@ export function refuse(path: string, expected: string): FieldError[] {
 }
 
 /** The names of `keys` that the input holds. */
-export function given(input: Record<string, unknown>, keys: readonly string[]): string[] {
+function given(input: Record<string, unknown>, keys: readonly string[]): string[] {
   return keys.filter((key) => input[key] !== undefined);
 }
 

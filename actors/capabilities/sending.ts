@@ -85,7 +85,7 @@ function refineMessage(input: Record<string, unknown>): FieldError[] {
 }
 
 /** Decoded size of a padded base64 text, or undefined when it is none. Looks at it once and copies nothing. */
-export function decodedBytes(base64: string): number | undefined {
+function decodedBytes(base64: string): number | undefined {
   if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined;
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return (base64.length / 4) * 3 - padding;

@@ -18,7 +18,8 @@ const told = (delivery: StartedDelivery, result: AttemptResult) => ({
   delivery_id: delivery.id,
   subscription_id: delivery.subscription_id,
   event_id: delivery.event_id,
-  origin: new URL(delivery.callback_url).origin,
+  // A callback that is no URL is blocked like any other that may not be called, and has no origin.
+  origin: URL.canParse(delivery.callback_url) ? new URL(delivery.callback_url).origin : null,
   attempt: delivery.attempt_count,
   error: result.error,
   status_code: result.status_code,
@@ -40,7 +41,11 @@ export class CallbackAttempts {
 
   /** Never rejects, and answers by the deadline of one attempt. */
   async make(delivery: StartedDelivery): Promise<AttemptResult> {
-    const result = await this.#send(delivery);
+    const result = await this.#send(delivery).catch((error: unknown): AttemptResult => {
+      // Left to the dispatcher, the delivery would stay `sending` until its partition is recovered.
+      this.options.log.error({ err: error, delivery_id: delivery.id }, 'an attempt broke');
+      return { outcome: 'failed', status_code: null, error: 'internal', duration_ms: 0 };
+    });
     this.counters.count(result, this.options.clock.now().getTime() - delivery.received_at.getTime());
     if (result.outcome === 'failed') this.options.log.debug(told(delivery, result), 'delivery attempt failed');
     return result;

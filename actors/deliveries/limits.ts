@@ -3,6 +3,9 @@
 /** Waits between the five attempts of a series, in seconds (spec: "Limits", delivery attempts). */
 export const RETRY_WAITS_s: readonly number[] = [1, 5, 30, 120];
 
+/** How late at most a due delivery is looked for, and how often a partition's queue is looked into for retries. */
+export const WAKE_tick_ms = 100;
+
 /** One attempt from the name lookup to the last byte of the answer (decision E3). Past it: `timeout`. */
 export const ATTEMPT_DEADLINE_ms = 15_000;
 

@@ -8,6 +8,7 @@ import type { DeliveryStats } from './counters.js';
 import { createDispatcher } from './dispatcher.js';
 import { DeliveryFeed } from './feed.js';
 import { callbackResolver } from './host-resolver.js';
+import { WakeUps } from './wake-ups.js';
 
 /** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
 export interface DeliverySettings {
@@ -48,8 +49,7 @@ export interface ThreadDeliveryStats extends DeliveryStats {
 
 export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
   const feeds = new Map<number, DeliveryFeed>();
-  /** The earliest wake-up of each partition; what is due later announces itself again, or the slow poll finds it. */
-  const wakeUps = new Map<number, { at: number; timer: NodeJS.Timeout }>();
+  const wakeUps = new WakeUps((partition) => void feeds.get(partition)?.wake());
   let oldest_pending_s = 0;
   const dispatcher = createDispatcher({
     db: context.db,
@@ -60,17 +60,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     concurrency: settings.concurrency,
     log: context.log,
     clock: { now: () => new Date() },
-    wakeAt(partition, at) {
-      const present = wakeUps.get(partition);
-      if (present && present.at <= at.getTime()) return;
-      clearTimeout(present?.timer);
-      const wake = () => {
-        wakeUps.delete(partition);
-        void feeds.get(partition)?.wake();
-      };
-      const timer = setTimeout(wake, Math.max(0, at.getTime() - Date.now()));
-      wakeUps.set(partition, { at: at.getTime(), timer });
-    },
+    wakeAt: (partition, at) => wakeUps.at(partition, at),
   });
   return {
     own(partition, epoch) {
@@ -85,6 +75,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     disown(partition) {
       feeds.get(partition)?.stop();
       feeds.delete(partition);
+      wakeUps.forget(partition);
       dispatcher.drop(partition);
     },
     async measure() {
@@ -92,7 +83,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     },
     stats: () => ({ ...dispatcher.stats(), oldest_pending_s: feeds.size === 0 ? 0 : oldest_pending_s }),
     async close() {
-      for (const { timer } of wakeUps.values()) clearTimeout(timer);
+      wakeUps.close();
       await dispatcher.drain();
     },
   };

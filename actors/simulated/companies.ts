@@ -15,7 +15,7 @@ const SIZES = [
   ['I', Number.POSITIVE_INFINITY, '10000+'],
 ] as const;
 
-export const slugOf = (name: string) =>
+const slugOf = (name: string) =>
   name
     .normalize('NFD')
     .toLowerCase()

@@ -52,6 +52,13 @@ export class BrowserLink {
     this.#channel?.send(message);
   }
 
+  /** Ends a run here that its host does not end though it was told to; what the host still says of it is not heard. */
+  giveUp(run: number): void {
+    const entry = this.#runs.get(run);
+    if (!entry) return;
+    this.#end(run, { type: 'failure', run, code: 'canceled', transient: false, pastBoundary: entry.proceeded });
+  }
+
   #receive(message: FromBrowser): void {
     switch (message.type) {
       case 'stats':

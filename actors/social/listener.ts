@@ -34,7 +34,7 @@ export interface ListenerOptions {
   /** Opens the stream; `onEnd` comes exactly once, last. */
   stream(handlers: {
     signal: AbortSignal;
-    onFrame: (frame: StreamFrame) => void;
+    onFrame: (frame: StreamFrame) => Promise<void> | undefined;
     onEnd: (end: StreamEnd) => void;
   }): void;
   /** The provider refuses the session or the account: tells the connection, unless it has another session by now. */
@@ -117,18 +117,26 @@ export class Listener {
     const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     let recording: Promise<void> = Promise.resolve();
     let speaking = false;
+    let waiting = 0;
     const silence = setTimeout(() => end.abort(), this.options.silence_ms);
     const heartbeat = setInterval(() => {
       if (this.#state.streamStatus === 'connected') void this.#save('connected', null).catch(() => {});
     }, LIMITS.stream_heartbeat_ms);
     const inOrder = (work: () => Promise<void>) => {
-      recording = recording.then(work).catch((error) => {
-        this.options.log.error(
-          { err: error, connection_id: this.options.connection.id },
-          'event could not be recorded',
-        );
-        end.abort(); // it was not stored: only a new stream and its gap say so
-      });
+      waiting++;
+      recording = recording
+        .then(work)
+        .catch((error) => {
+          this.options.log.error(
+            { err: error, connection_id: this.options.connection.id },
+            'event could not be recorded',
+          );
+          end.abort(); // it was not stored: only a new stream and its gap say so
+        })
+        .finally(() => {
+          waiting--;
+          silence.refresh(); // a stream that is held up is not silent
+        });
     };
     try {
       const lost = await new Promise<StreamEnd>((onEnd) =>
@@ -146,6 +154,7 @@ export class Listener {
             if (frame.type === 'event') inOrder(() => this.#hear(frame.event));
             // Something happened and it is not known what: the gap says when.
             if (frame.type === 'unreadable') inOrder(() => this.#missed());
+            return waiting < LIMITS.stream_waiting_frames ? undefined : recording;
           },
         }),
       );
@@ -170,8 +179,8 @@ export class Listener {
   }
 
   async #restored(): Promise<void> {
-    const { db, connection } = this.options;
-    const gap = await closeGap(db, connection.id);
+    const { db, connection, epoch } = this.options;
+    const gap = await closeGap(db, connection.id, epoch);
     await this.#save('connected', null);
     if (gap) await this.#tell('connection.stream_restored', gap, null);
   }

@@ -21,6 +21,8 @@ export interface SocialRuntimeOptions {
   ring: KeyRing;
   /** The browser host that serves a partition. */
   link: (partition: number) => BrowserLink;
+  /** How long a host may take to end a run that was stopped; the usual bound unless given. */
+  stopped_run_ms?: number;
 }
 
 export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRuntime {
@@ -32,7 +34,8 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
       const proxy = await pinProxy(options.db, options.ring, connection, execution.capability === 'social.login');
       if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
       const secrets = await openSecrets(options, connection, execution.capability === 'social.login');
-      const end = await runOnLink(options.link(connection.partition), execution, proxy, secrets);
+      const patience_ms = options.stopped_run_ms ?? LIMITS.stopped_run_ms;
+      const end = await runOnLink(options.link(connection.partition), execution, proxy, secrets, patience_ms);
       switch (end.type) {
         case 'result':
           return { status: 'succeeded', result: end.result, ...effectsOf(end.effects) };
@@ -80,13 +83,24 @@ async function openSecrets(
   return { session, credentials: { username: connection.username ?? '', password } };
 }
 
-async function runOnLink(link: BrowserLink, execution: Execution, proxy: PinnedProxy, secrets: OpenSecrets) {
+async function runOnLink(
+  link: BrowserLink,
+  execution: Execution,
+  proxy: PinnedProxy,
+  secrets: OpenSecrets,
+  patience_ms: number,
+) {
   const { connection, signal } = execution;
-  let stop = () => {};
+  let unheard: NodeJS.Timeout | undefined;
+  const cancel = (run: number) => {
+    link.send({ type: 'cancel', run });
+    unheard ??= setTimeout(() => link.giveUp(run), patience_ms);
+  };
+  let unlisten = () => {};
   let refusal: unknown;
   const refuse = (run: number, error: unknown) => {
     refusal = error;
-    link.send({ type: 'cancel', run });
+    cancel(run);
   };
   try {
     const end = await link.run(
@@ -123,16 +137,17 @@ async function runOnLink(link: BrowserLink, execution: Execution, proxy: PinnedP
         },
       },
       (run) => {
-        const cancel = () => link.send({ type: 'cancel', run });
-        signal.addEventListener('abort', cancel);
-        stop = () => signal.removeEventListener('abort', cancel);
-        if (signal.aborted) cancel();
+        const aborted = () => cancel(run);
+        signal.addEventListener('abort', aborted);
+        unlisten = () => signal.removeEventListener('abort', aborted);
+        if (signal.aborted) aborted();
       },
     );
     // A boundary or a challenge that was refused ended the run through `cancel`: say why, not how.
     if (refusal !== undefined && end.type === 'failure' && end.code === 'canceled') throw refusal;
     return end;
   } finally {
-    stop();
+    unlisten();
+    clearTimeout(unheard);
   }
 }

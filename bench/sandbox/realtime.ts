@@ -6,13 +6,11 @@ import type { Session } from './state/sessions.js';
 import { unguessable } from './state/sessions.js';
 
 /** What a frame tells. */
-export const ACTIVITY_TYPES = [
-  'message_received',
-  'message_sent',
-  'sponsored_inmail_received',
-  'custom_connection_request_accepted',
-] as const;
-export type ActivityType = (typeof ACTIVITY_TYPES)[number];
+export type ActivityType =
+  | 'message_received'
+  | 'message_sent'
+  | 'sponsored_inmail_received'
+  | 'custom_connection_request_accepted';
 
 export interface Activity {
   id: string;

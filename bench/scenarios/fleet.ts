@@ -197,12 +197,15 @@ async function report(options: Options, measured: Measured): Promise<Report> {
   ];
   const text = [
     ...rows.map(([name, value]) => `${name.padEnd(9)} ${value}`),
-    ...violations.slice(0, SHOWN_violations).map((violation) => `broken    ${violation}`),
     '',
     'not measured:',
     ...NOT_MEASURED.map((line) => `- ${line}`),
   ].join('\n');
   const { done } = tally;
   const data = { scenario: 'fleet', options, perSecond, done, p50_ms, p99_ms, signedIn_s, samples, contextsAtEnd };
-  return { text, violations, data: { ...data, contextsDisconnected, violations, ...where } };
+  return {
+    text,
+    faults: violations.slice(0, SHOWN_violations),
+    data: { ...data, contextsDisconnected, violations, ...where },
+  };
 }

@@ -16,8 +16,8 @@ export interface Option {
 
 export interface Report {
   text: string;
-  /** What must never happen and did; the bench then ends with status 1. Left out by scenarios that only measure. */
-  violations?: string[];
   /** The same as one JSON object. */
   data: Record<string, unknown>;
+  /** What was promised and did not hold; with any, the bench ends with status 1. */
+  faults?: string[];
 }

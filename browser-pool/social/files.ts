@@ -91,7 +91,8 @@ async function followed(site: Site, address: URL, { statusCode, headers, body }:
 async function fileOf(run: ProgramRun, { headers, body }: Dispatcher.ResponseData): Promise<Record<string, unknown>> {
   const content_type = single(headers['content-type']);
   const offered = single(headers['content-disposition'])?.startsWith('attachment') ?? false;
-  if (content_type === undefined || (content_type.startsWith('text/html') && !offered)) {
+  const encoded = single(headers['content-encoding']) ?? 'identity'; // another was not asked for: not the file's own bytes
+  if (content_type === undefined || encoded !== 'identity' || (content_type.startsWith('text/html') && !offered)) {
     await body.dump();
     throw unfamiliar('file');
   }

@@ -17,7 +17,7 @@ export type StreamFrame =
   | { type: 'event'; event: ProviderEvent }
   /** A kind of frame or activity that means nothing here. */
   | { type: 'ignored' }
-  /** A known kind whose content is unfamiliar: something happened and it is not known what. */
+  /** A known kind, or none, with unfamiliar content: something happened and it is not known what. */
   | { type: 'unreadable' };
 
 type Milliseconds = number & tags.Type<'uint64'>;
@@ -33,10 +33,13 @@ interface MessagePayload {
   renderContent: Record<string, unknown>[];
 }
 
+/** One that stands for nothing else; what PostgreSQL cannot store in a text is no part of an id. */
+type ActivityId = string & tags.Pattern<'^[^\\u0000-\\u001f]{1,255}$'>;
+
 type Activity =
-  | { id: string; type: 'message_received' | 'message_sent'; payload: MessagePayload }
+  | { id: ActivityId; type: 'message_received' | 'message_sent'; payload: MessagePayload }
   | {
-      id: string;
+      id: ActivityId;
       type: 'sponsored_inmail_received';
       payload: {
         conversationId: string;
@@ -48,13 +51,19 @@ type Activity =
       };
     }
   | {
-      id: string;
+      id: ActivityId;
       type: 'custom_connection_request_accepted';
       payload: { hashId: string; publicId: string; name: string; acceptedAt: Milliseconds };
     };
 
 const isActivity = typia.createIs<Activity>();
-const isKnown = typia.createIs<{ type: Activity['type'] }>();
+const isOther = typia.createIs<{ type: string }>();
+const KNOWN: ReadonlySet<string> = new Set<Activity['type']>([
+  'message_received',
+  'message_sent',
+  'sponsored_inmail_received',
+  'custom_connection_request_accepted',
+]);
 const isGoodbye = typia.createIs<{ reason: string }>();
 
 /** Reads one frame. Never throws. */
@@ -70,7 +79,7 @@ export function readFrame(frame: EventSourceMessage): StreamFrame {
     case 'activity': {
       const activity = parsed(frame.data);
       if (isActivity(activity)) return { type: 'event', event: eventOf(activity) };
-      return { type: activity === undefined || isKnown(activity) ? 'unreadable' : 'ignored' };
+      return { type: isOther(activity) && !KNOWN.has(activity.type) ? 'ignored' : 'unreadable' };
     }
     default:
       return { type: 'ignored' };

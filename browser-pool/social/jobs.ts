@@ -102,7 +102,7 @@ async function details(endpoints: Endpoints, site: Site, id: string, parts: Part
     if (data.jobId !== id) throw unfamiliar('answer');
     return { ...(parts.details && detailFields(data)), ...(parts.description && { description: data.description }) };
   } catch (error) {
-    if (error instanceof RunFailure && error.definite && WITHHELD.has(error.code)) return {};
+    if (error instanceof RunFailure && WITHHELD.has(error.code) && 'upstream_status' in error.details) return {};
     throw error;
   }
 }

@@ -83,7 +83,7 @@ function matching(contracts: Contract[], wanted: string | undefined): Contract {
   if (!first) throw new RunFailure('recruiter_not_ready', { reason: 'no_contract' });
   if (wanted === undefined) return contracts.find(({ current }) => current) ?? first;
   const text = wanted.trim().toLowerCase();
-  const exact = contracts.find(({ id, name }) => id === text || name.toLowerCase() === text);
+  const exact = contracts.find(({ id, name }) => id.toLowerCase() === text || name.toLowerCase() === text);
   if (exact) return exact;
   const holding = contracts.filter(({ name }) => name.toLowerCase().includes(text));
   const [only] = holding;

@@ -16,8 +16,8 @@ export interface StreamRequest {
   proxy: ProxyTarget;
   /** Aborting ends the stream; `onEnd` then says `aborted`. */
   signal: AbortSignal;
-  /** The first one says that the provider accepted and speaks. */
-  onFrame: (frame: StreamFrame) => void;
+  /** The first one says that the provider accepted and speaks. A promise holds the stream up until it settles: what is not taken stays with the provider. */
+  onFrame: (frame: StreamFrame) => Promise<void> | undefined;
   /** Exactly once, last. */
   onEnd: (end: StreamEnd) => void;
 }
@@ -85,8 +85,11 @@ export class StreamClient {
       return statusCode === 200 ? { reason: 'malformed' } : this.#refused(statusCode, headers.location, said);
     }
     let outgrown = false;
+    let held: Promise<void> | undefined;
     const parser = createParser({
-      onEvent: (event) => onFrame(readFrame(event)),
+      onEvent: (event) => {
+        held = onFrame(readFrame(event));
+      },
       onError: (error) => {
         outgrown ||= error.type === 'max-buffer-size-exceeded';
       },
@@ -96,6 +99,7 @@ export class StreamClient {
     for await (const text of body) {
       parser.feed(text);
       if (outgrown) return { reason: 'malformed' };
+      await held;
     }
     return { reason: 'closed' };
   }

@@ -40,7 +40,7 @@ t.test('what shows why a run failed', async (t) => {
   t.teardown(() => network.close());
   const folder = mkdtempSync(join(tmpdir(), 'artifacts-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const pool = new Pool(network.site, { artifacts: 6, navigation_ms: 2_000 }, {}, folder);
+  const pool = new Pool(network.site, { artifacts: 6, navigation_ms: 5_000 }, {}, folder);
   t.teardown(() => pool.close());
   const { line } = pool;
   const files = () => readdirSync(folder).sort();

@@ -6,6 +6,13 @@ t.test('a known activity with unfamiliar content is unreadable, an unknown one i
   const activity = (data: unknown) => readFrame({ event: 'activity', data: JSON.stringify(data) });
   t.same(activity({ id: 'ev-1', type: 'message_received', payload: {} }), { type: 'unreadable' });
   t.same(readFrame({ event: 'activity', data: '{' }), { type: 'unreadable' });
+  for (const strange of [null, [], {}, 'page', { kind: 'message_received' }, { type: 7 }]) {
+    t.same(activity(strange), { type: 'unreadable' }, `of no kind: ${JSON.stringify(strange)}`);
+  }
+  const payload = { hashId: 'ACoAA', publicId: 'ada', name: 'Ada', acceptedAt: 1 };
+  const accepted = { type: 'custom_connection_request_accepted', payload };
+  t.match(activity({ ...accepted, id: 'ev-1' }), { type: 'event', event: { providerEventId: 'ev-1' } });
+  for (const id of ['', 'ev\0', 'x'.repeat(256)]) t.same(activity({ ...accepted, id }), { type: 'unreadable' });
   t.same(activity({ id: 'ev-1', type: 'birthday', payload: {} }), { type: 'ignored' });
   t.same(readFrame({ event: 'advert', data: '' }), { type: 'ignored' });
   t.same(readFrame({ data: 'without a name' }), { type: 'ignored' });

@@ -1,14 +1,9 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { Network } from './network.js';
-import { Pool } from './pool.js';
+import { poolGround } from './ground.js';
 
 t.test('login', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site, { waiting_page_ms: 50 });
-  t.teardown(() => pool.close());
-  const { line } = pool;
+  const { network, line } = await poolGround(t, { waiting_page_ms: 50 });
 
   t.test('signs in and gives a session that works in a fresh context', async (t) => {
     const account = new Account(network, 'ada');
@@ -96,11 +91,7 @@ t.test('login', async (t) => {
 });
 
 t.test('health check', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site);
-  t.teardown(() => pool.close());
-  const { line } = pool;
+  const { network, line } = await poolGround(t);
 
   t.test('a session that ended needs a login', async (t) => {
     const account = new Account(network, 'barbara');

@@ -1,14 +1,9 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { Network } from './network.js';
-import { Pool } from './pool.js';
+import { poolGround } from './ground.js';
 
 t.test('sending a message', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site, { request_ms: 2_000, proceed_wait_ms: 2_000 });
-  t.teardown(() => pool.close());
-  const { line } = pool;
+  const { network, line, hasty } = await poolGround(t);
 
   async function sender(username: string): Promise<{ account: Account; recipient_actor_id: string }> {
     const account = new Account(network, username);
@@ -62,7 +57,7 @@ t.test('sending a message', async (t) => {
 
   t.test('a boundary nobody passes is given up with nothing sent', async (t) => {
     const { account, recipient_actor_id } = await sender('linus');
-    const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+    const run = account.run(hasty(), 'social.message.send', { recipient_actor_id, body: 'Hello' });
     await run.expect('boundary');
     const failure = await run.expect('failure');
     t.match(failure, { code: 'session_fenced' });
@@ -79,7 +74,8 @@ t.test('sending a message', async (t) => {
     t.test(`a lost answer (${mode}) is never tried again and says that it may have happened`, async (t) => {
       const { account, recipient_actor_id } = await sender(username);
       await network.fault({ account: username, capability: 'social.message.send', mode, times: 1 });
-      const run = account.run(line, 'social.message.send', { recipient_actor_id, body: 'Hello' });
+      const asked = mode === 'hang' ? hasty() : line;
+      const run = account.run(asked, 'social.message.send', { recipient_actor_id, body: 'Hello' });
       await run.expect('boundary');
       run.proceed();
       t.match(await run.expect('failure'), { transient: false, pastBoundary: true });

@@ -9,6 +9,8 @@ import { Pool } from './pool.js';
 /** A stream as its owner hears it. */
 class Heard {
   readonly ended: Promise<StreamEnd>;
+  /** Holds the stream up behind the next frame, until it settles. */
+  held: Promise<void> | undefined;
   #abort = new AbortController();
   #frames: StreamFrame[] = [];
   #waiting: { type: StreamFrame['type']; resolve: (frame: StreamFrame) => void } | undefined;
@@ -19,7 +21,10 @@ class Heard {
         session,
         proxy,
         signal: this.#abort.signal,
-        onFrame: (frame) => this.#take(frame),
+        onFrame: (frame) => {
+          this.#take(frame);
+          return this.held;
+        },
         onEnd: resolve,
       });
     });
@@ -81,6 +86,29 @@ t.test('event streams', async (t) => {
     await heard.next('heartbeat');
     heard.abort();
     t.same(await heard.ended, { reason: 'aborted' });
+  });
+
+  t.test('a frame that holds the stream up is the last one until it is done with', async (t) => {
+    const [heard, beside] = [0, 1].map(() => new Heard(client, session, network.proxy)) as [Heard, Heard];
+    await Promise.all([heard.next('connected'), beside.next('connected')]);
+    const emit = () => network.stream({ account: 'ada', action: 'emit', type: 'message_received' });
+    const done = Promise.withResolvers<void>();
+    heard.held = done.promise;
+    await Promise.all([emit(), heard.next('event'), beside.next('event')]);
+    let arrived = false;
+    const second = heard.next('event').then(() => {
+      arrived = true;
+    });
+    await Promise.all([emit(), beside.next('event')]);
+    await beside.next('heartbeat'); // long after the event has come to the one beside it
+    t.notOk(arrived);
+    heard.held = undefined;
+    done.resolve();
+    await second;
+    for (const one of [heard, beside]) {
+      one.abort();
+      await one.ended;
+    }
   });
 
   t.test('a stream the provider drops ends, and the next one is refused', async (t) => {

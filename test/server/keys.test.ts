@@ -9,12 +9,14 @@ t.test('a revoked key stops working within two seconds, though keys are cached',
   const key = await insertKey(db, workspaceId);
   t.equal((await call('GET', '/v1/connections', { key })).status, 200);
   await db.query('revoke', 'update api_key set revoked_at = now() where key_hash = sha256($1)', [Buffer.from(key)]);
-  const revokedAt = Date.now();
-  while ((await call('GET', '/v1/connections', { key })).status === 200) {
-    if (Date.now() - revokedAt > 2_000) break;
+  const revokedAt = performance.now();
+  // What counts is when the last accepted request was sent, not how long this machine took to answer.
+  for (let sentAt = revokedAt; ; sentAt = performance.now()) {
+    const { status } = await call('GET', '/v1/connections', { key });
+    if (status === 401) break;
+    if (sentAt - revokedAt > 2_000) return t.fail('the key still works');
   }
-  t.equal((await call('GET', '/v1/connections', { key })).status, 401);
-  t.ok(Date.now() - revokedAt < 2_500);
+  t.pass('it is refused');
 });
 
 t.test('the use of a key is noted, at the latest when the edge closes', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { iso, onceEach, type Row, socialGround } from './social-ground.js';
+import { profileOf } from './expected.js';
+import { onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('the recruiter side, from the choice of a contract to candidates', async (t) => {
   const { client, connection, visitor, read } = await socialGround(t, 'ada');
@@ -206,45 +207,15 @@ t.test('the recruiter side, from the choice of a contract to candidates', async 
   });
 });
 
-const STEPS: Record<string, number> = { SELF: 0, F: 1, S: 2, O: 3 };
-const month = (on: Row | null) => on && `${on.year}-${String(on.month).padStart(2, '0')}`;
-
 function candidate(theirs: Row): Row {
   const { candidateId, openToWork, yearsOfExperience } = theirs.recruiting as Row;
   return {
     source: 'recruiter',
     ...(theirs.hashId !== null && { hash_id: theirs.hashId }),
-    member_id: theirs.memberId,
-    public_id: theirs.publicId,
-    first_name: theirs.firstName,
-    last_name: theirs.lastName,
-    headline: theirs.headline,
-    profile_picture: theirs.pictureUrl,
-    industry: theirs.industry,
-    location: theirs.location,
-    public_profile_url: theirs.profileUrl,
+    ...profileOf(theirs),
     email: null,
     address: null,
     phone_numbers: [],
-    network_distance: STEPS[String(theirs.distance)],
-    has_pending_connection_request: theirs.pendingInvitation,
-    connected_at: iso(theirs.connectedAt),
-    about: theirs.about,
-    experience: (theirs.experience as Row[]).map((post) => ({
-      title: post.title,
-      company: post.company,
-      location: post.location,
-      start_date: month(post.startedOn as Row),
-      end_date: month(post.endedOn as Row | null),
-      description: post.description,
-    })),
-    education: (theirs.education as Row[]).map((study) => ({
-      school: study.school,
-      degree: study.degree,
-      major: study.fieldOfStudy,
-      start_date: String(study.startYear),
-      end_date: String(study.endYear),
-    })),
     recruiting: { candidate_id: candidateId, open_to_work: openToWork, years_of_experience: yearsOfExperience },
   };
 }

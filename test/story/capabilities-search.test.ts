@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ids, STEPS } from './expected.js';
 import { iso, onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('searches find what the network finds, by every filter', async (t) => {
@@ -180,10 +181,7 @@ t.test('searches find what the network finds, by every filter', async (t) => {
   });
 });
 
-const ids = (rows: Row[], field: string): string[] => rows.map((row) => String(row[field]));
 const asked = (query: Row) => new URLSearchParams(query as Record<string, string>).toString();
-const STEPS: Record<string, number> = { SELF: 0, F: 1, S: 2, O: 3 };
-
 function person(theirs: Row): Row {
   return {
     member_id: theirs.memberId,

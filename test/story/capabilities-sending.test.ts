@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { control, ledger } from '../fixture/client.js';
+import { ids } from './expected.js';
 import { onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('conversations, sends and files', async (t) => {
@@ -260,8 +261,6 @@ t.test('conversations, sends and files', async (t) => {
   const used = (regions as { region: string; accounts: Row }[]).filter(({ accounts }) => username in accounts);
   t.strictSame(ids(used, 'region'), ['US'], "every request came through the region's own proxy, files too");
 });
-
-const ids = (rows: object[], field: string): string[] => rows.map((row) => String((row as Row)[field]));
 
 /** The file of the newest message. */
 function attached([newest]: Row[]): Row | undefined {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ids, profileOf } from './expected.js';
 import { iso, onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('who the account is and whom it knows, as the network says it', async (t) => {
@@ -137,47 +138,15 @@ t.test('who the account is and whom it knows, as the network says it', async (t)
   t.equal((await client.send('GET', `/v1/connections/${connection}`)).body.health, 'ready');
 });
 
-const ids = (rows: Row[], field: string): string[] => rows.map((row) => String(row[field]));
-
-const DISTANCES: Record<string, number> = { SELF: 0, F: 1, S: 2, O: 3 };
-const month = (on: Row | null) => on && `${on.year}-${String(on.month).padStart(2, '0')}`;
-
 function profile(theirs: Row): Row {
   const contact = theirs.contact as Row;
   return {
     source: 'full',
     hash_id: theirs.hashId,
-    member_id: theirs.memberId,
-    public_id: theirs.publicId,
-    first_name: theirs.firstName,
-    last_name: theirs.lastName,
-    headline: theirs.headline,
-    profile_picture: theirs.pictureUrl,
-    industry: theirs.industry,
-    location: theirs.location,
-    public_profile_url: theirs.profileUrl,
+    ...profileOf(theirs),
     email: contact.email,
     address: contact.address,
     phone_numbers: contact.phoneNumbers,
-    network_distance: DISTANCES[String(theirs.distance)],
-    has_pending_connection_request: theirs.pendingInvitation,
-    connected_at: iso(theirs.connectedAt),
-    about: theirs.about,
-    experience: (theirs.experience as Row[]).map((post) => ({
-      title: post.title,
-      company: post.company,
-      location: post.location,
-      start_date: month(post.startedOn as Row),
-      end_date: month(post.endedOn as Row | null),
-      description: post.description,
-    })),
-    education: (theirs.education as Row[]).map((study) => ({
-      school: study.school,
-      degree: study.degree,
-      major: study.fieldOfStudy,
-      start_date: String(study.startYear),
-      end_date: String(study.endYear),
-    })),
   };
 }
 

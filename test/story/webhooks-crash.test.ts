@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type pg from 'pg';
 import t, { type Test } from 'tap';
 import type { Database } from '../../storage/database.js';
@@ -14,6 +11,7 @@ import { authority, receiver } from '../actors/deliveries/receiver.js';
 import type { Client } from '../fixture/client.js';
 import { nameServer } from '../fixture/name-server.js';
 import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import { connect, emit, subscribe, trusting } from './webhook-ground.js';
 
 /** More than two batches of a bulk replay. */
 const BULK = 2_200;
@@ -26,21 +24,10 @@ const LOCK = 4712;
 const certificates = await authority();
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
-async function subscribe(client: Client, callback_url: string): Promise<{ connection: string; subscription: string }> {
-  const connection = await client.connect({
-    provider: 'simulated',
-    external_actor: { kind: 'person', id: randomUUID() },
-  });
-  const { status, body } = await client.send('POST', `/v1/connections/${connection}/subscriptions`, {
-    event_types: ['message_received'],
-    callback_url,
-  });
-  if (status !== 201) throw new Error(`${callback_url}: ${status} ${JSON.stringify(body)}`);
-  return { connection, subscription: String(body.id) };
+async function subscribed(client: Client, url: string): Promise<{ connection: string; subscription: string }> {
+  const connection = await connect(client);
+  return { connection, subscription: await subscribe(client, connection, url) };
 }
-
-const emit = (client: Client, connection: string) =>
-  client.send('POST', `/v1/connections/${connection}/simulated-events`, { type: 'message_received', data: {} });
 
 /** Deliveries of the connection that have failed five times, as if long ago. Nobody sees them before. */
 async function failedDeliveries(
@@ -131,10 +118,6 @@ async function mute(t: Test, target: number): Promise<{ port: number; taken: Pro
 }
 
 t.test('a service killed at any point between a claim and an answer, and amid replays, forgets nothing', async (t) => {
-  const dir = await mkdtemp(join(tmpdir(), 'callbacks-'));
-  t.teardown(() => rm(dir, { recursive: true, force: true }));
-  const CALLBACK_CA_FILE = join(dir, 'ca.pem');
-  await writeFile(CALLBACK_CA_FILE, certificates.ca);
   const names = await nameServer(t);
   names.zone.set(HOST, [{ a: '127.0.0.1' }]);
   let up = false;
@@ -146,22 +129,21 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   const named = await receiver(t, await certificates.issue({ host: HOST }));
   const silent = await mute(t, hook.port);
   const ground = await serviceGround(t, {
+    ...(await trusting(t, certificates.ca)),
     CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
-    CALLBACK_CA_FILE,
     CALLBACK_DNS_SERVERS: names.address,
-    BROWSER_PATH: '/bin/false',
   });
   const { db } = ground;
   const before = await startService(t, ground);
   const { client } = before;
-  const at = (path: string, port = hook.port) => subscribe(client, `https://127.0.0.1:${port}${path}`);
+  const at = (path: string, port = hook.port) => subscribed(client, `https://127.0.0.1:${port}${path}`);
   const came = (path: string) => hook.received.filter((request) => request.path === path);
   const bulk = await at('/bulk');
   const single = await at('/single');
   const asked = await at('/asked');
   const starting = await at('/starting');
   const handshake = await at('/handshake', silent.port);
-  const lookup = await subscribe(client, `https://${HOST}:${named.port}/lookup`);
+  const lookup = await subscribed(client, `https://${HOST}:${named.port}/lookup`);
   await failedDeliveries(ground, bulk.connection, BULK);
   await failedDeliveries(ground, single.connection, 1);
   await failedDeliveries(ground, asked.connection, 1);

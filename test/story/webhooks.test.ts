@@ -1,12 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import t, { type Test } from 'tap';
 import { type Answer, authority, type Received, type Receiver, receiver } from '../actors/deliveries/receiver.js';
 import type { Client } from '../fixture/client.js';
 import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import { connect, emit, subscribe, trusting } from './webhook-ground.js';
 
 const SECRET = 'a secret of more than 32 characters';
 const certificates = await authority();
@@ -18,34 +16,9 @@ interface Story {
 }
 
 async function story(t: Test, answer?: Answer): Promise<Story> {
-  const dir = await mkdtemp(join(tmpdir(), 'callbacks-'));
-  t.teardown(() => rm(dir, { recursive: true, force: true }));
-  const CALLBACK_CA_FILE = join(dir, 'ca.pem');
-  await writeFile(CALLBACK_CA_FILE, certificates.ca);
   const hook = await receiver(t, onLoopback, answer);
-  const env = { CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32', CALLBACK_CA_FILE, BROWSER_PATH: '/bin/false' };
+  const env = { ...(await trusting(t, certificates.ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' };
   return { ground: await serviceGround(t, env), hook };
-}
-
-const connect = (client: Client) =>
-  client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
-
-async function subscribe(client: Client, connection: string, callback_url: string): Promise<string> {
-  const { status, body } = await client.send('POST', `/v1/connections/${connection}/subscriptions`, {
-    event_types: ['message_received'],
-    callback_url,
-    secret: SECRET,
-  });
-  if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return String(body.id);
-}
-
-async function emit(client: Client, connection: string, n = 1): Promise<string> {
-  const { body } = await client.send('POST', `/v1/connections/${connection}/simulated-events`, {
-    type: 'message_received',
-    data: { n },
-  });
-  return String(body.id);
 }
 
 interface Delivery {
@@ -94,7 +67,7 @@ t.test('stock verifiers accept the callbacks, with either secret while a rotatio
   const { ground, hook } = await story(t);
   const { client } = await startService(t, ground);
   const connection = await connect(client);
-  const subscription = await subscribe(client, connection, hook.url);
+  const subscription = await subscribe(client, connection, hook.url, SECRET);
   const both = { standard: true, stripe: true };
   const neither = { standard: false, stripe: false };
   await emit(client, connection);
@@ -104,7 +77,7 @@ t.test('stock verifiers accept the callbacks, with either secret while a rotatio
 
   const rotated = await client.send('POST', `/v1/subscriptions/${subscription}/rotate-secret`);
   const secret = String(rotated.body.secret);
-  await emit(client, connection, 2);
+  await emit(client, connection);
   await hook.arrived(2);
   t.strictSame(accepted(hook.received[1]!, SECRET), both, 'the receiver that has the old one');
   t.strictSame(accepted(hook.received[1]!, secret), both, 'the receiver that has the new one');
@@ -112,7 +85,7 @@ t.test('stock verifiers accept the callbacks, with either secret while a rotatio
   await ground.db.query('testOverlap', 'update subscription set previous_valid_until = now() where id = $1', [
     subscription,
   ]);
-  await emit(client, connection, 3);
+  await emit(client, connection);
   await hook.arrived(3);
   t.strictSame(accepted(hook.received[2]!, SECRET), neither);
   t.strictSame(accepted(hook.received[2]!, secret), both);
@@ -126,7 +99,7 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
   });
   const { client, metricsUrl } = await startService(t, ground);
   const connection = await connect(client);
-  const subscription = await subscribe(client, connection, hook.url);
+  const subscription = await subscribe(client, connection, hook.url, SECRET);
   await emit(client, connection);
   const done = await delivery(client, subscription, 'delivered');
   const waits = [at[1]! - at[0]!, at[2]! - at[1]!];
@@ -145,7 +118,7 @@ t.test('a service killed while its receiver holds the answer makes the delivery 
   });
   const before = await startService(t, ground);
   const connection = await connect(before.client);
-  const subscription = await subscribe(before.client, connection, hook.url);
+  const subscription = await subscribe(before.client, connection, hook.url, SECRET);
   const event = await emit(before.client, connection);
   await hook.arrived(1);
   await before.kill();
@@ -162,7 +135,7 @@ t.test('a service killed between the 2xx and its commit delivers again', async (
   const { ground, hook } = await story(t);
   const service = await startService(t, ground);
   const connection = await connect(service.client);
-  const subscription = await subscribe(service.client, connection, hook.url);
+  const subscription = await subscribe(service.client, connection, hook.url, SECRET);
   const lock = await ground.db.pool.connect();
   t.teardown(() => lock.release(true));
   // The answer arrives, and what it means cannot be written.

@@ -50,7 +50,7 @@ export function companyRoutes(state: State): Route[] {
 const SIZE_CLASSES = [1, 11, 51, 201, 501, 1_001, 5_001, 10_001] as const;
 
 /** The class of a number of employees; the largest has no end. */
-export function sizeClassOf(employees: number): { start: number; end: number | null } {
+function sizeClassOf(employees: number): { start: number; end: number | null } {
   const place = SIZE_CLASSES.findLastIndex((start) => employees >= start);
   const next = SIZE_CLASSES[place + 1];
   return { start: SIZE_CLASSES[place] ?? 1, end: next === undefined ? null : next - 1 };
@@ -61,7 +61,7 @@ export function employeesOf(company: Company): number {
   return Math.round(2 + 40_000 * new Draw('employees', company.companyId).next() ** 5);
 }
 
-export function companyView(company: Company): Record<string, unknown> {
+function companyView(company: Company): Record<string, unknown> {
   const draw = new Draw('company', company.companyId);
   const maybe = <T>(value: T): T | null => (draw.chance(0.6) ? value : null);
   const employees = employeesOf(company);

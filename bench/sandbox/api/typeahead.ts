@@ -6,7 +6,7 @@ import type { Route } from '../http/exchange.js';
 import { LIMITS } from '../limits.js';
 import type { State } from '../state/state.js';
 
-export const TYPEAHEAD_KINDS = [
+const TYPEAHEAD_KINDS = [
   'company',
   'job_function',
   'industry',
@@ -17,7 +17,7 @@ export const TYPEAHEAD_KINDS = [
   'job_title',
   'service_category',
 ] as const;
-export type TypeaheadKind = (typeof TYPEAHEAD_KINDS)[number];
+type TypeaheadKind = (typeof TYPEAHEAD_KINDS)[number];
 
 export interface TypeaheadItem {
   id: string;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { MessageChannel } from 'node:worker_threads';
-import t from 'tap';
-import type { Execution } from '../../../actors/execution.js';
+import t, { type Test } from 'tap';
+import { type Execution, Interrupted } from '../../../actors/execution.js';
 import { BrowserLink } from '../../../actors/social/browser-link.js';
 import { createSocialRuntime } from '../../../actors/social/runtime.js';
 import { Channel } from '../../../browser-pool/channel.js';
@@ -13,7 +13,8 @@ import { sessionContext } from '../../../storage/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
-t.test('a write boundary that the database does not take says so, and nobody is said to have cancelled', async (t) => {
+/** A runtime on a real database, and the other end of its line as a browser host would speak there. */
+async function ground(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, message: ToBrowser) => void) {
   const { db } = await freshDatabase(t);
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
@@ -23,22 +24,16 @@ t.test('a write boundary that the database does not take says so, and nobody is 
   await db.query('testSession', 'update connection set session_sealed = $2 where id = $1', [id, sealed]);
   const [connection] = await db.query<ConnectionRow>('testConnection', 'select * from connection where id = $1', [id]);
   if (!connection) throw new Error('no connection');
-
-  // The other end of the line, as a browser host would speak.
   const { port1, port2 } = new MessageChannel();
   const host = new Channel<FromBrowser, ToBrowser>(port2);
   t.teardown(() => host.close());
   const heard: string[] = [];
   host.onMessage((message) => {
     heard.push(message.type);
-    if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
-    if (message.type !== 'cancel') return;
-    host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
+    answer(host, message);
   });
   const link = new BrowserLink();
   link.connect(port1);
-
-  const lost = new Error('the connection to the database was lost');
   const execution: Execution = {
     operationId: randomUUID(),
     capability: 'social.message.send',
@@ -46,10 +41,33 @@ t.test('a write boundary that the database does not take says so, and nobody is 
     connection,
     epoch: 1,
     signal: new AbortController().signal,
-    boundary: () => Promise.reject(lost),
+    boundary: () => Promise.resolve(),
     challenge: () => Promise.reject(new Error('no challenge was raised')),
     storeFile: () => Promise.reject(new Error('no file was stored')),
   };
-  await t.rejects(createSocialRuntime({ db, ring, link: () => link }).run(execution), lost);
+  return { runtime: createSocialRuntime({ db, ring, link: () => link, stopped_run_ms: 50 }), execution, heard };
+}
+
+t.test('a write boundary that the database does not take says so, and nobody is said to have cancelled', async (t) => {
+  const { runtime, execution, heard } = await ground(t, (host, message) => {
+    if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
+    if (message.type !== 'cancel') return;
+    host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
+  });
+  const lost = new Error('the connection to the database was lost');
+  await t.rejects(runtime.run({ ...execution, boundary: () => Promise.reject(lost) }), lost);
   t.strictSame(heard, ['run', 'cancel'], 'and nothing was let go');
+});
+
+t.test('a host that ends nothing any more holds nothing up', async (t) => {
+  const stop = new AbortController();
+  const { runtime, execution, heard } = await ground(t, (host, message) => {
+    if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
+    if (message.type === 'proceed') stop.abort(new Interrupted('deadline'));
+  });
+  const write = await runtime.run({ ...execution, signal: stop.signal });
+  t.strictSame(write, { status: 'outcome_unknown' }, 'a write past its boundary stays in question');
+  t.strictSame(heard, ['run', 'proceed', 'cancel']);
+  const read = { ...execution, capability: 'social.identity.get', input: {}, signal: stop.signal };
+  await t.rejects(runtime.run(read), new Interrupted('deadline'), 'a read ends for the reason it was stopped');
 });

@@ -1,20 +1,15 @@
 import t, { type Test } from 'tap';
 import { FILE_PART_BYTES } from '../../../browser-pool/limits.js';
 import { Account } from '../account.js';
-import { Network } from '../network.js';
-import { Pool } from '../pool.js';
+import { poolGround } from '../ground.js';
 
 const SAMPLE = { url: 'https://files.social.test/samples/4.bin' };
 
 t.test('reading files without a browser', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site, { request_ms: 1_000 });
-  t.teardown(() => pool.close());
-  const { line } = pool;
+  const { network, line, hasty } = await poolGround(t);
   const account = new Account(network, 'ada');
   await account.login(line);
-  const download = (changes = {}) => account.run(line, 'social.file.download', SAMPLE, changes);
+  const download = (changes = {}, asked = line) => account.run(asked, 'social.file.download', SAMPLE, changes);
   const SAMPLE_RESULT = { content_type: 'application/octet-stream', size: 4 };
   const whole = async (t: Test) => {
     const run = download();
@@ -62,7 +57,8 @@ t.test('reading files without a browser', async (t) => {
   ] as const) {
     t.test(`${mode} is ${code}, worth another try`, async (t) => {
       await network.fault({ capability: 'social.file.download', mode, times: 1 });
-      t.match(await download().expect('failure'), { code, transient: true });
+      const asked = mode === 'hang' ? hasty() : line;
+      t.match(await download({}, asked).expect('failure'), { code, transient: true });
       await whole(t);
     });
   }

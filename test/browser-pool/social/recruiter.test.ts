@@ -1,14 +1,9 @@
 import t from 'tap';
 import { Account } from '../account.js';
-import { Network } from '../network.js';
-import { Pool } from '../pool.js';
+import { poolGround } from '../ground.js';
 
 t.test('the recruiter side', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site, { request_ms: 2_000 });
-  t.teardown(() => pool.close());
-  const { line } = pool;
+  const { network, line } = await poolGround(t);
 
   async function signedIn(username: string): Promise<Account> {
     const account = new Account(network, username);

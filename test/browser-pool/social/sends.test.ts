@@ -1,14 +1,9 @@
 import t from 'tap';
 import { Account } from '../account.js';
-import { Network } from '../network.js';
-import { Pool } from '../pool.js';
+import { poolGround } from '../ground.js';
 
 t.test('invitations and attachments', async (t) => {
-  const network = await Network.start();
-  t.teardown(() => network.close());
-  const pool = new Pool(network.site, { request_ms: 2_000, proceed_wait_ms: 2_000 });
-  t.teardown(() => pool.close());
-  const { line } = pool;
+  const { network, line } = await poolGround(t);
 
   async function sender(username: string): Promise<{ account: Account; strangers: string[] }> {
     const account = new Account(network, username);
