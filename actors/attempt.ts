@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../storage/database.js';
 import { OperationError } from '../storage/errors.js';
 import { type HeldOperation, resumeFromUser, type StartedOperation, waitForUser } from '../storage/execution.js';
+import { dropFileParts, storeFilePart } from '../storage/operation-files.js';
 import type { ChallengeKind, ConnectionRow } from '../storage/records.js';
 import { type Execution, Interrupted } from './execution.js';
 import { LIMITS } from './limits.js';
@@ -35,7 +37,10 @@ export class Attempt implements Execution {
   pastBoundary = false;
 
   readonly #abort = new AbortController();
+  readonly #number: number;
   #tries = 0;
+  #fileParts = 0;
+  #closed = false;
   #challengeId: string | undefined;
   #answer: ((code: string) => void) | undefined;
   #forgetChallenge: () => void = () => {};
@@ -51,6 +56,7 @@ export class Attempt implements Execution {
   ) {
     this.operationId = held.id;
     this.capability = started.capability;
+    this.#number = started.attempt_number;
     this.input = input;
     this.connection = started;
     this.epoch = held.epoch;
@@ -75,6 +81,25 @@ export class Attempt implements Execution {
     // The row refused: a cancel came first, or a take-over, and then the finish that follows stores nothing.
     this.interrupt('canceled');
     this.#abort.signal.throwIfAborted();
+  }
+
+  async storeFile(bytes: Buffer): Promise<void> {
+    const part = this.#fileParts++;
+    for (;;) {
+      this.#abort.signal.throwIfAborted();
+      try {
+        if (await storeFilePart(this.context.db, this.held, part, bytes)) return;
+        this.interrupt('fenced');
+      } catch (error) {
+        if (this.#closed) throw error;
+        await delay(LIMITS.retry_ms); // the database did not answer; the run waits for a while
+      }
+    }
+  }
+
+  /** It did not succeed: what it stored is no file, nor is what a lost worker left of an attempt before. */
+  async dropFile(): Promise<void> {
+    if (this.#fileParts > 0 || this.#number > 1) await dropFileParts(this.context.db, this.held);
   }
 
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
@@ -119,6 +144,7 @@ export class Attempt implements Execution {
 
   /** The attempt is over: no timer outlives it, that of a challenge that could not be stored neither. */
   close(): void {
+    this.#closed = true;
     this.#stopClock();
     this.#forgetChallenge();
   }

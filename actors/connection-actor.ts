@@ -169,6 +169,11 @@ export class ConnectionActor {
       this.#attempt = undefined;
     }
     if (this.#dropped) return false;
+    if (outcome.status !== 'succeeded') {
+      await attempt.dropFile().catch((error) => {
+        context.log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
+      });
+    }
     const retry =
       outcome.status === 'failed' &&
       outcome.transient === true &&

@@ -23,6 +23,11 @@ export interface Execution {
    */
   boundary(): Promise<void>;
   /**
+   * Stores the next part of the file that is the result; resolves once it is durable (decision O14). Every part but the
+   * last is a multiple of three bytes long. Rejects when the attempt was fenced.
+   */
+  storeFile(bytes: Buffer): Promise<void>;
+  /**
    * Enters `waiting_user` and resolves with the user's code. Call it again after a wrong code: the third wrong one
    * rejects with `challenge_failed`, ten minutes without any with `challenge_expired`. With `acceptsCode` false it
    * only ever rejects. Resolving puts the operation back to `running`.

@@ -1,16 +1,19 @@
+/** What an actor answers a run with. */
+export type Answered = 'proceed' | 'code' | 'stored';
+
 /**
  * What a run waits to hear from its actor: one thing at a time. A wait ends with the answer, with its own failure when
  * it takes too long, or with the reason of the run's signal. Answers nobody waits for are dropped.
  */
 export class ActorAnswers {
   #signal: AbortSignal;
-  #awaited: { what: 'proceed' | 'code'; resolve: (answer: string) => void } | undefined;
+  #awaited: { what: Answered; resolve: (answer: string) => void } | undefined;
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
-  async wait(what: 'proceed' | 'code', wait_ms: number, tooLong: Error): Promise<string> {
+  async wait(what: Answered, wait_ms: number, tooLong: Error): Promise<string> {
     const signal = this.#signal;
     signal.throwIfAborted();
     let ended = () => {};
@@ -32,7 +35,7 @@ export class ActorAnswers {
   }
 
   /** Gives the answer to who waits for it; false when nobody does. */
-  give(what: 'proceed' | 'code', answer: string): boolean {
+  give(what: Answered, answer: string): boolean {
     if (this.#awaited?.what !== what || this.#signal.aborted) return false;
     this.#awaited.resolve(answer);
     return true;

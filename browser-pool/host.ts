@@ -121,6 +121,9 @@ class BrowserHost {
       case 'proceed':
         runs.get(message.run)?.proceed();
         break;
+      case 'stored':
+        runs.get(message.run)?.stored();
+        break;
       case 'code':
         runs.get(message.run)?.code(message.code);
         break;
@@ -139,7 +142,9 @@ class BrowserHost {
   }
 
   #start(line: Channel<FromBrowser, ToBrowser>, runs: Map<number, Run>, order: Extract<ToBrowser, { type: 'run' }>) {
-    const run = new Run(order, this.#ground, (message) => line.send(message));
+    const run = new Run(order, this.#ground, (message) =>
+      line.send(message, message.type === 'file' ? [message.bytes] : undefined),
+    );
     const program = this.#programs.get(order.capability);
     if (!program) {
       run.interrupt(new RunFailure('validation_error', { reason: 'capability_not_available_on_provider' }));

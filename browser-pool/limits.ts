@@ -17,7 +17,7 @@ export interface PoolLimits {
   waiting_runs: number;
   /** How long a run waits for its turn before it fails with `browser_unavailable`. */
   lease_wait_ms: number;
-  /** How long a run waits for `proceed` before it fails with `session_fenced`; nothing has left by then. */
+  /** How long a run waits for `proceed` or `stored` before it fails with `session_fenced`; nothing has left by then. */
   proceed_wait_ms: number;
   /** How long a run waits for a code when nobody cancels it; more than the ten minutes an operation waits. */
   code_wait_ms: number;
@@ -112,8 +112,12 @@ export const INSTALL_SILENCE_MS = 120_000;
 
 /** Opening an event stream: past it the attempt has failed. */
 export const STREAM_OPEN_MS = 20_000;
+/** Of an answer that refuses an event stream, what is read to learn why: the rest is cut off. */
+export const STREAM_REFUSAL_BYTES = 16_384;
 /** Characters of one frame of an event stream: past it the stream is ended as malformed. */
 export const STREAM_FRAME_CHARACTERS = 1_048_576;
 
+/** One part of a file that is stored as it comes: a multiple of three, so that the base64 texts of parts join. */
+export const FILE_PART_BYTES = 786_432;
 /** Redirects a file download follows, each re-checked: past it the provider is going round in circles. */
 export const FILE_REDIRECTS = 5;

@@ -41,6 +41,8 @@ export type ToBrowser =
     }
   /** Answer to `boundary`: the phase `dispatching` is durable, go. */
   | { type: 'proceed'; run: number }
+  /** Answer to `file`: the part is durable, the next one may come. */
+  | { type: 'stored'; run: number }
   /** Answer to `challenge`. */
   | { type: 'code'; run: number; code: string }
   /** Stop as soon as the program can; the run still answers (`canceled` before the boundary). */
@@ -52,6 +54,8 @@ export type ToBrowser =
 export type FromBrowser =
   /** About to do something the provider could act on. The program waits for `proceed`. */
   | { type: 'boundary'; run: number }
+  /** The next part of the file that is the run's result (decision O14). The program waits for `stored`. Transferred. */
+  | { type: 'file'; run: number; bytes: ArrayBuffer }
   /** The provider asks for a code (again, after a wrong one). The program waits for `code` or `cancel`. */
   | { type: 'challenge'; run: number; kind: ChallengeKind; acceptsCode: boolean }
   | { type: 'result'; run: number; result: Record<string, unknown>; effects?: SessionEffects }

@@ -33,6 +33,11 @@ export interface ProgramRun {
    * again. With `acceptsCode` false it only ever rejects.
    */
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
+  /**
+   * Stores the next part of the file that is the result; resolves once it is durable. The bytes are gone from here then.
+   * Every part but the last is `FILE_PART_BYTES` long.
+   */
+  store(bytes: ArrayBuffer): Promise<void>;
   /** Milliseconds one call of a JSON endpoint may take: its limit or the running time left, whichever is less. */
   request_ms(): number;
   /** The same for one navigation or one wait on a page. */

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { ChallengeKind } from '../storage/records.js';
-import { ActorAnswers } from './actor-answers.js';
+import { ActorAnswers, type Answered } from './actor-answers.js';
 import type { Artifacts } from './artifacts.js';
 import type { ContextLease, ContextOwner, Contexts } from './contexts.js';
 import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from './failures.js';
@@ -105,6 +105,11 @@ export class Run implements ProgramRun {
     if (this.#answers.give('proceed', '')) this.#pastBoundary = true;
   }
 
+  /** The part of the file is durable. */
+  stored(): void {
+    this.#answers.give('stored', '');
+  }
+
   /** The user's code. */
   code(code: string): void {
     this.#answers.give('code', code);
@@ -157,6 +162,11 @@ export class Run implements ProgramRun {
   async boundary(): Promise<void> {
     this.#answer({ type: 'boundary', run: this.order.run });
     await this.#hear('proceed', this.#ground.limits.proceed_wait_ms, new RunFailure('session_fenced'));
+  }
+
+  async store(bytes: ArrayBuffer): Promise<void> {
+    this.#answer({ type: 'file', run: this.order.run, bytes });
+    await this.#hear('stored', this.#ground.limits.proceed_wait_ms, new RunFailure('session_fenced'));
   }
 
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
@@ -220,7 +230,7 @@ export class Run implements ProgramRun {
   }
 
   /** Waits for the actor with the clock stopped. */
-  async #hear(what: 'proceed' | 'code', wait_ms: number, tooLong: RunFailure): Promise<string> {
+  async #hear(what: Answered, wait_ms: number, tooLong: RunFailure): Promise<string> {
     this.#time.pause();
     try {
       return await this.#answers.wait(what, wait_ms, tooLong);

@@ -90,6 +90,17 @@ function systemMetrics(registry: Registry, source: MetricsSource): void {
     });
   const ofHosts = (read: (host: HostStats) => number) => () => sum(source.stats().hosts, read);
   const ofBrowsers = (read: (browser: BrowserStats) => number) => () => sum(source.stats().browsers, read);
+  /** By the number of the thread, of which there are as many as BROWSER_THREADS says. */
+  const ofEachBrowser = (name: string, help: string, read: (browser: BrowserStats) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['thread'],
+      registers,
+      collect() {
+        for (const [thread, browser] of source.stats().browsers.entries()) this.set({ thread }, read(browser));
+      },
+    });
 
   gauge('node_ready', '1 while this node takes and executes work', () => Number(source.status().state === 'running'));
   gauge('node_partitions', 'Partitions this node owns, of 64', () => source.status().partitions);
@@ -134,6 +145,16 @@ function systemMetrics(registry: Registry, source: MetricsSource): void {
     'browser_runs_waiting',
     'Page programs waiting for a turn',
     ofBrowsers((browser) => browser.queued),
+  );
+  ofEachBrowser(
+    'browser_memory_mib',
+    'Memory of the Chromium of a browser thread with all its processes, in MiB (proportional set size)',
+    (browser) => browser.memory_mib,
+  );
+  ofEachBrowser(
+    'browser_warm_pages',
+    'Pages a browser thread keeps open for the next run of their session',
+    (browser) => browser.warm_pages,
   );
 
   const unlabelled = { labelNames: [], labels: () => ({}) };

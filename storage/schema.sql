@@ -225,6 +225,16 @@ CREATE INDEX operation_by_connection ON public.operation USING btree (connection
 CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_id, id);
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
 
+create table operation_file (
+  operation_id uuid not null,
+  attempt_id uuid not null,
+  part integer not null,
+  bytes bytea not null,
+  constraint operation_file_pkey PRIMARY KEY (operation_id, attempt_id, part),
+  constraint operation_file_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE,
+  constraint operation_file_part_check CHECK ((part >= 0))
+);
+
 create table partition (
   id smallint not null,
   epoch bigint not null default 0,

@@ -55,11 +55,20 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
   return rows.length > 0;
 }
 
+/** What a connection becomes whose session the provider refuses, or whose account it has restricted (decision C8). */
+export type EndedHealth = Exclude<Health, 'ready'>;
+
 /**
- * The provider refuses the session of this revision: `ready` → `needs_login`, told by whoever owns the partition under
+ * The provider refuses the session of this revision: `ready` → `health`, told by whoever owns the partition under
  * this epoch. Locks the partition's row FOR KEY SHARE, as every start does. False when the connection has moved on.
  */
-export function endSession(db: Database, connectionId: string, revision: number, epoch: number): Promise<boolean> {
+export function endSession(
+  db: Database,
+  connectionId: string,
+  revision: number,
+  epoch: number,
+  health: EndedHealth,
+): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [held] = await tx.query(
       'holdListenedConnection',
@@ -72,7 +81,7 @@ export function endSession(db: Database, connectionId: string, revision: number,
       connectionId,
       expectedRevision: revision,
       revision,
-      health: 'needs_login',
+      health,
       sessionSealed: null,
       actorId: null,
       recruiter: null,

@@ -9,8 +9,9 @@ export type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
 type RunEnd = Extract<RunMessage, { type: 'result' | 'skipped' | 'failure' }>;
 
 export interface RunHandlers {
-  /** Both answer by `proceed`, `code` or `cancel` on the link, by the run's number. */
+  /** All answer on the link, by the run's number: `proceed`, `stored` or `code`, or else `cancel`. */
   boundary(run: number): void;
+  file(run: number, bytes: ArrayBuffer): void;
   challenge(run: number, message: Extract<RunMessage, { type: 'challenge' }>): void;
 }
 
@@ -65,6 +66,9 @@ export class BrowserLink {
         return;
       case 'boundary':
         this.#runs.get(message.run)?.handlers.boundary(message.run);
+        return;
+      case 'file':
+        this.#runs.get(message.run)?.handlers.file(message.run, message.bytes);
         return;
       case 'challenge':
         this.#runs.get(message.run)?.handlers.challenge(message.run, message);

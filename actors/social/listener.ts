@@ -12,17 +12,19 @@ import {
 } from '../../storage/listeners.js';
 import type { Logger } from '../../storage/log.js';
 import type { NewEvent } from '../../storage/records.js';
+import type { EndedHealth } from '../../storage/session-effects.js';
 import { LIMITS } from '../limits.js';
 
 /**
  * Listens to one connection's stream for as long as it is ready and this thread owns it (decision E9).
  *
- *     connecting ──open──▶ connected ──dropped, silent──▶ degraded ──wait──▶ connecting
- *        ├──refused──▶ degraded                        any ──close()──▶ stopped
- *        └──logged out──▶ stopped: the connection is told that it needs a login, and nobody asks again
+ *     connecting ──first frame──▶ connected ──dropped, silent──▶ degraded ──wait──▶ connecting
+ *        ├──refused, silent──▶ degraded                any ──close()──▶ stopped
+ *        └──logged out, restricted──▶ stopped: the connection is told, and nobody asks again (decision C8)
  *
- * Gaps: one opens when a stream that ran is lost (dropped, silent, another owner's) and closes when a stream is open again;
- * what was said in between is not fetched. Events are recorded before anything counts as heard.
+ * Gaps: one opens when a stream that ran is lost (dropped, silent, another owner's) and closes when a stream speaks again:
+ * an open one that says nothing may be deaf. What was said in between is not fetched. Events are recorded before anything
+ * counts as heard. The wait doubles until a stream speaks: a provider that refuses is asked less and less.
  */
 export interface ListenerOptions {
   db: Database;
@@ -32,19 +34,22 @@ export interface ListenerOptions {
   /** Opens the stream; `onEnd` comes exactly once, last. */
   stream(handlers: {
     signal: AbortSignal;
-    onOpen: () => void;
     onFrame: (frame: StreamFrame) => Promise<void> | undefined;
     onEnd: (end: StreamEnd) => void;
   }): void;
-  /** The provider refuses the session: tells the connection, unless it has another one by now. */
-  loggedOut(): Promise<void>;
+  /** The provider refuses the session or the account: tells the connection, unless it has another session by now. */
+  sessionEnded(health: EndedHealth): Promise<void>;
   /** How long a stream may say nothing. */
   silence_ms: number;
   /** Records an event with its deliveries; resolves after the commit. */
   record(event: NewEvent): Promise<void>;
 }
 
-const LOGGED_OUT = 'stream_logged_out';
+/** Why one stream ended; with `ended`, no other of this session would fare better, and this is what the health becomes. */
+interface Lost {
+  reason: string;
+  ended?: EndedHealth;
+}
 
 export class Listener {
   readonly #stop = new AbortController();
@@ -92,9 +97,9 @@ export class Listener {
         lostReason = end.reason;
         if (this.#stop.signal.aborted) return;
         if (ran) await this.#gap(end.reason);
-        if (end.reason === LOGGED_OUT) {
-          await this.#save('stopped', 'logged_out');
-          await this.options.loggedOut();
+        if (end.ended) {
+          await this.#save('stopped', end.reason);
+          await this.options.sessionEnded(end.ended);
           return;
         }
         await this.#save('degraded', end.reason);
@@ -106,11 +111,12 @@ export class Listener {
     }
   }
 
-  /** One stream from open to end, with its silence timer and heartbeats. */
-  async #listen(opened: () => void): Promise<{ reason: string }> {
+  /** One stream from its request to its end, with its silence timer and heartbeats. `spoke` is called at its first frame. */
+  async #listen(spoke: () => void): Promise<Lost> {
     const end = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     let recording: Promise<void> = Promise.resolve();
+    let speaking = false;
     let waiting = 0;
     const silence = setTimeout(() => end.abort(), this.options.silence_ms);
     const heartbeat = setInterval(() => {
@@ -133,17 +139,18 @@ export class Listener {
         });
     };
     try {
-      const { reason } = await new Promise<StreamEnd>((onEnd) =>
+      const lost = await new Promise<StreamEnd>((onEnd) =>
         this.options.stream({
           signal,
           onEnd,
-          onOpen: () => {
-            opened();
-            inOrder(() => this.#restored());
-          },
           onFrame: (frame) => {
             silence.refresh();
             this.#state.lastFrameAt = new Date();
+            if (!speaking) {
+              speaking = true;
+              spoke();
+              inOrder(() => this.#restored());
+            }
             if (frame.type === 'event') inOrder(() => this.#hear(frame.event));
             // Something happened and it is not known what: the gap says when.
             if (frame.type === 'unreadable') inOrder(() => this.#missed());
@@ -151,7 +158,7 @@ export class Listener {
           },
         }),
       );
-      return { reason: end.signal.aborted ? 'stream_silent' : `stream_${reason}` };
+      return end.signal.aborted ? { reason: 'stream_silent' } : lossOf(lost);
     } finally {
       clearTimeout(silence);
       clearInterval(heartbeat);
@@ -198,5 +205,22 @@ export class Listener {
     this.#state.status = streamStatus === 'stopped' ? 'stopped' : 'running';
     this.#state.reason = reason;
     await saveListener(this.options.db, this.#state);
+  }
+}
+
+function lossOf({ reason }: StreamEnd): Lost {
+  switch (reason) {
+    case 'logged_out':
+      return { reason: 'stream_logged_out', ended: 'needs_login' };
+    case 'restricted':
+      return { reason: 'stream_restricted', ended: 'invalid' };
+    case 'closed':
+    case 'connection_lost':
+    case 'timeout':
+    case 'proxy':
+    case 'refused':
+    case 'malformed':
+    case 'aborted':
+      return { reason: `stream_${reason}` };
   }
 }

@@ -106,8 +106,8 @@ export class Listeners {
         );
       },
       silence_ms: this.context.silence_ms ?? LIMITS.stream_silence_ms,
-      loggedOut: async () => {
-        await endSession(this.context.db, connection.id, connection.state_revision, epoch);
+      sessionEnded: async (health) => {
+        await endSession(this.context.db, connection.id, connection.state_revision, epoch, health);
         if (this.#listeners.get(connection.id)?.listener !== listener) return;
         this.#listeners.delete(connection.id);
         void this.look(connection.id); // it may have another session by now

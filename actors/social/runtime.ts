@@ -14,7 +14,7 @@ import { type PinnedProxy, pinProxy } from './proxy-pin.js';
 
 /**
  * Runs `social` operations: hands the connection's session and pinned proxy to the browser host of its partition, and
- * carries the host's questions (the write boundary, a challenge) to the execution and the answers back.
+ * carries the host's questions (the write boundary, a part of a file, a challenge) to the execution and the answers back.
  */
 export interface SocialRuntimeOptions {
   db: Database;
@@ -120,6 +120,12 @@ async function runOnLink(
         boundary: (run) => {
           execution.boundary().then(
             () => link.send({ type: 'proceed', run }),
+            (error: unknown) => refuse(run, error),
+          );
+        },
+        file: (run, bytes) => {
+          execution.storeFile(Buffer.from(bytes)).then(
+            () => link.send({ type: 'stored', run }),
             (error: unknown) => refuse(run, error),
           );
         },

@@ -8,7 +8,7 @@ import {
   unfamiliar,
   upstreamTimeout,
 } from '../failures.js';
-import { FILE_REDIRECTS } from '../limits.js';
+import { FILE_PART_BYTES, FILE_REDIRECTS } from '../limits.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
 import { turnedAway } from './endpoints.js';
 import { isOwnAddress } from './own-address.js';
@@ -22,8 +22,8 @@ export function filePrograms(site: Site): [string, Program][] {
 
 /**
  * Spec: social.file.download. Every hop's address is checked before it is asked (decision O14), and gets just the
- * session's cookies that a browser would send there. No browser takes part: the bytes are encoded as they come, so that
- * a large file is never held beside its own encoding, and only silence ends the wait, not size.
+ * session's cookies that a browser would send there. No browser takes part: the bytes are stored as they come, so that a
+ * file is never held whole, and only silence ends the wait, not size.
  */
 async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { url } = run.input as { url: string };
@@ -41,7 +41,7 @@ async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
       }
       const answer = await ask(run, address, agent, ended);
       const next = await followed(site, address, answer);
-      if (next === null) return { result: await fileOf(answer) };
+      if (next === null) return { result: await fileOf(run, answer) };
       address = next;
     }
     throw new RunFailure('upstream_error', { reason: 'too_many_redirects' });
@@ -88,7 +88,7 @@ async function followed(site: Site, address: URL, { statusCode, headers, body }:
 }
 
 /** A web page that is not handed out as a file is the site talking, not what was asked for. */
-async function fileOf({ headers, body }: Dispatcher.ResponseData): Promise<Record<string, unknown>> {
+async function fileOf(run: ProgramRun, { headers, body }: Dispatcher.ResponseData): Promise<Record<string, unknown>> {
   const content_type = single(headers['content-type']);
   const offered = single(headers['content-disposition'])?.startsWith('attachment') ?? false;
   const encoded = single(headers['content-encoding']) ?? 'identity'; // another was not asked for: not the file's own bytes
@@ -96,18 +96,29 @@ async function fileOf({ headers, body }: Dispatcher.ResponseData): Promise<Recor
     await body.dump();
     throw unfamiliar('file');
   }
-  const parts: string[] = [];
+  return { content_type, size: await stored(run, body) };
+}
+
+/** Has the bytes stored part by part as they come, none before the one before is durable; gives how many there were. */
+async function stored(run: ProgramRun, body: AsyncIterable<Buffer>): Promise<number> {
   let size = 0;
-  let rest = Buffer.alloc(0);
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  let part = new Uint8Array(FILE_PART_BYTES);
+  let filled = 0;
+  for await (const chunk of body) {
+    for (let taken = 0; taken < chunk.length; ) {
+      const bytes = chunk.subarray(taken, taken + part.length - filled);
+      part.set(bytes, filled);
+      filled += bytes.length;
+      taken += bytes.length;
+      if (filled < part.length) continue;
+      await run.store(part.buffer);
+      part = new Uint8Array(FILE_PART_BYTES);
+      filled = 0;
+    }
     size += chunk.length;
-    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
-    const whole = bytes.length - (bytes.length % 3); // base64 takes three bytes at a time
-    parts.push(bytes.toString('base64', 0, whole));
-    rest = Buffer.from(bytes.subarray(whole));
   }
-  parts.push(rest.toString('base64'));
-  return { content_type, data_base64: parts.join(''), size };
+  if (filled > 0) await run.store(part.buffer.slice(0, filled));
+  return size;
 }
 
 function single(header: string | string[] | undefined): string | undefined {

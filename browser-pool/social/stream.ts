@@ -1,8 +1,10 @@
 import { createParser } from 'eventsource-parser';
 import { type Dispatcher, type ProxyAgent, request } from 'undici';
-import { STREAM_FRAME_CHARACTERS, STREAM_OPEN_MS } from '../limits.js';
+import { STREAM_FRAME_CHARACTERS, STREAM_OPEN_MS, STREAM_REFUSAL_BYTES } from '../limits.js';
 import type { ProxyTarget } from '../messages.js';
+import { isRefusal } from './answers.js';
 import { cookieHeader, cookieValue } from './cookies.js';
+import { turnedAway } from './endpoints.js';
 import { readFrame, type StreamFrame } from './frames.js';
 import type { Site } from './site.js';
 import { tunnel } from './tunnel.js';
@@ -14,9 +16,7 @@ export interface StreamRequest {
   proxy: ProxyTarget;
   /** Aborting ends the stream; `onEnd` then says `aborted`. */
   signal: AbortSignal;
-  /** The provider accepted; frames follow. */
-  onOpen: () => void;
-  /** A promise holds the stream up until it settles: what is not taken stays with the provider. */
+  /** The first one says that the provider accepted and speaks. A promise holds the stream up until it settles: what is not taken stays with the provider. */
   onFrame: (frame: StreamFrame) => Promise<void> | undefined;
   /** Exactly once, last. */
   onEnd: (end: StreamEnd) => void;
@@ -30,6 +30,8 @@ export type StreamEnd =
   | { reason: 'refused'; status: number }
   /** The session is no longer good: the connection needs a login. */
   | { reason: 'logged_out' }
+  /** The provider has restricted the account: no session of it gets a stream (decision C8). */
+  | { reason: 'restricted' }
   /** The answer is no event stream, or a frame outgrew its bound. */
   | { reason: 'malformed' }
   | { reason: 'aborted' };
@@ -61,7 +63,7 @@ export class StreamClient {
     await Promise.all(proxies.map((proxy) => proxy.destroy()));
   }
 
-  async #follow({ session, proxy, signal, onOpen, onFrame }: StreamRequest): Promise<StreamEnd> {
+  async #follow({ session, proxy, signal, onFrame }: StreamRequest): Promise<StreamEnd> {
     const { origin, paths, csrf } = this.#site;
     const address = new URL(origin + paths.stream);
     const cookie = cookieHeader(session, address);
@@ -79,11 +81,9 @@ export class StreamClient {
     });
     const type = headers['content-type'];
     if (statusCode !== 200 || typeof type !== 'string' || !type.startsWith('text/event-stream')) {
-      await body.dump();
-      if (statusCode === 401) return { reason: 'logged_out' };
-      return statusCode === 200 ? { reason: 'malformed' } : { reason: 'refused', status: statusCode };
+      const said = await opening(body);
+      return statusCode === 200 ? { reason: 'malformed' } : this.#refused(statusCode, headers.location, said);
     }
-    onOpen();
     let outgrown = false;
     let held: Promise<void> | undefined;
     const parser = createParser({
@@ -104,6 +104,16 @@ export class StreamClient {
     return { reason: 'closed' };
   }
 
+  /** What a refusal says about the session: the same as it would say to an operation. */
+  #refused(status: number, location: string | string[] | undefined, said: string): StreamEnd {
+    const away = typeof location === 'string' ? URL.parse(location, this.#site.origin) : null;
+    const trouble = away && turnedAway(this.#site, away);
+    if (status === 401 || trouble?.code === 'authentication_failed') return { reason: 'logged_out' };
+    if (trouble?.code === 'provider_restricted') return { reason: 'restricted' };
+    if (status === 403 && refusalCode(said) === 'account_restricted') return { reason: 'restricted' };
+    return { reason: 'refused', status };
+  }
+
   #through(proxy: ProxyTarget): Dispatcher {
     const key = JSON.stringify([proxy.server, proxy.username, proxy.password]);
     let agent = this.#proxies.get(key);
@@ -112,6 +122,27 @@ export class StreamClient {
       this.#proxies.set(key, agent);
     }
     return agent;
+  }
+}
+
+/** The opening of an answer, as text; the rest is not read. */
+async function opening(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > STREAM_REFUSAL_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, STREAM_REFUSAL_BYTES);
+}
+
+function refusalCode(said: string): string | undefined {
+  try {
+    const answer: unknown = JSON.parse(said);
+    return isRefusal(answer) ? answer.error.code : undefined;
+  } catch {
+    return undefined;
   }
 }
 

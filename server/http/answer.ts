@@ -1,13 +1,20 @@
 import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/errors.js';
 import { isUnreachable } from '../../storage/liveness.js';
 
-/** What a request ends with. The body is JSON text, made once; null with 204. */
+/** What a request ends with. The body is JSON text, made once, or made while it is taken; null with 204. */
 export interface Answer {
   status: number;
-  body: string | null;
+  body: string | MadeBody | null;
   headers?: Record<string, string>;
   /** Media type of the body; JSON when it is absent. */
   contentType?: string;
+}
+
+/** A body too large to be held: its length is known before it is made. */
+export interface MadeBody {
+  bytes: number;
+  /** Together as long as was said. The next one is asked for when the client has taken the one before. */
+  pieces(): AsyncIterable<Buffer>;
 }
 
 export function json(status: number, value: unknown, headers?: Record<string, string>): Answer {

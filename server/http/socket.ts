@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import type { Answer } from './answer.js';
+import type { Answer, MadeBody } from './answer.js';
 import { DROPPED_BODY_bytes, HEADERS_bytes, STREAMED_ANSWER_bytes } from './limits.js';
 
 /**
@@ -118,10 +118,14 @@ export class Exchange {
         return;
       }
       res.writeHeader('Content-Type', answer.contentType ?? 'application/json; charset=utf-8');
-      if (answer.body.length < STREAMED_ANSWER_bytes) res.end(answer.body, closing);
+      if (typeof answer.body !== 'string') {
+        if (closing) res.writeHeader('Connection', 'close');
+      } else if (answer.body.length < STREAMED_ANSWER_bytes) res.end(answer.body, closing);
       else this.#stream(Buffer.from(answer.body), closing);
     });
     this.#wake();
+    if (answer.body !== null && typeof answer.body !== 'string' && this.method !== 'HEAD')
+      await this.#make(answer.body);
   }
 
   #stream(body: Buffer, closing: boolean): void {
@@ -133,6 +137,37 @@ export class Exchange {
       const [ok] = res.tryEnd(body.subarray(offset), body.length);
       return ok;
     });
+  }
+
+  /** Writes a body as it is made. When that fails, nothing but a cut connection can tell the client. */
+  async #make({ bytes, pieces }: MadeBody): Promise<void> {
+    let written = 0;
+    try {
+      for await (const piece of pieces()) {
+        await this.#write(piece, written, bytes);
+        if (this.#aborted) return;
+        written += piece.length;
+      }
+      if (written !== bytes) throw new Error(`an answer has ${written} bytes, not ${bytes}`);
+    } catch (error) {
+      if (!this.#aborted && written < bytes) this.#res.close();
+      throw error;
+    }
+  }
+
+  /** Resolves when the client has taken the piece, which begins at `from` of `total` bytes, or went away. */
+  async #write(piece: Buffer, from: number, total: number): Promise<void> {
+    const res = this.#res;
+    let taken = false;
+    res.onWritable((offset) => {
+      [taken] = res.tryEnd(piece.subarray(offset - from), total);
+      this.#wake();
+      return taken;
+    });
+    res.cork(() => {
+      [taken] = res.tryEnd(piece, total);
+    });
+    while (!taken && !this.#aborted) await this.#change();
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {

@@ -6,7 +6,8 @@ import { type Answer, json } from '../http/answer.js';
 import type { Printable } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { operationJson, operationSchema } from './operation-json.js';
+import { operationAnswer } from './operation-answer.js';
+import { operationSchema } from './operation-json.js';
 import { operationResource } from './resources.js';
 
 /** The user's answer to a challenge (spec: "Operations"). */
@@ -30,7 +31,7 @@ async function cancel({ db, system, load, resource }: Call<OperationRow, undefin
   }
   const operation = await load.operation(resource.id);
   if (!operation) throw new HttpError('not_found', 'there is no such resource');
-  return json(200, operationJson(operation));
+  return operationAnswer(db, 200, operation);
 }
 
 async function challenge({
@@ -54,7 +55,7 @@ async function reconcile({ db, resource }: Call<OperationRow, undefined, undefin
   const verdict = await reconcilable(db, resource);
   if (verdict === 'not_outcome_unknown') throw new HttpError('not_outcome_unknown');
   if (verdict === 'busy') throw new HttpError('connection_busy');
-  return json(200, operationJson(resource));
+  return operationAnswer(db, 200, resource);
 }
 
 export const operationActionRoutes: Route[] = [

@@ -2,11 +2,12 @@ import typia, { type tags } from 'typia';
 import { listOperations } from '../../storage/operations.js';
 import type { OperationRow, OperationStatus } from '../../storage/records.js';
 import { isSettled } from '../../storage/transitions.js';
-import { type Answer, invalidField, json } from '../http/answer.js';
+import { type Answer, invalidField } from '../http/answer.js';
 import { pathId, type Uuid } from '../http/fields.js';
 import { PAGE_rows } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
-import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
+import { answerWith, operationAnswer } from './operation-answer.js';
+import { type OperationJson, operationSchema } from './operation-json.js';
 import { operationResource } from './resources.js';
 
 /** Filters and paging of the list of operations (decision O15). */
@@ -50,9 +51,9 @@ export async function awaitSettled(
 
 async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const { resource, prefer } = call;
-  if (prefer.wait_s === null) return json(200, operationJson(resource));
+  if (prefer.wait_s === null) return operationAnswer(call.db, 200, resource);
   const operation = (await awaitSettled(call, resource, prefer.wait_s * 1000)) ?? resource;
-  return json(200, operationJson(operation), { 'Preference-Applied': `wait=${prefer.wait_s}` });
+  return operationAnswer(call.db, 200, operation, { 'Preference-Applied': `wait=${prefer.wait_s}` });
 }
 
 /** Opaque to callers: the id after which the next page goes on. */
@@ -79,10 +80,8 @@ async function list({ db, key, query }: Call<undefined, undefined, OperationsQue
   });
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return json(200, {
-    operations: page.map(operationJson),
-    next_cursor: rows.length > limit && last ? cursorOf(last.id) : null,
-  } satisfies OperationsJson);
+  const next_cursor = rows.length > limit && last ? cursorOf(last.id) : null;
+  return answerWith(db, 200, (show) => ({ operations: page.map(show), next_cursor }) satisfies OperationsJson);
 }
 
 export const operationRoutes: Route[] = [

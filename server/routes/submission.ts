@@ -9,6 +9,7 @@ import type { JsonObject } from '../http/body.js';
 import { isPrintableKey } from '../http/fields.js';
 import { OPERATION_BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
+import { operationAnswer } from './operation-answer.js';
 import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
 import { submissionTarget } from './resources.js';
 
@@ -102,7 +103,7 @@ async function submitOperation(call: Call<ConnectionRef, OperationInput, undefin
     input: body.input,
     idempotencyKey,
   });
-  if (!created) return json(200, operationJson(operation), { 'Idempotency-Replayed': 'true' });
+  if (!created) return operationAnswer(call.db, 200, operation, { 'Idempotency-Replayed': 'true' });
   return json(202, operationJson(operation), { Location: `/v1/operations/${operation.id}`, ...RETRY });
 }
 

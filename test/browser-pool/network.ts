@@ -86,6 +86,13 @@ export class Network {
     return this.#ask('POST', '/accounts', change);
   }
 
+  /** Requests of an account that came through any proxy. */
+  async requestsOf(account: string): Promise<number> {
+    const { regions } = await this.#ask('GET', '/proxies');
+    const counts = (regions as { accounts: Record<string, number> }[]).map(({ accounts }) => accounts[account] ?? 0);
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
   async close(): Promise<void> {
     const exited = once(this.#child, 'exit');
     this.#child.stdin.end();

@@ -145,6 +145,10 @@ export class TestRun {
     this.#send({ type: 'proceed', run: this.#id });
   }
 
+  stored(): void {
+    this.#send({ type: 'stored', run: this.#id });
+  }
+
   code(code: string): void {
     this.#send({ type: 'code', run: this.#id, code });
   }

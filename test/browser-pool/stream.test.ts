@@ -21,7 +21,6 @@ class Heard {
         session,
         proxy,
         signal: this.#abort.signal,
-        onOpen: () => {},
         onFrame: (frame) => {
           this.#take(frame);
           return this.held;

@@ -2,6 +2,7 @@ import t from 'tap';
 import { ATTEMPT_BOUNDS_s, AttemptCounters, LATENCY_BOUNDS_s } from '../../actors/deliveries/counters.js';
 import type { HostStats } from '../../actors/messages.js';
 import type { SystemStatus } from '../../actors/system.js';
+import type { BrowserStats } from '../../browser-pool/messages.js';
 import { type MetricsSource, startMetrics } from '../../server/metrics.js';
 
 const host = (
@@ -47,6 +48,22 @@ t.test('a scrape adds the threads up, and a thread that was replaced counts from
   const second = await scrape();
   t.match(second, /^operations_finished_total\{status="succeeded"\} 16$/m);
   t.match(second, /^operations_finished_total\{status="failed"\} 2$/m);
+});
+
+t.test('each browser thread tells what its browser weighs and how many pages it keeps', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 1, browserThreads: 2 };
+  const counts = { contexts: 3, pages: 1, running: 1, queued: 0, restarts: 0 };
+  const browsers: BrowserStats[] = [
+    { browser: 'running', ...counts, warm_pages: 4, memory_mib: 312 },
+    { browser: 'none', ...counts, warm_pages: 0, memory_mib: 0 },
+  ];
+  const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts: [], browsers }) });
+  t.teardown(() => metrics.stop());
+  const text = await (await fetch(`${metrics.url}/metrics`)).text();
+  t.match(text, /^browser_memory_mib\{thread="0"\} 312$/m);
+  t.match(text, /^browser_memory_mib\{thread="1"\} 0$/m);
+  t.match(text, /^browser_warm_pages\{thread="0"\} 4$/m);
+  t.match(text, /^browser_contexts 6$/m, 'the rest is added up');
 });
 
 t.test('deliveries are told by outcome, class of error, duration and latency, within bounded labels', async (t) => {

@@ -13,7 +13,7 @@ t.test('a session that the stream saw refused is not made ready by a check that 
     'select p.epoch from partition p join connection c on c.partition = p.id where c.id = $1',
     [id],
   );
-  t.ok(await endSession(db, id, 1, partition?.epoch ?? -1));
+  t.ok(await endSession(db, id, 1, partition?.epoch ?? -1, 'needs_login'));
   t.equal(await health(), 'needs_login');
 
   const checked: ConnectionChange = {

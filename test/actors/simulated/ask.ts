@@ -68,6 +68,7 @@ export async function ask(
       if (options.fenced) throw new Error('fenced');
       told.boundaries++;
     },
+    storeFile: () => Promise.reject(new Error('no file is stored')),
     challenge: async (kind, acceptsCode) => {
       told.challenges.push({ kind, acceptsCode });
       const code = acceptsCode ? codes.shift() : undefined;

@@ -43,6 +43,7 @@ async function ground(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, m
     signal: new AbortController().signal,
     boundary: () => Promise.resolve(),
     challenge: () => Promise.reject(new Error('no challenge was raised')),
+    storeFile: () => Promise.reject(new Error('no file was stored')),
   };
   return { runtime: createSocialRuntime({ db, ring, link: () => link, stopped_run_ms: 50 }), execution, heard };
 }

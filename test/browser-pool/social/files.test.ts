@@ -1,4 +1,5 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { FILE_PART_BYTES } from '../../../browser-pool/limits.js';
 import { Account } from '../account.js';
 import { poolGround } from '../ground.js';
 
@@ -9,13 +10,38 @@ t.test('reading files without a browser', async (t) => {
   const account = new Account(network, 'ada');
   await account.login(line);
   const download = (changes = {}, asked = line) => account.run(asked, 'social.file.download', SAMPLE, changes);
+  const SAMPLE_RESULT = { content_type: 'application/octet-stream', size: 4 };
+  const whole = async (t: Test) => {
+    const run = download();
+    t.same([...new Uint8Array((await run.expect('file')).bytes)], [0, 1, 2, 3]);
+    run.stored();
+    t.strictSame((await run.expect('result')).result, SAMPLE_RESULT);
+  };
 
-  t.test('the bytes come whole', async (t) => {
-    t.strictSame((await download().expect('result')).result, {
-      content_type: 'application/octet-stream',
-      data_base64: 'AAECAw==',
-      size: 4,
-    });
+  t.test('the bytes come whole', whole);
+
+  t.test('a file comes in parts that join, each when the one before is stored', async (t) => {
+    const size = 2 * FILE_PART_BYTES + 5;
+    const run = account.run(line, 'social.file.download', { url: `https://files.social.test/samples/${size}.bin` });
+    t.equal(FILE_PART_BYTES % 3, 0);
+    const parts: Buffer[] = [];
+    for (const bytes of [FILE_PART_BYTES, FILE_PART_BYTES, 5]) {
+      const part = Buffer.from((await run.expect('file')).bytes);
+      t.equal(part.length, bytes);
+      parts.push(part);
+      await line.stats(() => true); // the host went on meanwhile
+      t.ok(run.silent, 'nothing more before it is stored');
+      run.stored();
+    }
+    t.match(await run.expect('result'), { result: { size } });
+    t.ok(Buffer.concat(parts).equals(Buffer.from(Array.from({ length: size }, (_, i) => i % 251))));
+  });
+
+  t.test('a part that is never stored keeps nobody: a cancel ends it', async (t) => {
+    const run = download();
+    await run.expect('file');
+    run.cancel();
+    t.match(await run.expect('failure'), { code: 'canceled' });
   });
 
   t.test('it goes through the pinned proxy or not at all', async (t) => {
@@ -33,7 +59,7 @@ t.test('reading files without a browser', async (t) => {
       await network.fault({ capability: 'social.file.download', mode, times: 1 });
       const asked = mode === 'hang' ? hasty() : line;
       t.match(await download({}, asked).expect('failure'), { code, transient: true });
-      await download().expect('result');
+      await whole(t);
     });
   }
 

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import typia from 'typia';
+import { request } from 'undici';
+
+/** An operation that is terminal or waits for its user. */
+export interface EndedOperation {
+  id: string;
+  status: string;
+  error_code: string | null;
+  result: Record<string, unknown> | null;
+}
+
+const assertOperation = typia.createAssert<EndedOperation>();
+const assertMade = typia.createAssert<{ id: string }>();
+
+/** The service's API as a scenario uses it. Every call throws on an answer that is no success. */
+export class ServiceApi {
+  readonly #url: string;
+  readonly #key: string;
+
+  constructor({ url, key }: { url: string; key: string }) {
+    this.#url = url;
+    this.#key = key;
+  }
+
+  async send(method: 'GET' | 'POST', path: string, body?: object, headers = {}): Promise<{ body: unknown }> {
+    const answer = await request(this.#url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#key}`,
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (answer.statusCode >= 300)
+      throw new Error(`${method} ${path}: ${answer.statusCode} ${await answer.body.text()}`);
+    return { body: await answer.body.json() };
+  }
+
+  /** Makes a connection and gives its id. */
+  async connect(body: object): Promise<string> {
+    return assertMade((await this.send('POST', '/v1/connections', body)).body).id;
+  }
+
+  /** Submits an operation and waits for it. */
+  async run(connectionId: string, capability: string, input: object = {}): Promise<EndedOperation> {
+    const headers = { 'idempotency-key': randomUUID() };
+    const accepted = await this.send(
+      'POST',
+      `/v1/connections/${connectionId}/operations`,
+      { capability, input },
+      headers,
+    );
+    for (let operation = assertOperation(accepted.body); ; ) {
+      const { body } = await this.send('GET', `/v1/operations/${operation.id}`, undefined, { prefer: 'wait=30' });
+      operation = assertOperation(body);
+      if (operation.status !== 'queued' && operation.status !== 'running') return operation;
+    }
+  }
+}
