@@ -56,7 +56,7 @@ export function listDeliveries(
   return sql.query<DeliveryRow>(
     'listDeliveriesByStatus',
     `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id
-     where d.subscription_id = $1 and d.event_id = any(array(
+     where d.subscription_id = $1 and d.status = $4 and d.event_id = any(array(
        select event_id from delivery where subscription_id = $1 and status = $4
        order by event_id desc offset $2 limit $3))
      order by d.event_id desc`,

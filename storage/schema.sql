@@ -70,17 +70,14 @@ create table delivery (
   last_error text,
   rank bigint not null,
   constraint delivery_pkey PRIMARY KEY (id),
-  constraint delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES event(id) ON DELETE CASCADE,
   constraint delivery_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE,
   constraint delivery_check CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
   constraint delivery_check1 CHECK (((status <> 'sending'::text) OR (epoch IS NOT NULL))),
   constraint delivery_check2 CHECK (((status = 'pending'::text) OR (next_attempt_at IS NULL))),
   constraint delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'delivered'::text, 'failed'::text, 'canceled'::text])))
 );
-CREATE INDEX delivery_by_event ON public.delivery USING btree (event_id);
 CREATE UNIQUE INDEX delivery_by_rank ON public.delivery USING btree (subscription_id, rank);
 CREATE INDEX delivery_by_status ON public.delivery USING btree (subscription_id, status, event_id);
-CREATE UNIQUE INDEX delivery_by_subscription ON public.delivery USING btree (subscription_id, event_id);
 CREATE INDEX delivery_due ON public.delivery USING btree (subscription_id, next_attempt_at, event_id) WHERE (status = 'pending'::text);
 CREATE INDEX delivery_live ON public.delivery USING btree (partition) WHERE (status = 'sending'::text);
 

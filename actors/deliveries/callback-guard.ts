@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import { type Address, hostResolver, type ResolveHost } from './host-resolver.js';
-import { CALLBACK_URL_characters, CREATION_LOOKUP_ms } from './limits.js';
+import { CALLBACK_URL_characters, CREATION_LOOKUP_ms, JUDGED_addresses } from './limits.js';
 
 /**
  * Which addresses a callback may lead to (spec: "Subscription callback"; decision E2). The host is resolved when a
@@ -62,7 +64,18 @@ export function isPublic(text: string): boolean {
   return address.range() === 'unicast' && !notPublic.some((network) => within(address, network));
 }
 
+/** What each policy says of an address never changes, and the same receivers are called over and over. */
+const judged = new WeakMap<CallbackPolicy, LRUCache<string, boolean>>();
+
 function allowed(text: string, policy: CallbackPolicy): boolean {
+  const known = judged.get(policy) ?? new LRUCache<string, boolean>({ max: JUDGED_addresses });
+  judged.set(policy, known);
+  const verdict = known.get(text) ?? judge(text, policy);
+  known.set(text, verdict);
+  return verdict;
+}
+
+function judge(text: string, policy: CallbackPolicy): boolean {
   if (isPublic(text)) return true;
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
@@ -96,8 +109,9 @@ export async function resolveCallback(
   const { url } = parsed;
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   let addresses: Address[];
-  if (ipaddr.isValid(literal)) {
-    addresses = [{ address: literal, family: ipaddr.parse(literal).kind() === 'ipv4' ? 4 : 6 }];
+  const family = isIP(literal);
+  if (family !== 0) {
+    addresses = [{ address: literal, family: family === 4 ? 4 : 6 }];
   } else {
     try {
       addresses = await (policy.resolve ?? throughNameServers)(url.hostname);

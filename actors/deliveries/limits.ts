@@ -22,6 +22,9 @@ export const CREATION_LOOKUP_ms = 5_000;
 export const NAME_QUERY_ms = 2_000;
 export const NAME_QUERY_tries = 2;
 
+/** Addresses whose verdict a thread remembers; the one not asked for the longest goes. */
+export const JUDGED_addresses = 10_000;
+
 /** A callback address at most. Past it the subscription is refused. */
 export const CALLBACK_URL_characters = 2048;
 

@@ -4,10 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import typia from 'typia';
+import type { Signal } from '../../actors/system.js';
 import { demoReceiver } from '../../server/demo-receiver.js';
 import type { Database } from '../../storage/database.js';
 import { recordEvents } from '../../storage/events-record.js';
 import type { NewEvent } from '../../storage/records.js';
+import { notifySignals } from '../../storage/signals.js';
 import { listWorkspaces } from '../../storage/workspaces.js';
 import { type BenchService, startService } from '../service.js';
 import type { FromReceiver, Tally, ToReceiver } from './receiver.js';
@@ -154,6 +156,12 @@ export async function eventRecorder(
       const stored = await recordEvents(db, workspace.id, events);
       deliveries += stored.reduce((sum, event) => sum + event.deliveries, 0);
       recorded += size;
+      // As a node tells the owner of what it recorded.
+      const owners = [...new Set(events.map(({ connectionId }) => connectionId))];
+      await notifySignals(
+        db,
+        owners.map((connectionId) => JSON.stringify({ type: 'deliveries', connectionId } satisfies Signal)),
+      );
     }
     return deliveries;
   };
