@@ -95,7 +95,7 @@ export async function cancelQueuedOperations(
   return rows.length;
 }
 
-/** pending or sending → canceled for every subscription of the connection, with their jobs; all become inactive. */
+/** pending or sending → canceled for every subscription of the connection, whose jobs go; all become inactive. */
 export async function disableSubscriptions(tx: Sql, connection: { id: string; partition: number }): Promise<void> {
   // The subscriptions first: an event recorded meanwhile holds them FOR SHARE, so its deliveries are seen below.
   const rows = await tx.query<{ id: string }>(

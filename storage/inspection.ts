@@ -21,7 +21,7 @@ export function listPartitions(sql: Sql): Promise<PartitionView[]> {
 }
 
 export interface QueueView {
-  /** The queues of all partitions together. */
+  /** The queues of all partitions together: a job is an operation, or a subscription with anything to deliver. */
   queue: 'operation' | 'delivery';
   /** Could run now. */
   ready: number;

@@ -89,7 +89,7 @@ export async function activateSubscription(tx: Sql, id: string): Promise<void> {
   await tx.query('activateSubscription', 'update subscription set active = true where id = $1', [id]);
 }
 
-/** active → inactive; its pending and sending deliveries become canceled and their jobs are removed. */
+/** active → inactive; its pending and sending deliveries become canceled and its job is removed. */
 export async function deactivateSubscription(tx: Sql, subscription: { id: string; partition: number }): Promise<void> {
   await tx.query('deactivateSubscription', 'update subscription set active = false where id = $1', [subscription.id]);
   await cancelDeliveries(tx, subscription.partition, [subscription.id]);

@@ -43,7 +43,7 @@ export const INVITATION_WAIT_ms = 5_000;
 export const LISTENER_GAPS_rows = 50;
 /** The old secret signs beside the new one (decision E12). */
 export const SECRET_OVERLAP_hours = 24;
-/** Deliveries put back by one transaction of a bulk replay. */
+/** Deliveries made pending by one transaction of a bulk replay. */
 export const REPLAY_BATCH_rows = 1_000;
 /** `/healthz` gives the database this long. */
 export const HEALTH_DATABASE_ms = 2_000;

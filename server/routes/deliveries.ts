@@ -62,7 +62,7 @@ export interface DeliveriesJson {
   deliveries: DeliveryJson[];
 }
 
-/** How many deliveries a bulk replay put back. */
+/** How many deliveries a bulk replay made pending. */
 export interface ReplayedJson {
   replayed: Count;
 }
