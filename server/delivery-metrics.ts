@@ -26,8 +26,8 @@ export function deliveryMetrics(registry: Registry, read: () => ThreadDeliverySt
     sum((thread) => thread.in_flight),
   );
   gauge(
-    'deliveries_waiting',
-    'Callbacks waiting for a free place',
+    'delivery_subscriptions_waiting',
+    'Subscriptions whose next callback waits for a free place',
     sum((thread) => thread.waiting),
   );
   gauge(
