@@ -46,17 +46,20 @@ export interface RestingSubscription extends QueuedSubscription {
   epoch: number;
 }
 
-/** When the next of its deliveries is due, null when none is pending. `sending`: one is under way. */
+/**
+ * When the next of its deliveries is due, null when none is pending. Not `looked`: somebody else has the job in hand, or changed it
+ * meanwhile; it is left as it is, to be asked for again.
+ */
 export interface Rest {
   id: string;
   due: Date | null;
-  sending: boolean;
+  looked: boolean;
 }
 
 /**
- * The owner found nothing due: each job is put off until the next retry, or deleted when no delivery is left. Left out, and left as they are,
- * are those that changed since the statement began: something became due, and a fetch will tell of it; and those whose epoch is stale.
- * Index: delivery_due.
+ * The owner found nothing due: each job is put off until the next retry, or deleted when no delivery is left. Left out are those that
+ * have no job any more, or whose epoch is stale. It waits for no lock on a job: who records for several workspaces in one
+ * transaction holds jobs in no order. Index: delivery_due.
  */
 export function restSubscriptions(db: Sql, subscriptions: RestingSubscription[]): Promise<Rest[]> {
   return db.query<Rest>(
@@ -78,7 +81,7 @@ export function restSubscriptions(db: Sql, subscriptions: RestingSubscription[])
        from seen s join pgboss.job_common j on j.name = s.name and j.id = s.id
        -- What was locked is the newest version of the row; what is due was read before it, if these differ.
        where j.state = s.state and j.started_on is not distinct from s.started_on and j.start_after = s.start_after
-       order by j.name, j.id for update of j
+       for update of j skip locked
      ), gone as (
        delete from pgboss.job_common j using held h
        where j.name = h.name and j.id = h.id and h.state = 'active' and h.due is null and not h.sending
@@ -86,7 +89,7 @@ export function restSubscriptions(db: Sql, subscriptions: RestingSubscription[])
        update pgboss.job_common j set state = 'created', started_on = null, start_after = h.due
        from held h where j.name = h.name and j.id = h.id and (h.state = 'active' or h.due < h.start_after) and h.due is not null
      )
-     select id, due, sending from held`,
+     select s.id, h.due, h.id is not null as looked from seen s left join held h on h.name = s.name and h.id = s.id`,
     [subscriptions.map((s) => s.id), subscriptions.map((s) => s.partition), subscriptions.map((s) => s.epoch)],
   );
 }

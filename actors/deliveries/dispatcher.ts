@@ -1,9 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../storage/database.js';
 import type { StartedDelivery } from '../../storage/deliveries.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import { AttemptLedger } from './attempt-ledger.js';
 import type { DeliveryStats } from './counters.js';
-import { SLOT_finishing, THREAD_subscriptions } from './limits.js';
+import { REST_again_ms, SLOT_finishing, THREAD_subscriptions } from './limits.js';
 import type { AttemptResult } from './sender.js';
 import { SubscriptionActor } from './subscription-actor.js';
 import { Turns } from './turns.js';
@@ -218,8 +219,11 @@ class ThreadDispatcher implements Dispatcher {
     if (again) return;
     this.#ledger
       .rest(actor)
-      .then((rest) => {
+      .then(async (rest) => {
         if (rest?.due) this.options.wakeAt(actor.partition, rest.due);
+        if (rest?.looked !== false) return;
+        await wait(REST_again_ms, undefined, { ref: false });
+        this.#resting.set(actor, true);
       })
       // Only while draining: its job is left to the next owner.
       .catch(() => undefined)

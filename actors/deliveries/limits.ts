@@ -52,6 +52,9 @@ export const SLOW_share = 0.5;
 /** Subscriptions in the memory of one thread. Past it no more jobs are fetched, and an idle slow one is forgotten and found slow again. */
 export const THREAD_subscriptions = 10_000;
 
+/** A job that somebody else had in hand when it was to be given back is looked at again after this. */
+export const REST_again_ms = 500;
+
 /** Deliveries a database statement at most, and such statements under way. */
 export const BATCH_deliveries = 128;
 export const BATCH_statements = 2;

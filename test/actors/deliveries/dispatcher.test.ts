@@ -276,6 +276,30 @@ t.test('a retry that falls due while a slow attempt is under way is made in time
   t.equal(hook.received.length, 3);
 });
 
+t.test('a job that somebody has in hand is given back once they let go of it', async (t) => {
+  const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(204).end()));
+  const subscription = await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  await hook.arrived(1);
+  await db.transaction(async (tx) => {
+    await tx.query('testHold', 'select 1 from pgboss.job_common where id = $1 for update', [subscription]);
+    for (const answer of answers) answer();
+    await until(
+      () => deliveries(db),
+      ([only]) => only?.status === 'delivered',
+    );
+    t.equal((await deliveries(db))[0]?.job, 'active');
+  });
+  await until(
+    () => deliveries(db),
+    ([only]) => only?.job === null,
+  );
+});
+
 t.test('what is recorded while its subscription is laid to rest is delivered all the same', async (t) => {
   const { db, connection } = await setUp(t);
   const hook = await receiver(t, onLoopback);
