@@ -106,7 +106,9 @@ async function storeEnds(sql: Sql, items: Finish[]): Promise<{ held: Set<string>
     }
   }
   const events: RecordedEvent[] = [];
-  for (const [workspaceId, ends] of Map.groupBy(kept, (item) => item.workspaceId)) {
+  // In one order: what is recorded stays locked until the commit, and two batches must not wait for each other.
+  const workspaces = [...Map.groupBy(kept, (item) => item.workspaceId)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [workspaceId, ends] of workspaces) {
     events.push(
       ...(await recordEvents(
         sql,
