@@ -26,7 +26,7 @@ export function deliveryMetrics(registry: Registry, read: () => ThreadDeliverySt
     sum((thread) => thread.in_flight),
   );
   gauge(
-    'delivery_subscriptions_waiting',
+    'subscriptions_waiting',
     'Subscriptions whose next callback waits for a free place',
     sum((thread) => thread.waiting),
   );
