@@ -4,7 +4,7 @@ import type { StartedDelivery } from '../../storage/deliveries.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import { AttemptLedger } from './attempt-ledger.js';
 import type { DeliveryStats } from './counters.js';
-import { REST_again_ms, SLOT_finishing, THREAD_subscriptions } from './limits.js';
+import { REST_again_ms, SLOT_finishing, THREAD_remembered, THREAD_subscriptions } from './limits.js';
 import type { AttemptResult } from './sender.js';
 import { SubscriptionActor } from './subscription-actor.js';
 import { Turns } from './turns.js';
@@ -239,7 +239,7 @@ class ThreadDispatcher implements Dispatcher {
   #passivate(actor: SubscriptionActor): void {
     if (actor.due || actor.busy || this.#actors.get(actor.id) !== actor) return;
     // A slow one is remembered: forgotten, it would be taken for fast at its next delivery.
-    if (!actor.slow || this.#actors.size > THREAD_subscriptions) this.#actors.delete(actor.id);
+    if (!actor.slow || this.#actors.size > THREAD_remembered) this.#actors.delete(actor.id);
   }
 
   #roomNow(): number {

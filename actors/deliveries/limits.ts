@@ -49,8 +49,11 @@ export const SLOW_ATTEMPT_ms = 5_000;
 /** Part of the slots that subscriptions with slow receivers may hold together. */
 export const SLOW_share = 0.5;
 
-/** Subscriptions in the memory of one thread. Past it no more jobs are fetched, and an idle slow one is forgotten and found slow again. */
+/** Subscriptions in the memory of one thread. Past it no more jobs are fetched. */
 export const THREAD_subscriptions = 10_000;
+
+/** While a thread holds no more than these, it remembers an idle slow one. Past it that is forgotten and found slow again: what is idle must never fill the room. */
+export const THREAD_remembered = THREAD_subscriptions / 2;
 
 /** A job that somebody else had in hand when it was to be given back is looked at again after this. */
 export const REST_again_ms = 500;
