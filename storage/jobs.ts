@@ -65,22 +65,6 @@ export async function installQueues(url: string): Promise<void> {
   }
 }
 
-/** Adds jobs, due now or at `startAfter`. A job that is there already stays as it is. */
-export async function addJobs(
-  tx: Sql,
-  queue: QueueKind,
-  jobs: { id: string; partition: number; startAfter?: Date }[],
-): Promise<void> {
-  await tx.query(
-    'addJobs',
-    `insert into pgboss.job_common (${JOB_COLUMNS})
-     select i.id, i.name, 'created', null, coalesce(i.start_after, now()), ${JOB_FOREVER}
-     from unnest($1::uuid[], $2::text[], $3::timestamptz[]) i(id, name, start_after)
-     on conflict do nothing`,
-    [jobs.map((j) => j.id), jobs.map((j) => queueName(queue, j.partition)), jobs.map((j) => j.startAfter ?? null)],
-  );
-}
-
 /** Deletes jobs whose work is done. */
 export async function finishJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
   await tx.query(

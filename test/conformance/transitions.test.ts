@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { addJobs } from '../../storage/jobs.js';
+import { queueName } from '../../storage/jobs.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, type Operation } from '../fixture/client.js';
 import { insertDeliveries } from '../server/rows.js';
@@ -123,7 +123,11 @@ t.test('Operation status', async (t) => {
       [ada],
     );
     const { id = '', partition = 0 } = waiting ?? {};
-    await addJobs(on.db, 'operation', [{ id, partition, startAfter: new Date(Date.now() + 3_600_000) }]);
+    await on.db.query(
+      'testLaterJob',
+      `insert into pgboss.job_common (id, name, start_after) values ($1, $2, now() + interval '1 hour')`,
+      [id, queueName('operation', partition)],
+    );
     t.equal((await client.send('POST', `/v1/connections/${ada}/disconnect`)).status, 200);
     t.match(await read(client, id), { status: 'canceled', timeline: [{ from: 'queued', to: 'canceled' }] });
   });
