@@ -1,5 +1,5 @@
 import type { Sql } from './database.js';
-import { wakeSubscriptions } from './delivery-queue.js';
+import { type OwnedSubscription, wakeSubscriptions } from './delivery-queue.js';
 import { removeJobs } from './jobs.js';
 import type { EventType } from './records.js';
 
@@ -41,7 +41,7 @@ export interface StartedDelivery extends HeldDelivery {
 
 /** What one subscription may start: at most `attempts.length` deliveries, one for each of these new attempts. */
 export interface Claim {
-  subscription: { id: string; partition: number; epoch: number };
+  subscription: OwnedSubscription;
   attemptIds: string[];
 }
 

@@ -41,8 +41,8 @@ export async function wakeSubscriptions(tx: Sql, subscriptions: QueuedSubscripti
   );
 }
 
-/** A subscription whose owner finds nothing due, under the epoch it owns it by. */
-export interface RestingSubscription extends QueuedSubscription {
+/** A subscription and the epoch its owner holds its partition under. */
+export interface OwnedSubscription extends QueuedSubscription {
   epoch: number;
 }
 
@@ -61,7 +61,7 @@ export interface Rest {
  * have no job any more, or whose epoch is stale. It waits for no lock on a job: who records for several workspaces in one
  * transaction holds jobs in no order. Index: delivery_due.
  */
-export function restSubscriptions(db: Sql, subscriptions: RestingSubscription[]): Promise<Rest[]> {
+export function restSubscriptions(db: Sql, subscriptions: OwnedSubscription[]): Promise<Rest[]> {
   return db.query<Rest>(
     'restSubscriptions',
     `with input as (

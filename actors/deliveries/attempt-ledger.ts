@@ -10,7 +10,7 @@ import {
   startDeliveries,
   undoStarts,
 } from '../../storage/deliveries.js';
-import { type Rest, type RestingSubscription, restSubscriptions } from '../../storage/delivery-queue.js';
+import { type OwnedSubscription, type Rest, restSubscriptions } from '../../storage/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
 import {
   BATCH_deliveries,
@@ -36,9 +36,9 @@ export interface LedgerOptions {
  * every write is fenced and says nothing new the second time, or is undone first.
  */
 export class AttemptLedger {
-  readonly #starts: Batcher<RestingSubscription, StartedDelivery | undefined>;
+  readonly #starts: Batcher<OwnedSubscription, StartedDelivery | undefined>;
   readonly #finishes: Batcher<FinishedAttempt, FinishedDelivery | undefined>;
-  readonly #rests: Batcher<RestingSubscription, Rest | undefined>;
+  readonly #rests: Batcher<OwnedSubscription, Rest | undefined>;
   readonly #closing = new AbortController();
 
   constructor(private readonly options: LedgerOptions) {
@@ -49,7 +49,7 @@ export class AttemptLedger {
   }
 
   /** Starts the delivery of the subscription that has been due the longest; undefined when none is. */
-  start(subscription: RestingSubscription): Promise<StartedDelivery | undefined> {
+  start(subscription: OwnedSubscription): Promise<StartedDelivery | undefined> {
     return this.#starts.add(subscription);
   }
 
@@ -58,8 +58,8 @@ export class AttemptLedger {
     return this.#finishes.add(attempt);
   }
 
-  /** Nothing of the subscription is due; see `restSubscriptions`. Undefined when that is so no more. */
-  rest(subscription: RestingSubscription): Promise<Rest | undefined> {
+  /** Nothing of the subscription is due; see `restSubscriptions`. Undefined when it has no job, or the epoch is stale. */
+  rest(subscription: OwnedSubscription): Promise<Rest | undefined> {
     return this.#rests.add(subscription);
   }
 
@@ -68,11 +68,11 @@ export class AttemptLedger {
     this.#closing.abort();
   }
 
-  async #start(subscriptions: RestingSubscription[]): Promise<(StartedDelivery | undefined)[]> {
+  async #start(subscriptions: OwnedSubscription[]): Promise<(StartedDelivery | undefined)[]> {
     const { db, relaxed, now } = this.options;
     const asked = Map.groupBy(subscriptions, ({ id, epoch }) => `${id} ${epoch}`);
     const claims = [...asked.values()].map((same) => ({
-      subscription: same[0] as RestingSubscription,
+      subscription: same[0] as OwnedSubscription,
       attemptIds: same.map(() => uuidv7()),
     }));
     const attemptIds = claims.flatMap((claim) => claim.attemptIds);
@@ -93,7 +93,7 @@ export class AttemptLedger {
     return attempts.map(({ id }) => byId.get(id));
   }
 
-  async #rest(subscriptions: RestingSubscription[]): Promise<(Rest | undefined)[]> {
+  async #rest(subscriptions: OwnedSubscription[]): Promise<(Rest | undefined)[]> {
     const rests = await this.#persist('rest', () => restSubscriptions(this.options.db, subscriptions));
     const byId = new Map(rests.map((rest) => [rest.id, rest]));
     return subscriptions.map(({ id }) => byId.get(id));
