@@ -1,16 +1,16 @@
 import type { PgBoss } from 'pg-boss';
-import type { Database } from '../storage/database.js';
-import type { RecordedEvent } from '../storage/events-record.js';
-import { cancelsRequested } from '../storage/execution.js';
-import { dueQueues } from '../storage/jobs.js';
-import { partitionOf } from '../storage/records.js';
-import type { ActorContext } from './connection-actor.js';
+import type { RecordedEvent } from '../storage/deliveries/events-record.js';
+import { partitionOf } from '../storage/model/records.js';
+import { cancelsRequested } from '../storage/operations/execution.js';
+import type { Database } from '../storage/postgres/database.js';
+import { dueQueues } from '../storage/postgres/jobs.js';
 import type { DeliveryFeed } from './deliveries/feed.js';
 import type { Deliveries } from './deliveries/thread.js';
+import type { Listeners } from './listeners/listeners.js';
 import type { HostStats } from './messages.js';
-import { Partition } from './partition.js';
+import type { ActorContext } from './operations/connection-actor.js';
+import { Partition } from './operations/partition.js';
 import type { BrowserLink } from './social/browser-link.js';
-import type { Listeners } from './social/listeners.js';
 import type { Signal } from './system.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from '../storage/log.js';
-import type { OperationRow } from '../storage/records.js';
+import type { OperationRow } from '../storage/model/records.js';
 
 /**
  * The actor system as the edge sees it. Resource reads and writes of the edge go straight to storage; what needs

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import typia from 'typia';
 import type { ProxyTarget } from '../browser-pool/messages.js';
-import { type Site, socialSite } from '../browser-pool/social/site.js';
+import { type Site, socialSite } from '../browser-pool/social/site/site.js';
 
 /** The stand-in network as a process of its own, with a data directory that goes with it. */
 export interface BenchNetwork extends AsyncDisposable {

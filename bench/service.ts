@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import typia from 'typia';
-import { type Database, openDatabase } from '../storage/database.js';
-import { connectDatabase } from '../storage/embedded.js';
+import { type Database, openDatabase } from '../storage/postgres/database.js';
+import { connectDatabase } from '../storage/postgres/embedded.js';
 
 /** The real service as a child process, on a database of its own under `.data/`, deleted afterwards. */
 export interface BenchService extends AsyncDisposable {

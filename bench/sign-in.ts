@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import type { ProxyTarget } from '../browser-pool/messages.js';
-import type { Site } from '../browser-pool/social/site.js';
-import { tunnel } from '../browser-pool/social/tunnel.js';
+import { tunnel } from '../browser-pool/social/access/tunnel.js';
+import type { Site } from '../browser-pool/social/site/site.js';
 
 /** Signs accounts in at the site without a browser, through one proxy. */
 export interface SignIn extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { errors } from 'playwright';
-import type { OperationErrorCode } from '../storage/errors.js';
+import type { OperationErrorCode } from '../storage/model/errors.js';
 import { LeaseRefused } from './lease-queue.js';
 import type { SessionEffects } from './messages.js';
 

@@ -1,19 +1,19 @@
 import tls from 'node:tls';
 import type { MessagePort } from 'node:worker_threads';
 import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
-import { Artifacts } from './artifacts.js';
-import { BrowserKeeper } from './browser-keeper.js';
 import { Channel } from './channel.js';
-import { Contexts } from './contexts.js';
+import { BrowserKeeper } from './chromium/browser-keeper.js';
+import { Contexts } from './contexts/contexts.js';
+import { WarmPages } from './contexts/warm-pages.js';
 import { browserUnavailable, RunFailure } from './failures.js';
 import { LeaseQueue } from './lease-queue.js';
 import { POOL_LIMITS, type PoolLimits, STATS_INTERVAL_MS } from './limits.js';
 import type { BrowserStats, FromBrowser, ToBrowser } from './messages.js';
 import type { Programs } from './program.js';
-import { Run, type RunGround } from './run.js';
-import { socialPrograms } from './social/programs.js';
-import type { Site } from './social/site.js';
-import { WarmPages } from './warm-pages.js';
+import { Artifacts } from './runs/artifacts.js';
+import { Run, type RunGround } from './runs/run.js';
+import { socialPrograms } from './social/programs/index.js';
+import type { Site } from './social/site/site.js';
 
 /** What a browser host is started with; plain data. */
 export interface BrowserHostOptions {

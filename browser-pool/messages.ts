@@ -1,5 +1,5 @@
-import type { OperationErrorCode } from '../storage/errors.js';
-import type { ChallengeKind, Health } from '../storage/records.js';
+import type { OperationErrorCode } from '../storage/model/errors.js';
+import type { ChallengeKind, Health } from '../storage/model/records.js';
 
 /**
  * What a connection actor and a browser host say to each other. A run is one execution of one page program; it

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright';
-import type { ChallengeKind } from '../storage/records.js';
+import type { ChallengeKind } from '../storage/model/records.js';
 import type { ProxyTarget, SessionEffects } from './messages.js';
 
 /**

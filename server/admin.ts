@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { Failure } from './admin/answer.js';
 import { adminProgram } from './admin/program.js';
-import { ConfigError } from './config.js';
+import { ConfigError } from './start/config.js';
 
 /**
  * The operator's command line (decisions: "Command line"): one JSON object on stdout, status 0. What went wrong is

@@ -1,13 +1,13 @@
 import { v4 as uuidv4 } from 'uuid';
 import type { CallbackPolicy } from '../actors/deliveries/callback-guard.js';
 import type { ActorSystem } from '../actors/system.js';
-import { findConnectionRefs, findConnections } from '../storage/connections.js';
-import type { Database } from '../storage/database.js';
-import type { KeyRing } from '../storage/encryption.js';
-import { HttpError } from '../storage/errors.js';
+import { findConnectionRefs, findConnections } from '../storage/connections/connections.js';
+import { findSubscriptions } from '../storage/deliveries/subscriptions.js';
 import type { Logger } from '../storage/log.js';
-import { findOperations } from '../storage/operations.js';
-import { findSubscriptions } from '../storage/subscriptions.js';
+import { HttpError } from '../storage/model/errors.js';
+import { findOperations } from '../storage/operations/operations.js';
+import type { Database } from '../storage/postgres/database.js';
+import type { KeyRing } from '../storage/secrets/encryption.js';
 import { errorAnswer } from './http/answer.js';
 import { isPrintableKey } from './http/fields.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
@@ -19,8 +19,8 @@ import type { Drain, Route, Services } from './http/route.js';
 import { router } from './http/router.js';
 import { type Checks, serve } from './http/serve.js';
 import { type Exchange, listen } from './http/socket.js';
-import type { AnsweredRequest } from './metrics.js';
-import { routes } from './routes/table.js';
+import type { AnsweredRequest } from './metrics/metrics.js';
+import { routes } from './table.js';
 
 export interface EdgeOptions {
   host: string;

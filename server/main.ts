@@ -2,21 +2,21 @@ import { readFile } from 'node:fs/promises';
 import typia, { TypeGuardError } from 'typia';
 import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, startNode } from '../actors/node/node.js';
-import { findBrowser } from '../browser-pool/find-browser.js';
-import { type Site, socialSite } from '../browser-pool/social/site.js';
-import { type Database, openDatabase } from '../storage/database.js';
-import { connectDatabase, type DatabaseServer, DatabaseUnavailable } from '../storage/embedded.js';
-import { keyRing } from '../storage/encryption.js';
-import { fingerprintSecret } from '../storage/installation.js';
+import { findBrowser } from '../browser-pool/chromium/find-browser.js';
+import { type Site, socialSite } from '../browser-pool/social/site/site.js';
 import { createLogger, type Logger } from '../storage/log.js';
-import { migrate } from '../storage/migrate.js';
-import { banner, baseAddress, readyLine } from './banner.js';
-import { type Config, ConfigError, readConfig } from './config.js';
+import { type Database, openDatabase } from '../storage/postgres/database.js';
+import { connectDatabase, type DatabaseServer, DatabaseUnavailable } from '../storage/postgres/embedded.js';
+import { migrate } from '../storage/postgres/migrate.js';
+import { keyRing } from '../storage/secrets/encryption.js';
+import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { type Edge, startEdge } from './edge.js';
-import { loadEncryptionKeys } from './encryption-keys.js';
-import { ensureDemoKey, useSandboxProxies, withDemoReceiver } from './first-run.js';
-import { type MetricsServer, startMetrics } from './metrics.js';
-import { type SandboxProcess, startSandbox } from './sandbox-process.js';
+import { type MetricsServer, startMetrics } from './metrics/metrics.js';
+import { banner, baseAddress, readyLine } from './start/banner.js';
+import { type Config, ConfigError, readConfig } from './start/config.js';
+import { loadEncryptionKeys } from './start/encryption-keys.js';
+import { ensureDemoKey, useSandboxProxies, withDemoReceiver } from './start/first-run.js';
+import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 
 /**
  * The service: `npm start`. Starts its parts from the ground up and stops them from the top down; a part that cannot start

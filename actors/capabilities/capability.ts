@@ -1,5 +1,5 @@
 import type { IValidation } from 'typia';
-import type { FieldError } from '../../storage/errors.js';
+import type { FieldError } from '../../storage/model/errors.js';
 
 /**
  * One record a capability (style: 3): name, family, input, kind, what it needs, and how the simulated provider

@@ -1,4 +1,4 @@
-import type { FieldError } from '../../storage/errors.js';
+import type { FieldError } from '../../storage/model/errors.js';
 import { conversations } from './conversations.js';
 import { discovery } from './discovery.js';
 import type { CatalogueEntry, InputContext } from './entry.js';

@@ -1,5 +1,5 @@
 import typia, { type tags } from 'typia';
-import type { FieldError } from '../../storage/errors.js';
+import type { FieldError } from '../../storage/model/errors.js';
 import { atMostOne, type CatalogueEntry, type InputContext, refuse } from './entry.js';
 import {
   type ConversationUrn,

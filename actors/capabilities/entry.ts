@@ -1,4 +1,4 @@
-import type { FieldError } from '../../storage/errors.js';
+import type { FieldError } from '../../storage/model/errors.js';
 import type { Capability } from './capability.js';
 
 /** What a rule may need to know beside the input itself. */

@@ -1,5 +1,5 @@
 import type { IValidation } from 'typia';
-import type { FieldError } from '../../storage/errors.js';
+import type { FieldError } from '../../storage/model/errors.js';
 
 const ECHOED_CHARACTERS = 100;
 

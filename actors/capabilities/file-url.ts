@@ -1,5 +1,5 @@
-import { isOwnAddress } from '../../browser-pool/social/own-address.js';
-import type { FieldError } from '../../storage/errors.js';
+import { isOwnAddress } from '../../browser-pool/social/site/own-address.js';
+import type { FieldError } from '../../storage/model/errors.js';
 import { type InputContext, refuse } from './entry.js';
 
 /** Where the stand-in network keeps its files. */

@@ -1,7 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { Batcher } from '../../storage/batcher.js';
-import type { Database } from '../../storage/database.js';
 import {
   type FinishedAttempt,
   type FinishedDelivery,
@@ -9,9 +7,11 @@ import {
   type StartedDelivery,
   startDeliveries,
   undoStarts,
-} from '../../storage/deliveries.js';
-import { type OwnedSubscription, type Rest, restSubscriptions } from '../../storage/delivery-queue.js';
+} from '../../storage/deliveries/deliveries.js';
+import { type OwnedSubscription, type Rest, restSubscriptions } from '../../storage/deliveries/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
+import { Batcher } from '../../storage/postgres/batcher.js';
+import type { Database } from '../../storage/postgres/database.js';
 import {
   BATCH_deliveries,
   BATCH_statements,

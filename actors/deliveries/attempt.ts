@@ -1,6 +1,6 @@
-import type { StartedDelivery } from '../../storage/deliveries.js';
-import type { KeyRing } from '../../storage/encryption.js';
+import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Logger } from '../../storage/log.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { CallbackBodies } from './callback-body.js';
 import { AttemptCounters } from './counters.js';
 import { type AttemptResult, Sender, type SenderOptions } from './sender.js';

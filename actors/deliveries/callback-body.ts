@@ -1,4 +1,4 @@
-import type { StartedDelivery } from '../../storage/deliveries.js';
+import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 
 /** The bytes of one event, while any of its deliveries is under way. */
 interface Shared {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Database } from '../../storage/database.js';
-import type { StartedDelivery } from '../../storage/deliveries.js';
+import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import { AttemptLedger } from './attempt-ledger.js';
 import type { DeliveryStats } from './counters.js';

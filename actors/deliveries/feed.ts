@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss';
-import { queueName } from '../../storage/jobs.js';
 import type { Logger } from '../../storage/log.js';
+import { queueName } from '../../storage/postgres/jobs.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { Dispatcher } from './dispatcher.js';

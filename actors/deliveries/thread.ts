@@ -1,8 +1,8 @@
 import type { PgBoss } from 'pg-boss';
-import type { Database } from '../../storage/database.js';
-import type { KeyRing } from '../../storage/encryption.js';
+import { oldestPending } from '../../storage/deliveries/oldest-pending.js';
 import type { Logger } from '../../storage/log.js';
-import { oldestPending } from '../../storage/oldest-pending.js';
+import type { Database } from '../../storage/postgres/database.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
 import { createDispatcher } from './dispatcher.js';

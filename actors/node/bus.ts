@@ -1,9 +1,9 @@
 import pg from 'pg';
-import type { Database } from '../../storage/database.js';
-import type { KeyRing } from '../../storage/encryption.js';
 import type { Logger } from '../../storage/log.js';
-import { codeContext } from '../../storage/sealing.js';
-import { notifySignals, SIGNAL_CHANNEL } from '../../storage/signals.js';
+import { notifySignals, SIGNAL_CHANNEL } from '../../storage/partitions/signals.js';
+import type { Database } from '../../storage/postgres/database.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { codeContext } from '../../storage/secrets/sealing.js';
 import { LIMITS } from '../limits.js';
 import type { Signal } from '../system.js';
 

@@ -1,5 +1,5 @@
-import type { Database } from '../../storage/database.js';
 import type { Logger } from '../../storage/log.js';
+import { PARTITIONS } from '../../storage/model/records.js';
 import {
   claimPartitions,
   forgetNode,
@@ -8,8 +8,8 @@ import {
   releasePartitions,
   renewLeases,
   retakePartitions,
-} from '../../storage/partitions.js';
-import { PARTITIONS } from '../../storage/records.js';
+} from '../../storage/partitions/partitions.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 

@@ -1,5 +1,5 @@
 import type { AnswerOf, CapabilityName, InputOf } from '../capabilities/signatures.js';
-import type { Execution, Outcome } from '../execution.js';
+import type { Execution, Outcome } from '../operations/execution.js';
 import type { Self } from './acquaintance.js';
 import type { SimulatedStore } from './store.js';
 

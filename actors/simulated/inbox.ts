@@ -1,4 +1,4 @@
-import * as stored from '../../storage/simulated.js';
+import * as stored from '../../storage/operations/simulated-network.js';
 import type { Conversation, ConversationsSearchInput } from '../capabilities/conversations.js';
 import { distanceTo, type Self } from './acquaintance.js';
 import { type Answering, answer, invalid } from './ask.js';

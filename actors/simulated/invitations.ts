@@ -1,6 +1,6 @@
-import { countPendingInvitations, readPendingInvitations } from '../../storage/simulated.js';
+import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-network.js';
 import type { SentInvitation } from '../capabilities/identity.js';
-import type { Outcome } from '../execution.js';
+import type { Outcome } from '../operations/execution.js';
 import { acquaintance, membersThatAre, since } from './acquaintance.js';
 import { type Answering, answer } from './ask.js';
 import { publicIdOf } from './names.js';

@@ -1,4 +1,4 @@
-import { readMessages, type StoredMessage } from '../../storage/simulated.js';
+import { readMessages, type StoredMessage } from '../../storage/operations/simulated-network.js';
 import { type Message, readConversationUrn } from '../capabilities/conversations.js';
 import type { Self } from './acquaintance.js';
 import { type Answering, answer, invalid } from './ask.js';

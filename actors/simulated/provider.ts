@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sql } from '../../storage/database.js';
+import type { Sql } from '../../storage/postgres/database.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
 import type { CapabilityName, InputOf } from '../capabilities/signatures.js';
-import type { Execution, Outcome, ProviderRuntime } from '../execution.js';
+import type { Execution, Outcome, ProviderRuntime } from '../operations/execution.js';
 import { selfOf } from './acquaintance.js';
 import type { Answering } from './ask.js';
 import { downloadFile } from './files.js';

@@ -1,6 +1,6 @@
-import type { NewEvent } from '../../storage/records.js';
+import type { NewEvent } from '../../storage/model/records.js';
 import type { AnswerOf } from '../capabilities/signatures.js';
-import type { Outcome } from '../execution.js';
+import type { Outcome } from '../operations/execution.js';
 import { type Answering, type Ask, answer } from './ask.js';
 import { conversationWith, participantOf } from './names.js';
 import { nameOf, personBySlug } from './people.js';

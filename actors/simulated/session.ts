@@ -1,5 +1,5 @@
-import type { ChallengeKind } from '../../storage/records.js';
-import type { Execution } from '../execution.js';
+import type { ChallengeKind } from '../../storage/model/records.js';
+import type { Execution } from '../operations/execution.js';
 import { type Answering, answer } from './ask.js';
 import { pick } from './draw.js';
 

@@ -1,6 +1,6 @@
-import { Batcher } from '../../storage/batcher.js';
-import type { Sql } from '../../storage/database.js';
-import { findRecipients, type KnownRecipient, type Recipient } from '../../storage/simulated.js';
+import { findRecipients, type KnownRecipient, type Recipient } from '../../storage/operations/simulated-network.js';
+import { Batcher } from '../../storage/postgres/batcher.js';
+import type { Sql } from '../../storage/postgres/database.js';
 
 /** Look-ups of one turn that go to PostgreSQL together. */
 const LOOKUP_RECIPIENTS = 256;

@@ -1,6 +1,6 @@
-import { OPERATION_ERRORS, type OperationErrorCode, type OperationFailure } from '../../storage/errors.js';
-import type { ChallengeKind } from '../../storage/records.js';
-import type { SkipReason } from '../execution.js';
+import { OPERATION_ERRORS, type OperationErrorCode, type OperationFailure } from '../../storage/model/errors.js';
+import type { ChallengeKind } from '../../storage/model/records.js';
+import type { SkipReason } from '../operations/execution.js';
 
 /**
  * The words that decide how a simulated operation ends (decisions: "Simulated triggers"). One is found wherever it

@@ -1,7 +1,13 @@
-import type { Database } from '../../storage/database.js';
-import type { KeyRing } from '../../storage/encryption.js';
-import { activeProxyFor, findProxy, type OpenProxy, openProxy, pinConnection } from '../../storage/proxies.js';
-import type { ConnectionRow } from '../../storage/records.js';
+import {
+  activeProxyFor,
+  findProxy,
+  type OpenProxy,
+  openProxy,
+  pinConnection,
+} from '../../storage/connections/proxies.js';
+import type { ConnectionRow } from '../../storage/model/records.js';
+import type { Database } from '../../storage/postgres/database.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
 
 export type PinnedProxy = OpenProxy;
 

@@ -1,14 +1,14 @@
 import type { SessionEffects } from '../../browser-pool/messages.js';
-import type { Database } from '../../storage/database.js';
-import type { KeyRing } from '../../storage/encryption.js';
-import { OperationError } from '../../storage/errors.js';
-import type { ConnectionRow } from '../../storage/records.js';
-import { passwordContext, sessionContext } from '../../storage/sealing.js';
-import { readSecrets } from '../../storage/session-effects.js';
+import { readSecrets } from '../../storage/connections/session-effects.js';
+import { OperationError } from '../../storage/model/errors.js';
+import type { ConnectionRow } from '../../storage/model/records.js';
+import type { Database } from '../../storage/postgres/database.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
 import { validateRecruiterFilters } from '../capabilities/recruiter-filters.js';
-import { type Execution, Interrupted, type ProviderRuntime, type SkipReason } from '../execution.js';
 import { LIMITS } from '../limits.js';
+import { type Execution, Interrupted, type ProviderRuntime, type SkipReason } from '../operations/execution.js';
 import type { BrowserLink } from './browser-link.js';
 import { type PinnedProxy, pinProxy } from './proxy-pin.js';
 

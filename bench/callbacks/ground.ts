@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import typia from 'typia';
 import type { Signal } from '../../actors/system.js';
-import { demoReceiver } from '../../server/demo-receiver.js';
-import type { Database } from '../../storage/database.js';
-import { recordEvents } from '../../storage/events-record.js';
-import type { NewEvent } from '../../storage/records.js';
-import { notifySignals } from '../../storage/signals.js';
-import { listWorkspaces } from '../../storage/workspaces.js';
+import { demoReceiver } from '../../server/start/demo-receiver.js';
+import { recordEvents } from '../../storage/deliveries/events-record.js';
+import type { NewEvent } from '../../storage/model/records.js';
+import { notifySignals } from '../../storage/partitions/signals.js';
+import type { Database } from '../../storage/postgres/database.js';
+import { listWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { type BenchService, startService } from '../service.js';
 import type { FromReceiver, Tally, ToReceiver } from './receiver.js';
 

@@ -1,7 +1,7 @@
 import { chromium, type Page } from 'playwright';
 import typia from 'typia';
-import { findBrowser } from '../../browser-pool/find-browser.js';
-import { treeUse } from '../../browser-pool/process-tree.js';
+import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
+import { treeUse } from '../../browser-pool/chromium/process-tree.js';
 import { type BenchAccount, type BenchHost, startHost } from '../browser-host.js';
 import { type CrawleePool, loadCrawlee } from '../crawlee.js';
 import { type BenchNetwork, startNetwork } from '../network.js';

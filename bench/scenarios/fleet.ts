@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
-import { treeUse } from '../../browser-pool/process-tree.js';
+import { treeUse } from '../../browser-pool/chromium/process-tree.js';
 import { ServiceApi } from '../api.js';
 import {
   contextsAtMost,

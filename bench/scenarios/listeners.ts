@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import type { Signal } from '../../actors/system.js';
-import { notifySignals } from '../../storage/signals.js';
+import { notifySignals } from '../../storage/partitions/signals.js';
 import { ServiceApi } from '../api.js';
 import { control } from '../control.js';
 import { inTurn } from '../in-turn.js';

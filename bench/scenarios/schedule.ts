@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import typia from 'typia';
-import { demoReceiver } from '../../server/demo-receiver.js';
+import { demoReceiver } from '../../server/start/demo-receiver.js';
 import { machine } from '../machine.js';
 import { startReceiver } from '../receiver.js';
 import { startService } from '../service.js';

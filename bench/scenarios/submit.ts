@@ -1,5 +1,5 @@
 import typia from 'typia';
-import { operationCounts } from '../../storage/inspection.js';
+import { operationCounts } from '../../storage/partitions/inspection.js';
 import { insertBaseline } from '../baseline.js';
 import type { Load, Measured } from '../load.js';
 import { askProgram } from '../program.js';

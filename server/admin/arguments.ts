@@ -1,7 +1,7 @@
 import { CommanderError, InvalidArgumentError } from 'commander';
 import typia, { type tags } from 'typia';
-import type { NewProxy } from '../../storage/proxies.js';
-import { SCOPES, type Scope } from '../../storage/records.js';
+import type { NewProxy } from '../../storage/connections/proxies.js';
+import { SCOPES, type Scope } from '../../storage/model/records.js';
 import type { Uuid } from '../http/fields.js';
 
 /** Each turns one argument of the command line into a value, or refuses it in words that end the error's line. */

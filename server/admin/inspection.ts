@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listPartitions, queueStats } from '../../storage/inspection.js';
+import { listPartitions, queueStats } from '../../storage/partitions/inspection.js';
 import type { Perform } from './session.js';
 
 /** `partition list`, `queue stats` */

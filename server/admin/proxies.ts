@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addProxy, listProxies, type NewProxy, removeProxy } from '../../storage/proxies.js';
+import { addProxy, listProxies, type NewProxy, removeProxy } from '../../storage/connections/proxies.js';
 import { Failure } from './answer.js';
 import { id, proxyUrl, region } from './arguments.js';
 import type { Perform } from './session.js';

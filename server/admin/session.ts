@@ -1,9 +1,9 @@
-import { type Database, openDatabase } from '../../storage/database.js';
-import { connectDatabase } from '../../storage/embedded.js';
-import { type KeyRing, keyRing } from '../../storage/encryption.js';
-import { migrate } from '../../storage/migrate.js';
-import { readConfig } from '../config.js';
-import { loadEncryptionKeys } from '../encryption-keys.js';
+import { type Database, openDatabase } from '../../storage/postgres/database.js';
+import { connectDatabase } from '../../storage/postgres/embedded.js';
+import { migrate } from '../../storage/postgres/migrate.js';
+import { type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
+import { readConfig } from '../start/config.js';
+import { loadEncryptionKeys } from '../start/encryption-keys.js';
 import type { Answer } from './answer.js';
 
 /** What a command works with: the service's own database, migrated, and its key ring. */

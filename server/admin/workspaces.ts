@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createWorkspace, listWorkspaces, type WorkspaceRow } from '../../storage/workspaces.js';
+import { createWorkspace, listWorkspaces, type WorkspaceRow } from '../../storage/workspaces/workspaces.js';
 import { name } from './arguments.js';
 import type { Perform } from './session.js';
 

@@ -1,5 +1,5 @@
-import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/errors.js';
-import { isUnreachable } from '../../storage/liveness.js';
+import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
+import { isUnreachable } from '../../storage/postgres/liveness.js';
 
 /** What a request ends with. The body is JSON text, made once, or made while it is taken; null with 204. */
 export interface Answer {

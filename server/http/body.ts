@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { HttpError } from '../../storage/errors.js';
+import { HttpError } from '../../storage/model/errors.js';
 import { invalidField } from './answer.js';
 import type { Exchange } from './socket.js';
 

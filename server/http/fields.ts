@@ -1,5 +1,5 @@
 import type { IValidation, tags } from 'typia';
-import type { FieldError } from '../../storage/errors.js';
+import type { FieldError } from '../../storage/model/errors.js';
 import { invalid } from './answer.js';
 
 /** At least one character that is no white space. */

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { HttpError } from '../../storage/errors.js';
+import { HttpError } from '../../storage/model/errors.js';
 import type { Exchange } from './socket.js';
 
 /** What the gateway in front of a hosted service adds to every request. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Sql } from '../../storage/database.js';
-import { HttpError } from '../../storage/errors.js';
-import { findKeysByHash, touchKeys, type UsableKey } from '../../storage/keys.js';
 import type { Logger } from '../../storage/log.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { Sql } from '../../storage/postgres/database.js';
+import { findKeysByHash, touchKeys, type UsableKey } from '../../storage/workspaces/keys.js';
 import { KEY_CACHE_keys, KEY_CACHE_ms, KEY_TOUCH_ms } from './limits.js';
 import { rememberingLoader, turnLoader } from './loader.js';
 

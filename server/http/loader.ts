@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { Batcher, Full } from '../../storage/batcher.js';
-import { HttpError } from '../../storage/errors.js';
+import { HttpError } from '../../storage/model/errors.js';
+import { Batcher, Full } from '../../storage/postgres/batcher.js';
 import { LOADER_bound_keys, LOADER_keys, LOADER_queries } from './limits.js';
 
 /** Gives the value of a key, or undefined; keys asked for in one turn of the event loop share one query. */

@@ -1,4 +1,4 @@
-import { HttpError } from '../../storage/errors.js';
+import { HttpError } from '../../storage/model/errors.js';
 
 /** Takes one request of this key, or throws 429 `rate_limited` with `Retry-After` in whole seconds. */
 export type RateLimit = (keyId: string) => void;

@@ -1,6 +1,6 @@
-import { HttpError } from '../../storage/errors.js';
-import type { UsableKey } from '../../storage/keys.js';
-import type { Scope } from '../../storage/records.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { Scope } from '../../storage/model/records.js';
+import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from './answer.js';
 import { expectNoBody, readJson } from './body.js';
 import { check } from './fields.js';

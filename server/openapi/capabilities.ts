@@ -4,7 +4,7 @@ import { ATTACHMENT_BYTES, RECRUITER_LIST_ENTRIES, RECRUITER_TITLES } from '../.
 import type { RecruiterSearchInput, RecruiterSearchResult } from '../../actors/capabilities/recruiter.js';
 import type { RecruiterFilters } from '../../actors/capabilities/recruiter-filters.js';
 import type { CapabilityName, Signature, Signatures } from '../../actors/capabilities/signatures.js';
-import type { SkipReason } from '../../actors/execution.js';
+import type { SkipReason } from '../../actors/operations/execution.js';
 import { CAPABILITY_EXAMPLES } from './capability-examples.js';
 import { pascal } from './errors.js';
 import { type Components, nameOf, refTo, type Schema } from './schema.js';

@@ -1,6 +1,6 @@
 import { capabilities } from '../../actors/capabilities/catalogue.js';
-import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/errors.js';
-import { SCOPES } from '../../storage/records.js';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
+import { SCOPES } from '../../storage/model/records.js';
 import type { Route } from '../http/route.js';
 import { eventCallback } from './callback.js';
 import { describeCapabilities } from './capabilities.js';

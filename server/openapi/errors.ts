@@ -1,8 +1,8 @@
 import typia from 'typia';
-import { HTTP_ERRORS, type HttpErrorCode } from '../../storage/errors.js';
+import { HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/errors.js';
 import type { ConflictJson, EnvelopeJson, ErrorJson } from '../http/answer.js';
+import type { AnswerHeader } from '../http/declared.js';
 import type { Route } from '../http/route.js';
-import type { AnswerHeader } from './declared.js';
 import { answerHeaders } from './headers.js';
 import type { Components, Schema } from './schema.js';
 

@@ -1,7 +1,7 @@
 import typia from 'typia';
+import type { AnswerHeader, DeclaredHeaders } from '../http/declared.js';
 import type { Printable, Uuid } from '../http/fields.js';
 import { MAX_WAIT_s } from '../http/limits.js';
-import type { AnswerHeader, DeclaredHeaders } from './declared.js';
 import { Components, type Schema } from './schema.js';
 
 /** Headers of requests and answers, with the types that check them where there is one. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SchemaOf } from './declared.js';
+import type { SchemaOf } from '../http/declared.js';
 
 /** A JSON Schema (2020-12) as far as this folder looks into it. */
 export interface Schema {

@@ -7,11 +7,11 @@ import {
   disableSubscriptions,
   type LockedConnection,
   lockIdleConnection,
-} from '../../storage/connection-changes.js';
-import { type ConnectionView, findConnections } from '../../storage/connections.js';
-import type { Sql } from '../../storage/database.js';
-import { HttpError } from '../../storage/errors.js';
-import { passwordContext } from '../../storage/sealing.js';
+} from '../../storage/connections/connection-changes.js';
+import { type ConnectionView, findConnections } from '../../storage/connections/connections.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { Sql } from '../../storage/postgres/database.js';
+import { passwordContext } from '../../storage/secrets/sealing.js';
 import { type Answer, invalidField, json, noContent } from '../http/answer.js';
 import { BODY_bytes } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';

@@ -1,8 +1,8 @@
 import typia from 'typia';
 import { capabilities } from '../../actors/capabilities/catalogue.js';
 import type { CapabilityName } from '../../actors/capabilities/signatures.js';
-import type { ConnectionView } from '../../storage/connections.js';
-import type { Health, Provider, RecruiterHealth } from '../../storage/records.js';
+import type { ConnectionView } from '../../storage/connections/connections.js';
+import type { Health, Provider, RecruiterHealth } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 
 /** Connection as it is answered (spec: "Connection"). The last four fields appear on `social` only (decision C3). */

@@ -1,16 +1,16 @@
 import typia, { type IValidation, type tags } from 'typia';
 import { v7 as uuidv7 } from 'uuid';
 import type { Text } from '../../actors/capabilities/fields.js';
-import { isIdentityTaken } from '../../storage/connection-changes.js';
+import { isIdentityTaken } from '../../storage/connections/connection-changes.js';
 import {
   findConnections,
   insertSimulatedConnection,
   insertSocialConnection,
   listConnections,
-} from '../../storage/connections.js';
-import { HttpError } from '../../storage/errors.js';
-import { partitionOf } from '../../storage/records.js';
-import { passwordContext } from '../../storage/sealing.js';
+} from '../../storage/connections/connections.js';
+import { HttpError } from '../../storage/model/errors.js';
+import { partitionOf } from '../../storage/model/records.js';
+import { passwordContext } from '../../storage/secrets/sealing.js';
 import { type Answer, json } from '../http/answer.js';
 import type { NonBlank, Printable } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';

@@ -7,10 +7,10 @@ import {
   listDeliveryAttempts,
   replayDelivery,
   replayFailedDeliveries,
-} from '../../storage/deliveries-read.js';
-import { HttpError } from '../../storage/errors.js';
-import type { DeliveryStatus } from '../../storage/records.js';
-import type { SubscriptionRow } from '../../storage/subscriptions.js';
+} from '../../storage/deliveries/deliveries-read.js';
+import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { DeliveryStatus } from '../../storage/model/records.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { BODY_bytes, REPLAY_BATCH_rows } from '../http/limits.js';

@@ -1,5 +1,5 @@
 import typia from 'typia';
-import { pingDatabase } from '../../storage/liveness.js';
+import { pingDatabase } from '../../storage/postgres/liveness.js';
 import { type Answer, json } from '../http/answer.js';
 import { HEALTH_DATABASE_ms } from '../http/limits.js';
 import { type Route, route, type Services } from '../http/route.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import typia from 'typia';
 import type { MessageText, ProviderId } from '../../actors/capabilities/fields.js';
-import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections.js';
-import type { OperationRow } from '../../storage/records.js';
+import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections/connections.js';
+import type { OperationRow } from '../../storage/model/records.js';
 import { type Answer, type EnvelopeJson, envelope, invalidField, json } from '../http/answer.js';
 import { isPrintableKey, pathId, type Uuid } from '../http/fields.js';
 import { BODY_bytes, INVITATION_WAIT_ms } from '../http/limits.js';

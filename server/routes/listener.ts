@@ -1,8 +1,8 @@
 import typia, { type tags } from 'typia';
-import type { ConnectionRef } from '../../storage/connections.js';
-import { HttpError } from '../../storage/errors.js';
-import { findListener, type GapRow, type ListenerRow, listGaps } from '../../storage/listener-read.js';
-import type { Health } from '../../storage/records.js';
+import type { ConnectionRef } from '../../storage/connections/connections.js';
+import { findListener, type GapRow, type ListenerRow, listGaps } from '../../storage/connections/listener-read.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { Health } from '../../storage/model/records.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { LISTENER_GAPS_rows } from '../http/limits.js';

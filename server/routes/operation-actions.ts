@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
-import { HttpError } from '../../storage/errors.js';
-import { answerChallenge, cancelOperation, reconcilable } from '../../storage/operations.js';
-import type { OperationRow } from '../../storage/records.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { OperationRow } from '../../storage/model/records.js';
+import { answerChallenge, cancelOperation, reconcilable } from '../../storage/operations/operations.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Printable } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql } from '../../storage/database.js';
-import { readFilePart, type StoredFile } from '../../storage/operation-files.js';
-import type { OperationRow } from '../../storage/records.js';
+import type { OperationRow } from '../../storage/model/records.js';
+import { readFilePart, type StoredFile } from '../../storage/operations/operation-files.js';
+import type { Sql } from '../../storage/postgres/database.js';
 import { type Answer, json } from '../http/answer.js';
 import { type OperationJson, operationJson } from './operation-json.js';
 

@@ -1,6 +1,6 @@
 import typia from 'typia';
-import type { OperationErrorCode } from '../../storage/errors.js';
-import type { Attempt, ChallengeKind, OperationRow, OperationStatus, Transition } from '../../storage/records.js';
+import type { OperationErrorCode } from '../../storage/model/errors.js';
+import type { Attempt, ChallengeKind, OperationRow, OperationStatus, Transition } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 
 /** Operation as it is answered (spec: "Operation"). */

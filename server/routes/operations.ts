@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
-import { listOperations } from '../../storage/operations.js';
-import type { OperationRow, OperationStatus } from '../../storage/records.js';
-import { isSettled } from '../../storage/transitions.js';
+import type { OperationRow, OperationStatus } from '../../storage/model/records.js';
+import { isSettled } from '../../storage/model/transitions.js';
+import { listOperations } from '../../storage/operations/operations.js';
 import { type Answer, invalidField } from '../http/answer.js';
 import { pathId, type Uuid } from '../http/fields.js';
 import { PAGE_rows } from '../http/limits.js';

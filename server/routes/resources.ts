@@ -1,8 +1,8 @@
-import type { ConnectionRef, ConnectionView } from '../../storage/connections.js';
-import { type DeliveryRow, findDeliveries } from '../../storage/deliveries-read.js';
-import { type EventRow, findEvents } from '../../storage/events.js';
-import type { OperationRow } from '../../storage/records.js';
-import type { SubscriptionRow } from '../../storage/subscriptions.js';
+import type { ConnectionRef, ConnectionView } from '../../storage/connections/connections.js';
+import { type DeliveryRow, findDeliveries } from '../../storage/deliveries/deliveries-read.js';
+import { type EventRow, findEvents } from '../../storage/deliveries/events.js';
+import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
+import type { OperationRow } from '../../storage/model/records.js';
 import { pathId } from '../http/fields.js';
 import type { Lookup } from '../http/route.js';
 

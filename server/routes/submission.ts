@@ -1,9 +1,9 @@
 import typia from 'typia';
 import { capabilityNamed, validateInput } from '../../actors/capabilities/catalogue.js';
 import type { Submission } from '../../actors/system.js';
-import type { ConnectionRef } from '../../storage/connections.js';
-import { HttpError } from '../../storage/errors.js';
-import type { OperationRow } from '../../storage/records.js';
+import type { ConnectionRef } from '../../storage/connections/connections.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { OperationRow } from '../../storage/model/records.js';
 import { type Answer, invalid, invalidField, json } from '../http/answer.js';
 import type { JsonObject } from '../http/body.js';
 import { isPrintableKey } from '../http/fields.js';

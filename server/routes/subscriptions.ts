@@ -3,10 +3,7 @@ import typia, { type tags } from 'typia';
 import { v7 as uuidv7 } from 'uuid';
 import type { Text } from '../../actors/capabilities/fields.js';
 import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callback-guard.js';
-import type { ConnectionRef } from '../../storage/connections.js';
-import { HttpError } from '../../storage/errors.js';
-import type { DeliveryStatus, EventType } from '../../storage/records.js';
-import { subscriptionSecretContext } from '../../storage/sealing.js';
+import type { ConnectionRef } from '../../storage/connections/connections.js';
 import {
   activateSubscription,
   countDeliveries,
@@ -17,7 +14,10 @@ import {
   lockSubscription,
   rotateSecret,
   type SubscriptionRow,
-} from '../../storage/subscriptions.js';
+} from '../../storage/deliveries/subscriptions.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { DeliveryStatus, EventType } from '../../storage/model/records.js';
+import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { BODY_bytes, SECRET_OVERLAP_hours } from '../http/limits.js';

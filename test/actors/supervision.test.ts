@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startNode } from '../../actors/node/node.js';
-import { socialSite } from '../../browser-pool/social/site.js';
+import { socialSite } from '../../browser-pool/social/site/site.js';
 import { createLogger } from '../../storage/log.js';
-import { findOperations } from '../../storage/operations.js';
-import { partitionOf } from '../../storage/records.js';
+import { partitionOf } from '../../storage/model/records.js';
+import { findOperations } from '../../storage/operations/operations.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
 

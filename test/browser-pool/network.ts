@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ProxyTarget } from '../../browser-pool/messages.js';
-import { type Site, socialSite } from '../../browser-pool/social/site.js';
+import { type Site, socialSite } from '../../browser-pool/social/site/site.js';
 
 interface ReadyLine {
   control_url: string;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { findBrowser } from '../../browser-pool/find-browser.js';
+import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
 import { POOL_LIMITS } from '../../browser-pool/limits.js';
 import { Account } from './account.js';
 import { browserProcesses } from './browser-processes.js';

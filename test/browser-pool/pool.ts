@@ -4,7 +4,7 @@ import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostTask, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { PoolLimits } from '../../browser-pool/limits.js';
 import type { BrowserStats, FromBrowser, ToBrowser } from '../../browser-pool/messages.js';
-import type { Site } from '../../browser-pool/social/site.js';
+import type { Site } from '../../browser-pool/social/site/site.js';
 
 type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
 export type Order = Omit<Extract<ToBrowser, { type: 'run' }>, 'type' | 'run'>;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import t from 'tap';
-import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/errors.js';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { insertDeliveries } from '../server/rows.js';
 import { hold, type Row, stage, work } from './table.js';

@@ -1,4 +1,4 @@
-import type { Scope } from '../../storage/records.js';
+import type { Scope } from '../../storage/model/records.js';
 
 /** Method, path and scope of every route of the specification and of the decisions. */
 export const ROUTES: readonly [send: string, scopes: readonly Scope[]][] = [

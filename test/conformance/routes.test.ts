@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SCOPES } from '../../storage/records.js';
+import { SCOPES } from '../../storage/model/records.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { insertDeliveries } from '../server/rows.js';
 import * as fields from './fields.js';

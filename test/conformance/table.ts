@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { request } from 'undici';
-import type { Database } from '../../storage/database.js';
-import type { Scope } from '../../storage/records.js';
-import { createKey } from '../../storage/workspaces.js';
+import type { Scope } from '../../storage/model/records.js';
+import type { Database } from '../../storage/postgres/database.js';
+import { createKey } from '../../storage/workspaces/workspaces.js';
 import { type RunningService, type ServiceGround, serviceGround, startService } from '../fixture/service.js';
 
 /**

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { queueName } from '../../storage/jobs.js';
+import { queueName } from '../../storage/postgres/jobs.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, type Operation } from '../fixture/client.js';
 import { insertDeliveries } from '../server/rows.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { OPERATION_ERRORS } from '../../storage/errors.js';
+import { OPERATION_ERRORS } from '../../storage/model/errors.js';
 import { stage } from './table.js';
 
 /** The table "Simulated triggers": what each word does, wherever in an input or in the actor's id it stands. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
-import type { Database } from '../../storage/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { type RunningService, serviceGround, startService } from '../fixture/service.js';
 import { insertDeliveries } from '../server/rows.js';
 

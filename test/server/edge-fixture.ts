@@ -5,11 +5,11 @@ import { Agent, request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
 import type { ActorSystem, Signal, Submission, SubmitOutcome, SystemStatus } from '../../actors/system.js';
 import { type Edge, type EdgeOptions, startEdge } from '../../server/edge.js';
-import type { Database } from '../../storage/database.js';
-import { keyRing } from '../../storage/encryption.js';
 import { createLogger } from '../../storage/log.js';
-import { partitionOf, SCOPES, type Scope } from '../../storage/records.js';
-import { type NewOperation, storedRow, submitOperations } from '../../storage/submission.js';
+import { partitionOf, SCOPES, type Scope } from '../../storage/model/records.js';
+import { type NewOperation, storedRow, submitOperations } from '../../storage/operations/submission.js';
+import type { Database } from '../../storage/postgres/database.js';
+import { keyRing } from '../../storage/secrets/encryption.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertWorkspace } from '../fixture/rows.js';
 

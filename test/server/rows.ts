@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Sql } from '../../storage/database.js';
-import type { DeliveryStatus, OperationStatus } from '../../storage/records.js';
+import type { DeliveryStatus, OperationStatus } from '../../storage/model/records.js';
+import type { Sql } from '../../storage/postgres/database.js';
 
 /** Puts an operation where an actor would have put it. */
 export async function putOperation(db: Sql, id: string, status: OperationStatus, extra: object = {}): Promise<void> {

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import type { Sql } from '../../storage/database.js';
-import { recordEvents } from '../../storage/events-record.js';
-import type { NewEvent } from '../../storage/records.js';
+import { recordEvents } from '../../storage/deliveries/events-record.js';
+import type { NewEvent } from '../../storage/model/records.js';
+import type { Sql } from '../../storage/postgres/database.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
 

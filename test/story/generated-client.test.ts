@@ -6,7 +6,7 @@ import t from 'tap';
 import ts from 'typescript';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { serviceGround, startService } from '../fixture/service.js';
-import type { Document } from '../server/openapi-schemas.js';
+import type { Document } from '../server/openapi/openapi-schemas.js';
 import { documentedFetch } from './generated-client/documented.js';
 
 const ROOT = join(import.meta.dirname, '../../..');

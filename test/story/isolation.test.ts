@@ -1,6 +1,6 @@
 import t from 'tap';
-import { SCOPES } from '../../storage/records.js';
-import { createKey, createWorkspace } from '../../storage/workspaces.js';
+import { SCOPES } from '../../storage/model/records.js';
+import { createKey, createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { ROUTES } from '../conformance/route-table.js';
 import { Client } from '../fixture/client.js';
 import { serviceGround, startService } from '../fixture/service.js';

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
-import { keyRing } from '../../../storage/encryption.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { DeliveryHost, deliveries, insertConnection, insertSubscription, record, ring, SECRET, until } from './host.js';
 import { authority, type Received, receiver } from './receiver.js';

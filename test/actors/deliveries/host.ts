@@ -3,12 +3,12 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
-import type { Database, Sql } from '../../../storage/database.js';
-import { recoverDeliveries } from '../../../storage/deliveries.js';
-import { type KeyRing, keyRing } from '../../../storage/encryption.js';
-import { recordEvents } from '../../../storage/events-record.js';
-import { queueName, releaseJobs } from '../../../storage/jobs.js';
-import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions.js';
+import { recoverDeliveries } from '../../../storage/deliveries/deliveries.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { queueName, releaseJobs } from '../../../storage/postgres/jobs.js';
+import { type KeyRing, keyRing } from '../../../storage/secrets/encryption.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);

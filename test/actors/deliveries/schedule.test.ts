@@ -6,10 +6,14 @@ import {
   deleteConnection,
   disableSubscriptions,
   lockIdleConnection,
-} from '../../../storage/connection-changes.js';
-import type { Database } from '../../../storage/database.js';
-import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries-read.js';
-import { activateSubscription, deactivateSubscription, lockSubscription } from '../../../storage/subscriptions.js';
+} from '../../../storage/connections/connection-changes.js';
+import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries/deliveries-read.js';
+import {
+  activateSubscription,
+  deactivateSubscription,
+  lockSubscription,
+} from '../../../storage/deliveries/subscriptions.js';
+import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import {
   type Connection,

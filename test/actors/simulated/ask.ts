@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Execution, Outcome, ProviderRuntime } from '../../../actors/execution.js';
-import type { Sql } from '../../../storage/database.js';
-import { recordEvents } from '../../../storage/events-record.js';
-import type { ChallengeKind, ConnectionRow } from '../../../storage/records.js';
-import { partitionOf } from '../../../storage/records.js';
-import { noteInvitation } from '../../../storage/simulated.js';
+import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import type { ChallengeKind, ConnectionRow } from '../../../storage/model/records.js';
+import { partitionOf } from '../../../storage/model/records.js';
+import { noteInvitation } from '../../../storage/operations/simulated-network.js';
+import type { Sql } from '../../../storage/postgres/database.js';
 
 /** What one execution did beside answering. */
 export interface Told {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ConversationsResult, Message, MessagesListResult } from '../../../actors/capabilities/conversations.js';
-import { recordEvents } from '../../../storage/events-record.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { network } from './connections.js';
 
 t.test('messages are paged back to the first by delivered_at, each once', async (t) => {

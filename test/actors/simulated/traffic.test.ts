@@ -6,7 +6,7 @@ import type {
   MessagesListResult,
 } from '../../../actors/capabilities/conversations.js';
 import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
-import { recordEvents } from '../../../storage/events-record.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { ask } from './ask.js';
 import { network } from './connections.js';

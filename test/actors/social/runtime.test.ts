@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { MessageChannel } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { type Execution, Interrupted } from '../../../actors/execution.js';
+import { type Execution, Interrupted } from '../../../actors/operations/execution.js';
 import { BrowserLink } from '../../../actors/social/browser-link.js';
 import { createSocialRuntime } from '../../../actors/social/runtime.js';
 import { Channel } from '../../../browser-pool/channel.js';
 import type { FromBrowser, ToBrowser } from '../../../browser-pool/messages.js';
-import { keyRing } from '../../../storage/encryption.js';
-import { addProxy, pinConnection } from '../../../storage/proxies.js';
-import type { ConnectionRow } from '../../../storage/records.js';
-import { sessionContext } from '../../../storage/sealing.js';
+import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import type { ConnectionRow } from '../../../storage/model/records.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 

@@ -1,4 +1,4 @@
-import { type Document, type DocumentedAnswer, pointerTo, schemaChecks } from '../../server/openapi-schemas.js';
+import { type Document, type DocumentedAnswer, pointerTo, schemaChecks } from '../../server/openapi/openapi-schemas.js';
 
 /**
  * `fetch`, with every answer held against the reference: its status, headers and body must be what the document says of

@@ -1,0 +1,67 @@
+import type { SessionEffects } from '../../browser-pool/messages.js';
+import type { OperationFailure } from '../../storage/model/errors.js';
+import type { ChallengeKind, ConnectionRow, NewEvent } from '../../storage/model/records.js';
+
+/**
+ * One attempt at one operation, as the provider that executes it sees it. Everything durable goes through here:
+ * the provider code itself never touches the operation's row.
+ */
+export interface Execution {
+  readonly operationId: string;
+  readonly capability: string;
+  /** Validated at submission against the capability's input type. */
+  readonly input: Record<string, unknown>;
+  /** As read when the attempt started. */
+  readonly connection: ConnectionRow;
+  /** Of the partition, when the attempt started. */
+  readonly epoch: number;
+  /** Aborted by cancel, deadline, loss of the partition or shutdown. Its reason is an `Interrupted`. */
+  readonly signal: AbortSignal;
+  /**
+   * The write boundary: resolves once phase `dispatching` is durable under a valid epoch; from then on a lost
+   * worker means `outcome_unknown`. Rejects when the attempt was fenced or cancelled: then nothing may leave.
+   */
+  boundary(): Promise<void>;
+  /**
+   * Stores the next part of the file that is the result; resolves once it is durable (decision O14). Every part but the
+   * last is a multiple of three bytes long. Rejects when the attempt was fenced.
+   */
+  storeFile(bytes: Buffer): Promise<void>;
+  /**
+   * Enters `waiting_user` and resolves with the user's code. Call it again after a wrong code: the third wrong one
+   * rejects with `challenge_failed`, ten minutes without any with `challenge_expired`. With `acceptsCode` false it
+   * only ever rejects. Resolving puts the operation back to `running`.
+   */
+  challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
+}
+
+/** Why an execution was stopped from outside. */
+export class Interrupted extends Error {
+  constructor(readonly reason: 'canceled' | 'deadline' | 'fenced' | 'shutdown') {
+    super(reason);
+  }
+}
+
+/** What an execution ends with; stored in one transaction with its effects. `state_revision` is added there. */
+export type Outcome =
+  | { status: 'succeeded'; result: Record<string, unknown>; effects?: Effects }
+  | { status: 'skipped'; reason: SkipReason; effects?: Effects }
+  | { status: 'failed'; failure: OperationFailure; effects?: Effects; transient?: boolean }
+  | { status: 'canceled' }
+  | { status: 'outcome_unknown'; effects?: Effects };
+
+export type SkipReason = 'already_connected' | 'invitation_pending' | 'self_target';
+
+export interface Effects extends SessionEffects {
+  /** A fresh session without stored state (simulated): counts state_revision up as a stored one does. */
+  newSession?: boolean;
+  /** Recipient of an invitation that a simulated connection sent: remembered by the simulated network. */
+  simulatedInvitation?: string;
+  /** Recorded with their deliveries and jobs; may belong to another connection of the workspace. */
+  events?: NewEvent[];
+}
+
+/** Runs operations of one kind of connection. May throw `OperationError` or the signal's reason instead of answering. */
+export interface ProviderRuntime {
+  run(execution: Execution): Promise<Outcome>;
+}

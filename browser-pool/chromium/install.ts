@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { INSTALL_SILENCE_MS, INSTALL_STEP_MS } from '../limits.js';
+import { findBrowser } from './find-browser.js';
+
+/**
+ * Makes sure that a browser is there before the service starts; run by `npm start` and `npm test`. Always ends with
+ * status 0: without a browser the service still serves, and its social operations fail with `browser_unavailable`.
+ */
+async function install(): Promise<void> {
+  if (findBrowser()) return;
+  if (process.env.BROWSER_PATH) {
+    say('BROWSER_PATH names no executable file: correct or unset it; social operations will fail until then');
+    return;
+  }
+  for (const [title, command, args] of steps()) {
+    say(`no browser found, trying: ${title}`);
+    await run(command, args);
+    const found = findBrowser();
+    if (found) {
+      say(`installed ${found}`);
+      return;
+    }
+  }
+  say(
+    'no browser could be installed: install chromium-headless-shell or chromium, or set BROWSER_PATH; social operations will fail until then',
+  );
+}
+
+function steps(): [title: string, command: string, args: string[]][] {
+  const playwright = dirname(createRequire(import.meta.url).resolve('playwright/package.json'));
+  const download: [string, string, string[]] = [
+    'playwright install chromium-headless-shell',
+    process.execPath,
+    [join(playwright, 'cli.js'), 'install', 'chromium-headless-shell'],
+  ];
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return [download];
+  return [
+    download,
+    ['apt-get update', 'apt-get', ['update']],
+    ['apt-get install chromium-headless-shell', 'apt-get', ['install', '-y', 'chromium-headless-shell']],
+    ['apt-get install chromium', 'apt-get', ['install', '-y', 'chromium']],
+  ];
+}
+
+/**
+ * Runs one step to its end, its output on stderr. A step that fails, takes too long or says nothing for too long only
+ * leads to the next. The timers are its own, because those of `spawn` outlive a command that is not there.
+ */
+function run(command: string, args: string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+    const stop = () => {
+      child.kill();
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    const limit = setTimeout(stop, INSTALL_STEP_MS);
+    const silence = setTimeout(stop, INSTALL_SILENCE_MS);
+    const heard = (chunk: Buffer) => {
+      process.stderr.write(chunk);
+      silence.refresh();
+    };
+    child.stdout.on('data', heard);
+    child.stderr.on('data', heard);
+    const done = () => {
+      clearTimeout(limit);
+      clearTimeout(silence);
+      resolve();
+    };
+    child.once('error', done);
+    child.once('close', done);
+  });
+}
+
+function say(line: string): void {
+  process.stderr.write(`browser: ${line}\n`);
+}
+
+await install();

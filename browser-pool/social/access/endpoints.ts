@@ -1,0 +1,129 @@
+import type { APIResponse } from 'playwright';
+import { loggedOut, proxyTrouble, RunFailure, refusal, restricted, unfamiliar } from '../../failures.js';
+import type { ProgramRun } from '../../program.js';
+import { isRefusal } from '../site/answers.js';
+import type { Site } from '../site/site.js';
+
+/** Query of a JSON endpoint; what is undefined is left out. */
+export type Query = Record<string, string | number | undefined>;
+
+/**
+ * The JSON endpoints of the site as a run's session sees them: same cookies, same proxy as its pages, without one.
+ * The csrf token is read once, when this is opened, so that nothing but the request itself stands behind a boundary.
+ */
+export class Endpoints {
+  #run: ProgramRun;
+  #site: Site;
+  #csrf: string;
+
+  private constructor(run: ProgramRun, site: Site, csrf: string) {
+    this.#run = run;
+    this.#site = site;
+    this.#csrf = csrf;
+  }
+
+  /** Throws `authentication_failed` when the context holds no session. */
+  static async open(run: ProgramRun, site: Site): Promise<Endpoints> {
+    const cookies = await run.context.cookies(site.origin);
+    const csrf = cookies.find((cookie) => cookie.name === site.csrf.cookie)?.value;
+    if (csrf === undefined) throw loggedOut();
+    return new Endpoints(run, site, csrf);
+  }
+
+  /** Reads an endpoint. Throws `RunFailure` for a refusal and for an answer that is not of the shape. */
+  get<Answer>(path: string, query: Query, is: (answer: unknown) => answer is Answer): Promise<Answer> {
+    const params = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined);
+    return this.#ask(path, { method: 'GET', params: Object.fromEntries(params) }, is);
+  }
+
+  /** Posts once; never repeated, whatever happens to the answer. */
+  post<Answer>(path: string, body: object, is: (answer: unknown) => answer is Answer): Promise<Answer> {
+    return this.#ask(path, { method: 'POST', data: body }, is);
+  }
+
+  /** Posts bytes once, with headers that say what they are. */
+  upload<Answer>(
+    path: string,
+    bytes: Buffer,
+    headers: Record<string, string>,
+    is: (answer: unknown) => answer is Answer,
+  ): Promise<Answer> {
+    return this.#ask(path, { method: 'POST', data: bytes, headers }, is);
+  }
+
+  async #ask<Answer>(path: string, request: Ask, is: (answer: unknown) => answer is Answer): Promise<Answer> {
+    const response = await this.#run.context.request.fetch(this.#site.origin + path, {
+      ...request,
+      headers: { accept: 'application/json', [this.#site.csrf.header]: this.#csrf, ...request.headers },
+      maxRedirects: 0,
+      timeout: this.#run.request_ms(),
+    });
+    try {
+      const answer = parsed(await response.text());
+      await this.#refuse(response, answer);
+      if (!is(answer)) throw unfamiliar('answer');
+      return answer;
+    } finally {
+      await response.dispose();
+    }
+  }
+
+  async #refuse(response: APIResponse, answer: unknown): Promise<void> {
+    const status = response.status();
+    if (status < 300) return;
+    // The tunnel was refused: what was read is the proxy's own answer, given before any TLS.
+    if ((await response.securityDetails()) === null && this.#site.origin.startsWith('https:')) {
+      throw proxyTrouble('refused');
+    }
+    if (status < 400) {
+      const address = URL.parse(response.headers().location ?? '', this.#site.origin);
+      throw (address && turnedAway(this.#site, address)) ?? unfamiliar('redirect');
+    }
+    const code = isRefusal(answer) ? answer.error.code : undefined;
+    if (status === 400 && code === 'bad_request') throw refusedInput(status);
+    if (status === 403 && code === 'account_restricted') throw restricted();
+    if ((status === 403 || status === 422) && code !== undefined) throw new ProviderRefusal(code, status);
+    throw refusal(status, response.headers()['retry-after']) ?? unfamiliar('status');
+  }
+}
+
+interface Ask {
+  method: 'GET' | 'POST';
+  params?: Record<string, string | number>;
+  data?: object;
+  headers?: Record<string, string>;
+}
+
+/** What a redirect to this address says about the session; null when it is an address like any other. */
+export function turnedAway(site: Site, { origin, pathname }: URL): RunFailure | null {
+  if (origin !== site.origin) return null;
+  if (pathname === site.paths.login) return loggedOut();
+  return pathname === site.paths.restricted ? restricted() : null;
+}
+
+/** The provider finds a value of the input senseless (a cursor it never gave, a filter's value it does not have). */
+export function refusedInput(status: number): RunFailure {
+  return new RunFailure(
+    'validation_error',
+    { reason: 'refused_by_provider', upstream_status: status },
+    { definite: true },
+  );
+}
+
+/** The provider understood and refused; `reason` is its own word for why. */
+export class ProviderRefusal extends RunFailure {
+  constructor(
+    readonly reason: string,
+    status: number,
+  ) {
+    super('upstream_error', { upstream_status: status }, { definite: true });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+import type { Page, Request, Response } from 'playwright';
+import { failureOf, proxyTrouble, refusal, restricted, unfamiliar, upstreamTimeout } from '../../failures.js';
+import type { ProgramRun } from '../../program.js';
+import type { PageKind, Site } from '../site/site.js';
+
+/** Opens a page of the site and says which one it became. Throws `RunFailure` for refusals and pages nobody knows. */
+export function visit(run: ProgramRun, site: Site, path: string): Promise<PageKind> {
+  return navigate(run, site, async (page, timeout) => {
+    await page.goto(site.origin + path, { timeout });
+  });
+}
+
+/** Submits the form that `button` stands in and says which page that led to. */
+export function submit(run: ProgramRun, site: Site, button: string): Promise<PageKind> {
+  return navigate(run, site, async (page, timeout) => {
+    const led = page.waitForEvent('framenavigated', { predicate: (frame) => frame === page.mainFrame(), timeout });
+    led.catch(() => {});
+    await page.locator(button).click({ timeout });
+    await led;
+    await page.waitForLoadState('load', { timeout });
+  });
+}
+
+/**
+ * Does what leads to another page and waits until it stands there. A failed request of the page itself ends the wait:
+ * a refused tunnel would otherwise look like a page that never comes.
+ */
+async function navigate(
+  run: ProgramRun,
+  site: Site,
+  act: (page: Page, timeout_ms: number) => Promise<void>,
+): Promise<PageKind> {
+  const page = await run.page();
+  const ofThisPage = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame();
+  let last: Response | undefined;
+  const answered = (response: Response) => {
+    if (ofThisPage(response.request())) last = response;
+  };
+  let failed: (request: Request) => void = () => {};
+  const failure = new Promise<never>((_, reject) => {
+    failed = (request) => {
+      if (!ofThisPage(request)) return;
+      reject(last?.status() === 407 ? proxyTrouble('refused') : failureOf(new Error(request.failure()?.errorText)));
+    };
+  });
+  page.on('response', answered);
+  page.on('requestfailed', failed);
+  const done = act(page, run.navigation_ms());
+  done.catch(() => {});
+  try {
+    await Promise.race([done, failure]);
+  } finally {
+    page.off('response', answered);
+    page.off('requestfailed', failed);
+  }
+  return arrived(run, site, page, last);
+}
+
+/** The kind of the page that stands there. */
+export async function kindOf(run: ProgramRun, site: Site): Promise<PageKind> {
+  return arrived(run, site, await run.page(), undefined);
+}
+
+/** The account that the page shows as signed in. */
+export async function signedInActor(run: ProgramRun, site: Site): Promise<string> {
+  const { identity, identityHashId } = site.selectors;
+  const page = await run.page();
+  const hashId = await attribute(run, page, identity, identityHashId.attribute);
+  if (hashId === null || !/^[A-Za-z0-9_+=-]{1,255}$/.test(hashId)) throw unfamiliar('identity');
+  return hashId;
+}
+
+/** An attribute of the first element that fits, or null when there is none on the page as it is. */
+export async function attribute(run: ProgramRun, page: Page, selector: string, name: string): Promise<string | null> {
+  if (!(await shows(run, page, selector))) return null;
+  return page.locator(selector).first().getAttribute(name, { timeout: run.navigation_ms() });
+}
+
+/** Whether the page has such an element as it is. Has a deadline of its own: a page in a busy loop answers nothing. */
+export async function shows(run: ProgramRun, page: Page, selector: string): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(upstreamTimeout()), run.navigation_ms());
+  });
+  try {
+    return (await Promise.race([page.locator(selector).count(), late])) > 0;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function arrived(run: ProgramRun, site: Site, page: Page, response: Response | undefined): Promise<PageKind> {
+  const mark = await attribute(run, page, site.pageMark.selector, site.pageMark.attribute);
+  const kinds = Object.keys(site.pages) as PageKind[];
+  const kind = kinds.find((known) => site.pages[known] === mark);
+  switch (kind) {
+    case 'login':
+    case 'challenge':
+    case 'challengeExpired':
+    case 'feed':
+    case 'recruiter':
+    case 'recruiterContracts':
+    case 'recruiterUnavailable':
+      return kind;
+    case 'restricted':
+      throw restricted();
+    case 'forbidden':
+    case 'notFound':
+    case 'error':
+    case undefined:
+      throw refusal(response?.status() ?? 0, response?.headers()['retry-after']) ?? unfamiliar('page');
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,158 @@
+import { createParser } from 'eventsource-parser';
+import { type Dispatcher, type ProxyAgent, request } from 'undici';
+import { STREAM_FRAME_CHARACTERS, STREAM_OPEN_MS, STREAM_REFUSAL_BYTES } from '../../limits.js';
+import type { ProxyTarget } from '../../messages.js';
+import { isRefusal } from '../site/answers.js';
+import type { Site } from '../site/site.js';
+import { cookieHeader, cookieValue } from './cookies.js';
+import { turnedAway } from './endpoints.js';
+import { readFrame, type StreamFrame } from './frames.js';
+import { tunnel } from './tunnel.js';
+
+/** One stream to be opened, and who hears of it. */
+export interface StreamRequest {
+  /** `storageState` as JSON text. */
+  session: string;
+  proxy: ProxyTarget;
+  /** Aborting ends the stream; `onEnd` then says `aborted`. */
+  signal: AbortSignal;
+  /** The first one says that the provider accepted and speaks. A promise holds the stream up until it settles: what is not taken stays with the provider. */
+  onFrame: (frame: StreamFrame) => Promise<void> | undefined;
+  /** Exactly once, last. */
+  onEnd: (end: StreamEnd) => void;
+}
+
+/** Why a stream ended, or never opened. */
+export type StreamEnd =
+  /** The provider closed it, the line broke, or nothing answered in time. Worth another try. */
+  | { reason: 'closed' | 'connection_lost' | 'timeout' | 'proxy' }
+  /** The provider refused with this status. */
+  | { reason: 'refused'; status: number }
+  /** The session is no longer good: the connection needs a login. */
+  | { reason: 'logged_out' }
+  /** The provider has restricted the account: no session of it gets a stream (decision C8). */
+  | { reason: 'restricted' }
+  /** The answer is no event stream, or a frame outgrew its bound. */
+  | { reason: 'malformed' }
+  | { reason: 'aborted' };
+
+/**
+ * Opens event streams of the site with a session's cookies, through the session's proxy and without a browser: a
+ * stream costs one socket, so that one node can hold thousands. One client a thread; it owns the connections. What to
+ * do about silence, ends and gaps is its caller's business (decision E9).
+ */
+export class StreamClient {
+  #site: Site;
+  #proxies = new Map<string, ProxyAgent>();
+
+  constructor(site: Site) {
+    this.#site = site;
+  }
+
+  /** Opens one stream. Never throws: everything is told through the request's handlers. */
+  open(stream: StreamRequest): void {
+    void this.#follow(stream)
+      .catch((error: unknown) => endOf(error))
+      .then((end) => stream.onEnd(stream.signal.aborted ? { reason: 'aborted' } : end));
+  }
+
+  /** Ends every stream at once. */
+  async close(): Promise<void> {
+    const proxies = [...this.#proxies.values()];
+    this.#proxies.clear();
+    await Promise.all(proxies.map((proxy) => proxy.destroy()));
+  }
+
+  async #follow({ session, proxy, signal, onFrame }: StreamRequest): Promise<StreamEnd> {
+    const { origin, paths, csrf } = this.#site;
+    const address = new URL(origin + paths.stream);
+    const cookie = cookieHeader(session, address);
+    const { statusCode, headers, body } = await request(address, {
+      dispatcher: this.#through(proxy),
+      signal,
+      headersTimeout: STREAM_OPEN_MS,
+      bodyTimeout: 0,
+      headers: {
+        accept: 'text/event-stream',
+        'cache-control': 'no-store',
+        cookie,
+        [csrf.header]: cookieValue(session, address, csrf.cookie) ?? '',
+      },
+    });
+    const type = headers['content-type'];
+    if (statusCode !== 200 || typeof type !== 'string' || !type.startsWith('text/event-stream')) {
+      const said = await opening(body);
+      return statusCode === 200 ? { reason: 'malformed' } : this.#refused(statusCode, headers.location, said);
+    }
+    let outgrown = false;
+    let held: Promise<void> | undefined;
+    const parser = createParser({
+      onEvent: (event) => {
+        held = onFrame(readFrame(event));
+      },
+      onError: (error) => {
+        outgrown ||= error.type === 'max-buffer-size-exceeded';
+      },
+      maxBufferSize: STREAM_FRAME_CHARACTERS,
+    });
+    body.setEncoding('utf8');
+    for await (const text of body) {
+      parser.feed(text);
+      if (outgrown) return { reason: 'malformed' };
+      await held;
+    }
+    return { reason: 'closed' };
+  }
+
+  /** What a refusal says about the session: the same as it would say to an operation. */
+  #refused(status: number, location: string | string[] | undefined, said: string): StreamEnd {
+    const away = typeof location === 'string' ? URL.parse(location, this.#site.origin) : null;
+    const trouble = away && turnedAway(this.#site, away);
+    if (status === 401 || trouble?.code === 'authentication_failed') return { reason: 'logged_out' };
+    if (trouble?.code === 'provider_restricted') return { reason: 'restricted' };
+    if (status === 403 && refusalCode(said) === 'account_restricted') return { reason: 'restricted' };
+    return { reason: 'refused', status };
+  }
+
+  #through(proxy: ProxyTarget): Dispatcher {
+    const key = JSON.stringify([proxy.server, proxy.username, proxy.password]);
+    let agent = this.#proxies.get(key);
+    if (!agent) {
+      agent = tunnel(this.#site, proxy);
+      this.#proxies.set(key, agent);
+    }
+    return agent;
+  }
+}
+
+/** The opening of an answer, as text; the rest is not read. */
+async function opening(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > STREAM_REFUSAL_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, STREAM_REFUSAL_BYTES);
+}
+
+function refusalCode(said: string): string | undefined {
+  try {
+    const answer: unknown = JSON.parse(said);
+    return isRefusal(answer) ? answer.error.code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function endOf(error: unknown): StreamEnd {
+  const text = error instanceof Error ? `${error.name} ${error.message} ${codeOf(error)} ${codeOf(error.cause)}` : '';
+  if (/Proxy response|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/.test(text)) return { reason: 'proxy' };
+  if (/UND_ERR_(HEADERS|CONNECT)_TIMEOUT|ETIMEDOUT/.test(text)) return { reason: 'timeout' };
+  return { reason: 'connection_lost' };
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}

@@ -1,0 +1,17 @@
+import { ProxyAgent } from 'undici';
+import type { ProxyTarget } from '../../messages.js';
+import type { Site } from '../site/site.js';
+
+/** Requests without a browser, through a session's proxy, trusting the site's own CA. Whoever opens it closes it. */
+export function tunnel(site: Site, { server, username, password = '' }: ProxyTarget): ProxyAgent {
+  const token = username === undefined ? undefined : basic(username, password);
+  return new ProxyAgent({
+    uri: server,
+    ...(token !== undefined && { token }),
+    ...(site.ca !== undefined && { requestTls: { ca: site.ca } }),
+  });
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}

@@ -1,0 +1,91 @@
+import { unfamiliar } from '../../failures.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { Endpoints } from '../access/endpoints.js';
+import {
+  type CompanyAnswer,
+  type ConnectionsAnswer,
+  isCompany,
+  isConnections,
+  type Place,
+} from '../site/directory-answers.js';
+import type { Site } from '../site/site.js';
+import { timestamp } from './profiles.js';
+
+/** Programs of the family "directory": the account's connections, and companies. */
+export function directoryPrograms(site: Site): [string, Program][] {
+  return [
+    ['social.connections.list', (run) => listConnections(run, site)],
+    ['social.company.get', (run) => getCompany(run, site)],
+  ];
+}
+
+const DEFAULT_CONNECTIONS = 25;
+
+/** Spec: social.connections.list, "Connection list entry". */
+async function listConnections(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { start = 0, count = DEFAULT_CONNECTIONS } = run.input as { start?: number; count?: number };
+  const endpoints = await Endpoints.open(run, site);
+  const { data, paging } = await endpoints.get(site.paths.connections, { start, count }, isConnections);
+  if (paging.start !== start || data.length > count) throw unfamiliar('answer');
+  return { result: { connections: data.map(connectionEntry) } };
+}
+
+function connectionEntry(connection: ConnectionsAnswer['data'][number]): Record<string, unknown> {
+  const connected_at = timestamp(connection.connectedAt);
+  return {
+    hash_id: connection.hashId,
+    public_id: connection.publicId,
+    first_name: connection.firstName,
+    last_name: connection.lastName,
+    headline: connection.headline,
+    avatar: connection.pictureUrl,
+    ...(connected_at !== null && { connected_at }),
+  };
+}
+
+/** Spec: social.company.get, by exactly one of its three names. */
+async function getCompany(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { public_id, company_id, company_name } = run.input as Partial<Record<string, string>>;
+  const endpoints = await Endpoints.open(run, site);
+  const query = { publicId: public_id, companyId: company_id, name: company_name };
+  const { data } = await endpoints.get(site.paths.companies, query, isCompany);
+  return { result: { company: companyOf(data) } };
+}
+
+/** Spec: "Company object". What the provider leaves empty is left out. */
+function companyOf(company: CompanyAnswer['data']): Record<string, unknown> {
+  const fields: Record<string, unknown> = {
+    public_id: company.publicId,
+    company_id: company.companyId,
+    name: company.name,
+    tagline: company.tagline,
+    description: company.description,
+    url: company.url,
+    website: company.websiteUrl,
+    phone: company.phone,
+    employee_count: company.employeeCount,
+    employee_count_range: company.employeeCountRange && range(company.employeeCountRange),
+    founded_year: company.foundedYear,
+    industries: company.industries,
+    industry: company.industries[0],
+    specialties: company.specialties,
+    headquarter: company.headquarter && place(company.headquarter),
+    locations: company.locations.map(place),
+    logo_url: company.logoUrl,
+    cover_image_url: company.coverImageUrl,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** `201-500`, `10001+` for the largest. */
+function range({ start, end }: { start: number; end: number | null }): string {
+  return end === null ? `${start}+` : `${start}-${end}`;
+}
+
+function place({ city, country }: Place): string {
+  return `${city}, ${country}`;
+}

@@ -1,0 +1,76 @@
+import { unfamiliar } from '../../failures.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { Endpoints, type Query } from '../access/endpoints.js';
+import { isPeople, type PeopleAnswer } from '../site/answers.js';
+import type { Site } from '../site/site.js';
+import { type FacetTable, type Filters, facets } from './facets.js';
+import { STEPS } from './profiles.js';
+import { NameResolver } from './typeahead.js';
+
+/** Programs of the family "discovery": the search for people. */
+export function discoveryPrograms(site: Site): [string, Program][] {
+  return [['social.people.search', (run) => searchPeople(run, site)]];
+}
+
+const PEOPLE_FACETS: FacetTable = {
+  plain: {
+    location_id: 'locationId',
+    current_company_id: 'currentCompanyId',
+    past_company_id: 'pastCompanyId',
+    industry_id: 'industryId',
+    network: 'network',
+    connection_of: 'connectionOf',
+    follower_of: 'followerOf',
+    profile_language: 'profileLanguage',
+    school_id: 'schoolId',
+    service_category_id: 'serviceCategoryId',
+    first_name: 'firstName',
+    last_name: 'lastName',
+    title: 'title',
+    company: 'company',
+    school: 'school',
+    open_to_volunteer: 'openToVolunteer',
+  },
+  named: {
+    location_name: { facet: 'locationId', kind: 'location' },
+    current_company_name: { facet: 'currentCompanyId', kind: 'company' },
+    past_company_name: { facet: 'pastCompanyId', kind: 'company' },
+    industry_name: { facet: 'industryId', kind: 'industry' },
+    connection_of_name: { facet: 'connectionOf', kind: 'people' },
+    follower_of_name: { facet: 'followerOf', kind: 'people' },
+    school_name: { facet: 'schoolId', kind: 'school' },
+    service_category_name: { facet: 'serviceCategoryId', kind: 'service_category' },
+  },
+  single: new Set(['connectionOf', 'followerOf']),
+};
+
+const DEFAULT_PEOPLE = 10;
+
+/** Spec: social.people.search, "Ordinary people row". */
+async function searchPeople(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const input = run.input as { keywords?: string; filters?: Filters; start?: number; count?: number };
+  const { start = 0, count = DEFAULT_PEOPLE } = input;
+  const endpoints = await Endpoints.open(run, site);
+  const names = new NameResolver(endpoints, site.paths.typeahead);
+  const filters = await facets(PEOPLE_FACETS, input.filters ?? {}, names);
+  const query: Query = { keywords: input.keywords?.trim() || undefined, start, count, ...filters };
+  const { data, paging } = await endpoints.get(site.paths.peopleSearch, query, isPeople);
+  if (paging.start !== start || data.length > count) throw unfamiliar('answer');
+  return { result: { people: data.map(personRow), start } };
+}
+
+function personRow(person: PeopleAnswer['data'][number]): Record<string, unknown> {
+  return {
+    member_id: person.memberId,
+    hash_id: person.hashId,
+    public_id: person.publicId,
+    member_distance: STEPS[person.distance],
+    name: person.name,
+    headline: person.headline,
+    summary: person.summary,
+    location: person.location,
+    profile_url: person.profileUrl,
+    insights: person.insights,
+    badgeHoverText: person.badgeHoverText,
+  };
+}

@@ -1,0 +1,139 @@
+import { type Dispatcher, request } from 'undici';
+import {
+  browserUnavailable,
+  failureOf,
+  proxyTrouble,
+  RunFailure,
+  refusal,
+  unfamiliar,
+  upstreamTimeout,
+} from '../../failures.js';
+import { FILE_PART_BYTES, FILE_REDIRECTS } from '../../limits.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { turnedAway } from '../access/endpoints.js';
+import { tunnel } from '../access/tunnel.js';
+import { isOwnAddress } from '../site/own-address.js';
+import type { Site } from '../site/site.js';
+
+/** Programs of the family "files": reading one of the provider's files. */
+export function filePrograms(site: Site): [string, Program][] {
+  return [['social.file.download', (run) => download(run, site)]];
+}
+
+/**
+ * Spec: social.file.download. Every hop's address is checked before it is asked (decision O14), and gets just the
+ * session's cookies that a browser would send there. No browser takes part: the bytes are stored as they come, so that a
+ * file is never held whole, and only silence ends the wait, not size.
+ */
+async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { url } = run.input as { url: string };
+  const agent = tunnel(site, run.proxy);
+  const ended = new AbortController();
+  const { context } = run;
+  const closed = () => ended.abort(browserUnavailable('lost'));
+  context.once('close', closed);
+  try {
+    let address = new URL(url);
+    for (let hop = 0; hop <= FILE_REDIRECTS; hop++) {
+      if (!isOwnAddress(site.domains, address)) {
+        const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
+        throw new RunFailure('validation_error', { reason });
+      }
+      const answer = await ask(run, address, agent, ended);
+      const next = await followed(site, address, answer);
+      if (next === null) return { result: await fileOf(run, answer) };
+      address = next;
+    }
+    throw new RunFailure('upstream_error', { reason: 'too_many_redirects' });
+  } catch (error) {
+    throw troubleOf(error);
+  } finally {
+    context.off('close', closed);
+    await agent.destroy();
+  }
+}
+
+async function ask(run: ProgramRun, address: URL, dispatcher: Dispatcher, ended: AbortController) {
+  const cookies = await run.context.cookies(address.href);
+  const silence_ms = run.request_ms();
+  const late = setTimeout(() => ended.abort(upstreamTimeout()), silence_ms);
+  try {
+    return await request(address, {
+      dispatcher,
+      signal: ended.signal,
+      bodyTimeout: silence_ms,
+      headers: {
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+      },
+    });
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** Where a redirect leads, or null for a file. Throws for refusals and for a session that is over. */
+async function followed(site: Site, address: URL, { statusCode, headers, body }: Dispatcher.ResponseData) {
+  if (statusCode === 200) return null;
+  await body.dump();
+  if (statusCode < 300 || statusCode >= 400) {
+    throw refusal(statusCode, single(headers['retry-after'])) ?? unfamiliar('status');
+  }
+  const next = URL.parse(single(headers.location) ?? '', address.href);
+  if (!next) throw unfamiliar('redirect');
+  const away = turnedAway(site, next);
+  if (away) throw away;
+  return next;
+}
+
+/** A web page that is not handed out as a file is the site talking, not what was asked for. */
+async function fileOf(run: ProgramRun, { headers, body }: Dispatcher.ResponseData): Promise<Record<string, unknown>> {
+  const content_type = single(headers['content-type']);
+  const offered = single(headers['content-disposition'])?.startsWith('attachment') ?? false;
+  const encoded = single(headers['content-encoding']) ?? 'identity'; // another was not asked for: not the file's own bytes
+  if (content_type === undefined || encoded !== 'identity' || (content_type.startsWith('text/html') && !offered)) {
+    await body.dump();
+    throw unfamiliar('file');
+  }
+  return { content_type, size: await stored(run, body) };
+}
+
+/** Has the bytes stored part by part as they come, none before the one before is durable; gives how many there were. */
+async function stored(run: ProgramRun, body: AsyncIterable<Buffer>): Promise<number> {
+  let size = 0;
+  let part = new Uint8Array(FILE_PART_BYTES);
+  let filled = 0;
+  for await (const chunk of body) {
+    for (let taken = 0; taken < chunk.length; ) {
+      const bytes = chunk.subarray(taken, taken + part.length - filled);
+      part.set(bytes, filled);
+      filled += bytes.length;
+      taken += bytes.length;
+      if (filled < part.length) continue;
+      await run.store(part.buffer);
+      part = new Uint8Array(FILE_PART_BYTES);
+      filled = 0;
+    }
+    size += chunk.length;
+  }
+  if (filled > 0) await run.store(part.buffer.slice(0, filled));
+  return size;
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+function troubleOf(error: unknown): RunFailure {
+  if (error instanceof RunFailure) return error;
+  const text = error instanceof Error ? `${error.name} ${error.message}` : '';
+  if (/Proxy response \(407\)/.test(text)) return proxyTrouble('refused');
+  if (/Proxy response/.test(text)) return proxyTrouble('unreachable');
+  if (/(Headers|Body|Connect)TimeoutError/.test(text)) return upstreamTimeout();
+  const known = failureOf(error);
+  // Whatever else undici says, the line broke: `other side closed`, `terminated`.
+  return known.code === 'internal_error'
+    ? new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true })
+    : known;
+}

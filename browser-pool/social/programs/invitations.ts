@@ -1,0 +1,105 @@
+import { RunFailure, unfamiliar } from '../../failures.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { Endpoints, ProviderRefusal } from '../access/endpoints.js';
+import { isInvited } from '../site/answers.js';
+import { isSentInvitations, type SentInvitationsAnswer } from '../site/directory-answers.js';
+import type { Site } from '../site/site.js';
+import { timestamp } from './profiles.js';
+
+/** Programs of the family "invitations": sending one, and those that are pending. */
+export function invitationPrograms(site: Site): [string, Program][] {
+  return [
+    ['social.invitation.send', (run) => sendInvitation(run, site)],
+    ['social.invitations.sent.list', (run) => listSentInvitations(run, site)],
+  ];
+}
+
+/** The provider's codes that say nothing was left to do (decision O7). */
+const SKIPS: Partial<Record<string, string>> = {
+  ALREADY_CONNECTED: 'already_connected',
+  INVITATION_PENDING: 'invitation_pending',
+};
+
+/**
+ * Spec: social.invitation.send. Any other code is handed on: an acknowledgement is not always a sent invitation.
+ * `return_original` adds the provider's raw answer; only the compatibility route asks for it.
+ */
+async function sendInvitation(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { recipient_actor_id, message, return_original } = run.input as {
+    recipient_actor_id: string;
+    message?: string;
+    return_original?: boolean;
+  };
+  if (recipient_actor_id === run.actorId) return { skipped: 'self_target' };
+  const endpoints = await Endpoints.open(run, site);
+  const invitation = { recipientHashId: recipient_actor_id, ...(message !== undefined && { message }) };
+  await run.boundary();
+  try {
+    const answer = await endpoints.post(site.paths.invitations, invitation, isInvited);
+    const { code } = answer.data;
+    const skipped = SKIPS[code];
+    if (skipped !== undefined) return { skipped };
+    return {
+      result: {
+        recipient_actor_id,
+        code,
+        message: answer.data.message,
+        provider_acknowledged: true,
+        ...(return_original === true && { original: answer }),
+      },
+    };
+  } catch (error) {
+    if (error instanceof ProviderRefusal && error.reason === 'self_target') return { skipped: 'self_target' };
+    throw error;
+  }
+}
+
+/**
+ * Spec: social.invitations.sent.list. A page is a window of ten places, some of them empty, so only the provider's own
+ * word says whether another follows.
+ */
+async function listSentInvitations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { start_index = 0, include_total = false } = run.input as { start_index?: number; include_total?: boolean };
+  const endpoints = await Endpoints.open(run, site);
+  const { data, paging } = await endpoints
+    .get(
+      site.paths.sentInvitations,
+      { start: start_index, includeTotal: include_total ? 'true' : undefined },
+      isSentInvitations,
+    )
+    .catch((error: unknown) => {
+      throw asUpstream(error);
+    });
+  const next = paging.nextStart;
+  if (paging.start !== start_index || (next !== null && (next <= start_index || next % 10 !== 0))) {
+    throw unfamiliar('answer');
+  }
+  return {
+    result: {
+      entries: data.map(sentEntry),
+      count: data.length,
+      start_index,
+      has_more: next !== null,
+      next_start_index: next,
+      ...(include_total && { total: paging.total }),
+    },
+  };
+}
+
+/** The list names nothing that could be missing: a 404 is trouble of the provider. */
+function asUpstream(error: unknown): unknown {
+  if (!(error instanceof RunFailure) || error.code !== 'provider_not_found') return error;
+  return new RunFailure('upstream_error', error.details, { definite: true });
+}
+
+function sentEntry({ invitationId, sentAt, message, recipient }: SentInvitationsAnswer['data'][number]) {
+  return {
+    invitation_id: invitationId,
+    recipient_actor_id: recipient.hashId,
+    public_id: recipient.publicId,
+    name: `${recipient.firstName} ${recipient.lastName}`.trim(),
+    headline: recipient.headline,
+    message,
+    sent_at: timestamp(sentAt),
+  };
+}

@@ -1,0 +1,138 @@
+import { RunFailure, unfamiliar } from '../../failures.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { Endpoints, type Query } from '../access/endpoints.js';
+import { isJob, isJobs, type JobAnswer, type JobFields } from '../site/search-answers.js';
+import { type Site, withNames } from '../site/site.js';
+import { type FacetTable, type Filters, facets } from './facets.js';
+import { timestamp } from './profiles.js';
+import { NameResolver } from './typeahead.js';
+
+/** Programs of the family "jobs": the search for jobs, with the details of each when they are asked for. */
+export function jobPrograms(site: Site): [string, Program][] {
+  return [['social.jobs.search', (run) => searchJobs(run, site)]];
+}
+
+const JOB_FACETS: FacetTable = {
+  plain: {
+    location_id: 'locationId',
+    company_id: 'companyId',
+    time_posted_range: 'timePosted',
+    job_type: 'jobType',
+    sort_by: 'sortBy',
+    commitment: 'commitment',
+    distance: 'distance',
+    experience_level: 'experience',
+    function_id: 'functionId',
+    industry_id: 'industryId',
+    populated_place_geo_id: 'populatedPlaceId',
+    salary_bucket: 'salaryBucket',
+    title_id: 'titleId',
+    workplace_type: 'workplaceType',
+    apply_with_linkedin: 'easyApply',
+    early_applicant: 'earlyApplicant',
+    in_your_network: 'inYourNetwork',
+  },
+  named: {
+    location_name: { facet: 'locationId', kind: 'location' },
+    company_name: { facet: 'companyId', kind: 'company' },
+    function_name: { facet: 'functionId', kind: 'job_function' },
+    industry_name: { facet: 'industryId', kind: 'industry' },
+    populated_place_name: { facet: 'populatedPlaceId', kind: 'location' },
+    title_name: { facet: 'titleId', kind: 'job_title' },
+  },
+  single: new Set(),
+};
+
+const DEFAULT_JOBS = 10;
+
+interface JobsInput {
+  keywords?: string;
+  filters?: Filters;
+  start?: number;
+  count?: number;
+  decoration_id?: string;
+  job_details_count?: number;
+  job_posting_detail_description_start?: number;
+  job_posting_detail_description_count?: number;
+}
+
+/** Spec: social.jobs.search, "Job row". */
+async function searchJobs(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const input = run.input as JobsInput;
+  const { start = 0, count = DEFAULT_JOBS } = input;
+  const endpoints = await Endpoints.open(run, site);
+  const names = new NameResolver(endpoints, site.paths.typeahead);
+  const query: Query = {
+    keywords: input.keywords?.trim() || undefined,
+    start,
+    count,
+    decorationId: input.decoration_id || undefined,
+    ...(await facets(JOB_FACETS, input.filters ?? {}, names)),
+  };
+  const { data, paging } = await endpoints.get(site.paths.jobSearch, query, isJobs);
+  if (paging.start !== start || data.length > count) throw unfamiliar('answer');
+  const jobs: Record<string, unknown>[] = [];
+  for (const [place, job] of data.entries()) {
+    jobs.push({ ...jobRow(job), ...(await details(endpoints, site, job.jobId, partsAt(place, input))) });
+  }
+  return { result: { jobs, start } };
+}
+
+interface Parts {
+  details: boolean;
+  description: boolean;
+}
+
+/**
+ * What the row at this place of the page carries beside itself: details in the first `job_details_count` rows, a
+ * description in as many, or in those that the two description integers select.
+ */
+function partsAt(place: number, input: JobsInput): Parts {
+  const detailed = input.job_details_count ?? 0;
+  const from = input.job_posting_detail_description_start ?? 0;
+  const described = input.job_posting_detail_description_count ?? detailed;
+  return { details: place < detailed, description: place >= from && place < from + described };
+}
+
+/** Fields of the job's own page; none when the provider does not give it (spec: "when detail retrieval succeeds"). */
+async function details(endpoints: Endpoints, site: Site, id: string, parts: Parts): Promise<Record<string, unknown>> {
+  if (!parts.details && !parts.description) return {};
+  try {
+    const { data } = await endpoints.get(withNames(site.paths.job, { id }), {}, isJob);
+    if (data.jobId !== id) throw unfamiliar('answer');
+    return { ...(parts.details && detailFields(data)), ...(parts.description && { description: data.description }) };
+  } catch (error) {
+    if (error instanceof RunFailure && WITHHELD.has(error.code) && 'upstream_status' in error.details) return {};
+    throw error;
+  }
+}
+
+/** The job is gone since, or the provider refused this one; anything else is trouble of the whole run. */
+const WITHHELD: ReadonlySet<string> = new Set(['provider_not_found', 'upstream_error']);
+
+function jobRow(job: JobFields): Record<string, unknown> {
+  return {
+    job_id: job.jobId,
+    job_title: job.title,
+    job_url: job.url,
+    job_company: job.companyName,
+    job_insight: job.insight,
+    job_location: job.location,
+    easy_apply: job.easyApply,
+    reposted_at: timestamp(job.repostedAt),
+  };
+}
+
+function detailFields({ company, location, listedAt, posting, application }: JobAnswer['data']) {
+  return {
+    company: { company_id: company.companyId, public_id: company.publicId, name: company.name },
+    location,
+    posting: {
+      listed_at: timestamp(listedAt),
+      employment_type: posting.jobType,
+      experience_level: String(posting.experience),
+      workplace_type: String(posting.workplaceType),
+    },
+    application: { apply_url: application.url, applicants: application.applicants, closed: null },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { Endpoints } from '../access/endpoints.js';
+import type { Distance } from '../site/answers.js';
+import { isProfile, type ProfileFields, type YearMonth } from '../site/directory-answers.js';
+import { type Site, withNames } from '../site/site.js';
+
+/** Programs of the family "profiles": one person in full. */
+export function profilePrograms(site: Site): [string, Program][] {
+  return [['social.profile.get', (run) => getProfile(run, site)]];
+}
+
+/** How far away somebody is, in steps. */
+export const STEPS: Record<Distance, number> = { SELF: 0, F: 1, S: 2, O: 3 };
+
+/** Spec: social.profile.get. */
+async function getProfile(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { profile_id } = run.input as { profile_id: string };
+  const endpoints = await Endpoints.open(run, site);
+  const { data } = await endpoints.get(withNames(site.paths.profile, { id: profile_id }), {}, isProfile);
+  return { result: { profile: { source: 'full', hash_id: data.hashId, ...profileOf(data) } } };
+}
+
+/** Spec: "Profile object", but for `source` and `hash_id`, which depend on who shows it. */
+export function profileOf(person: ProfileFields<null>): Record<string, unknown> {
+  return {
+    member_id: person.memberId,
+    public_id: person.publicId,
+    first_name: person.firstName,
+    last_name: person.lastName,
+    headline: person.headline,
+    profile_picture: person.pictureUrl,
+    industry: person.industry,
+    location: person.location,
+    public_profile_url: person.profileUrl,
+    email: person.contact.email,
+    address: person.contact.address,
+    phone_numbers: person.contact.phoneNumbers,
+    network_distance: STEPS[person.distance],
+    has_pending_connection_request: person.pendingInvitation,
+    connected_at: timestamp(person.connectedAt),
+    about: person.about,
+    experience: person.experience.map((post) => ({
+      title: post.title,
+      company: post.company,
+      location: post.location,
+      start_date: month(post.startedOn),
+      end_date: post.endedOn && month(post.endedOn),
+      description: post.description,
+    })),
+    education: person.education.map((study) => ({
+      school: study.school,
+      degree: study.degree,
+      major: study.fieldOfStudy,
+      start_date: String(study.startYear),
+      end_date: String(study.endYear),
+    })),
+  };
+}
+
+/** The site's milliseconds as a timestamp of the API (decision H16). */
+export function timestamp(at_ms: number | null): string | null {
+  return at_ms === null ? null : new Date(at_ms).toISOString();
+}
+
+/** `2021-04` */
+function month({ year, month }: YearMonth): string {
+  return `${year}-${String(month).padStart(2, '0')}`;
+}

@@ -1,0 +1,99 @@
+import { loggedOut, RunFailure, unfamiliar } from '../../failures.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { Endpoints } from '../access/endpoints.js';
+import { shows, signedInActor, submit, visit } from '../access/pages.js';
+import { isMe } from '../site/answers.js';
+import type { PageKind, Site } from '../site/site.js';
+import { passChallenges } from './challenges.js';
+
+/** Programs of the family "session": login and health check. */
+export function sessionPrograms(site: Site): [string, Program][] {
+  return [
+    ['social.login', (run) => login(run, site)],
+    ['social.health.check', (run) => checkHealth(run, site)],
+  ];
+}
+
+/**
+ * Signs in and gives the new session. On a live session without `reconnect` it verifies that one and makes none
+ * (decision C11).
+ */
+async function login(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const result = { reason: 'login_succeeded' };
+  if (run.hasSession) {
+    const actorId = run.input.reconnect === true ? null : await liveActor(run, site);
+    if (actorId !== null) return { result, effects: { health: 'ready', actorId } };
+    await run.renewContext(null);
+  }
+  await signIn(run, site);
+  const actorId = await signedInActor(run, site);
+  const session = await run.session();
+  await requireOpens(run, site, session, actorId);
+  return { result, effects: { session, health: 'ready', actorId } };
+}
+
+/** Opens the session as it was saved in a fresh context: only one that shows the same account is given out. */
+async function requireOpens(run: ProgramRun, site: Site, session: string, actorId: string): Promise<void> {
+  await run.renewContext(session);
+  const endpoints = await Endpoints.open(run, site);
+  const { data } = await endpoints.get(site.paths.me, {}, isMe);
+  if (data.hashId !== actorId) {
+    throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
+  }
+}
+
+/** The account of a session that is live and still the connection's own; null when a new sign-in is due. */
+async function liveActor(run: ProgramRun, site: Site): Promise<string | null> {
+  try {
+    const endpoints = await Endpoints.open(run, site);
+    const { data } = await endpoints.get(site.paths.me, {}, isMe);
+    return run.actorId === null || run.actorId === data.hashId ? data.hashId : null;
+  } catch (error) {
+    if (error instanceof RunFailure && error.code === 'authentication_failed') return null;
+    throw error;
+  }
+}
+
+/** From the login page to the feed, through whatever the site asks on the way. */
+async function signIn(run: ProgramRun, site: Site): Promise<void> {
+  if (!run.credentials) throw new RunFailure('authentication_failed', { reason: 'no_credentials' });
+  const { selectors, paths } = site;
+  let kind: PageKind = await visit(run, site, paths.login);
+  if (kind === 'login') {
+    const page = await run.page();
+    await page.locator(selectors.username).fill(run.credentials.username);
+    await page.locator(selectors.password).fill(run.credentials.password);
+    kind = await submit(run, site, selectors.loginSubmit);
+  }
+  kind = await passChallenges(run, site, kind);
+  switch (kind) {
+    case 'feed':
+      return;
+    case 'login':
+      throw await refusedSignIn(run, site);
+    default:
+      throw unfamiliar('page');
+  }
+}
+
+/** The sign-in page again: with the site's refusal of the password on it, or without a word. */
+async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
+  const refused = await shows(run, await run.page(), site.selectors.loginRefused);
+  return new RunFailure('authentication_failed', { reason: refused ? 'bad_credentials' : 'sent_back_to_sign_in' });
+}
+
+/**
+ * Opens the feed with the saved session and checks who is signed in (spec: social.health.check; decision C8). Tells
+ * the connection's health where the session or the account is the trouble; other failures leave it.
+ */
+async function checkHealth(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const kind = await visit(run, site, site.paths.feed);
+  if (kind !== 'feed') throw loggedOut();
+  const shown = await signedInActor(run, site);
+  const endpoints = await Endpoints.open(run, site);
+  const { data } = await endpoints.get(site.paths.me, {}, isMe);
+  if (shown !== data.hashId || (run.actorId !== null && run.actorId !== shown)) {
+    throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
+  }
+  return { result: { health: 'ready', actor_id: shown }, effects: { health: 'ready', actorId: shown } };
+}

@@ -1,0 +1,65 @@
+import { RunFailure, unfamiliar } from '../../failures.js';
+import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import { Endpoints } from '../access/endpoints.js';
+import { isTypeahead, type TypeaheadAnswer } from '../site/search-answers.js';
+import type { Site } from '../site/site.js';
+
+/** The ordinary typeahead; the recruiter's stands with its search. */
+export function typeaheadPrograms(site: Site): [string, Program][] {
+  return [['social.typeahead', (run) => typeahead(run, site)]];
+}
+
+/** Spec: social.typeahead. The ids can be used in search filters. */
+async function typeahead(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+  const { kind, keyword } = run.input as { kind: string; keyword: string };
+  const endpoints = await Endpoints.open(run, site);
+  return { result: typeaheadResult(kind, await suggestions(endpoints, site.paths.typeahead, kind, keyword)) };
+}
+
+/** What both typeaheads give. */
+export function typeaheadResult(kind: string, items: TypeaheadAnswer['data']): Record<string, unknown> {
+  return { kind, items: items.map(({ id, text }) => ({ id, name: text })) };
+}
+
+/** Asks one of the two typeaheads. */
+export async function suggestions(
+  endpoints: Endpoints,
+  path: string,
+  kind: string,
+  keyword: string,
+): Promise<TypeaheadAnswer['data']> {
+  const { data } = await endpoints.get(path, { kind, q: keyword }, isTypeahead);
+  if (data.some((item) => item.kind !== kind)) throw unfamiliar('answer');
+  return data;
+}
+
+/**
+ * Turns names of one search into the ids that its facets take, each name asked for once. The provider puts an exact
+ * match first, so the first suggestion is the one that is meant; a name without any cannot be searched for and ends
+ * the run with `validation_error`, because leaving it out would find what nobody asked for.
+ */
+export class NameResolver {
+  #endpoints: Endpoints;
+  #path: string;
+  #known = new Map<string, string>();
+
+  /** `path` is the typeahead that belongs to the search. */
+  constructor(endpoints: Endpoints, path: string) {
+    this.#endpoints = endpoints;
+    this.#path = path;
+  }
+
+  /** `field` is where the name stands, for whoever has to correct it. */
+  async id(kind: string, name: string, field: string): Promise<string> {
+    const key = `${kind} ${name.trim().toLowerCase()}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const [first] = await suggestions(this.#endpoints, this.#path, kind, name);
+    if (!first) {
+      const errors = [{ path: field, expected: `a ${kind} the provider knows` }];
+      throw new RunFailure('validation_error', { reason: 'name_not_found', errors });
+    }
+    this.#known.set(key, first.id);
+    return first.id;
+  }
+}

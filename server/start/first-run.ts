@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { upsertSandboxProxies } from '../../storage/connections/proxies.js';
+import type { Logger } from '../../storage/log.js';
+import { SCOPES } from '../../storage/model/records.js';
+import type { Database } from '../../storage/postgres/database.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { createKey, createWorkspace, findUsableKey, listWorkspaces } from '../../storage/workspaces/workspaces.js';
+import type { Config } from './config.js';
+import { demoReceiver } from './demo-receiver.js';
+import { load, replace } from './private-file.js';
+import type { SandboxReady } from './sandbox-process.js';
+
+/** What `npm start` puts in place so that a stranger can send a request at once (design: "Running it"). */
+
+const DEMO_WORKSPACE = 'demo';
+
+/**
+ * The configuration with callbacks to the receiver of this machine let through, when the stand-in network and the
+ * embedded database make it a trial and the operator said nothing about callbacks. Otherwise as it is.
+ */
+export async function withDemoReceiver(config: Config): Promise<Config> {
+  const said = config.callbackAllowedNetworks !== null || config.callbackCaFile !== null;
+  if (config.databaseUrl !== null || config.provider.kind !== 'sandbox' || said) return config;
+  const receiver = await demoReceiver(config.dataDir);
+  return { ...config, callbackAllowedNetworks: [`${receiver.host}/32`], callbackCaFile: receiver.caFile };
+}
+
+/**
+ * The key of the demo workspace, with every scope: kept in `DATA_DIR/demo-key` (mode 0600), so that the next start
+ * shows the same one; a new one when it was revoked. Null with a DATABASE_URL: there, operators make keys.
+ */
+export async function ensureDemoKey(config: Config, db: Database): Promise<string | null> {
+  if (config.databaseUrl !== null) return null;
+  const file = join(config.dataDir, 'demo-key');
+  const kept = (await load(file))?.trim();
+  if (kept && (await findUsableKey(db, kept))) return kept;
+  const workspace =
+    (await listWorkspaces(db)).find(({ name }) => name === DEMO_WORKSPACE) ??
+    (await createWorkspace(db, DEMO_WORKSPACE));
+  const created = await createKey(db, { workspaceId: workspace.id, name: 'demo', scopes: SCOPES, expiresAt: null });
+  if (!created) throw new Error('the demo workspace is gone');
+  await replace(file, `${created.key}\n`);
+  return created.key;
+}
+
+/** Makes the stand-in network's proxies the regional proxies; again after each of its restarts. */
+export async function useSandboxProxies(
+  db: Database,
+  ring: KeyRing,
+  sandbox: SandboxReady,
+  log: Logger,
+): Promise<void> {
+  if (!ring.available) {
+    log.warn('there is no encryption key (ENCRYPTION_KEYS): the stand-in network has no regional proxies');
+    return;
+  }
+  const rows = await upsertSandboxProxies(db, ring, sandbox.proxies);
+  log.info({ regions: rows.map((row) => row.region) }, 'regional proxies of the stand-in network are in place');
+}

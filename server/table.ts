@@ -1,0 +1,29 @@
+import type { Route } from './http/route.js';
+import { referenceRoutes } from './openapi/reference.js';
+import { connectionChangeRoutes } from './routes/connection-changes.js';
+import { connectionRoutes } from './routes/connections.js';
+import { deliveryRoutes } from './routes/deliveries.js';
+import { eventRoutes } from './routes/events.js';
+import { healthRoutes } from './routes/health.js';
+import { invitationRoutes } from './routes/invitations.js';
+import { listenerRoutes } from './routes/listener.js';
+import { operationActionRoutes } from './routes/operation-actions.js';
+import { operationRoutes } from './routes/operations.js';
+import { submissionRoutes } from './routes/submission.js';
+import { subscriptionRoutes } from './routes/subscriptions.js';
+
+/** Every route of the service, in the order the specification tells them. */
+export const routes: readonly Route[] = [
+  ...healthRoutes,
+  ...connectionRoutes,
+  ...connectionChangeRoutes,
+  ...submissionRoutes,
+  ...operationRoutes,
+  ...operationActionRoutes,
+  ...invitationRoutes,
+  ...subscriptionRoutes,
+  ...listenerRoutes,
+  ...eventRoutes,
+  ...deliveryRoutes,
+  ...referenceRoutes(() => routes),
+];

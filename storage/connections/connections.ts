@@ -1,0 +1,113 @@
+import type { ConnectionRow, Provider } from '../model/records.js';
+import type { Sql } from '../postgres/database.js';
+
+/** A connection with what its answer shows of the regional proxies (spec: "Connection"). */
+export interface ConnectionView extends ConnectionRow {
+  /** An active proxy exists for its region. */
+  proxy_configured: boolean;
+  pinned_region: string | null;
+  pinned_active: boolean | null;
+}
+
+/** As little of a connection as a submission is checked against. */
+export interface ConnectionRef {
+  id: string;
+  workspace_id: string;
+  provider: Provider;
+  actor_id: string | null;
+}
+
+const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, c.actor_kind, c.actor_id, c.health, c.state_revision,
+  c.region, c.proxy_id, c.recruiter_health, c.recruiter_reason, c.recruiter_contract, c.recruiter_verified_at,
+  c.recruiter_verified_revision, c.recruiter_operation_id, c.created_at,
+  exists (select 1 from regional_proxy r where r.region = c.region and r.active) as proxy_configured,
+  p.region as pinned_region, p.active as pinned_active`;
+
+/** Every connection of the workspace in order of creation. Index: connection_by_workspace. */
+export function listConnections(sql: Sql, workspaceId: string): Promise<ConnectionView[]> {
+  return sql.query<ConnectionView>(
+    'listConnections',
+    `select ${VIEW} from connection c left join regional_proxy p on p.id = c.proxy_id
+     where c.workspace_id = $1 order by c.created_at, c.id`,
+    [workspaceId],
+  );
+}
+
+/** These connections, whatever their workspace; the caller compares it. */
+export function findConnections(sql: Sql, ids: string[]): Promise<ConnectionView[]> {
+  return sql.query<ConnectionView>(
+    'findConnections',
+    `select ${VIEW} from connection c left join regional_proxy p on p.id = c.proxy_id where c.id = any($1::uuid[])`,
+    [ids],
+  );
+}
+
+/** The same with the few columns that a submission needs. */
+export function findConnectionRefs(sql: Sql, ids: string[]): Promise<ConnectionRef[]> {
+  return sql.query<ConnectionRef>(
+    'findConnectionRefs',
+    'select id, workspace_id, provider, actor_id from connection where id = any($1::uuid[])',
+    [ids],
+  );
+}
+
+/** The social connection with this identity key (decision C1), for callers that know the account by its username. */
+export async function findConnectionByIdentity(
+  sql: Sql,
+  workspaceId: string,
+  identityKey: string,
+): Promise<ConnectionRef | undefined> {
+  const [row] = await sql.query<ConnectionRef>(
+    'findConnectionByIdentity',
+    `select id, workspace_id, provider, actor_id from connection
+     where workspace_id = $1 and provider = 'social' and identity_key = $2`,
+    [workspaceId, identityKey],
+  );
+  return row;
+}
+
+export interface NewSocialConnection {
+  id: string;
+  workspaceId: string;
+  partition: number;
+  identityKey: string;
+  username: string;
+  passwordSealed: Buffer;
+  region: string;
+}
+
+/** Stores a real connection, `needs_login`. Breaks `connection_identity` when the account is there (decision C1). */
+export async function insertSocialConnection(sql: Sql, connection: NewSocialConnection): Promise<void> {
+  await sql.query(
+    'insertSocialConnection',
+    `insert into connection (id, workspace_id, partition, provider, identity_key, username, password_sealed, actor_kind,
+       health, region)
+     values ($1, $2, $3, 'social', $4, $5, $6, 'person', 'needs_login', $7)`,
+    [
+      connection.id,
+      connection.workspaceId,
+      connection.partition,
+      connection.identityKey,
+      connection.username,
+      connection.passwordSealed,
+      connection.region,
+    ],
+  );
+}
+
+export interface NewSimulatedConnection {
+  id: string;
+  workspaceId: string;
+  partition: number;
+  actor: { kind: string; id: string };
+}
+
+/** Stores a synthetic connection, `ready` at once (decision C3). Breaks `connection_identity` like the other. */
+export async function insertSimulatedConnection(sql: Sql, connection: NewSimulatedConnection): Promise<void> {
+  await sql.query(
+    'insertSimulatedConnection',
+    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
+     values ($1, $2, $3, 'simulated', $4 || ':' || $5, $4, $5, 'ready')`,
+    [connection.id, connection.workspaceId, connection.partition, connection.actor.kind, connection.actor.id],
+  );
+}

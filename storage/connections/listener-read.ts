@@ -1,0 +1,55 @@
+import type { Health, Provider } from '../model/records.js';
+import type { Sql } from '../postgres/database.js';
+
+/** The stream of a connection as its row says; every column is null before the listener ran for the first time. */
+export interface ListenerRow {
+  provider: Provider;
+  health: Health;
+  stream_status: 'stopped' | 'connecting' | 'connected' | 'degraded' | null;
+  status: string | null;
+  reason: string | null;
+  continuity_status: 'continuous' | 'gap_open' | 'unknown' | null;
+  last_event_id: string | null;
+  last_event_at: Date | null;
+  last_frame_at: Date | null;
+  last_confirmed_at: Date | null;
+  heartbeat_at: Date | null;
+  open_gap_count: number;
+  /** The newest event of the connection, for providers without a stream. */
+  newest_event_id: string | null;
+  newest_event_at: Date | null;
+}
+
+export interface GapRow {
+  id: string;
+  reason: string;
+  last_event_id: string | null;
+  started_at: Date;
+  closed_at: Date | null;
+}
+
+export async function findListener(sql: Sql, connectionId: string): Promise<ListenerRow | undefined> {
+  const [row] = await sql.query<ListenerRow>(
+    'findListener',
+    `select c.provider, c.health, l.stream_status, l.status, l.reason, l.continuity_status, l.last_event_id, l.last_event_at,
+       l.last_frame_at, l.last_confirmed_at, l.heartbeat_at,
+       (select count(*) from listener_gap g where g.connection_id = c.id and g.closed_at is null) as open_gap_count,
+       e.provider_event_id as newest_event_id, e.received_at as newest_event_at
+     from connection c left join listener l on l.connection_id = c.id
+     left join lateral (select provider_event_id, received_at from event
+       where connection_id = c.id order by id desc limit 1) e on true
+     where c.id = $1`,
+    [connectionId],
+  );
+  return row;
+}
+
+/** Newest first. Index: listener_gap_by_connection. */
+export function listGaps(sql: Sql, connectionId: string, limit: number): Promise<GapRow[]> {
+  return sql.query<GapRow>(
+    'listGaps',
+    `select id, reason, last_event_id, started_at, closed_at from listener_gap
+     where connection_id = $1 order by started_at desc, id desc limit $2`,
+    [connectionId, limit],
+  );
+}

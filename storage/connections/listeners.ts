@@ -1,0 +1,117 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Sql } from '../postgres/database.js';
+
+/** What a listener needs to know of its connection. */
+export interface ListenableConnection {
+  id: string;
+  workspace_id: string;
+  partition: number;
+  state_revision: number;
+  region: string;
+  proxy_id: string;
+  session_sealed: Buffer;
+}
+
+const LISTENABLE = `select id, workspace_id, partition, state_revision, region, proxy_id, session_sealed from connection
+  where provider = 'social' and health = 'ready' and session_sealed is not null and proxy_id is not null`;
+
+/** Every connection of these partitions that has a stream to listen to; by the index connection_by_partition. */
+export function listenableConnections(db: Sql, partitions: number[]): Promise<ListenableConnection[]> {
+  return db.query('listenableConnections', `${LISTENABLE} and partition = any($1)`, [partitions]);
+}
+
+/** This connection, when it has a stream to listen to. */
+export async function listenableConnection(db: Sql, id: string): Promise<ListenableConnection | undefined> {
+  const [row] = await db.query<ListenableConnection>('listenableConnection', `${LISTENABLE} and id = $1`, [id]);
+  return row;
+}
+
+export interface ListenerState {
+  connectionId: string;
+  epoch: number;
+  streamStatus: 'stopped' | 'connecting' | 'connected' | 'degraded';
+  status: 'running' | 'stopped';
+  reason: string | null;
+  lastEventId: string | null;
+  lastFrameAt: Date | null;
+}
+
+/**
+ * Stores what a listener is doing; an older epoch writes nothing, a connection that is gone neither. Continuity follows
+ * from the gaps: open while one is, continuous while connected without one.
+ */
+export async function saveListener(db: Sql, state: ListenerState): Promise<void> {
+  await db.query(
+    'saveListener',
+    `insert into listener as l (connection_id, stream_status, status, reason, continuity_status, epoch, last_event_id,
+       last_event_at, last_frame_at, last_confirmed_at, heartbeat_at)
+     select c.id, $2, $3, $4,
+       case when exists (select 1 from listener_gap g where g.connection_id = c.id and g.closed_at is null) then 'gap_open'
+            when $2 = 'connected' then 'continuous' else 'unknown' end,
+       $5, $6, case when $6::text is not null then now() end, $7, case when $2 = 'connected' then now() end, now()
+     from connection c where c.id = $1
+     on conflict (connection_id) do update set stream_status = excluded.stream_status, status = excluded.status,
+       reason = excluded.reason, continuity_status = excluded.continuity_status, epoch = excluded.epoch,
+       last_event_id = coalesce(excluded.last_event_id, l.last_event_id),
+       last_event_at = case when excluded.last_event_id is distinct from l.last_event_id
+         then coalesce(excluded.last_event_at, l.last_event_at) else l.last_event_at end,
+       last_frame_at = coalesce(excluded.last_frame_at, l.last_frame_at),
+       last_confirmed_at = coalesce(excluded.last_confirmed_at, l.last_confirmed_at), heartbeat_at = now()
+     where l.epoch <= excluded.epoch`,
+    [
+      state.connectionId,
+      state.streamStatus,
+      state.status,
+      state.reason,
+      state.epoch,
+      state.lastEventId,
+      state.lastFrameAt,
+    ],
+  );
+}
+
+/** No listener of a later epoch has written: what an earlier one saw end is not the stream of now. */
+const notReplaced = (connection: string, epoch: string) =>
+  `not exists (select 1 from listener l where l.connection_id = ${connection} and l.epoch > ${epoch})`;
+
+/** Opens a gap unless one is open already or a later owner listens. Gives its id when it is new. */
+export async function openGap(
+  db: Sql,
+  connectionId: string,
+  epoch: number,
+  reason: string,
+): Promise<string | undefined> {
+  const [row] = await db.query<{ id: string }>(
+    'openGap',
+    `insert into listener_gap (id, connection_id, reason, last_event_id)
+     select $1, c.id, $4, (select last_event_id from listener where connection_id = c.id) from connection c
+     where c.id = $2 and ${notReplaced('$2', '$3')}
+     on conflict do nothing returning id`,
+    [uuidv7(), connectionId, epoch, reason],
+  );
+  return row?.id;
+}
+
+/**
+ * Closes the open gap, if there is one and no later owner listens, and gives its id. What was missed meanwhile stays
+ * missed.
+ */
+export async function closeGap(db: Sql, connectionId: string, epoch: number): Promise<string | undefined> {
+  const [row] = await db.query<{ id: string }>(
+    'closeGap',
+    `update listener_gap set closed_at = now()
+     where connection_id = $1 and closed_at is null and ${notReplaced('$1', '$2')} returning id`,
+    [connectionId, epoch],
+  );
+  return row?.id;
+}
+
+/** True when a listener ran for this connection before: another owner's stream ended without us. */
+export async function listenedBefore(db: Sql, connectionId: string): Promise<boolean> {
+  const rows = await db.query(
+    'listenedBefore',
+    `select 1 from listener where connection_id = $1 and status = 'running'`,
+    [connectionId],
+  );
+  return rows.length > 0;
+}

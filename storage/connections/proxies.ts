@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { Sql } from '../postgres/database.js';
+import type { KeyRing } from '../secrets/encryption.js';
+import { proxyCredentialsContext } from '../secrets/sealing.js';
+
+/** Regional forward proxies: where the traffic of a connection leaves from (spec: "Connection"; decision C2). */
+export interface ProxyRow {
+  id: string;
+  /** Two upper-case letters. */
+  region: string;
+  /** `scheme://host:port`, never with credentials. */
+  url: string;
+  credentials_sealed: Buffer | null;
+  active: boolean;
+  created_at: Date;
+}
+
+/** A proxy with its credentials open, as a browser takes it. */
+export interface OpenProxy {
+  id: string;
+  server: string;
+  username?: string;
+  password?: string;
+}
+
+/** What a proxy is added from; the credentials stand apart from the address. */
+export interface NewProxy {
+  region: string;
+  url: string;
+  username?: string | undefined;
+  password?: string | undefined;
+}
+
+const COLUMNS = 'id, region, url, credentials_sealed, active, created_at';
+
+/** @throws HttpError `encryption_key_unavailable` when it has credentials and no key can seal them */
+export function addProxy(sql: Sql, ring: KeyRing, proxy: NewProxy): Promise<ProxyRow> {
+  return storeProxy(sql, ring, uuidv7(), proxy);
+}
+
+/** By region, oldest first. */
+export function listProxies(sql: Sql): Promise<ProxyRow[]> {
+  return sql.query<ProxyRow>('listProxies', `select ${COLUMNS} from regional_proxy order by region, created_at, id`);
+}
+
+/** False when there is no such proxy. Connections pinned to it are pinned anew at their next login. */
+export async function removeProxy(sql: Sql, proxyId: string): Promise<boolean> {
+  const rows = await sql.query<{ id: string }>('removeProxy', 'delete from regional_proxy where id = $1 returning id', [
+    proxyId,
+  ]);
+  return rows.length > 0;
+}
+
+/**
+ * The proxy of the region that a connection is to be pinned to; undefined when the region has none. Each connection
+ * ranks the region's proxies by a hash of both ids, so they share the load evenly, every node picks the same one,
+ * and adding or removing a proxy moves only the connections it gains or loses.
+ */
+export async function activeProxyFor(sql: Sql, region: string, connectionId: string): Promise<ProxyRow | undefined> {
+  const [row] = await sql.query<ProxyRow>(
+    'activeProxyFor',
+    `select ${COLUMNS} from regional_proxy where region = $1 and active
+     order by md5(id::text || $2::text), id limit 1`,
+    [region.toUpperCase(), connectionId],
+  );
+  return row;
+}
+
+/** The proxy with this id, active or not: what a connection's pin points to. */
+export async function findProxy(sql: Sql, proxyId: string): Promise<ProxyRow | undefined> {
+  const [row] = await sql.query<ProxyRow>('findProxy', `select ${COLUMNS} from regional_proxy where id = $1`, [
+    proxyId,
+  ]);
+  return row;
+}
+
+/** Opens a row's credentials. Throws when the key that sealed them is gone. */
+export function openProxy(ring: KeyRing, row: ProxyRow): OpenProxy {
+  const target: OpenProxy = { id: row.id, server: row.url };
+  if (!row.credentials_sealed) return target;
+  const text = ring.open(row.credentials_sealed, proxyCredentialsContext(row.id)).toString('utf8');
+  return { ...target, ...(JSON.parse(text) as { username: string; password: string }) };
+}
+
+/**
+ * Puts the stand-in network's proxies in place. Their ids follow from their place in the list, so that a restart,
+ * which gives them new ports and passwords, keeps the connections pinned to them where they are.
+ */
+export async function upsertSandboxProxies(sql: Sql, ring: KeyRing, proxies: readonly NewProxy[]): Promise<ProxyRow[]> {
+  const seen = new Map<string, number>();
+  const rows: ProxyRow[] = [];
+  for (const proxy of proxies) {
+    const number = seen.get(proxy.region) ?? 0;
+    seen.set(proxy.region, number + 1);
+    rows.push(await storeProxy(sql, ring, sandboxProxyId(proxy.region, number), proxy));
+  }
+  return rows;
+}
+
+function sandboxProxyId(region: string, number: number): string {
+  const hash = createHash('sha256').update(`sandbox/${region.toUpperCase()}/${number}`).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
+
+async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy): Promise<ProxyRow> {
+  const credentials =
+    proxy.username === undefined
+      ? null
+      : ring.seal(
+          JSON.stringify({ username: proxy.username, password: proxy.password ?? '' }),
+          proxyCredentialsContext(id),
+        );
+  const rows = await sql.query<ProxyRow>(
+    'storeProxy',
+    `insert into regional_proxy (id, region, url, credentials_sealed) values ($1, $2, $3, $4)
+     on conflict (id) do update
+       set url = excluded.url, credentials_sealed = excluded.credentials_sealed, active = true
+     returning ${COLUMNS}`,
+    [id, proxy.region.toUpperCase(), proxy.url, credentials],
+  );
+  return rows[0]!;
+}
+
+/** Pins a connection to a proxy: its sessions leave from there until the next pin. */
+export async function pinConnection(sql: Sql, connectionId: string, proxyId: string): Promise<void> {
+  await sql.query('pinConnection', 'update connection set proxy_id = $2 where id = $1', [connectionId, proxyId]);
+}

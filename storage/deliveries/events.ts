@@ -1,0 +1,42 @@
+import type { EventType } from '../model/records.js';
+import type { Sql } from '../postgres/database.js';
+
+export interface EventSummary {
+  id: string;
+  provider_event_id: string;
+  type: EventType;
+  received_at: Date;
+}
+
+export interface EventRow extends EventSummary {
+  workspace_id: string;
+  connection_id: string;
+  data: Record<string, unknown>;
+}
+
+/**
+ * Newest first, `limit` of them after `offset`. An offset is arithmetic on gapless ranks, so every page costs the same. An
+ * array, not a join: its size does not depend on how many rows the planner takes an unknown limit for.
+ */
+export function listEvents(sql: Sql, connectionId: string, offset: number, limit: number): Promise<EventSummary[]> {
+  return sql.query<EventSummary>(
+    'listEvents',
+    `select e.id, e.provider_event_id, e.type, e.received_at
+     from unnest(array(
+       select event_id from event_position where connection_id = $1
+         and rank <= (select event_count from event_list where connection_id = $1) - $2
+       order by rank desc limit $3)) with ordinality p(event_id, place)
+     join event e on e.id = p.event_id order by p.place`,
+    [connectionId, offset, limit],
+  );
+}
+
+/** These events, whatever their workspace; the caller compares it. */
+export function findEvents(sql: Sql, ids: string[]): Promise<EventRow[]> {
+  return sql.query<EventRow>(
+    'findEvents',
+    `select id, workspace_id, connection_id, provider_event_id, type, received_at, data from event
+     where id = any($1::uuid[])`,
+    [ids],
+  );
+}

@@ -1,0 +1,117 @@
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../model/records.js';
+import type { Sql } from '../postgres/database.js';
+
+/** Bounds of `subscriptionFigures`, whatever the subscription holds: 0.4 s at worst with a million deliveries (measured). */
+export const FIGURES = {
+  /** Deliveries of one status that are counted one by one; index only. */
+  counted: 100_000,
+  /** Deliveries of each status whose attempts are looked at: the newest, but of `pending` the oldest, which are tried first. */
+  deliveries: 5_000,
+  /** Of each of them, the newest attempts. */
+  attempts: 10,
+} as const;
+
+/** How the deliveries of one subscription fare. */
+export interface SubscriptionFigures {
+  connection_id: string;
+  active: boolean;
+  counts: Record<DeliveryStatus, number>;
+  /** Statuses that have more deliveries than their count says. */
+  counts_capped: DeliveryStatus[];
+  in_flight: number;
+  /** Since the receipt of the event of the oldest pending delivery. */
+  oldest_pending_s: number | null;
+  last_delivered_at: Date | null;
+  /** When the last of those that are `failed` became so. */
+  last_failed_at: Date | null;
+  last_24h: {
+    /** Attempts that ended: `delivered`, the class of the error, `canceled` or `abandoned`. */
+    attempts: Record<string, number>;
+    /** Of those that were answered or failed, their ends and beginnings as they were written. */
+    p50_ms: number | null;
+    p99_ms: number | null;
+  };
+  /** Everything the subscription has was looked at; else the last two and the attempts are those of its part within `FIGURES`. */
+  complete: boolean;
+}
+
+type FiguresRow = Omit<SubscriptionFigures, 'counts' | 'counts_capped' | 'last_24h' | 'complete' | 'in_flight'> & {
+  total: number;
+  counted: Record<DeliveryStatus, number>;
+  most_attempts: number;
+  attempts: Record<string, number>;
+  p50_ms: number | null;
+  p99_ms: number | null;
+};
+
+/** Undefined when there is no such subscription. Reads within `FIGURES`. Indexes: delivery_by_status, and the attempts' by delivery. */
+export async function subscriptionFigures(
+  sql: Sql,
+  subscriptionId: string,
+  bounds: { counted: number; deliveries: number; attempts: number } = FIGURES,
+): Promise<SubscriptionFigures | undefined> {
+  const [row] = await sql.query<FiguresRow>('subscriptionFigures', FIGURES_SQL, [
+    subscriptionId,
+    bounds.counted,
+    bounds.deliveries,
+    bounds.attempts,
+    [...DELIVERY_STATUSES],
+  ]);
+  if (!row) return undefined;
+  const { total, counted, most_attempts, attempts, p50_ms, p99_ms, ...told } = row;
+  const { counts, capped } = exactCounts(counted, total, bounds.counted);
+  const within = capped.length === 0 && DELIVERY_STATUSES.every((status) => counts[status] <= bounds.deliveries);
+  return {
+    ...told,
+    counts,
+    counts_capped: capped,
+    in_flight: counts.sending,
+    last_24h: { attempts, p50_ms, p99_ms },
+    complete: within && most_attempts <= bounds.attempts,
+  };
+}
+
+/** The subscription knows how many deliveries it has: when one count alone stopped at its bound, the others tell it. */
+function exactCounts(counted: Record<DeliveryStatus, number>, total: number, bound: number) {
+  const capped = DELIVERY_STATUSES.filter((status) => counted[status] >= bound);
+  const [only] = capped;
+  if (capped.length !== 1 || only === undefined) return { counts: counted, capped };
+  const others = DELIVERY_STATUSES.reduce((sum, status) => sum + (status === only ? 0 : counted[status]), 0);
+  return { counts: { ...counted, [only]: total - others }, capped: [] };
+}
+
+const FIGURES_SQL = `
+  with status as (
+    select * from unnest($5::text[]) s(name)
+  ), counted as (
+    select jsonb_object_agg(s.name, c.count) as counts from status s cross join lateral (
+      select count(*) from (
+        select from delivery d where d.subscription_id = $1 and d.status = s.name limit $2) d) c
+  ), examined as materialized (
+    select n.* from status s cross join lateral (
+      select d.id, d.status, d.delivered_at, d.attempt_count from delivery d
+      where s.name <> 'pending' and d.subscription_id = $1 and d.status = s.name
+      order by d.event_id desc limit $3) n
+    union all
+    (select d.id, d.status, d.delivered_at, d.attempt_count from delivery d
+     where d.subscription_id = $1 and d.status = 'pending' order by d.event_id limit $3)
+  ), attempt as materialized (
+    select e.status, a.* from examined e cross join lateral (
+      select outcome, error, completed_at, extract(epoch from completed_at - started_at)::float8 * 1000 as duration_ms
+      from delivery_attempt where delivery_id = e.id order by sequence desc limit $4) a
+  ), recent as (
+    select * from attempt where completed_at > now() - interval '24 hours'
+  )
+  select b.connection_id, b.active, b.delivery_count as total, (select counts from counted) as counted,
+    (select extract(epoch from now() - e.received_at)::float8 from delivery d join event e on e.id = d.event_id
+     where d.subscription_id = $1 and d.status = 'pending' order by d.event_id limit 1) as oldest_pending_s,
+    (select max(delivered_at) from examined) as last_delivered_at,
+    (select max(completed_at) from attempt where status = 'failed' and outcome = 'failed') as last_failed_at,
+    (select coalesce(max(attempt_count), 0) from examined) as most_attempts,
+    (select coalesce(jsonb_object_agg(class, count), '{}') from (
+       select coalesce(error, outcome) as class, count(*) from recent group by 1) c) as attempts,
+    p.at[1] as p50_ms, p.at[2] as p99_ms
+  from subscription b cross join (
+    select percentile_cont(array[0.5, 0.99]) within group (order by duration_ms) as at
+    from recent where outcome in ('delivered', 'failed')) p
+  where b.id = $1`;

@@ -1,0 +1,57 @@
+import type { Sql } from '../postgres/database.js';
+import type { HeldOperation } from './execution.js';
+
+/**
+ * Files that are results of operations, in parts (decision O14). A part is written under the fence of its attempt, by the
+ * operation's own row as in `execution.ts`; parts of attempts that did not succeed are no file: they are deleted when the attempt
+ * ends, or else by the next one of the operation, or with its connection.
+ */
+
+/** A file that an operation's successful attempt stored. */
+export interface StoredFile {
+  operationId: string;
+  attemptId: string;
+  /** Bytes. */
+  size: number;
+}
+
+const HELD = `select o.id from operation o
+  where o.id = $1 and o.epoch = $2 and o.attempts -> -1 ->> 'id' = $3::uuid::text and o.status = 'running'`;
+
+/**
+ * Stores part number `part` (from 0) of the attempt's file; the first one takes away what earlier attempts left. Storing
+ * it again is as storing it once: for callers that did not hear whether it was. False when
+ * the attempt is no longer held: then nothing was stored.
+ */
+export async function storeFilePart(db: Sql, held: HeldOperation, part: number, bytes: Buffer): Promise<boolean> {
+  const rows = await db.query<{ part: number }>(
+    'storeFilePart',
+    `with held as materialized (${HELD}), left_over as (
+       delete from operation_file f using held h where $4::integer = 0 and f.operation_id = h.id and f.attempt_id <> $3
+     )
+     insert into operation_file (operation_id, attempt_id, part, bytes) select h.id, $3, $4, $5 from held h
+     on conflict (operation_id, attempt_id, part) do update set bytes = excluded.bytes
+     returning part`,
+    [held.id, held.epoch, held.attemptId, part, bytes],
+  );
+  return rows.length > 0;
+}
+
+/** Deletes what this attempt, which did not succeed, and those before it stored; nothing when it is no longer held. */
+export async function dropFileParts(db: Sql, held: HeldOperation): Promise<void> {
+  await db.query(
+    'dropFileParts',
+    `with held as materialized (${HELD}) delete from operation_file f using held h where f.operation_id = h.id`,
+    [held.id, held.epoch, held.attemptId],
+  );
+}
+
+/** One part; undefined past the last one, or when the operation is gone. */
+export async function readFilePart(sql: Sql, file: StoredFile, part: number): Promise<Buffer | undefined> {
+  const [row] = await sql.query<{ bytes: Buffer }>(
+    'readFilePart',
+    'select bytes from operation_file where operation_id = $1 and attempt_id = $2 and part = $3',
+    [file.operationId, file.attemptId, part],
+  );
+  return row?.bytes;
+}

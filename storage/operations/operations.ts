@@ -1,0 +1,101 @@
+import { holdsLease } from '../connections/connection-changes.js';
+import type { OperationRow, OperationStatus } from '../model/records.js';
+import { isTerminal, transition } from '../model/transitions.js';
+import type { Database, Sql } from '../postgres/database.js';
+import { removeJobs } from '../postgres/jobs.js';
+
+/** Reads of operations, and what a caller may do to one: cancel, answer its challenge, reconcile. */
+const COLUMNS = `id, workspace_id, connection_id, capability, status, result, error_code, error_details, challenge,
+  cancel_requested, attempts, timeline, created_at, updated_at`;
+
+/** These operations, whatever their workspace; the caller compares it. */
+export function findOperations(sql: Sql, ids: string[]): Promise<OperationRow[]> {
+  return sql.query<OperationRow>('findOperations', `select ${COLUMNS} from operation where id = any($1::uuid[])`, [
+    ids,
+  ]);
+}
+
+export interface OperationFilter {
+  workspaceId: string;
+  connectionId: string | null;
+  status: OperationStatus | null;
+  /** Only operations accepted before this one. */
+  before: string | null;
+  limit: number;
+}
+
+/** Newest first (decision O15). Indexes: operation_by_workspace, operation_by_connection. */
+export function listOperations(sql: Sql, filter: OperationFilter): Promise<OperationRow[]> {
+  // Two statements, not one with `or`: each then has the plan that its index allows.
+  const scope = filter.connectionId
+    ? 'connection_id = $5 and workspace_id = $1'
+    : '$5::uuid is null and workspace_id = $1';
+  return sql.query<OperationRow>(
+    filter.connectionId ? 'listOperationsOfConnection' : 'listOperations',
+    `select ${COLUMNS} from operation
+     where ${scope} and ($2::text is null or status = $2) and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     order by id desc limit $4`,
+    [filter.workspaceId, filter.status, filter.before, filter.limit, filter.connectionId],
+  );
+}
+
+/**
+ * queued → canceled at once; running and waiting operations get `cancel_requested` and their owner ends them; a terminal
+ * one stays as it is (decision O5). Gives what the owner must be told.
+ */
+export function cancelOperation(
+  db: Database,
+  operationId: string,
+): Promise<'canceled' | 'requested' | 'terminal' | 'gone'> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.query<{ status: OperationStatus; partition: number }>(
+      'lockOperation',
+      'select status, partition from operation where id = $1 for update',
+      [operationId],
+    );
+    if (!row) return 'gone';
+    if (isTerminal(row.status)) return 'terminal';
+    if (row.status !== 'queued') {
+      await tx.query(
+        'requestCancel',
+        'update operation set cancel_requested = true, updated_at = now() where id = $1 and not cancel_requested',
+        [operationId],
+      );
+      return 'requested';
+    }
+    await tx.query(
+      'cancelOperation',
+      `update operation set status = 'canceled', cancel_requested = true, timeline = timeline || $2::jsonb, updated_at = now()
+       where id = $1`,
+      [operationId, JSON.stringify([transition('queued', 'canceled', 'cancel_requested', new Date())])],
+    );
+    await removeJobs(tx, 'operation', row.partition, [operationId]);
+    return 'canceled';
+  });
+}
+
+/**
+ * Marks the operation's challenge as answered; false unless it is this one, unexpired, takes a code and nobody answered it
+ * or asked to cancel (decision O10). One conditional update, so of two answers one counts. The code itself is not stored.
+ */
+export async function answerChallenge(sql: Sql, operationId: string, challengeId: string): Promise<boolean> {
+  const rows = await sql.query<{ id: string }>(
+    'answerChallenge',
+    `update operation set challenge = jsonb_set(challenge, '{answered}', 'true'), updated_at = now()
+     where id = $1 and status = 'waiting_user' and not cancel_requested
+       and challenge ->> 'id' = $2 and (challenge ->> 'accepts_code')::boolean and not (challenge ->> 'answered')::boolean
+       and (challenge ->> 'expires_at')::timestamptz > now()
+     returning id`,
+    [operationId, challengeId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Whether evidence may be looked for now (spec: reconcile). No provider gives evidence that could be read without a
+ * person, so the operation stays `outcome_unknown` either way.
+ */
+export async function reconcilable(sql: Sql, operation: OperationRow): Promise<'yes' | 'not_outcome_unknown' | 'busy'> {
+  if (operation.status !== 'outcome_unknown') return 'not_outcome_unknown';
+  return (await holdsLease(sql, operation.connection_id)) ? 'busy' : 'yes';
+}

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import type { Sql } from '../postgres/database.js';
+
+/**
+ * The 32 random bytes under which requests are hashed for idempotency (decision O9). Made by whichever node comes
+ * first and the same for all nodes, restarts and encryption keys from then on: were it another, every repeated
+ * request would look like a different one.
+ */
+export async function fingerprintSecret(sql: Sql): Promise<Buffer> {
+  await sql.query(
+    'createInstallation',
+    'insert into installation (fingerprint_secret) values ($1) on conflict do nothing',
+    [randomBytes(32)],
+  );
+  const [row] = await sql.query<{ fingerprint_secret: Buffer }>(
+    'getInstallation',
+    'select fingerprint_secret from installation',
+  );
+  if (!row) throw new Error('the installation has no row');
+  return row.fingerprint_secret;
+}

@@ -1,0 +1,53 @@
+import t from 'tap';
+import { LIMITS } from '../../../actors/limits.js';
+import { Listener, type ListenerOptions } from '../../../actors/listeners/listener.js';
+import { listenableConnection } from '../../../storage/connections/listeners.js';
+import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import { createLogger } from '../../../storage/log.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+
+t.test('a provider that speaks faster than its events are stored is held up, and nothing is lost', async (t) => {
+  const { db } = await freshDatabase(t);
+  const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
+  await pinConnection(db, id, (await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' })).id);
+  const connection = await listenableConnection(db, id);
+  if (!connection) throw new Error('nothing to listen to');
+  const recorded: string[] = [];
+  let store = () => {};
+  const stored = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  type Stream = Parameters<ListenerOptions['stream']>[0];
+  const opened = Promise.withResolvers<Stream>();
+  const listener = new Listener({
+    db,
+    log: createLogger({ level: 'silent', format: 'json' }, {}),
+    connection,
+    epoch: 1,
+    stream: (handlers) => {
+      handlers.signal.addEventListener('abort', () => handlers.onEnd({ reason: 'aborted' }));
+      opened.resolve(handlers);
+    },
+    sessionEnded: async () => {},
+    silence_ms: 60_000,
+    record: async ({ providerEventId }) => {
+      await stored;
+      recorded.push(providerEventId);
+    },
+  });
+  const stream = await opened.promise;
+  const say = (number: number) =>
+    stream.onFrame({ type: 'event', event: { providerEventId: String(number), type: 'message_sent', data: {} } });
+  // The first frame also has a gap to look for.
+  const numbers = Array.from({ length: LIMITS.stream_waiting_frames - 1 }, (_, number) => number);
+  const held = numbers.map(say);
+  t.strictSame(new Set(held.slice(0, -1)), new Set([undefined]), 'up to the bound it speaks freely');
+  t.ok(held.at(-1), 'then it waits');
+  store();
+  await held.at(-1);
+  t.strictSame(recorded, numbers.map(String), 'until everything is stored, in order');
+  t.equal(say(numbers.length), undefined, 'and speaks freely again');
+  await listener.close('test ended');
+});

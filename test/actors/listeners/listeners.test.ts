@@ -1,0 +1,112 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import t from 'tap';
+import { Listeners } from '../../../actors/listeners/listeners.js';
+import { openSignIn } from '../../../bench/sign-in.js';
+import { findConnections, insertSocialConnection } from '../../../storage/connections/connections.js';
+import { findListener, listGaps } from '../../../storage/connections/listener-read.js';
+import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import { changeConnection } from '../../../storage/connections/session-effects.js';
+import { listEvents } from '../../../storage/deliveries/events.js';
+import { createLogger } from '../../../storage/log.js';
+import { partitionOf } from '../../../storage/model/records.js';
+import type { Database } from '../../../storage/postgres/database.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { sessionContext } from '../../../storage/secrets/sealing.js';
+import { Network } from '../../browser-pool/network.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertWorkspace } from '../../fixture/rows.js';
+
+/** Longer than the network's heartbeat, so that only a stream that was silenced is silent. */
+const SILENCE_MS = 5_000;
+/** The epoch of a partition that nobody has claimed yet. */
+const EPOCH = 0;
+
+const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
+
+/** A ready connection whose account is signed in at the network, as a login leaves it. */
+async function signedIn(db: Database, network: Network, username: string): Promise<string> {
+  const id = randomUUID();
+  await insertSocialConnection(db, {
+    id,
+    workspaceId: await insertWorkspace(db),
+    partition: partitionOf(id),
+    identityKey: username,
+    username,
+    passwordSealed: ring.seal('sandbox', 'unused'),
+    region: network.proxy.id,
+  });
+  const { server: url, username: user, password } = network.proxy;
+  const proxy = await addProxy(db, ring, { region: network.proxy.id, url, username: user, password });
+  await pinConnection(db, id, proxy.id);
+  await using signIn = openSignIn(network.site, network.proxy);
+  await changeConnection(db, {
+    connectionId: id,
+    expectedRevision: 0,
+    revision: 1,
+    health: 'ready',
+    sessionSealed: ring.seal(await signIn.signIn(username), sessionContext(id)),
+    actorId: null,
+    recruiter: null,
+  });
+  return id;
+}
+
+/** Asks until the answer is as wanted. */
+async function until<Answer>(ask: () => Promise<Answer>, wanted: (answer: Answer) => boolean): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+t.test('listeners', async (t) => {
+  const { db } = await freshDatabase(t);
+  const network = await Network.start();
+  t.teardown(() => network.close());
+  const log = createLogger({ level: 'silent', format: 'json' }, {});
+  const listeners = new Listeners(network.site, { db, ring, log, recorded: () => {}, silence_ms: SILENCE_MS });
+  t.teardown(() => listeners.close());
+  const listening = async (username: string) => {
+    const id = await signedIn(db, network, username);
+    await listeners.own(partitionOf(id), EPOCH);
+    const state = async () => await findListener(db, id);
+    await until(state, (row) => row?.stream_status === 'connected');
+    return { id, state };
+  };
+
+  await t.test('a stream that falls silent is a gap until another one speaks', async (t) => {
+    const { id, state } = await listening('ada');
+    await network.stream({ account: 'ada', action: 'silence' });
+    t.match(await until(state, (row) => row?.continuity_status === 'gap_open'), { open_gap_count: 1 });
+    t.match(await listGaps(db, id, 50), [{ reason: 'stream_silent', closed_at: null }]);
+    const told = async () => (await listEvents(db, id, 0, 100)).map(({ type }) => type);
+    t.strictSame(await until(told, (types) => types.length > 0), ['connection.stream_degraded']);
+
+    await until(state, (row) => row?.stream_status === 'connecting');
+    const deaf = await until(state, (row) => row?.stream_status === 'degraded');
+    t.match(deaf, { reason: 'stream_silent', open_gap_count: 1 }, 'an open stream that says nothing fills no gap');
+
+    await network.stream({ account: 'ada', action: 'resume' });
+    t.match(await until(state, (row) => row?.stream_status === 'connected'), { open_gap_count: 0 });
+    t.match(await listGaps(db, id, 50), [{ reason: 'stream_silent', closed_at: Date }]);
+    t.strictSame(await until(told, (types) => types.length > 1), [
+      'connection.stream_restored',
+      'connection.stream_degraded',
+    ]);
+  });
+
+  await t.test('a restricted account is invalid, and its stream is not asked for again', async (t) => {
+    const { id, state } = await listening('bob');
+    const asked = () => network.requestsOf('bob');
+    await network.account({ username: 'bob', restricted: true });
+    await network.stream({ account: 'bob', action: 'drop' });
+    const connection = async () => (await findConnections(db, [id]))[0];
+    t.match(await until(connection, (row) => row?.health !== 'ready'), { health: 'invalid', state_revision: 1 });
+    t.match(await state(), { stream_status: 'stopped', reason: 'stream_restricted', open_gap_count: 1 });
+    const before = await asked();
+    await listeners.look(id);
+    t.equal(await asked(), before);
+    t.equal(listeners.size, 1, 'only the other one listens');
+  });
+});

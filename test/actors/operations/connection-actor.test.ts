@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
+import { LeaseCell } from '../../../actors/lease.js';
+import { Attempt } from '../../../actors/operations/attempt.js';
+import { ConnectionActor } from '../../../actors/operations/connection-actor.js';
+import type { Execution, Outcome } from '../../../actors/operations/execution.js';
+import { OperationBatches } from '../../../actors/operations/operation-batches.js';
+import { createLogger } from '../../../storage/log.js';
+import type { StartedOperation } from '../../../storage/operations/execution.js';
+import { findOperations } from '../../../storage/operations/operations.js';
+import { submitOperations } from '../../../storage/operations/submission.js';
+import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
+import { type Database, openDatabase } from '../../../storage/postgres/database.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+/** A connection's actor on a real database, with a provider that ends each operation as the test says. */
+async function ground(t: Test, provider: (execution: Execution) => Promise<Outcome>) {
+  const { db, url } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspaceId, 'ada');
+  const node = randomUUID();
+  await renewLeases(db, node, 60_000);
+  const owned = await db.transaction((tx) => claimPartitions(tx, node, 64, 60_000));
+  const { id: partition, epoch } = owned.find(({ id }) => id === connection.partition)!;
+  const lease = new LeaseCell();
+  lease.renewed(LeaseCell.now(), 60_000);
+  const ended = new Map<string, () => void>();
+  const actor = new ConnectionActor(connection.id, partition, epoch, {
+    db,
+    batches: new OperationBatches(db, db, () => {}),
+    ring: keyRing([]),
+    lease,
+    log: createLogger({ level: 'silent', format: 'json' }, {}),
+    providers: { simulated: { run: provider }, social: { run: provider } },
+    counters: { started: 0, finished: {} },
+    settled: (id) => ended.get(id)?.(),
+    changed: () => {},
+    load: { waiting: 0, running: 0 },
+    idle: () => {},
+  });
+  /** Submits an operation and gives it once it has ended. */
+  const run = async (capability: string, input: object = {}) => {
+    const id = uuidv7();
+    const digest = createHash('sha256').update(id).digest();
+    await submitOperations(
+      db,
+      [
+        {
+          ...{ id, workspaceId, connectionId: connection.id, partition, capability, idempotencyKey: id },
+          ...{ keyHash: digest, fingerprint: digest, inputSealed: null, acceptedAt: new Date() },
+          input: JSON.stringify(input),
+        },
+      ],
+      [{ id: partition, epoch }],
+    );
+    const end = new Promise<void>((resolve) => ended.set(id, resolve));
+    actor.take(id);
+    await end;
+    return (await findOperations(db, [id]))[0];
+  };
+  return { db, url, run };
+}
+
+/** An event of no connection: nothing stores it. */
+const EVENT = { connectionId: 'no id', providerEventId: '1', type: 'message_sent' as const, data: {} };
+
+t.test('an outcome that nothing stores ends its operation, and the next one runs', async (t) => {
+  const { run } = await ground(t, async (execution) => {
+    const stored = { status: 'succeeded', result: {} } as const;
+    if (execution.capability === 'social.identity.get') return stored;
+    if (execution.capability === 'social.message.send') await execution.boundary();
+    return { ...stored, effects: { events: [EVENT] } };
+  });
+  const details = { reason: 'outcome_unstorable', retryable: false };
+  t.match(await run('social.health.check'), { status: 'failed', error_code: 'internal_error', error_details: details });
+  t.match(
+    await run('social.message.send'),
+    { status: 'outcome_unknown', error_code: null },
+    'a write stays in question',
+  );
+  t.match(await run('social.identity.get'), { status: 'succeeded' });
+});
+
+t.test('a challenge that could not be stored leaves no timer behind', async (t) => {
+  const { url } = await freshDatabase(t);
+  const db: Database = openDatabase({ url, maxConnections: 1, applicationName: 'test' });
+  await db.close();
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = timers();
+  const held = { id: uuidv7(), partition: 0, epoch: 1, attemptId: uuidv7() };
+  const batches = new OperationBatches(db, db, () => {});
+  const started = { capability: 'social.login' } as StartedOperation;
+  const attempt = new Attempt({ db, batches, settled: () => {} }, held, started, {});
+  await t.rejects(attempt.challenge('sms', true));
+  attempt.close();
+  t.equal(timers(), before);
+});

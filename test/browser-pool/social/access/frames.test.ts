@@ -1,0 +1,40 @@
+import t from 'tap';
+import { cookieHeader, cookieValue } from '../../../../browser-pool/social/access/cookies.js';
+import { readFrame } from '../../../../browser-pool/social/access/frames.js';
+
+t.test('a known activity with unfamiliar content is unreadable, an unknown one is ignored', async (t) => {
+  const activity = (data: unknown) => readFrame({ event: 'activity', data: JSON.stringify(data) });
+  t.same(activity({ id: 'ev-1', type: 'message_received', payload: {} }), { type: 'unreadable' });
+  t.same(readFrame({ event: 'activity', data: '{' }), { type: 'unreadable' });
+  for (const strange of [null, [], {}, 'page', { kind: 'message_received' }, { type: 7 }]) {
+    t.same(activity(strange), { type: 'unreadable' }, `of no kind: ${JSON.stringify(strange)}`);
+  }
+  const payload = { hashId: 'ACoAA', publicId: 'ada', name: 'Ada', acceptedAt: 1 };
+  const accepted = { type: 'custom_connection_request_accepted', payload };
+  t.match(activity({ ...accepted, id: 'ev-1' }), { type: 'event', event: { providerEventId: 'ev-1' } });
+  for (const id of ['', 'ev\0', 'x'.repeat(256)]) t.same(activity({ ...accepted, id }), { type: 'unreadable' });
+  t.same(activity({ id: 'ev-1', type: 'birthday', payload: {} }), { type: 'ignored' });
+  t.same(readFrame({ event: 'advert', data: '' }), { type: 'ignored' });
+  t.same(readFrame({ data: 'without a name' }), { type: 'ignored' });
+  t.same(readFrame({ event: 'goodbye', data: '' }), { type: 'goodbye', reason: 'unknown' });
+});
+
+t.test('a stream sends the cookies a browser would send', async (t) => {
+  const cookie = { value: 'v', path: '/', expires: -1, secure: true, httpOnly: true, sameSite: 'Lax' };
+  const session = JSON.stringify({
+    cookies: [
+      { ...cookie, name: 'below', domain: '.social.test' },
+      { ...cookie, name: 'exact', domain: 'www.social.test' },
+      { ...cookie, name: 'elsewhere', domain: '.example.com' },
+      { ...cookie, name: 'lookalike', domain: '.al.test' },
+      { ...cookie, name: 'expired', domain: '.social.test', expires: 1 },
+      { ...cookie, name: 'folder', domain: '.social.test', path: '/admin' },
+    ],
+    origins: [],
+  });
+  const address = new URL('https://www.social.test/realtime');
+  t.equal(cookieHeader(session, address), 'below=v; exact=v');
+  t.equal(cookieHeader(session, new URL('http://www.social.test/')), '');
+  t.equal(cookieValue(session, address, 'exact'), 'v');
+  t.equal(cookieValue(session, address, 'expired'), undefined);
+});

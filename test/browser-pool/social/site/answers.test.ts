@@ -1,0 +1,188 @@
+import t from 'tap';
+import * as answers from '../../../../browser-pool/social/site/answers.js';
+import * as directory from '../../../../browser-pool/social/site/directory-answers.js';
+import * as search from '../../../../browser-pool/social/site/search-answers.js';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+const HASH = `ACoAA${'x'.repeat(34)}`;
+const PROFILE = {
+  hashId: HASH,
+  publicId: 'ada',
+  memberId: '7',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  headline: 'Analyst',
+  pictureUrl: null,
+  industry: 'Software',
+  location: 'London',
+  about: null,
+  profileUrl: 'https://www.social.test/in/ada',
+  distance: 'F',
+  connectedAt: 1735689600000,
+  pendingInvitation: false,
+  contact: { email: null, address: null, phoneNumbers: ['+49 30 1'] },
+  experience: [
+    {
+      title: 'Analyst',
+      company: 'Engines',
+      location: 'London',
+      description: null,
+      startedOn: { year: 2021, month: 4 },
+      endedOn: null,
+    },
+  ],
+  education: [{ school: 'Home', degree: null, fieldOfStudy: null, startYear: 2010, endYear: 2014 }],
+};
+
+/** One answer of each kind with nothing in it that nobody reads. */
+const FAMILIAR: [name: string, is: (answer: unknown) => boolean, answer: Json][] = [
+  ['profile', directory.isProfile, { data: PROFILE }],
+  [
+    'connections',
+    directory.isConnections,
+    {
+      data: [
+        {
+          hashId: HASH,
+          publicId: 'ada',
+          firstName: 'Ada',
+          lastName: 'L',
+          headline: 'A',
+          pictureUrl: null,
+          connectedAt: 1,
+        },
+      ],
+      paging: { start: 0 },
+    },
+  ],
+  [
+    'company',
+    directory.isCompany,
+    {
+      data: {
+        companyId: '1',
+        publicId: 'engines',
+        name: 'Engines',
+        tagline: null,
+        description: 'We',
+        url: 'https://www.social.test/company/engines',
+        websiteUrl: null,
+        phone: null,
+        employeeCount: 3,
+        employeeCountRange: { start: 1, end: 10 },
+        foundedYear: 1850,
+        industries: ['Software'],
+        specialties: ['Gears'],
+        logoUrl: null,
+        coverImageUrl: null,
+        headquarter: { city: 'London', country: 'UK' },
+        locations: [{ city: 'London', country: 'UK' }],
+      },
+    },
+  ],
+  [
+    'sent invitations',
+    directory.isSentInvitations,
+    {
+      data: [
+        {
+          invitationId: '1',
+          sentAt: 1,
+          message: null,
+          recipient: { hashId: HASH, publicId: 'ada', firstName: 'Ada', lastName: 'L', headline: null },
+        },
+      ],
+      paging: { start: 0, nextStart: 10, total: null },
+    },
+  ],
+  ['typeahead', search.isTypeahead, { data: [{ id: '1', kind: 'skill', text: 'Gears' }] }],
+  [
+    'jobs',
+    search.isJobs,
+    {
+      data: [
+        {
+          jobId: '1',
+          title: 'Analyst',
+          url: 'https://www.social.test/jobs/view/1',
+          companyName: 'Engines',
+          location: 'London',
+          insight: null,
+          easyApply: true,
+          repostedAt: null,
+        },
+      ],
+      paging: { start: 0 },
+    },
+  ],
+  [
+    'job',
+    search.isJob,
+    {
+      data: {
+        jobId: '1',
+        location: 'London',
+        listedAt: 1,
+        company: { companyId: '1', publicId: 'engines', name: 'Engines' },
+        description: 'We',
+        posting: { jobType: 'F', experience: 4, workplaceType: 2 },
+        application: { url: null, applicants: 3 },
+      },
+    },
+  ],
+  [
+    'candidates',
+    search.isCandidates,
+    {
+      data: [
+        {
+          ...PROFILE,
+          hashId: null,
+          publicId: null,
+          profileUrl: null,
+          recruiting: { candidateId: '1', openToWork: false, yearsOfExperience: 9 },
+        },
+      ],
+      paging: { start: 0, count: 1, total: 1 },
+      formattedTotal: '1',
+      facets: [{ name: 'networks', values: [{ id: 'F', text: '1st', count: 1 }] }],
+      querySummary: 'all',
+      highlightTerms: ['a'],
+    },
+  ],
+  [
+    'conversation with somebody',
+    answers.isConversationWith,
+    { data: { id: '2-x', participants: [{ hashId: HASH }], unreadCount: 0, lastActivityAt: 1 } },
+  ],
+  ['upload', answers.isUpload, { data: { urn: 'urn:social:attachment:at-1', size: 3 } }],
+  ['invited', answers.isInvited, { data: { code: 'INVITATION_SENT', message: 'On its way', invitationId: '1' } }],
+];
+
+t.test('an answer is understood whole or not at all', async (t) => {
+  for (const [name, is, answer] of FAMILIAR) {
+    t.ok(is(answer), `${name} is familiar`);
+    for (const [where, changed] of without(answer)) t.notOk(is(changed), `${name} without ${where} is not`);
+    for (const strange of [null, [], {}, 'page', { elements: '[]', v: 2 }, { data: '[]' }]) t.notOk(is(strange), name);
+  }
+});
+
+/** Every way to leave one field out. */
+function without(value: Json): [where: string, changed: Json][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const entries = Object.entries(value);
+  const inner = entries.flatMap(([key, field]) =>
+    without(field).map(([where, changed]): [string, Json] => [`${key}.${where}`, replaced(value, key, changed)]),
+  );
+  if (Array.isArray(value)) return inner;
+  const left = entries.map(([key]): [string, Json] => {
+    const { [key]: _, ...rest } = value;
+    return [key, rest];
+  });
+  return [...left, ...inner];
+}
+
+function replaced(value: Json[] | { [key: string]: Json }, key: string, by: Json): Json {
+  return Array.isArray(value) ? value.with(Number(key), by) : { ...value, [key]: by };
+}

@@ -1,0 +1,210 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
+import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import { keyRing, parseEncryptionKeys } from '../../../storage/secrets/encryption.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+const PROGRAM = new URL('../../../server/admin.js', import.meta.url).pathname;
+const OLD = `old:${Buffer.alloc(32, 1).toString('base64')}`;
+const NEW = `new:${Buffer.alloc(32, 2).toString('base64')}`;
+const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+
+interface Ended {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** The command line as an operator runs it: a process of its own, on a database of its own. */
+async function operator(t: Test) {
+  const { url, db } = await freshDatabase(t);
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    new Promise<Ended>((resolve) => {
+      const options = { env: { PATH: process.env.PATH, DATABASE_URL: url, ENCRYPTION_KEYS: OLD, ...env } };
+      execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
+        resolve({ status: Number(error?.code ?? 0), stdout, stderr });
+      });
+    });
+  const answer = async (args: string[], env?: Record<string, string>) => {
+    const ended = await run(args, env);
+    t.match(ended, { status: 0, stderr: '' }, args.join(' '));
+    return JSON.parse(ended.stdout);
+  };
+  return { db, run, answer };
+}
+
+t.test('a workspace is made and listed', async (t) => {
+  const { answer } = await operator(t);
+  const made = await answer(['workspace', 'create', '--name', ' Acme ']);
+  t.match(made, { workspace_id: /^[0-9a-f-]{36}$/, name: 'Acme' });
+  t.same(await answer(['workspace', 'list']), { workspaces: [made] });
+});
+
+t.test('a key is shown once, stored as a hash, rotated with an overlap and revoked', async (t) => {
+  const { db, answer } = await operator(t);
+  const { workspace_id } = await answer(['workspace', 'create', '--name', 'Acme']);
+  const scopes = ['connections:read', 'social:send'];
+  const expires = new Date(Date.now() + 3_600_000).toISOString();
+  const options = ['--workspace', workspace_id, '--scopes', scopes.join(','), '--name', 'ci', '--expires', expires];
+  const made = await answer(['key', 'create', ...options]);
+  t.match(made, { key_id: String, key: /^cs_[\w-]{43}$/, workspace_id, scopes, expires_at: expires });
+  const [stored] = await db.query<{ key_hash: Buffer }>('testKeyHash', 'select key_hash from api_key');
+  t.same(stored?.key_hash, createHash('sha256').update(made.key).digest());
+
+  const listed = await answer(['key', 'list', '--workspace', workspace_id]);
+  t.same(Object.keys(listed.keys[0]).sort(), [
+    'created_at',
+    'expires_at',
+    'key_id',
+    'last_used_at',
+    'name',
+    'revoked_at',
+    'scopes',
+  ]);
+  t.match(listed.keys[0], { key_id: made.key_id, name: 'ci', last_used_at: null, revoked_at: null });
+
+  const rotated = await answer(['key', 'rotate', '--key', made.key_id, '--overlap', '1m']);
+  t.match(rotated, { key: /^cs_/, workspace_id, scopes, expires_at: expires, previous_key_id: made.key_id });
+  t.not(rotated.key, made.key);
+  const overlap_ms = Date.parse(rotated.previous_valid_until) - Date.now();
+  t.ok(overlap_ms > 0 && overlap_ms <= 60_000, 'the old one stays valid for the overlap');
+
+  const revoked = await answer(['key', 'revoke', '--key', rotated.key_id]);
+  t.match(revoked, { key_id: rotated.key_id, revoked_at: String });
+  t.same(await answer(['key', 'revoke', '--key', rotated.key_id]), revoked, 'the first time counts');
+});
+
+t.test('a proxy keeps its credentials to itself', async (t) => {
+  const { db, answer, run } = await operator(t);
+  const url = 'http://user:p%40ss@127.0.0.1:3128';
+  const added = await answer(['proxy', 'add', '--region', 'us', '--url', url]);
+  t.match(added, { proxy_id: String, region: 'US' });
+  t.same(await answer(['proxy', 'list']), {
+    proxies: [{ proxy_id: added.proxy_id, region: 'US', url: 'http://127.0.0.1:3128', active: true }],
+  });
+  const row = await findProxy(db, added.proxy_id);
+  t.match(row && openProxy(keyRing(parseEncryptionKeys(OLD)), row), { username: 'user', password: 'p@ss' });
+
+  const keyless = { ENCRYPTION_KEYS: '' };
+  t.match(await run(['proxy', 'add', '--region', 'DE', '--url', url], keyless), {
+    status: 1,
+    stderr: /^credentials cannot be sealed.*\n$/,
+  });
+  await answer(['proxy', 'add', '--region', 'DE', '--url', 'http://127.0.0.1:3129'], keyless);
+  t.same(await answer(['proxy', 'remove', '--proxy', added.proxy_id]), { proxy_id: added.proxy_id });
+  t.match((await run(['proxy', 'remove', '--proxy', added.proxy_id])).status, 1);
+});
+
+t.test('rotation of encryption seals everything anew, after which the old key can go', async (t) => {
+  const { db, answer, run } = await operator(t);
+  const url = 'http://user:secret@127.0.0.1:3128';
+  const { proxy_id } = await answer(['proxy', 'add', '--region', 'US', '--url', url]);
+  const both = { ENCRYPTION_KEYS: `${NEW},${OLD}` };
+  t.match(await answer(['encryption', 'rotate'], both), { resealed: { 'regional_proxy.credentials_sealed': 1 } });
+  t.match(await answer(['encryption', 'rotate'], both), { resealed: { 'regional_proxy.credentials_sealed': 0 } });
+  const row = await findProxy(db, proxy_id);
+  t.match(row && openProxy(keyRing(parseEncryptionKeys(NEW)), row), { username: 'user', password: 'secret' });
+  t.match(await run(['encryption', 'rotate'], { ENCRYPTION_KEYS: '' }), { status: 1, stderr: /no encryption key/ });
+});
+
+t.test('partitions and queues can be looked at', async (t) => {
+  const { answer } = await operator(t);
+  const { partitions } = await answer(['partition', 'list']);
+  t.equal(partitions.length, 64);
+  t.same(partitions[0], { partition: 0, epoch: 0, node_id: null, lease_until: null, owned: false });
+  t.match(await answer(['queue', 'stats']), {
+    queues: [
+      { queue: 'operation', ready: 0, scheduled: 0, active: 0, oldest_ready_at: null },
+      { queue: 'delivery', ready: 0 },
+    ],
+  });
+});
+
+t.test('the deliveries of one subscription can be looked at', async (t) => {
+  const { db, answer, run } = await operator(t);
+  const workspaceId = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspaceId, 'ada');
+  const subscription = uuidv7();
+  await db.query(
+    'testSubscribe',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
+     values ($1, $2, $3, $4, '{message_received}', 'https://receiver.test/', true, '')`,
+    [subscription, workspaceId, connection.id, connection.partition],
+  );
+  const event = { connectionId: connection.id, providerEventId: 'one', type: 'message_received' as const, data: {} };
+  await recordEvents(db, workspaceId, [event]);
+  const stats = await answer(['delivery', 'stats', '--subscription', subscription.toUpperCase()]);
+  t.match(stats, {
+    subscription_id: subscription,
+    connection_id: connection.id,
+    active: true,
+    counts: { pending: 1, sending: 0, delivered: 0, failed: 0, canceled: 0 },
+    in_flight: 0,
+    oldest_pending_s: Number,
+    last_delivered_at: null,
+    last_failed_at: null,
+    last_24h: { attempts: {}, p50_ms: null, p99_ms: null },
+    complete: true,
+  });
+  t.match(await run(['delivery', 'stats', '--subscription', UNKNOWN]), {
+    status: 1,
+    stdout: '',
+    stderr: `there is no subscription ${UNKNOWN}\n`,
+  });
+});
+
+t.test('wrong usage is one line and status 2', async (t) => {
+  const { run } = await operator(t);
+  const past = '2020-01-01T00:00:00Z';
+  const create = ['key', 'create', '--workspace', UNKNOWN, '--scopes'];
+  const wrong: [string[], RegExp][] = [
+    [[], /usage: admin </],
+    [['frob'], /usage: admin </],
+    [['key'], /usage: admin key <create\|list\|rotate\|revoke>/],
+    [['key', 'frob'], /usage: admin key </],
+    [['workspace', 'create'], /--name/],
+    [['workspace', 'create', '--name', ' '], /1 to 255 characters/],
+    [['workspace', 'list', '--frob'], /--frob/],
+    [['key', 'list', '--workspace', '7'], /UUID/],
+    [['delivery', 'stats'], /--subscription/],
+    [['delivery', 'stats', '--subscription', 'mine'], /UUID/],
+    [[...create, 'everything'], /scopes out of connections:read/],
+    [[...create, 'events:read', '--expires', past], /future/],
+    [['key', 'rotate', '--key', UNKNOWN, '--overlap', 'long'], /24h/],
+    [['proxy', 'add', '--region', 'usa', '--url', 'http://127.0.0.1:1'], /two letters/],
+    [['proxy', 'add', '--region', 'us', '--url', 'ftp://127.0.0.1'], /http:\/\/user:password@host:port/],
+  ];
+  for (const [args, line] of wrong) {
+    const ended = await run(args);
+    t.match(ended, { status: 2, stdout: '', stderr: line }, args.join(' '));
+    t.match(ended.stderr, /^[^\n]+\n$/);
+  }
+});
+
+t.test('a password in a mistyped address is not repeated', async (t) => {
+  const { run } = await operator(t);
+  const ended = await run(['proxy', 'add', '--region', 'us', '--url', 'http://user:hunter2@host:port/']);
+  t.equal(ended.status, 2);
+  t.notMatch(ended.stderr, /hunter2/);
+});
+
+t.test('what fails is one line and status 1, a bad environment status 2', async (t) => {
+  const { run } = await operator(t);
+  const list = ['key', 'list', '--workspace', UNKNOWN];
+  const cases: [string[], Record<string, string>, number, RegExp][] = [
+    [list, {}, 1, /^there is no workspace/],
+    [['key', 'rotate', '--key', UNKNOWN], {}, 1, /^there is no usable key/],
+    [['key', 'revoke', '--key', UNKNOWN], {}, 1, /^there is no key/],
+    [list, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, 1, /^DATABASE_URL: the database does not answer/],
+    [list, { PORT: 'x' }, 2, /^PORT has "x"/],
+  ];
+  for (const [args, env, status, line] of cases) {
+    const ended = await run(args, env);
+    t.match(ended, { status, stdout: '', stderr: line });
+    t.match(ended.stderr, /^[^\n]+\n$/);
+  }
+});

@@ -1,0 +1,220 @@
+import t from 'tap';
+import { v7 as uuidv7 } from 'uuid';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { insertKey, startTestEdge } from '../edge-fixture.js';
+
+t.test('health answers without a key, and says when the service or its database is not well', async (t) => {
+  const { call, system } = await startTestEdge(t);
+  const ok = await call('GET', '/healthz?anything=1', { key: '' });
+  t.equal(ok.status, 200);
+  t.strictSame(ok.json, { status: 'ok' });
+  t.notOk(ok.headers['cache-control']);
+  system.state = 'failed';
+  const failed = await call('GET', '/healthz', { key: '' });
+  t.equal(failed.status, 503);
+  t.strictSame(failed.json, { status: 'unavailable' });
+});
+
+t.test('a request is refused by the first check it fails, in the order that was decided', async (t) => {
+  const { call, db, workspaceId } = await startTestEdge(t, { gateway: { id: 'gw', secret: 'shh' } });
+  const reader = await insertKey(db, workspaceId, ['operations:read']);
+  const writer = await insertKey(db, workspaceId, ['operations:write']);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const gateway = { 'gateway-access-client-id': 'gw', 'gateway-access-client-secret': 'shh' };
+  const named = { ...gateway, 'user-agent': 'test/1' };
+  const path = `/v1/connections/${id}/operations`;
+  const send = { capability: 'social.message.send', input: {} };
+
+  const steps: [what: string, method: string, path: string, options: object, status: number, code: string][] = [
+    ['no gateway headers', 'PUT', '/v1/nothing', { key: '' }, 401, 'gateway_unauthorized'],
+    [
+      'wrong gateway secret',
+      'GET',
+      '/healthz',
+      { key: '', headers: { ...named, 'gateway-access-client-secret': 'x' } },
+      401,
+      'gateway_unauthorized',
+    ],
+    ['no user agent', 'PUT', '/v1/nothing', { key: '', headers: gateway }, 403, 'user_agent_required'],
+    ['no key', 'PUT', '/v1/nothing', { key: '', headers: named }, 401, 'unauthorized'],
+    ['a key of another form', 'PUT', '/v1/nothing', { key: 'cs_short', headers: named }, 401, 'unauthorized'],
+    ['an unknown key', 'PUT', '/v1/nothing', { key: `cs_${'a'.repeat(43)}`, headers: named }, 401, 'unauthorized'],
+    ['no route', 'PUT', '/v1/nothing', { key: reader, headers: named }, 404, 'not_found'],
+    ['wrong method', 'PUT', path, { key: reader, headers: named }, 405, 'method_not_allowed'],
+    [
+      'no scope',
+      'POST',
+      `/v1/connections/${uuidv7()}/operations`,
+      { key: reader, headers: named, body: '{' },
+      403,
+      'forbidden',
+    ],
+    [
+      'no resource',
+      'POST',
+      `/v1/connections/${uuidv7()}/operations`,
+      { key: writer, headers: named, body: 'x'.repeat(3_000_000) },
+      404,
+      'not_found',
+    ],
+    [
+      'too large',
+      'POST',
+      path,
+      { key: writer, headers: { ...named, 'content-type': 'text/plain' }, body: 'x'.repeat(3_000_000) },
+      413,
+      'body_too_large',
+    ],
+    [
+      'wrong media type',
+      'POST',
+      path,
+      { key: writer, headers: { ...named, 'content-type': 'text/plain' }, body: '{' },
+      415,
+      'unsupported_media_type',
+    ],
+    ['no JSON', 'POST', path, { key: writer, headers: named, body: '{' }, 400, 'invalid_json'],
+    ['no social:send', 'POST', path, { key: writer, headers: named, body: send }, 403, 'forbidden'],
+    [
+      'invalid body',
+      'POST',
+      path,
+      { key: writer, headers: named, body: { capability: 'nope', input: {} } },
+      400,
+      'validation_error',
+    ],
+  ];
+  for (const [what, method, target, options, status, code] of steps) {
+    const reply = await call(method, target, options);
+    t.equal(reply.status, status, what);
+    t.equal(reply.json.code, code, what);
+    t.ok(reply.headers['x-request-id'], what);
+  }
+});
+
+t.test('without a gateway no gateway headers and no user agent are asked for', async (t) => {
+  const { call } = await startTestEdge(t);
+  t.equal((await call('GET', '/v1/connections')).status, 200);
+});
+
+t.test('routes are found exactly, and a wrong method is told the right ones', async (t) => {
+  const { call } = await startTestEdge(t);
+  for (const path of ['/', '/nothing', '/healthz/', '/v1x'])
+    t.equal((await call('GET', path, { key: '' })).status, 404, path);
+  for (const path of ['/v1', '/v1/', '/v1/nothing']) t.equal((await call('GET', path, { key: '' })).status, 401, path);
+  for (const path of ['/v1/connections/', '/v1//connections', '/v1/connections/%zz', '/v1/connections/not-an-id']) {
+    t.equal((await call('GET', path)).status, 404, path);
+  }
+  const wrong = await call('DELETE', '/v1/connections');
+  t.equal(wrong.status, 405);
+  t.equal(wrong.headers.allow, 'GET, POST');
+  t.equal((await call('HEAD', '/v1/connections')).status, 405);
+  t.equal((await call('OPTIONS', '/healthz', { key: '' })).headers.allow, 'GET');
+});
+
+t.test('every answer carries a request id: the printable one that was sent, or a new one', async (t) => {
+  const { call } = await startTestEdge(t);
+  const given = await call('GET', '/v1/connections', { headers: { 'x-request-id': 'abc 123' } });
+  t.equal(given.headers['x-request-id'], 'abc 123');
+  t.equal(given.headers['cache-control'], 'no-store');
+  const long = await call('GET', '/v1/nothing', { headers: { 'x-request-id': 'x'.repeat(129) } });
+  t.match(long.headers['x-request-id'], /^[0-9a-f-]{36}$/);
+});
+
+t.test(
+  'a key serves its own workspace, its own scopes, and only while it is neither revoked nor expired',
+  async (t) => {
+    const { call, db, workspaceId } = await startTestEdge(t);
+    const { id } = await insertSimulated(db, workspaceId, 'ann');
+    const stranger = await insertKey(db, await insertWorkspace(db));
+    t.equal((await call('GET', `/v1/connections/${id}`)).status, 200);
+    t.equal((await call('GET', `/v1/connections/${id}`, { key: stranger })).status, 404);
+    t.strictSame((await call('GET', '/v1/connections', { key: stranger })).json, { connections: [] });
+
+    const eventsOnly = await insertKey(db, workspaceId, ['events:read']);
+    t.equal((await call('GET', '/v1/connections', { key: eventsOnly })).status, 403);
+
+    const expired = await insertKey(db, workspaceId);
+    await db.query(
+      'expire',
+      `update api_key set expires_at = now() - interval '1 second' where key_hash = sha256($1)`,
+      [Buffer.from(expired)],
+    );
+    t.equal((await call('GET', '/v1/connections', { key: expired })).status, 401);
+  },
+);
+
+t.test(
+  'a body is refused for what it is: invalid JSON, no object, no UTF-8, unknown keys, text that cannot be stored',
+  async (t) => {
+    const { call } = await startTestEdge(t);
+    for (const body of ['', '{', '[]', '"x"', 'null', Buffer.from([0x7b, 0xff, 0x7d])]) {
+      const reply = await call('POST', '/v1/connections', { body });
+      t.equal(reply.status, 400, String(body));
+      t.equal(reply.json.code, 'invalid_json', String(body));
+    }
+    const actor = { kind: 'person', id: 'ann' };
+    const unknown = await call('POST', '/v1/connections', {
+      body: { provider: 'simulated', external_actor: actor, extra: 1 },
+    });
+    t.equal(unknown.status, 400);
+    t.strictSame(unknown.json.errors, [{ path: 'body.extra', expected: 'no such field' }]);
+    for (const escaped of ['\\u0000', '\\ud800']) {
+      const text = `{"provider":"social","username":"a","password":"p${escaped}","region":"US"}`;
+      t.equal((await call('POST', '/v1/connections', { body: text })).status, 400, escaped);
+    }
+    const typed = await call('POST', '/v1/connections', {
+      body: { provider: 'simulated', external_actor: actor },
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    });
+    t.equal(typed.status, 201);
+  },
+);
+
+t.test('an error says where, and what was expected there', async (t) => {
+  const { call } = await startTestEdge(t);
+  const create = await call('POST', '/v1/connections', { body: { provider: 'simulated', external_actor: null } });
+  t.strictSame(create.json.errors, [{ path: 'body.external_actor', expected: 'an object', value: null }]);
+  const mine = await call('GET', '/v1/operations?connection_id=mine');
+  t.match(mine.json.errors, [{ path: 'query.connection_id', expected: /UuidText/ }], 'a type of ours by its name');
+  const list = await call('GET', '/v1/operations?limit=x&status=done');
+  t.strictSame(
+    list.json.errors.map((error) => [error.path, error.value]),
+    [
+      ['query.status', 'done'],
+      ['query.limit', 'x'],
+    ],
+  );
+  t.equal(list.json.errors[1]?.expected, 'number & Type<"uint32"> & Minimum<1> & Maximum<100>');
+});
+
+t.test('secrets are never repeated in an error', async (t) => {
+  const { call } = await startTestEdge(t);
+  const reply = await call('POST', '/v1/connections', {
+    body: { provider: 'social', username: 'ann', password: 'hunter2\n', region: 'USA' },
+  });
+  t.equal(reply.status, 400);
+  t.notMatch(reply.text, /hunter2/);
+  t.match(reply.json.errors, [{ path: 'body.password' }, { path: 'body.region', value: 'USA' }]);
+});
+
+t.test('a route without input takes an empty body or {} and no query', async (t) => {
+  const { call, db, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  t.equal((await call('POST', `/v1/connections/${id}/disconnect`)).status, 200);
+  t.equal((await call('POST', `/v1/connections/${id}/disconnect`, { body: {} })).status, 200);
+  t.strictSame((await call('POST', `/v1/connections/${id}/disconnect`, { body: { a: 1 } })).json.errors, [
+    { path: 'body.a', expected: 'no such field' },
+  ]);
+  t.equal((await call('GET', '/v1/connections?a=1')).json.code, 'validation_error');
+});
+
+t.test('a key that asks too often is told when to come back', async (t) => {
+  const { call } = await startTestEdge(t, { rateLimitPerSecond: 2 });
+  const replies = await Promise.all([1, 2, 3, 4].map(() => call('GET', '/v1/connections')));
+  const refused = replies.filter((reply) => reply.status === 429);
+  t.ok(refused.length >= 1);
+  t.equal(refused[0]?.json.code, 'rate_limited');
+  t.equal(refused[0]?.headers['retry-after'], '1');
+  t.equal((await call('GET', '/healthz', { key: '' })).status, 200);
+});

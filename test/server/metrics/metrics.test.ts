@@ -1,0 +1,129 @@
+import t from 'tap';
+import { ATTEMPT_BOUNDS_s, AttemptCounters, LATENCY_BOUNDS_s } from '../../../actors/deliveries/counters.js';
+import type { HostStats } from '../../../actors/messages.js';
+import type { SystemStatus } from '../../../actors/system.js';
+import type { BrowserStats } from '../../../browser-pool/messages.js';
+import { type MetricsSource, startMetrics } from '../../../server/metrics/metrics.js';
+
+const host = (
+  finished: Record<string, number>,
+  deliveries = new AttemptCounters(),
+  oldest_pending_s = 0,
+): HostStats => ({
+  submitted: 5,
+  started: 0,
+  finished,
+  connections: 3,
+  queued: 0,
+  running: 1,
+  listeners: 0,
+  deliveries: {
+    ...deliveries.counted(),
+    in_flight: 4,
+    waiting: 0,
+    subscriptions: 0,
+    oldest_pending_s,
+  },
+});
+
+t.test('a scrape adds the threads up, and a thread that was replaced counts from zero', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
+  let hosts = [host({ succeeded: 10 }), host({ succeeded: 1, failed: 2 })];
+  const source: MetricsSource = { status: () => status, stats: () => ({ hosts, browsers: [] }) };
+  const metrics = await startMetrics(0, source);
+  t.teardown(() => metrics.stop());
+  const scrape = async () => (await fetch(`${metrics.url}/metrics`)).text();
+
+  metrics.observe({ method: 'GET', route: '/v1/operations/{operation_id}', status: 200, seconds: 0.01 });
+  metrics.observe({ method: 'BREW', route: null, status: 404, seconds: 0.01 });
+  const first = await scrape();
+  t.match(first, /^operations_finished_total\{status="succeeded"\} 11$/m);
+  t.match(first, /^connection_actors 6$/m);
+  t.match(first, /^deliveries_in_flight 8$/m);
+  t.match(first, /^node_partitions 64$/m);
+  t.match(first, /_count\{method="GET",route="\/v1\/operations\/\{operation_id\}",status="200"\} 1$/m);
+  t.match(first, /_count\{method="other",route="none",status="404"\} 1$/m, 'what clients make up is no label');
+
+  hosts = [host({ succeeded: 4 }), host({ succeeded: 2, failed: 2 })];
+  const second = await scrape();
+  t.match(second, /^operations_finished_total\{status="succeeded"\} 16$/m);
+  t.match(second, /^operations_finished_total\{status="failed"\} 2$/m);
+});
+
+t.test('each browser thread tells what its browser weighs and how many pages it keeps', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 1, browserThreads: 2 };
+  const counts = { contexts: 3, pages: 1, running: 1, queued: 0, restarts: 0 };
+  const browsers: BrowserStats[] = [
+    { browser: 'running', ...counts, warm_pages: 4, memory_mib: 312 },
+    { browser: 'none', ...counts, warm_pages: 0, memory_mib: 0 },
+  ];
+  const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts: [], browsers }) });
+  t.teardown(() => metrics.stop());
+  const text = await (await fetch(`${metrics.url}/metrics`)).text();
+  t.match(text, /^browser_memory_mib\{thread="0"\} 312$/m);
+  t.match(text, /^browser_memory_mib\{thread="1"\} 0$/m);
+  t.match(text, /^browser_warm_pages\{thread="0"\} 4$/m);
+  t.match(text, /^browser_contexts 6$/m, 'the rest is added up');
+});
+
+t.test('deliveries are told by outcome, class of error, duration and latency, within bounded labels', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
+  const [one, other] = [new AttemptCounters(), new AttemptCounters()];
+  const delivered = { outcome: 'delivered', status_code: 204, error: null } as const;
+  const failed = { outcome: 'failed', status_code: null } as const;
+  one.count({ ...delivered, duration_ms: 5 }, 9_000);
+  one.count({ ...failed, error: 'dns', duration_ms: 2 }, 10);
+  one.count({ ...failed, error: 'timeout', duration_ms: 15_004 }, 20_000);
+  other.count({ ...delivered, duration_ms: 30 }, -3);
+  let hosts = [host({}, one, 2.5), host({}, other, 31)];
+  const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts, browsers: [] }) });
+  t.teardown(() => metrics.stop());
+  const scrape = async () => (await fetch(`${metrics.url}/metrics`)).text();
+
+  const first = await scrape();
+  t.match(first, /^delivery_attempts_total\{outcome="delivered",error="none"\} 2$/m);
+  t.match(first, /^delivery_attempts_total\{outcome="failed",error="dns"\} 1$/m);
+  t.match(first, /^delivery_attempts_total\{outcome="failed",error="blocked"\} 0$/m, 'every class from the start');
+  t.match(first, /^# TYPE delivery_attempt_duration_seconds histogram$/m);
+  t.match(first, /^delivery_attempt_duration_seconds_bucket\{outcome="delivered",le="0.005"\} 1$/m);
+  t.match(first, /^delivery_attempt_duration_seconds_bucket\{outcome="delivered",le="0.05"\} 2$/m);
+  t.match(first, /^delivery_attempt_duration_seconds_bucket\{outcome="failed",le="15"\} 1$/m);
+  t.match(first, /^delivery_attempt_duration_seconds_bucket\{outcome="failed",le="\+Inf"\} 2$/m);
+  t.match(first, /^delivery_attempt_duration_seconds_count\{outcome="failed"\} 2$/m);
+  t.match(first, /^delivery_latency_seconds_bucket\{le="0.01"\} 1$/m, 'a clock that is behind counts as no time');
+  t.match(first, /^delivery_latency_seconds_bucket\{le="10"\} 2$/m);
+  t.match(first, /^delivery_latency_seconds_sum 9$/m);
+  t.match(first, /^delivery_oldest_pending_seconds 31$/m, 'the oldest of all threads');
+  const series = first.match(/^delivery_\w+(\{.*\})? /gm) ?? [];
+  t.equal(series.length, 1 + 12 + 2 * (ATTEMPT_BOUNDS_s.length + 3) + LATENCY_BOUNDS_s.length + 3);
+  t.notMatch(await scrape(), /^delivery_latency_seconds_count [^2]$/m, 'a second look counts nothing twice');
+
+  const replaced = new AttemptCounters();
+  replaced.count({ ...delivered, duration_ms: 1 }, 40);
+  hosts = [host({}, replaced), host({}, other)];
+  const second = await scrape();
+  t.match(second, /^delivery_attempt_duration_seconds_count\{outcome="delivered"\} 3$/m);
+  t.match(second, /^delivery_attempt_duration_seconds_count\{outcome="failed"\} 2$/m, 'nothing is taken back');
+  t.match(second, /^delivery_oldest_pending_seconds 0$/m);
+});
+
+t.test('a port in use is said in one error, with the variable that decides it', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
+  const source: MetricsSource = { status: () => status, stats: () => ({ hosts: [], browsers: [] }) };
+  const metrics = await startMetrics(0, source);
+  t.teardown(() => metrics.stop());
+  const port = Number(new URL(metrics.url).port);
+  await t.rejects(startMetrics(port, source), { message: /^METRICS_PORT: .* the port is in use/ });
+});
+
+t.test('readiness follows the state of the node', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
+  const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts: [], browsers: [] }) });
+  t.teardown(() => metrics.stop());
+  const ready = await fetch(`${metrics.url}/readyz`);
+  t.equal(ready.status, 200);
+  t.match(await ready.json(), { state: 'running', partitions: 64 });
+  status.state = 'draining';
+  t.equal((await fetch(`${metrics.url}/readyz`)).status, 503);
+  t.equal((await fetch(`${metrics.url}/other`)).status, 404);
+});

@@ -1,0 +1,123 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { type Config, ConfigError, readConfig } from '../../../server/start/config.js';
+import { loadEncryptionKeys } from '../../../server/start/encryption-keys.js';
+
+const machine = { cores: 4, terminal: false };
+const read = (env: Record<string, string>): Config => readConfig(env, machine);
+const KEY = `one:${Buffer.alloc(32, 1).toString('base64')}`;
+
+t.test('an empty environment gives the defaults of the machine', async (t) => {
+  t.match(read({}), {
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: resolve('.data'),
+    databaseUrl: null,
+    encryptionKeys: null,
+    gateway: null,
+    provider: { kind: 'sandbox' },
+    actorThreads: 3,
+    browserThreads: 2,
+    callbackAllowedNetworks: null,
+    callbackDnsServers: null,
+    metricsPort: 9090,
+    log: { level: 'info', format: 'json' },
+    announce: 'banner',
+    rateLimitPerSecond: null,
+  });
+  t.equal(readConfig({}, { cores: 1, terminal: false }).actorThreads, 1, 'one core still gets a thread');
+  t.equal(readConfig({}, { cores: 96, terminal: false }).actorThreads, 8, 'threads are capped');
+  t.equal(readConfig({}, { cores: 4, terminal: true }).log.format, 'pretty');
+});
+
+t.test('what is given is taken, and unknown variables are left alone', async (t) => {
+  const config = read({
+    PORT: '0',
+    DATABASE_URL: 'postgres://u:p@db/x',
+    ENCRYPTION_KEYS: KEY,
+    GATEWAY_CLIENT_ID: 'id',
+    GATEWAY_CLIENT_SECRET: 'secret',
+    ACTOR_THREADS: '12',
+    CALLBACK_ALLOWED_NETWORKS: '127.0.0.0/8, ::1/128',
+    CALLBACK_DNS_SERVERS: '127.0.0.1:5353, [::1]:53,9.9.9.9',
+    LOG_FORMAT: 'json',
+    RATE_LIMIT_PER_SECOND: '50',
+    HOST: '',
+    SOMETHING_ELSE: 'x',
+  });
+  t.match(config, {
+    host: '127.0.0.1',
+    port: 0,
+    databaseUrl: 'postgres://u:p@db/x',
+    encryptionKeys: [{ id: 'one' }],
+    gateway: { clientId: 'id', clientSecret: 'secret' },
+    actorThreads: 12,
+    callbackAllowedNetworks: ['127.0.0.0/8', '::1/128'],
+    callbackDnsServers: ['127.0.0.1:5353', '[::1]:53', '9.9.9.9'],
+    announce: 'json',
+    rateLimitPerSecond: 50,
+  });
+});
+
+t.test('a value that cannot be used is one line that names the variable, the value and what is wanted', async (t) => {
+  const refused: [Record<string, string>, RegExp][] = [
+    [{ PORT: 'http' }, /^PORT has "http", it wants a port from 0 to 65535/],
+    [{ PORT: '65536' }, /^PORT has "65536"/],
+    [{ PORT: '1e3' }, /^PORT has "1e3"/],
+    [{ METRICS_PORT: '-1' }, /^METRICS_PORT has "-1"/],
+    [{ ACTOR_THREADS: '0' }, /^ACTOR_THREADS has "0", it wants a whole number from 1 to 64$/],
+    [{ BROWSER_THREADS: '1.5' }, /^BROWSER_THREADS/],
+    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL has "loud", it wants trace, debug/],
+    [{ LOG_FORMAT: 'xml' }, /^LOG_FORMAT has "xml", it wants json or pretty$/],
+    [{ RATE_LIMIT_PER_SECOND: '0' }, /^RATE_LIMIT_PER_SECOND/],
+    [{ PROVIDER: '/no/such/site.js' }, /^PROVIDER has "\/no\/such\/site.js", it wants "sandbox" or the path/],
+    [{ BROWSER_PATH: '/' }, /^BROWSER_PATH has "\/"/],
+    [{ CALLBACK_ALLOWED_NETWORKS: '127.0.0.1' }, /^CALLBACK_ALLOWED_NETWORKS has "127.0.0.1"/],
+    [{ CALLBACK_CA_FILE: 'package.json' }, /^CALLBACK_CA_FILE has "package.json" \(no certificate in it\)/],
+    [{ CALLBACK_DNS_SERVERS: 'dns.example' }, /^CALLBACK_DNS_SERVERS has "dns.example", it wants addresses such as/],
+    [{ CALLBACK_DNS_SERVERS: '9.9.9.9,127.0.0.1:0' }, /^CALLBACK_DNS_SERVERS has "127.0.0.1:0"/],
+    [{ CALLBACK_DNS_SERVERS: '127.0.0.1:65536' }, /^CALLBACK_DNS_SERVERS has "127.0.0.1:65536"/],
+    [{ CALLBACK_DNS_SERVERS: '::1' }, /^CALLBACK_DNS_SERVERS has "::1"/],
+    [{ CALLBACK_DNS_SERVERS: '9.9.9.9/32' }, /^CALLBACK_DNS_SERVERS has "9.9.9.9\/32"/],
+    [{ CALLBACK_DNS_SERVERS: '9.9.9.9,' }, /^CALLBACK_DNS_SERVERS has ""/],
+    [{ GATEWAY_CLIENT_ID: 'id' }, /^GATEWAY_CLIENT_SECRET is not set, it wants to be set together/],
+    [{ GATEWAY_CLIENT_SECRET: 's' }, /^GATEWAY_CLIENT_ID is not set/],
+  ];
+  for (const [env, line] of refused) {
+    const error = t.throws(() => read(env), { message: line }) as unknown as Error;
+    t.ok(error instanceof ConfigError);
+    t.notMatch(error.message, /\n/);
+  }
+});
+
+t.test('a refusal never shows the value of a secret', async (t) => {
+  for (const env of [
+    { DATABASE_URL: 'mysql://user:hunter2@db' },
+    { ENCRYPTION_KEYS: 'one:hunter2' },
+    { ENCRYPTION_KEYS: 'hunter2' },
+    { ENCRYPTION_KEYS: `${KEY},${KEY}` },
+    { GATEWAY_CLIENT_SECRET: 'hunter2' },
+  ]) {
+    const error = t.throws(() => read(env)) as unknown as Error;
+    t.notMatch(error.message, /hunter2|AQEBAQ/);
+    t.match(error.message, new RegExp(`^(${Object.keys(env)[0]}|GATEWAY_CLIENT_ID)`));
+  }
+});
+
+t.test('keys: given ones win, the embedded database makes its own once, another database has none', async (t) => {
+  const dataDir = t.testdir();
+  const given = await loadEncryptionKeys(read({ ENCRYPTION_KEYS: KEY, DATA_DIR: dataDir }));
+  t.equal(given[0]?.id, 'one');
+  const [first, twin] = await Promise.all([
+    loadEncryptionKeys(read({ DATA_DIR: dataDir })),
+    loadEncryptionKeys(read({ DATA_DIR: dataDir })),
+  ]);
+  t.same(first, twin, 'two that start together agree');
+  t.same(await loadEncryptionKeys(read({ DATA_DIR: dataDir })), first, 'and so does the next start');
+  const file = join(dataDir, 'encryption-keys');
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  t.same(await loadEncryptionKeys(read({ DATABASE_URL: 'postgres://db/x', DATA_DIR: dataDir })), []);
+  writeFileSync(file, 'damaged');
+  await t.rejects(loadEncryptionKeys(read({ DATA_DIR: dataDir })), { message: /cannot be used/ });
+});

@@ -1,0 +1,118 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { banner, baseAddress, readyLine } from '../../../server/start/banner.js';
+import { type Config, readConfig } from '../../../server/start/config.js';
+import { ensureDemoKey, useSandboxProxies, withDemoReceiver } from '../../../server/start/first-run.js';
+import { activeProxyFor, listProxies, openProxy } from '../../../storage/connections/proxies.js';
+import { createLogger } from '../../../storage/log.js';
+import { SCOPES } from '../../../storage/model/records.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { findUsableKey, listWorkspaces, revokeKey } from '../../../storage/workspaces/workspaces.js';
+import { freshDatabase } from '../../fixture/database.js';
+
+const config = (t: Test, env: Record<string, string> = {}): Config => readConfig({ DATA_DIR: t.testdir(), ...env });
+const ring = keyRing([{ id: 'one', key: Buffer.alloc(32, 1) }]);
+const log = createLogger({ level: 'silent', format: 'json' }, {});
+const addresses = {
+  url: 'http://127.0.0.1:8080',
+  metricsUrl: 'http://127.0.0.1:9090',
+  sandboxControlUrl: 'http://127.0.0.1:7000',
+};
+
+t.test('the demo key has every scope and is the same at the next start', async (t) => {
+  const { db } = await freshDatabase(t);
+  const settings = config(t);
+  const key = (await ensureDemoKey(settings, db)) ?? '';
+  const row = await findUsableKey(db, key);
+  t.same(row?.scopes, SCOPES);
+  t.equal(await ensureDemoKey(settings, db), key);
+  const file = join(settings.dataDir, 'demo-key');
+  t.equal(readFileSync(file, 'utf8').trim(), key);
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  await revokeKey(db, row?.id ?? '');
+  const next = await ensureDemoKey(settings, db);
+  t.not(next, key, 'a revoked one is replaced');
+  t.equal((await listWorkspaces(db)).length, 1, 'in the same workspace');
+});
+
+t.test('a database given by address gets no demo key', async (t) => {
+  const { db, url } = await freshDatabase(t);
+  t.equal(await ensureDemoKey(config(t, { DATABASE_URL: url }), db), null);
+  t.same(await listWorkspaces(db), []);
+});
+
+t.test('a trial lets callbacks reach the receiver of this machine, and nothing else', async (t) => {
+  const trial = await withDemoReceiver(config(t));
+  t.match(trial.callbackAllowedNetworks, [/^127\.0\.0\.\d\/32$/]);
+  t.match(readFileSync(trial.callbackCaFile ?? '', 'utf8'), /BEGIN CERTIFICATE/);
+  const again = await withDemoReceiver({ ...trial, callbackAllowedNetworks: null, callbackCaFile: null });
+  t.same(again, trial, 'the same at the next start');
+  const said = config(t, { CALLBACK_ALLOWED_NETWORKS: '10.0.0.0/8' });
+  t.equal(await withDemoReceiver(said), said, 'what an operator says stays');
+  const shared = config(t, { DATABASE_URL: 'postgres://db/x' });
+  t.equal(await withDemoReceiver(shared), shared);
+});
+
+t.test('a restarted stand-in network keeps its proxies, at new addresses', async (t) => {
+  const { db } = await freshDatabase(t);
+  const network = (port: number) => ({
+    control_url: addresses.sandboxControlUrl,
+    origin: 'https://127.0.0.1:1',
+    ca_file: '/ca.pem',
+    spki: '',
+    proxies: ['US', 'DE'].map((region) => ({
+      region,
+      url: `http://127.0.0.1:${port}`,
+      username: 'gate',
+      password: `p${port}`,
+    })),
+  });
+  await useSandboxProxies(db, ring, network(1), log);
+  const before = await listProxies(db);
+  await useSandboxProxies(db, ring, network(2), log);
+  const after = await listProxies(db);
+  t.same(
+    after.map((row) => row.id),
+    before.map((row) => row.id),
+  );
+  const chosen = await activeProxyFor(db, 'us', 'any-connection');
+  t.match(chosen && openProxy(ring, chosen), { server: 'http://127.0.0.1:2', username: 'gate', password: 'p2' });
+});
+
+t.test('without an encryption key the service goes on without the stand-in network’s proxies', async (t) => {
+  const { db } = await freshDatabase(t);
+  const proxies = [{ region: 'US', url: 'http://127.0.0.1:1', username: 'gate', password: 'p' }];
+  const network = { control_url: '', origin: '', ca_file: '', spki: '', proxies };
+  await useSandboxProxies(db, keyRing([]), network, log);
+  t.same(await listProxies(db), []);
+});
+
+t.test('an address of IPv6 can be asked as it is printed', (t) => {
+  t.equal(baseAddress('127.0.0.1', 8080), 'http://127.0.0.1:8080');
+  t.equal(baseAddress('localhost', 8080), 'http://localhost:8080');
+  t.equal(new URL(baseAddress('::1', 8080)).host, '[::1]:8080');
+  t.end();
+});
+
+t.test('programs read one line, people read what to paste', async (t) => {
+  t.same(JSON.parse(readyLine(addresses)), {
+    ready: true,
+    url: addresses.url,
+    metrics_url: addresses.metricsUrl,
+    sandbox_control_url: addresses.sandboxControlUrl,
+  });
+  const settings = await withDemoReceiver(config(t));
+  const text = await banner(settings, addresses, 'cs_demo');
+  for (const part of [
+    addresses.url,
+    'KEY=cs_demo',
+    'social.login',
+    'social.people.search',
+    'callback_url',
+    '/stream',
+  ]) {
+    t.ok(text.includes(part), part);
+  }
+  t.notMatch(await banner(config(t, { DATABASE_URL: 'postgres://db/x' }), addresses, null), /KEY=/);
+});

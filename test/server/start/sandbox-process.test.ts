@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import t from 'tap';
+import { type SandboxReady, startSandbox } from '../../../server/start/sandbox-process.js';
+import { createLogger } from '../../../storage/log.js';
+
+const log = createLogger({ level: 'silent', format: 'json' }, {});
+
+t.test('the stand-in network comes up, comes back when it dies, and ends with the service', async (t) => {
+  const restarts = new EventTarget();
+  let restarted: SandboxReady | undefined;
+  const sandbox = await startSandbox({
+    dataDir: t.testdir(),
+    controlPort: 0,
+    log,
+    onRestart: async (ready) => {
+      restarted = ready;
+      restarts.dispatchEvent(new Event('restart'));
+    },
+  });
+  t.teardown(() => sandbox.stop());
+  const { ready, pid } = sandbox;
+  t.match(ready.proxies[0], { region: /^[A-Z]{2}$/, url: /^http:\/\/127\.0\.0\.1:\d+$/, username: String });
+  const health = async () => (await fetch(`${ready.control_url}/health`)).status;
+  t.equal(await health(), 200);
+
+  const back = once(restarts, 'restart');
+  process.kill(pid ?? 0, 'SIGKILL');
+  await back;
+  t.not(sandbox.pid, pid);
+  t.equal(restarted?.control_url, ready.control_url, 'steered at the same address');
+  t.equal(await health(), 200);
+
+  await sandbox.stop();
+  await t.rejects(health());
+});
+
+t.test('one that cannot start says why', async (t) => {
+  const taken = await startSandbox({ dataDir: t.testdir(), controlPort: 0, log, onRestart: async () => {} });
+  t.teardown(() => taken.stop());
+  const controlPort = Number(new URL(taken.ready.control_url).port);
+  const second = startSandbox({ dataDir: t.testdir(), controlPort, log, onRestart: async () => {} });
+  await t.rejects(second, { message: /^the stand-in network did not start: .*EADDRINUSE/ });
+});
