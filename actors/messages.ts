@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { ThreadDeliveryStats } from './deliveries/thread.js';
+import type { ThreadDeliveryStats } from './deliveries/deliveries.js';
 import type { Signal, Submission, SubmitOutcome } from './system.js';
 
 /** What the main thread and an actor host say to each other, in batched envelopes. */

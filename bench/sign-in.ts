@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import type { ProxyTarget } from '../browser-pool/messages.js';
-import { tunnel } from '../browser-pool/social/access/tunnel.js';
+import { tunnel } from '../browser-pool/social/access/proxy-agent.js';
 import type { Site } from '../browser-pool/social/site/site.js';
 
 /** Signs accounts in at the site without a browser, through one proxy. */

@@ -7,7 +7,7 @@ import { changeConnection } from '../storage/connections/session-effects.js';
 import type { Database } from '../storage/postgres/database.js';
 import { type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { sessionContext } from '../storage/secrets/sealing.js';
-import { inTurn } from './in-turn.js';
+import { inTurn } from './map-concurrent.js';
 import type { BenchService } from './service.js';
 import { openSignIn, type SignIn } from './sign-in.js';
 

@@ -1,6 +1,6 @@
 import { errors } from 'playwright';
 import type { OperationErrorCode } from '../storage/model/errors.js';
-import { LeaseRefused } from './lease-queue.js';
+import { LeaseRefused } from './fair-semaphore.js';
 import type { SessionEffects } from './messages.js';
 
 /** What ends a run without a result. Details go to the caller of the API: they never hold text of a page or an error. */

@@ -6,7 +6,7 @@ import { BrowserKeeper } from './chromium/browser-keeper.js';
 import { Contexts } from './contexts/contexts.js';
 import { WarmPages } from './contexts/warm-pages.js';
 import { browserUnavailable, RunFailure } from './failures.js';
-import { LeaseQueue } from './lease-queue.js';
+import { LeaseQueue } from './fair-semaphore.js';
 import { POOL_LIMITS, type PoolLimits, STATS_INTERVAL_MS } from './limits.js';
 import type { BrowserStats, FromBrowser, ToBrowser } from './messages.js';
 import type { Programs } from './program.js';

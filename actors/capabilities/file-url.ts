@@ -1,4 +1,4 @@
-import { isOwnAddress } from '../../browser-pool/social/site/own-address.js';
+import { isOwnAddress } from '../../browser-pool/social/site/provider-url.js';
 import type { FieldError } from '../../storage/model/errors.js';
 import { type InputContext, refuse } from './entry.js';
 

@@ -10,7 +10,7 @@ import {
   type SearchStart,
 } from './fields.js';
 import type { Profile } from './identity.js';
-import { STORABLE, storable } from './json.js';
+import { STORABLE, storable } from './pg-safe-json.js';
 
 /**
  * The recruiter's typeahead and candidate search (spec: "Discovery and search"). At submission a filter only has

@@ -12,7 +12,7 @@ import {
   type Text,
 } from './fields.js';
 import { refineUrl } from './file-url.js';
-import { STORABLE, storable } from './json.js';
+import { STORABLE, storable } from './pg-safe-json.js';
 
 /** The three sends and file download (spec: "Sending and files"). */
 

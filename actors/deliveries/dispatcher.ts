@@ -2,12 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
-import { AttemptLedger } from './attempt-ledger.js';
 import type { DeliveryStats } from './counters.js';
+import { AttemptLedger } from './delivery-batches.js';
 import { REST_again_ms, SLOT_finishing, THREAD_remembered, THREAD_subscriptions } from './limits.js';
 import type { AttemptResult } from './sender.js';
+import { Turns } from './slot-scheduler.js';
 import { SubscriptionActor } from './subscription-actor.js';
-import { Turns } from './turns.js';
 
 export interface DispatcherOptions extends AttemptOptions {
   db: Database;

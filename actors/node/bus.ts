@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../../storage/log.js';
-import { notifySignals, SIGNAL_CHANNEL } from '../../storage/partitions/signals.js';
+import { notifySignals, SIGNAL_CHANNEL } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';

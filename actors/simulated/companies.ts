@@ -1,5 +1,5 @@
 import type { Company } from '../capabilities/identity.js';
-import { between, draw, mix, pick } from './draw.js';
+import { between, draw, mix, pick } from './seeded-random.js';
 import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, LOCATIONS } from './vocabulary.js';
 
 /** Letter codes of company sizes with their upper bounds (spec: `company_sizes`). */

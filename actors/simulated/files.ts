@@ -1,5 +1,5 @@
-import { type Answering, answer } from './ask.js';
-import { draw } from './draw.js';
+import { type Answering, answer } from './request.js';
+import { draw } from './seeded-random.js';
 
 /** Files of the simulated network: every address holds one, always the same. */
 

@@ -1,8 +1,8 @@
-import { acquaintance, distanceTo, membersThatAre, since } from './acquaintance.js';
-import { type Answering, answer } from './ask.js';
 import { companyFor } from './companies.js';
 import { hashIdOf } from './names.js';
 import * as people from './people.js';
+import { acquaintance, distanceTo, membersThatAre, since } from './relationship.js';
+import { type Answering, answer } from './request.js';
 
 /** Identity, profiles, connections and companies of the simulated network. */
 

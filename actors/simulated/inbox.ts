@@ -1,10 +1,10 @@
 import * as stored from '../../storage/operations/simulated-network.js';
 import type { Conversation, ConversationsSearchInput } from '../capabilities/conversations.js';
-import { distanceTo, type Self } from './acquaintance.js';
-import { type Answering, answer, invalid } from './ask.js';
+import { type Category, type PastConversation, pastConversations, pastMessages } from './message-history.js';
 import { conversationWith, participantOf, publicIdOf } from './names.js';
-import { type Category, type PastConversation, pastConversations, pastMessages } from './past.js';
 import { nameOf } from './people.js';
+import { distanceTo, type Self } from './relationship.js';
+import { type Answering, answer, invalid } from './request.js';
 import { withoutTriggers } from './triggers.js';
 
 /**

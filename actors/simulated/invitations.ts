@@ -1,10 +1,10 @@
 import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-network.js';
 import type { SentInvitation } from '../capabilities/identity.js';
 import type { Outcome } from '../operations/execution.js';
-import { acquaintance, membersThatAre, since } from './acquaintance.js';
-import { type Answering, answer } from './ask.js';
 import { publicIdOf } from './names.js';
 import { headlineOf, nameOf, type Person, personBySlug } from './people.js';
+import { acquaintance, membersThatAre, since } from './relationship.js';
+import { type Answering, answer } from './request.js';
 
 /**
  * Invitations. One to another simulated connection of the workspace is accepted at once: the inviting connection

@@ -1,11 +1,11 @@
 import type { JobFilters, JobRow, JobsSearchInput } from '../capabilities/discovery.js';
-import { acquaintance, PAST_END_MS, type Self } from './acquaintance.js';
-import { type Answering, answer } from './ask.js';
 import { companyFor } from './companies.js';
 import { allOf, type Criteria, contains, matcher, page } from './criteria.js';
 import { allJobs, descriptionOf, type Job } from './jobs.js';
 import { allMembers, word } from './people.js';
 import { DEFAULT_COUNT } from './people-search.js';
+import { acquaintance, PAST_END_MS, type Self } from './relationship.js';
+import { type Answering, answer } from './request.js';
 import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, JOB_FUNCTIONS, LOCATIONS, TITLES } from './vocabulary.js';
 
 /** Jobs search (spec: "Discovery and search"). What the provider's codes mean is settled here, for lack of one. */

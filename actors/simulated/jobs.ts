@@ -1,6 +1,6 @@
-import { DAY_MS, PAST_END_MS } from './acquaintance.js';
 import { companyFor } from './companies.js';
-import { between, draw, pick } from './draw.js';
+import { DAY_MS, PAST_END_MS } from './relationship.js';
+import { between, draw, pick } from './seeded-random.js';
 import { COMPANIES, LOCATIONS, TITLES } from './vocabulary.js';
 
 /** A posting of the simulated network. Codes are texts, as filters carry them. */

@@ -1,9 +1,9 @@
 import { readMessages, type StoredMessage } from '../../storage/operations/simulated-network.js';
 import { type Message, readConversationUrn } from '../capabilities/conversations.js';
-import type { Self } from './acquaintance.js';
-import { type Answering, answer, invalid } from './ask.js';
+import { pastConversation, pastMessages } from './message-history.js';
 import { participantOf } from './names.js';
-import { pastConversation, pastMessages } from './past.js';
+import type { Self } from './relationship.js';
+import { type Answering, answer, invalid } from './request.js';
 
 /** Messages of a conversation, newest first: those its events remember, then its past. */
 

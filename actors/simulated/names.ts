@@ -1,5 +1,5 @@
 import { isProviderId } from '../capabilities/fields.js';
-import { draw } from './draw.js';
+import { draw } from './seeded-random.js';
 
 /**
  * How the simulated network names people and conversations. Nothing is looked up: an id can be read back into what

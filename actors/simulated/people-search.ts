@@ -1,9 +1,9 @@
 import type { PeopleFilters, PersonRow } from '../capabilities/discovery.js';
-import { connectedTo, distanceTo, type Self } from './acquaintance.js';
-import { type Answering, answer } from './ask.js';
 import { allOf, type Criteria, contains, matcher, page } from './criteria.js';
-import { draw, mix } from './draw.js';
 import * as people from './people.js';
+import { connectedTo, distanceTo, type Self } from './relationship.js';
+import { type Answering, answer } from './request.js';
+import { draw, mix } from './seeded-random.js';
 import { COMPANIES, ID_BASE, SCHOOLS, SERVICE_CATEGORIES } from './vocabulary.js';
 
 /** Ordinary people search (spec: "Discovery and search", the table of its filters above the jobs'). */

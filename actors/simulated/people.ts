@@ -1,6 +1,6 @@
 import type { Education, Experience, Profile } from '../capabilities/identity.js';
-import { between, draw, mix, pick } from './draw.js';
 import { hashIdOf } from './names.js';
+import { between, draw, mix, pick } from './seeded-random.js';
 import * as vocabulary from './vocabulary.js';
 
 /** A member of the simulated network: places in the vocabularies rather than words, as filters compare those. */

@@ -1,12 +1,12 @@
 import type { Candidate, Facet } from '../capabilities/recruiter.js';
 import { type RecruiterFilters, validateRecruiterFilters } from '../capabilities/recruiter-filters.js';
-import { distanceTo, type Self } from './acquaintance.js';
-import { type Answering, answer } from './ask.js';
 import { sizeCodeOf } from './companies.js';
 import { allOf, type Criteria, contains, matcher } from './criteria.js';
-import { mix } from './draw.js';
 import * as people from './people.js';
 import { DEFAULT_COUNT } from './people-search.js';
+import { distanceTo, type Self } from './relationship.js';
+import { type Answering, answer } from './request.js';
+import { mix } from './seeded-random.js';
 import { COMPANIES, ID_BASE, SCHOOLS, SKILLS, TITLES, ZIP_CODES } from './vocabulary.js';
 
 /** The recruiter's candidate search (spec: the table "Recruiter search filters"). */

@@ -1,9 +1,9 @@
 import type { NewEvent } from '../../storage/model/records.js';
 import type { AnswerOf } from '../capabilities/signatures.js';
 import type { Outcome } from '../operations/execution.js';
-import { type Answering, type Ask, answer } from './ask.js';
 import { conversationWith, participantOf } from './names.js';
 import { nameOf, personBySlug } from './people.js';
+import { type Answering, type Ask, answer } from './request.js';
 
 /**
  * Messages and attachments. Each is recorded as `message_sent` on the sender's connection, which is how its conversation

@@ -1,7 +1,7 @@
 import type { ChallengeKind } from '../../storage/model/records.js';
 import type { Execution } from '../operations/execution.js';
-import { type Answering, answer } from './ask.js';
-import { pick } from './draw.js';
+import { type Answering, answer } from './request.js';
+import { pick } from './seeded-random.js';
 
 /** Login, health and recruiter contracts of a simulated connection: always ready, nothing to sign in to. */
 

@@ -1,7 +1,7 @@
 import type { TypeaheadItem, TypeaheadKind } from '../capabilities/discovery.js';
-import { type Answering, answer } from './ask.js';
 import { contains, page } from './criteria.js';
 import { allMembers, nameOf } from './people.js';
+import { type Answering, answer } from './request.js';
 import * as vocabulary from './vocabulary.js';
 
 /** Typeahead of the ordinary and the recruiter's search. The ids it gives are the ones the filters compare. */

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { fingerprint } from './data/draw.js';
+import { fingerprint } from './data/seeded-random.js';
 import { type Answer, notFound, redirect } from './http/answer.js';
 import type { Route } from './http/exchange.js';
 import { LIMITS } from './limits.js';

@@ -1,4 +1,4 @@
-import { Draw } from './data/draw.js';
+import { Draw } from './data/seeded-random.js';
 import { LIMITS } from './limits.js';
 import type { Post } from './post.js';
 import { messagePayload } from './post.js';

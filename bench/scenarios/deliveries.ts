@@ -1,6 +1,6 @@
 import typia from 'typia';
 import type { Posting } from '../callbacks/baseline.js';
-import { callbackGround, eventRecorder } from '../callbacks/ground.js';
+import { callbackGround, eventRecorder } from '../callbacks/fixture.js';
 import type { Tally } from '../callbacks/receiver.js';
 import { askProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';

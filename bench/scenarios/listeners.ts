@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import type { Signal } from '../../actors/system.js';
-import { notifySignals } from '../../storage/partitions/signals.js';
+import { notifySignals } from '../../storage/partitions/hints.js';
 import { ServiceApi } from '../api.js';
 import { control } from '../control.js';
-import { inTurn } from '../in-turn.js';
 import { machine } from '../machine.js';
+import { inTurn } from '../map-concurrent.js';
 import { type Held, held } from '../memory.js';
 import { quantileOf } from '../quantile.js';
 import { type BenchService, startService } from '../service.js';

@@ -3,14 +3,14 @@ import type { ChallengeKind } from '../../storage/model/records.js';
 import type { ContextLease, ContextOwner, Contexts } from '../contexts/contexts.js';
 import type { WarmPages } from '../contexts/warm-pages.js';
 import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from '../failures.js';
-import type { LeaseQueue } from '../lease-queue.js';
+import type { LeaseQueue } from '../fair-semaphore.js';
 import type { PoolLimits } from '../limits.js';
 import type { FromBrowser, ProxyTarget, SessionEffects, ToBrowser } from '../messages.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
 import { ActorAnswers, type Answered } from './actor-answers.js';
 import type { Artifacts } from './artifacts.js';
 import { RunPage } from './run-page.js';
-import { RunTurns } from './run-turns.js';
+import { RunTurns } from './run-slots.js';
 import { RunningTime } from './running-time.js';
 
 export type RunOrder = Extract<ToBrowser, { type: 'run' }>;

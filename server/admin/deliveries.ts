@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { subscriptionFigures } from '../../storage/deliveries/subscription-figures.js';
+import { subscriptionFigures } from '../../storage/deliveries/subscription-stats.js';
 import { Failure } from './answer.js';
 import { id } from './arguments.js';
 import type { Perform } from './session.js';

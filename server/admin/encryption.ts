@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { resealAll } from '../../storage/secrets/reseal.js';
+import { resealAll } from '../../storage/secrets/reencrypt.js';
 import { Failure } from './answer.js';
 import type { Perform } from './session.js';
 

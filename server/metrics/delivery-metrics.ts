@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { ATTEMPT_BOUNDS_s, LATENCY_BOUNDS_s } from '../../actors/deliveries/counters.js';
-import type { ThreadDeliveryStats } from '../../actors/deliveries/thread.js';
+import type { ThreadDeliveryStats } from '../../actors/deliveries/deliveries.js';
 import { ThreadHistogram, threadCounter } from './thread-counts.js';
 
 /**

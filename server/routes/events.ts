@@ -1,7 +1,7 @@
 import typia from 'typia';
 import { v4 as uuidv4 } from 'uuid';
 import { JSON_DEPTH } from '../../actors/capabilities/fields.js';
-import { shallow } from '../../actors/capabilities/json.js';
+import { shallow } from '../../actors/capabilities/pg-safe-json.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/deliveries/events.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';

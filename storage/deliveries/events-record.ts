@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { NewEvent } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import { JOB_COLUMNS, JOB_FOREVER } from '../postgres/jobs.js';
-import { storableJson } from '../postgres/storable-json.js';
+import { storableJson } from '../postgres/pg-safe-json.js';
 import { MAKE_DUE } from './delivery-queue.js';
 
 /** An event that was new, and how many deliveries came with it. */

@@ -1,7 +1,7 @@
 import type { AttemptPhase, AttemptStatus, Challenge, ConnectionRow, OperationStatus } from '../model/records.js';
 import { transition } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { storableJson } from '../postgres/storable-json.js';
+import { storableJson } from '../postgres/pg-safe-json.js';
 
 /**
  * The fenced writes of an operation's execution (design: "An operation's way", steps 4 to 6). Each takes a batch.

@@ -1,5 +1,5 @@
 import type { SessionEffects } from '../../browser-pool/messages.js';
-import type { Network } from './network.js';
+import type { Network } from '../fixture/network.js';
 import type { Line, Order, TestRun } from './pool.js';
 
 /** A connection as the actor keeps it: what it knows of its session, and orders that carry it. */

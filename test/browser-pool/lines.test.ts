@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { poolGround } from './ground.js';
+import { poolGround } from './fixture.js';
 
 t.test('sessions and lines', async (t) => {
   const { network, line, pool } = await poolGround(t, {

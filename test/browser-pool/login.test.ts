@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { poolGround } from './ground.js';
+import { poolGround } from './fixture.js';
 
 t.test('login', async (t) => {
   const { network, line } = await poolGround(t, { waiting_page_ms: 50 });

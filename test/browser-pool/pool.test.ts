@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
 import { POOL_LIMITS } from '../../browser-pool/limits.js';
+import { Network } from '../fixture/network.js';
 import { Account } from './account.js';
 import { browserProcesses } from './browser-processes.js';
-import { Network } from './network.js';
 import { Pool } from './pool.js';
 
 t.test('the pool', async (t) => {

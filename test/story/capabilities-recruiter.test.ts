@@ -1,6 +1,6 @@
 import t from 'tap';
+import { onceEach, type Row, socialGround } from '../fixture/social.js';
 import { profileOf } from './expected.js';
-import { onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('the recruiter side, from the choice of a contract to candidates', async (t) => {
   const { client, connection, visitor, read } = await socialGround(t, 'ada');

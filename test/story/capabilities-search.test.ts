@@ -1,6 +1,6 @@
 import t from 'tap';
+import { iso, onceEach, type Row, socialGround } from '../fixture/social.js';
 import { ids, STEPS } from './expected.js';
-import { iso, onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('searches find what the network finds, by every filter', async (t) => {
   const { client, connection, visitor, read } = await socialGround(t, 'ada');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { control, ledger } from '../fixture/client.js';
+import { onceEach, type Row, socialGround } from '../fixture/social.js';
 import { ids } from './expected.js';
-import { onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('conversations, sends and files', async (t) => {
   const { client, connection, username, sandboxUrl, visitor, read } = await socialGround(t, 'ada');

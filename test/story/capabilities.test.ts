@@ -1,6 +1,6 @@
 import t from 'tap';
+import { iso, onceEach, type Row, socialGround } from '../fixture/social.js';
 import { ids, profileOf } from './expected.js';
-import { iso, onceEach, type Row, socialGround } from './social-ground.js';
 
 t.test('who the account is and whom it knows, as the network says it', async (t) => {
   const { client, connection, visitor, read } = await socialGround(t, 'ada');

@@ -1,4 +1,4 @@
-import { iso, type Row } from './social-ground.js';
+import { iso, type Row } from '../fixture/social.js';
 
 /** Rows of the network as the API has to show them, written down from the specification. */
 

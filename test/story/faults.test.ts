@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { type Client, control, ledger, type Operation } from '../fixture/client.js';
 import { serviceGround, startService } from '../fixture/service.js';
-import { type Row, visitorOf } from './social-ground.js';
+import { type Row, visitorOf } from '../fixture/social.js';
 
 /** One capability under every fault; each on a connection of its own, all at once. */
 interface Case {

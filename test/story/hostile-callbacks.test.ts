@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
 import { authority, type Receiver, receiver } from '../actors/deliveries/receiver.js';
+import { EMPTY, type Trap, trap } from '../fixture/canary-listener.js';
 import type { Client } from '../fixture/client.js';
 import { type NameServer, nameServer, type ZoneRecord } from '../fixture/name-server.js';
+import { LURES, lure } from '../fixture/redirect-payloads.js';
 import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
-import { EMPTY, type Trap, trap } from '../fixture/trap.js';
+import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { HOSTILE, hostileZone } from './hostile-urls.js';
-import { LURES, lure } from './lures.js';
-import { attempts, connect, emit, subscribe, trusting } from './webhook-ground.js';
 
 /** The one address of this machine that counts as public here. Everything else is what callbacks must not reach. */
 const OPEN = '127.10.0.1';

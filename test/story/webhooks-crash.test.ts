@@ -10,7 +10,7 @@ import { authority, receiver } from '../actors/deliveries/receiver.js';
 import type { Client } from '../fixture/client.js';
 import { nameServer } from '../fixture/name-server.js';
 import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
-import { connect, emit, subscribe, trusting } from './webhook-ground.js';
+import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
 /** More than two batches of a bulk replay. */
 const BULK = 2_200;

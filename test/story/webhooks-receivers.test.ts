@@ -1,8 +1,8 @@
 import t from 'tap';
 import { receiver } from '../actors/deliveries/receiver.js';
 import { serviceGround, startService } from '../fixture/service.js';
+import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { ANSWERS, BELOW, certificates, onLoopback } from './misbehaving-receivers.js';
-import { attempts, connect, emit, subscribe, trusting } from './webhook-ground.js';
 
 /** Of one attempt (decision E3), and what a loaded machine may add to it. */
 const DEADLINE_ms = 15_000;

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { type Answer, authority, type Received, type Receiver, receiver } from '../actors/deliveries/receiver.js';
 import type { Client } from '../fixture/client.js';
 import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
-import { connect, emit, subscribe, trusting } from './webhook-ground.js';
+import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
 const SECRET = 'a secret of more than 32 characters';
 const certificates = await authority();

@@ -1,6 +1,6 @@
 import { cityOf } from '../data/biography.js';
 import type { Company } from '../data/companies.js';
-import { Draw } from '../data/draw.js';
+import { Draw } from '../data/seeded-random.js';
 import { INDUSTRIES, LOCATIONS, SENTENCES, SKILLS } from '../data/words.js';
 import { badRequest, html, json, notFound } from '../http/answer.js';
 import type { Route } from '../http/exchange.js';

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import typia, { type tags } from 'typia';
-import { fingerprint } from '../data/draw.js';
+import { fingerprint } from '../data/seeded-random.js';
 import { type Answer, badRequest, json, notFound, Refused } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
 import { LIMITS } from '../limits.js';

@@ -1,6 +1,6 @@
 import { wordsOf } from '../data/directory.js';
-import { Draw } from '../data/draw.js';
 import { type Job, makeJobs } from '../data/jobs.js';
+import { Draw } from '../data/seeded-random.js';
 import { facetId } from '../data/taxonomy.js';
 import { LOCATIONS, SENTENCES } from '../data/words.js';
 import { badRequest, html, json, notFound } from '../http/answer.js';

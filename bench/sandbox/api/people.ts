@@ -1,6 +1,6 @@
 import { wordsOf } from '../data/directory.js';
-import { fingerprint } from '../data/draw.js';
 import type { Member } from '../data/members.js';
+import { fingerprint } from '../data/seeded-random.js';
 import { LOCATIONS } from '../data/words.js';
 import { badRequest, json } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';

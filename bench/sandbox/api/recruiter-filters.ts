@@ -1,7 +1,7 @@
 import { type Career, zipOf } from '../data/career.js';
 import { wordsOf } from '../data/directory.js';
-import { fingerprint } from '../data/draw.js';
 import type { Member } from '../data/members.js';
+import { fingerprint } from '../data/seeded-random.js';
 import { facetId } from '../data/taxonomy.js';
 import { Refused } from '../http/answer.js';
 import type { State } from '../state/state.js';

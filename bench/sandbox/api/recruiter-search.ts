@@ -1,7 +1,7 @@
 import { careerOf } from '../data/career.js';
 import { wordsOf } from '../data/directory.js';
-import { fingerprint } from '../data/draw.js';
 import type { Member } from '../data/members.js';
+import { fingerprint } from '../data/seeded-random.js';
 import { type Answer, badRequest, json } from '../http/answer.js';
 import type { Exchange } from '../http/exchange.js';
 import { LIMITS } from '../limits.js';

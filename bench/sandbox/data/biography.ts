@@ -1,7 +1,7 @@
 import { careerOf, PRESENT_YEAR } from './career.js';
 import type { Company } from './companies.js';
-import { Draw } from './draw.js';
 import type { Member } from './members.js';
+import { Draw } from './seeded-random.js';
 import { facetId } from './taxonomy.js';
 import { INDUSTRIES, LOCATIONS, SCHOOLS, SENTENCES, SKILLS, TITLES } from './words.js';
 

@@ -1,5 +1,5 @@
-import { Draw } from './draw.js';
 import type { Member } from './members.js';
+import { Draw } from './seeded-random.js';
 import { JOB_FUNCTIONS, LOCATIONS, SKILLS, TITLES } from './words.js';
 
 /** The year in which the generated world stands still. */

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.js';
-import { Draw } from './draw.js';
+import { Draw } from './seeded-random.js';
 import { COMPANY_STEMS, COMPANY_TAILS, INDUSTRIES, LOCATIONS } from './words.js';
 
 export interface Company {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.js';
 import type { Company } from './companies.js';
 import { wordsOf } from './directory.js';
-import { Draw } from './draw.js';
+import { Draw } from './seeded-random.js';
 import { INDUSTRIES, JOB_FUNCTIONS, LOCATIONS, TITLES } from './words.js';
 
 /** A posted job. `company`, `location`, `title` and `jobFunction` are places in their lists. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { Company } from './companies.js';
-import { Draw, fingerprint, stableId } from './draw.js';
+import { Draw, fingerprint, stableId } from './seeded-random.js';
 import { FIRST_NAMES, LAST_NAMES, LOCATIONS, SCHOOLS, SENIORITIES, SERVICE_CATEGORIES, TITLES } from './words.js';
 
 /** A person of the network: generated, or behind an account. Numbers are places in the lists of `words.ts` or of the companies. */

@@ -1,5 +1,5 @@
-import { Draw } from '../data/draw.js';
 import type { Member } from '../data/members.js';
+import { Draw } from '../data/seeded-random.js';
 import { SENTENCES } from '../data/words.js';
 import { html } from '../http/answer.js';
 import type { Route } from '../http/exchange.js';

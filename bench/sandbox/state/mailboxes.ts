@@ -1,6 +1,6 @@
-import type { Acquaintance } from '../data/acquaintance.js';
 import type { Directory } from '../data/directory.js';
-import { Draw, stableId } from '../data/draw.js';
+import type { Acquaintance } from '../data/relationship.js';
+import { Draw, stableId } from '../data/seeded-random.js';
 import { SENTENCES } from '../data/words.js';
 import { LIMITS } from '../limits.js';
 

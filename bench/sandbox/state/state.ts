@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { Acquaintance } from '../data/acquaintance.js';
 import { Directory } from '../data/directory.js';
+import { Acquaintance } from '../data/relationship.js';
 import { type Account, type AccountSettings, Accounts } from './accounts.js';
 import { type Attachment, Attachments } from './attachments.js';
 import { Challenges } from './challenges.js';

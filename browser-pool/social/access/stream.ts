@@ -7,7 +7,7 @@ import type { Site } from '../site/site.js';
 import { cookieHeader, cookieValue } from './cookies.js';
 import { turnedAway } from './endpoints.js';
 import { readFrame, type StreamFrame } from './frames.js';
-import { tunnel } from './tunnel.js';
+import { tunnel } from './proxy-agent.js';
 
 /** One stream to be opened, and who hears of it. */
 export interface StreamRequest {

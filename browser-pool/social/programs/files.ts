@@ -11,8 +11,8 @@ import {
 import { FILE_PART_BYTES, FILE_REDIRECTS } from '../../limits.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { turnedAway } from '../access/endpoints.js';
-import { tunnel } from '../access/tunnel.js';
-import { isOwnAddress } from '../site/own-address.js';
+import { tunnel } from '../access/proxy-agent.js';
+import { isOwnAddress } from '../site/provider-url.js';
 import type { Site } from '../site/site.js';
 
 /** Programs of the family "files": reading one of the provider's files. */

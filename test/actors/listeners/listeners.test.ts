@@ -12,8 +12,8 @@ import { partitionOf } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sessionContext } from '../../../storage/secrets/sealing.js';
-import { Network } from '../../browser-pool/network.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { Network } from '../../fixture/network.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 
 /** Longer than the network's heartbeat, so that only a stream that was silenced is silent. */

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
-import { connectionRow, perform, succeed } from './ask.js';
+import { connectionRow, perform, succeed } from './request.js';
 
 /** A workspace of simulated connections on a database of its own, and what a test does with them. */
 export async function network(t: Test) {

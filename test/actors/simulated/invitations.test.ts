@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { InvitationsSentListResult } from '../../../actors/capabilities/identity.js';
-import { membersThatAre, selfOf } from '../../../actors/simulated/acquaintance.js';
+import { membersThatAre, selfOf } from '../../../actors/simulated/relationship.js';
 import { network } from './connections.js';
 
 t.test('an invitation becomes pending, and a second one is skipped', async (t) => {

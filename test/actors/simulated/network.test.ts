@@ -8,7 +8,7 @@ import type {
 import type { RecruiterSearchResult } from '../../../actors/capabilities/recruiter.js';
 import { hashIdOf, ownHashIdOf, publicIdOf } from '../../../actors/simulated/names.js';
 import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
-import { ask, connectionRow, NO_DATABASE, succeed } from './ask.js';
+import { ask, connectionRow, NO_DATABASE, succeed } from './request.js';
 
 const provider = createSimulatedProvider({ db: NO_DATABASE });
 const ada = connectionRow('ada');

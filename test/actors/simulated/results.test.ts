@@ -5,7 +5,7 @@ import type { Signatures } from '../../../actors/capabilities/signatures.js';
 import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
-import { connectionRow, succeed } from './ask.js';
+import { connectionRow, succeed } from './request.js';
 
 type Results = { [Name in keyof Signatures]: Signatures[Name]['result'] };
 

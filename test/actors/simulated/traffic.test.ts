@@ -8,8 +8,8 @@ import type {
 import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { insertWorkspace } from '../../fixture/rows.js';
-import { ask } from './ask.js';
 import { network } from './connections.js';
+import { ask } from './request.js';
 
 t.test('a message to another simulated connection is sent on one and received on the other', async (t) => {
   const { connect, send, eventsOf } = await network(t);

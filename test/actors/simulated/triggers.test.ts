@@ -2,7 +2,7 @@ import t from 'tap';
 import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
 import { triggersOf, withoutTriggers } from '../../../actors/simulated/triggers.js';
 import { OPERATION_ERRORS } from '../../../storage/model/errors.js';
-import { ask, connectionRow, NO_DATABASE } from './ask.js';
+import { ask, connectionRow, NO_DATABASE } from './request.js';
 
 const provider = createSimulatedProvider({ db: NO_DATABASE });
 const ada = connectionRow('ada');

@@ -7,8 +7,8 @@ import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { POOL_LIMITS } from '../../../browser-pool/limits.js';
 import { Artifacts } from '../../../browser-pool/runs/artifacts.js';
 import { createLogger } from '../../../storage/log.js';
+import { Network } from '../../fixture/network.js';
 import { Account } from '../account.js';
-import { Network } from '../network.js';
 import { Pool } from '../pool.js';
 import { unzipped } from '../unzip.js';
 

@@ -2,8 +2,8 @@ import t from 'tap';
 import type { ProxyTarget } from '../../../../browser-pool/messages.js';
 import type { StreamFrame } from '../../../../browser-pool/social/access/frames.js';
 import { StreamClient, type StreamEnd } from '../../../../browser-pool/social/access/stream.js';
+import { Network } from '../../../fixture/network.js';
 import { Account } from '../../account.js';
-import { Network } from '../../network.js';
 import { Pool } from '../../pool.js';
 
 /** A stream as its owner hears it. */

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { FILE_PART_BYTES } from '../../../../browser-pool/limits.js';
 import { Account } from '../../account.js';
-import { poolGround } from '../../ground.js';
+import { poolGround } from '../../fixture.js';
 
 const SAMPLE = { url: 'https://files.social.test/samples/4.bin' };
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LeaseQueue, LeaseRefused } from '../../browser-pool/lease-queue.js';
+import { LeaseQueue, LeaseRefused } from '../../browser-pool/fair-semaphore.js';
 
 const never = new AbortController().signal;
 

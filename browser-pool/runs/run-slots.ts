@@ -1,4 +1,4 @@
-import type { LeaseQueue } from '../lease-queue.js';
+import type { LeaseQueue } from '../fair-semaphore.js';
 
 /** Where a run's turns come from, and on whose account it waits for them. */
 export interface TurnSource {

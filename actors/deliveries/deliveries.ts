@@ -5,10 +5,10 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
+import { DeliveryFeed } from './delivery-consumer.js';
 import { createDispatcher } from './dispatcher.js';
-import { DeliveryFeed } from './feed.js';
 import { callbackResolver } from './host-resolver.js';
-import { WakeUps } from './wake-ups.js';
+import { WakeUps } from './wake-timers.js';
 
 /** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
 export interface DeliverySettings {

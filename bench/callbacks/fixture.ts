@@ -8,7 +8,7 @@ import type { Signal } from '../../actors/system.js';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import type { NewEvent } from '../../storage/model/records.js';
-import { notifySignals } from '../../storage/partitions/signals.js';
+import { notifySignals } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { listWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { type BenchService, startService } from '../service.js';

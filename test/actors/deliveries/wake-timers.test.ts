@@ -1,5 +1,5 @@
 import t from 'tap';
-import { WakeUps } from '../../../actors/deliveries/wake-ups.js';
+import { WakeUps } from '../../../actors/deliveries/wake-timers.js';
 
 /** Wake-ups, and what they said when. */
 function listen() {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.js';
 import type { Directory } from './directory.js';
-import { Draw, fingerprint } from './draw.js';
 import type { Member } from './members.js';
+import { Draw, fingerprint } from './seeded-random.js';
 
 /** First degree, second degree, everybody else. */
 export type Distance = 'SELF' | 'F' | 'S' | 'O';

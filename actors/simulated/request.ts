@@ -1,6 +1,6 @@
 import type { AnswerOf, CapabilityName, InputOf } from '../capabilities/signatures.js';
 import type { Execution, Outcome } from '../operations/execution.js';
-import type { Self } from './acquaintance.js';
+import type { Self } from './relationship.js';
 import type { SimulatedStore } from './store.js';
 
 /** One operation as the simulated network is asked it. */

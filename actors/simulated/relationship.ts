@@ -1,6 +1,6 @@
-import { draw, mix } from './draw.js';
 import { ownHashIdOf, publicIdOf } from './names.js';
 import { allMembers, MEMBERS, memberAt, type Person, placeOf } from './people.js';
+import { draw, mix } from './seeded-random.js';
 
 /**
  * How one member stands to another. Drawn from the pair, so it needs no storage; who is not among the members is a

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { AttemptResult } from '../../../actors/deliveries/sender.js';
+import { Turns } from '../../../actors/deliveries/slot-scheduler.js';
 import { SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
-import { Turns } from '../../../actors/deliveries/turns.js';
 
 const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error: null, duration_ms: 10 };
 const timedOut: AttemptResult = { outcome: 'failed', status_code: null, error: 'timeout', duration_ms: 15_000 };

@@ -1,8 +1,8 @@
 import type { ConversationsListInput, Message } from '../capabilities/conversations.js';
-import { DAY_MS, PAST_END_MS, type Self, walk } from './acquaintance.js';
-import { between, draw, mix, pick } from './draw.js';
 import { conversationWith } from './names.js';
 import type { Person } from './people.js';
+import { DAY_MS, PAST_END_MS, type Self, walk } from './relationship.js';
+import { between, draw, mix, pick } from './seeded-random.js';
 import { SENTENCES } from './vocabulary.js';
 
 /** The conversations every account begins with, drawn from it: nothing of them is stored. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
-import { subscriptionFigures } from '../../../storage/deliveries/subscription-figures.js';
+import { subscriptionFigures } from '../../../storage/deliveries/subscription-stats.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 

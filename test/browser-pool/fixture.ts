@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { PoolLimits } from '../../browser-pool/limits.js';
-import { Network } from './network.js';
+import { Network } from '../fixture/network.js';
 import { type Line, Pool } from './pool.js';
 
 /** A network of its own and a pool on it, both ended with the test. */
