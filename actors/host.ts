@@ -20,7 +20,7 @@ import { OwnedPartitions } from './owned-partitions.js';
 import { createSimulatedProvider } from './simulated/provider.js';
 import { BrowserLink } from './social/browser-link.js';
 import { createSocialRuntime } from './social/runtime.js';
-import type { Signal } from './system.js';
+import type { Hint } from './system.js';
 
 /**
  * One thread of the actor system: a single long-lived piscina task. It owns the partitions the main thread gives it, with
@@ -92,7 +92,7 @@ class Host {
     const [db, boss, lease, log] = [this.#db, this.#boss, this.#lease, this.#log];
     const link = (partition: number) => this.#links[partition % this.#links.length] as BrowserLink;
     const recorded = (events: RecordedEvent[]) => this.#owned.recorded(events);
-    const forward = (signal: Signal) => {
+    const forward = (signal: Hint) => {
       this.main.send({ type: 'signal', signal });
     };
     this.#deliveries = openDeliveries(options.deliveries, { db, relaxed: this.#relaxed, ring, boss, lease, log });

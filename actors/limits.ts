@@ -18,13 +18,13 @@ export const LIMITS = {
   /** Starts, write boundaries or finishes in one statement, and statements of each kind under way at once. */
   execution_batch: 256,
   execution_concurrency: 1,
-  /** Attempts at a read on browser, proxy or network trouble (decision O4). */
+  /** Attempts at a read on browser, proxy or network trouble (OPS-4). */
   read_attempts: 3,
   /** Wait before the second attempt, in milliseconds; doubles, with up to half of it as jitter. */
   retry_ms: 250,
-  /** Running time of an operation, not counting waiting for the user (decision O17). */
+  /** Running time of an operation, not counting waiting for the user (OPS-17). */
   operation_ms: 300_000,
-  /** How long one challenge waits for its code, and how many wrong codes end the operation (decision O10). */
+  /** How long one challenge waits for its code, and how many wrong codes end the operation (OPS-10). */
   challenge_ms: 600_000,
   challenge_tries: 3,
   /** Lease of a partition on the database's clock, how often it is renewed, and what a holder leaves unused of it. */

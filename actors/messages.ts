@@ -1,12 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ThreadDeliveryStats } from './deliveries/deliveries.js';
-import type { Signal, Submission, SubmitOutcome } from './system.js';
+import type { Hint, Submission, SubmitOutcome } from './system.js';
 
 /** What the main thread and an actor host say to each other, in batched envelopes. */
 
 export type ToHost =
   | { type: 'submit'; request: number; submission: Submission }
-  | { type: 'signal'; signal: Signal }
+  | { type: 'signal'; signal: Hint }
   /** These partitions are this thread's now, recovered, under these epochs. */
   | { type: 'own'; partitions: { id: number; epoch: number }[] }
   /** Start nothing more of these. With `fenced` they are lost already: drop at once; else answer `disowned` when idle. */
@@ -23,7 +23,7 @@ export type FromHost =
   /** These operations became terminal or wait for the user. */
   | { type: 'settled'; operationIds: string[] }
   /** For a partition of another thread or node. */
-  | { type: 'signal'; signal: Signal }
+  | { type: 'signal'; signal: Hint }
   | { type: 'disowned'; partitions: number[] }
   | { type: 'drained' }
   | { type: 'stats'; stats: HostStats };

@@ -5,13 +5,13 @@ import { cancelsRequested } from '../storage/operations/execution.js';
 import type { Database } from '../storage/postgres/database.js';
 import { dueQueues } from '../storage/postgres/jobs.js';
 import type { Deliveries } from './deliveries/deliveries.js';
-import type { DeliveryFeed } from './deliveries/delivery-consumer.js';
+import type { DeliveryConsumer } from './deliveries/delivery-consumer.js';
 import type { Listeners } from './listeners/listeners.js';
 import type { HostStats } from './messages.js';
 import type { ActorContext } from './operations/connection-actor.js';
 import { Partition } from './operations/partition.js';
 import type { BrowserLink } from './social/browser-link.js';
-import type { Signal } from './system.js';
+import type { Hint } from './system.js';
 
 /**
  * What a thread owns: its partitions, each with its operations, deliveries and listeners.
@@ -30,12 +30,12 @@ export interface OwnedContext {
   link: (partition: number) => BrowserLink;
   actor: Omit<ActorContext, 'load' | 'idle'>;
   /** Tells the owner of a partition that is not here. */
-  forward(signal: Signal): void;
+  forward(signal: Hint): void;
 }
 
 interface Owned {
   partition: Partition;
-  deliveries: DeliveryFeed;
+  deliveries: DeliveryConsumer;
 }
 
 export class OwnedPartitions {
@@ -78,7 +78,7 @@ export class OwnedPartitions {
     this.#owned.delete(id);
   }
 
-  signal(signal: Signal): void {
+  signal(signal: Hint): void {
     const { connectionId } = signal;
     const id = partitionOf(connectionId);
     const owned = this.#owned.get(id);

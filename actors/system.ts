@@ -9,7 +9,7 @@ export interface ActorSystem {
   /** Stores one operation through the committer of the connection's partition. Answers after the commit. */
   submit(submission: Submission): Promise<SubmitOutcome>;
   /** Tells the owner of the connection, on whichever node, that something changed. Never fails, may be lost. */
-  signal(signal: Signal): void;
+  signal(signal: Hint): void;
   /**
    * Resolves when the operation may have become terminal or waiting for the user, or after `timeout_ms`.
    * Immediate for operations owned by this node; a slow poll covers the others.
@@ -36,7 +36,7 @@ export type SubmitOutcome =
   /** The database or the thread failed in the middle: nothing is promised, the same key may be sent again. */
   | { kind: 'failed' };
 
-export type Signal =
+export type Hint =
   /** Cancel was requested on a running or waiting operation (the row says so). */
   | { type: 'cancel'; connectionId: string; operationId: string }
   /** An accepted code; only ever in memory, sealed when it crosses nodes. */

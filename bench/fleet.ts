@@ -154,9 +154,9 @@ export async function openContexts(metricsUrl: string): Promise<number> {
 /** Between two looks at what the service counted; it counts every second. */
 const LOOK_ms = 250;
 
-/** The open contexts once they are no more than `most`, or after `patience_ms`, whichever is first. */
-export async function contextsAtMost(metricsUrl: string, most: number, patience_ms: number): Promise<number> {
-  const giveUpAt = performance.now() + patience_ms;
+/** The open contexts once they are no more than `most`, or after `timeout_ms`, whichever is first. */
+export async function contextsAtMost(metricsUrl: string, most: number, timeout_ms: number): Promise<number> {
+  const giveUpAt = performance.now() + timeout_ms;
   for (;;) {
     const open = await openContexts(metricsUrl);
     if (open <= most || performance.now() > giveUpAt) return open;

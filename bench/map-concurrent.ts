@@ -2,7 +2,7 @@
 const CONCURRENCY = 16;
 
 /** Works through all of them, some at once. */
-export async function inTurn<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
+export async function mapConcurrent<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
   const left = all[Symbol.iterator]();
   const worker = async () => {
     for (let next = left.next(); !next.done; next = left.next()) await work(next.value);

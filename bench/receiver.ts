@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /**
- * An HTTPS receiver of callbacks, as a customer would write it (spec: "Events"): checks the signature in constant
+ * An HTTPS receiver of callbacks, as a customer would write it (contract: "Events"): checks the signature in constant
  * time, refuses stale timestamps, answers at once and deals with the event afterwards.
  */
 export interface ReceiverOptions {
@@ -89,7 +89,7 @@ function read(request: IncomingMessage, body: Buffer, secret: string): Callback 
   };
 }
 
-/** True when one of the signatures is ours: two stand in the header while a secret is being rotated (decision E12). */
+/** True when one of the signatures is ours: two stand in the header while a secret is being rotated (EVT-12). */
 function signed(header: string, timestamp: string, body: Buffer, secret: string): boolean {
   const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest();
   return header.split(',').some((part) => {

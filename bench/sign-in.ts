@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import type { ProxyTarget } from '../browser-pool/messages.js';
-import { tunnel } from '../browser-pool/social/access/proxy-agent.js';
+import { proxyAgent } from '../browser-pool/social/access/proxy-agent.js';
 import type { Site } from '../browser-pool/social/site/site.js';
 
 /** Signs accounts in at the site without a browser, through one proxy. */
@@ -16,7 +16,7 @@ interface Cookie {
 
 /** The form of the sign-in page is fetched and posted as a browser does it, over the same tunnels; nothing is drawn. */
 export function openSignIn(site: Site, proxy: ProxyTarget): SignIn {
-  const agent = tunnel(site, proxy);
+  const agent = proxyAgent(site, proxy);
   const address = site.origin + site.paths.login;
   return {
     async signIn(username) {

@@ -7,7 +7,7 @@ import { changeConnection } from '../storage/connections/session-effects.js';
 import type { Database } from '../storage/postgres/database.js';
 import { type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { sessionContext } from '../storage/secrets/sealing.js';
-import { inTurn } from './map-concurrent.js';
+import { mapConcurrent } from './map-concurrent.js';
 import type { BenchService } from './service.js';
 import { openSignIn, type SignIn } from './sign-in.js';
 
@@ -42,7 +42,7 @@ export async function signInAll(
   const startedAt = performance.now();
   await service.withDatabase(async (_, db) => {
     const signIns = new Map<string, SignIn>();
-    await inTurn(accounts, (account) => storeSession(db, ring, service, signIns, account));
+    await mapConcurrent(accounts, (account) => storeSession(db, ring, service, signIns, account));
     for (const signIn of signIns.values()) await signIn[Symbol.asyncDispose]();
   });
   say(`${count} accounts signed in without a browser in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);

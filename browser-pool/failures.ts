@@ -1,11 +1,11 @@
 import { errors } from 'playwright';
 import type { OperationErrorCode } from '../storage/model/errors.js';
-import { LeaseRefused } from './fair-semaphore.js';
+import { SemaphoreRefused } from './fair-semaphore.js';
 import type { SessionEffects } from './messages.js';
 
 /** What ends a run without a result. Details go to the caller of the API: they never hold text of a page or an error. */
 export class RunFailure extends Error {
-  /** Browser, proxy or network trouble: a read may be tried again (decision O4). */
+  /** Browser, proxy or network trouble: a read may be tried again (OPS-4). */
   readonly transient: boolean;
   /**
    * The provider's own refusal, or certainty that nothing reached it. Any other failure past the write boundary
@@ -31,18 +31,18 @@ export function browserUnavailable(reason: string, transient = true): RunFailure
   return new RunFailure('browser_unavailable', { reason }, { transient });
 }
 
-/** The session is no longer good; the connection needs a login (decision C8). */
+/** The session is no longer good; the connection needs a login (CONN-8). */
 export function loggedOut(): RunFailure {
   return new RunFailure('authentication_failed', {}, { definite: true, effects: { health: 'needs_login' } });
 }
 
-/** The provider holds the account back; only the account's owner can change that (decision C8). */
+/** The provider holds the account back; only the account's owner can change that (CONN-8). */
 export function restricted(): RunFailure {
   return new RunFailure('provider_restricted', {}, { definite: true, effects: { health: 'invalid' } });
 }
 
 /** The provider's answer, page or frame does not look as the site description says. Never read as an empty success. */
-export function unfamiliar(what: string): RunFailure {
+export function unexpectedAnswer(what: string): RunFailure {
   return new RunFailure('parsing_error', { what });
 }
 
@@ -101,7 +101,7 @@ export function upstreamTimeout(): RunFailure {
 /** The failure that anything thrown during a run amounts to. What nobody foresaw is `internal_error`. */
 export function failureOf(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
-  if (error instanceof LeaseRefused) return browserUnavailable(error.reason);
+  if (error instanceof SemaphoreRefused) return browserUnavailable(error.reason);
   if (error instanceof errors.TimeoutError) return upstreamTimeout();
   const text = error instanceof Error ? error.message : '';
   const trouble = TROUBLE.find(([pattern]) => pattern.test(firstLine(text)));

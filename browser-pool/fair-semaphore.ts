@@ -9,7 +9,7 @@
  * I3. While several workspaces wait, turns go round them: one with a thousand waiting runs delays another's first
  *     run by one turn, not by a thousand. Within a workspace the order is first in, first out.
  */
-export class LeaseQueue {
+export class FairSemaphore {
   #slots: number;
   #bound: number;
   #held = 0;
@@ -36,20 +36,20 @@ export class LeaseQueue {
   }
 
   /**
-   * Resolves with the release function (to be called once) when the turn comes. Rejects with `LeaseRefused` when the
+   * Resolves with the release function (to be called once) when the turn comes. Rejects with `SemaphoreRefused` when the
    * queue is full or `wait_ms` is over, with the signal's reason when it aborts.
    */
   lease(workspaceId: string, wait_ms: number, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.free) return Promise.resolve(this.#hold());
-    if (this.#waiting >= this.#bound) return Promise.reject(new LeaseRefused('queue_full'));
+    if (this.#waiting >= this.#bound) return Promise.reject(new SemaphoreRefused('queue_full'));
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown) => {
         this.#remove(workspaceId, waiter);
         settle();
         reject(reason);
       };
-      const timer = setTimeout(() => leave(new LeaseRefused('queue_wait')), wait_ms);
+      const timer = setTimeout(() => leave(new SemaphoreRefused('queue_wait')), wait_ms);
       const aborted = () => leave(signal.reason);
       signal.addEventListener('abort', aborted, { once: true });
       const settle = () => {
@@ -112,7 +112,7 @@ interface Waiter {
 }
 
 /** Why a lease was not given. */
-export class LeaseRefused extends Error {
+export class SemaphoreRefused extends Error {
   constructor(readonly reason: 'queue_full' | 'queue_wait') {
     super(reason);
   }

@@ -6,12 +6,12 @@ import { BrowserKeeper } from './chromium/browser-keeper.js';
 import { Contexts } from './contexts/contexts.js';
 import { WarmPages } from './contexts/warm-pages.js';
 import { browserUnavailable, RunFailure } from './failures.js';
-import { LeaseQueue } from './fair-semaphore.js';
+import { FairSemaphore } from './fair-semaphore.js';
 import { POOL_LIMITS, type PoolLimits, STATS_INTERVAL_MS } from './limits.js';
 import type { BrowserStats, FromBrowser, ToBrowser } from './messages.js';
 import type { Programs } from './program.js';
 import { Artifacts } from './runs/artifacts.js';
-import { Run, type RunGround } from './runs/run.js';
+import { Run, type RunResources } from './runs/run.js';
 import { socialPrograms } from './social/programs/index.js';
 import type { Site } from './social/site/site.js';
 
@@ -66,7 +66,7 @@ class BrowserHost {
   #log: Logger;
   #programs: Programs;
   #keeper: BrowserKeeper;
-  #ground: RunGround;
+  #ground: RunResources;
   #lines = new Map<Channel<FromBrowser, ToBrowser>, Map<number, Run>>();
   #control: Channel<FromBrowserHost, ToBrowserHost>;
   #report: NodeJS.Timeout;
@@ -82,8 +82,8 @@ class BrowserHost {
     this.#ground = {
       limits,
       contexts: new Contexts(this.#keeper, limits),
-      turns: new LeaseQueue(limits.running_runs, limits.queued_runs),
-      pages: new LeaseQueue(limits.pages, limits.queued_runs),
+      turns: new FairSemaphore(limits.running_runs, limits.queued_runs),
+      pages: new FairSemaphore(limits.pages, limits.queued_runs),
       warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
       waiting: new Set(),
       artifacts: artifactsDir === undefined ? undefined : new Artifacts(artifactsDir, limits, this.#log),

@@ -54,19 +54,19 @@ export type ToBrowser =
 export type FromBrowser =
   /** About to do something the provider could act on. The program waits for `proceed`. */
   | { type: 'boundary'; run: number }
-  /** The next part of the file that is the run's result (decision O14). The program waits for `stored`. Transferred. */
+  /** The next part of the file that is the run's result (OPS-14). The program waits for `stored`. Transferred. */
   | { type: 'file'; run: number; bytes: ArrayBuffer }
   /** The provider asks for a code (again, after a wrong one). The program waits for `code` or `cancel`. */
   | { type: 'challenge'; run: number; kind: ChallengeKind; acceptsCode: boolean }
   | { type: 'result'; run: number; result: Record<string, unknown>; effects?: SessionEffects }
-  /** Nothing was left to do (decision O7). */
+  /** Nothing was left to do (OPS-7). */
   | { type: 'skipped'; run: number; reason: string; effects?: SessionEffects }
   | {
       type: 'failure';
       run: number;
       code: OperationErrorCode | 'canceled';
       details?: Record<string, unknown>;
-      /** Browser, proxy or network trouble: a read may be tried again (decision O4). */
+      /** Browser, proxy or network trouble: a read may be tried again (OPS-4). */
       transient: boolean;
       /** It failed after `proceed` without the provider's definite refusal: nobody knows whether the provider acted. */
       pastBoundary: boolean;

@@ -4,7 +4,7 @@ import { adminProgram } from './admin/program.js';
 import { ConfigError } from './start/config.js';
 
 /**
- * The operator's command line (decisions: "Command line"): one JSON object on stdout, status 0. What went wrong is
+ * The operator's command line (CLI-1): one JSON object on stdout, status 0. What went wrong is
  * one line on stderr: status 2 when the command or the environment is wrong, 1 when the work failed.
  */
 async function main(): Promise<number> {

@@ -11,7 +11,7 @@ import type { KeyRing } from '../storage/secrets/encryption.js';
 import { errorAnswer } from './http/answer.js';
 import { isPrintableKey } from './http/fields.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
-import { keyDoor } from './http/keys.js';
+import { keyAuthenticator } from './http/keys.js';
 import { BODY_bytes, CONNECTION_CACHE_connections, CONNECTION_CACHE_ms } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
 import { rateLimit } from './http/rate-limit.js';
@@ -30,9 +30,9 @@ export interface EdgeOptions {
   ring: KeyRing;
   system: ActorSystem;
   log: Logger;
-  /** Given: the service is hosted behind this gateway, and every request must carry its headers (decision H11). */
+  /** Given: the service is hosted behind this gateway, and every request must carry its headers (HTTP-11). */
   gateway?: GatewayAccess;
-  /** Requests per second and key; absent: no limit (decision H12). */
+  /** Requests per second and key; absent: no limit (HTTP-12). */
   rateLimitPerSecond?: number;
   callbackPolicy: CallbackPolicy;
   /** Told of every answered request, for metrics. */
@@ -44,7 +44,7 @@ export interface EdgeOptions {
 export interface Edge {
   port: number;
   /**
-   * From now on health and submissions answer 503 and every answer closes its connection (decision H14); resolves when
+   * From now on health and submissions answer 503 and every answer closes its connection (HTTP-14); resolves when
    * every request under way is answered. Requests go on being taken, so that a balancer sees the 503.
    */
   drain(): Promise<void>;
@@ -74,7 +74,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   };
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
-    keys: keyDoor(db, log),
+    keys: keyAuthenticator(db, log),
     rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
   };
   const match = router(routes);

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
 
-/** Imports point one way (design: "The card this project was given"): a folder may use itself and those before it. */
+/** Imports point one way: a folder may use itself and those before it. */
 const LAYERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -2,14 +2,14 @@ import type { IValidation } from 'typia';
 import type { FieldError } from '../../storage/model/errors.js';
 
 /**
- * One record a capability (style: 3): name, family, input, kind, what it needs, and how the simulated provider
+ * One record a capability: name, family, input, kind, what it needs, and how the simulated provider
  * answers. The page program of the same name stands in `browser-pool/social/`.
  */
 export interface Capability {
   /** `social.message.send` */
   name: string;
   family: 'session' | 'identity' | 'discovery' | 'conversations' | 'sending';
-  /** A write has a write boundary and is never tried again past it (decision O4). */
+  /** A write has a write boundary and is never tried again past it (OPS-4). */
   kind: 'read' | 'write';
   /** Needs the scope social:send beside operations:write. */
   send: boolean;

@@ -8,7 +8,7 @@ import { recruiter } from './recruiter.js';
 import { sending } from './sending.js';
 import { session } from './session.js';
 
-/** Every capability, in the order the specification tells them (spec: "Capabilities"). */
+/** Every capability, in the order the specification tells them (contract: "Capabilities"). */
 export const capabilities: readonly CatalogueEntry[] = [
   ...session,
   ...identity,
@@ -20,7 +20,7 @@ export const capabilities: readonly CatalogueEntry[] = [
 
 const byName = new Map(capabilities.map((capability) => [capability.name, capability]));
 
-/** The capability of this name, or undefined when there is none (decision O12). */
+/** The capability of this name, or undefined when there is none (OPS-12). */
 export function capabilityNamed(name: string): CatalogueEntry | undefined {
   return byName.get(name);
 }

@@ -11,7 +11,7 @@ import {
   type ProviderId,
 } from './fields.js';
 
-/** Conversations and messages (spec: the section of that name). */
+/** Conversations and messages (contract: the section of that name). */
 
 export type ConversationsListInput = {
   /** Default PRIMARY_INBOX. */

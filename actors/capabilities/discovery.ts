@@ -1,8 +1,8 @@
 import typia from 'typia';
-import { type CatalogueEntry, refuse, says } from './entry.js';
+import { type CatalogueEntry, hasContent, refuse } from './entry.js';
 import type { FilterText, Integer, Keyword, SearchCount, SearchKeywords, SearchStart, Text } from './fields.js';
 
-/** Typeahead, people and jobs (spec: "Discovery and search"; the recruiter's two stand in `recruiter.ts`). */
+/** Typeahead, people and jobs (contract: "Discovery and search"; the recruiter's two stand in `recruiter.ts`). */
 
 export type TypeaheadKind =
   | 'company'
@@ -151,9 +151,9 @@ export interface JobApplication {
 
 const CRITERION = 'at least one keyword or filter';
 
-/** A search must be for something (spec: "At least one keyword or filter required"). */
+/** A search must be for something (contract: "At least one keyword or filter required"). */
 function forSomething(input: Record<string, unknown>) {
-  return says(input.keywords) || says(input.filters) ? [] : refuse('$input', CRITERION);
+  return hasContent(input.keywords) || hasContent(input.filters) ? [] : refuse('$input', CRITERION);
 }
 
 export const discovery: readonly CatalogueEntry[] = [

@@ -38,9 +38,9 @@ export function atMostOne(input: Record<string, unknown>, keys: readonly string[
  * True when a value says something: text that is not blank, a list or object that is not empty, any number or
  * boolean. What says nothing is no criterion of a search.
  */
-export function says(value: unknown): boolean {
+export function hasContent(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() !== '';
   if (value === null || value === undefined) return false;
   if (Array.isArray(value)) return value.length > 0;
-  return typeof value === 'object' ? Object.values(value).some(says) : true;
+  return typeof value === 'object' ? Object.values(value).some(hasContent) : true;
 }

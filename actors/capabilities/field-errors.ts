@@ -5,7 +5,7 @@ const ECHOED_CHARACTERS = 100;
 
 /**
  * typia's finding as a caller reads it: a path like `input.profile_id`, what was expected, and the value when it is a
- * short plain one and `secret` does not hold it back (decision H2). An unknown field's value is never repeated:
+ * short plain one and `secret` does not hold it back (HTTP-2). An unknown field's value is never repeated:
  * nobody knows what it was.
  */
 export function fieldError({ path, expected, value }: IValidation.IError, secret: boolean): FieldError {

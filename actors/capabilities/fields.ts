@@ -3,7 +3,7 @@ import typia, { type tags } from 'typia';
 /**
  * The small types that inputs are made of, and every bound of the specification's "Limits" that an input has.
  * Lengths count Unicode code points, which is what the `u` flag of these patterns counts by; JavaScript's own
- * `length` counts UTF-16 units and would refuse a name of 100 emoji (decision H17).
+ * `length` counts UTF-16 units and would refuse a name of 100 emoji (HTTP-17).
  *
  * Lone surrogates (`\p{Cs}`) are no characters and PostgreSQL cannot store them: they are refused with the controls.
  * Each tag has a name of its own, since that name is what a refused caller reads as `expected`.
@@ -70,11 +70,11 @@ export type ProviderId = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
 /** True for a text that a recipient field takes. */
 export const isProviderId: (text: unknown) => boolean = typia.createIs<ProviderId>();
 
-/** `urn:social:conversation:(<own actor hash id>,<conversation id>)` (decision O18). */
+/** `urn:social:conversation:(<own actor hash id>,<conversation id>)` (OPS-18). */
 export type ConversationUrn = string &
   tags.Pattern<'^urn:social:conversation:[(][A-Za-z0-9_+=-]{1,255},[A-Za-z0-9_+=-]{1,255}[)]$'>;
 
-/** A decimal timestamp in milliseconds: an integer, or its 1–16 digits (decision O18). */
+/** A decimal timestamp in milliseconds: an integer, or its 1–16 digits (OPS-18). */
 export type Milliseconds =
   | (number & tags.Type<'uint64'> & tags.Maximum<9007199254740991>)
   | (string & tags.Pattern<'^[0-9]{1,16}$'>);

@@ -1,4 +1,4 @@
-import { isOwnAddress } from '../../browser-pool/social/site/provider-url.js';
+import { isProviderUrl } from '../../browser-pool/social/site/provider-url.js';
 import type { FieldError } from '../../storage/model/errors.js';
 import { type InputContext, refuse } from './entry.js';
 
@@ -8,7 +8,7 @@ const DEFAULT_PROVIDER_DOMAINS: readonly string[] = ['social.test'];
 export function refineUrl(input: Record<string, unknown>, context: InputContext = {}): FieldError[] {
   const text = String(input.url);
   const domains = context.providerDomains ?? DEFAULT_PROVIDER_DOMAINS;
-  return !/\s/.test(text) && URL.canParse(text) && isOwnAddress(domains, new URL(text))
+  return !/\s/.test(text) && URL.canParse(text) && isProviderUrl(domains, new URL(text))
     ? []
     : refuse('$input.url', "an HTTPS address on the provider's domains, without credentials or port");
 }

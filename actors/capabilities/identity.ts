@@ -2,7 +2,7 @@ import typia, { type tags } from 'typia';
 import { type CatalogueEntry, exactlyOne, refuse } from './entry.js';
 import type { Integer, NoInput, PublicId, Text } from './fields.js';
 
-/** Identity, profile, connections, organizations (spec: the section of that name). */
+/** Identity, profile, connections, organizations (contract: the section of that name). */
 
 export interface IdentityResult {
   /** The authenticated account. */
@@ -23,7 +23,7 @@ export interface ProfileGetResult {
   state_revision: number;
 }
 
-/** Spec: "Profile object". What the provider does not show is null or an empty list. */
+/** Contract: "Profile object". What the provider does not show is null or an empty list. */
 export interface Profile {
   source: 'full';
   member_id: string | null;
@@ -98,7 +98,7 @@ export interface CompanyGetResult {
   company: Company;
   state_revision: number;
 }
-/** Spec: "Company object". What the provider leaves empty is left out. */
+/** Contract: "Company object". What the provider leaves empty is left out. */
 export interface Company {
   public_id?: string;
   company_id?: string;
@@ -127,7 +127,7 @@ export type InvitationsSentListInput = {
 };
 export interface InvitationsSentListResult {
   entries: SentInvitation[];
-  /** Number of entries of this page (decision O19). */
+  /** Number of entries of this page (OPS-19). */
   count: number;
   start_index: number;
   has_more: boolean;

@@ -1,12 +1,12 @@
 import typia, { type tags } from 'typia';
 import type { FieldError } from '../../storage/model/errors.js';
-import { refuse, says } from './entry.js';
+import { hasContent, refuse } from './entry.js';
 import { fieldError } from './field-errors.js';
 import type { Integer, Text } from './fields.js';
 
 /**
- * What the recruiter's filters may hold (spec: the table "Recruiter search filters"). Both providers ask when the
- * operation's turn comes; what is wrong ends it as `failed` with `validation_error` (decision O6).
+ * What the recruiter's filters may hold (contract: the table "Recruiter search filters"). Both providers ask when the
+ * operation's turn comes; what is wrong ends it as `failed` with `validation_error` (OPS-6).
  */
 
 type Name = Text<1, 100>;
@@ -72,7 +72,7 @@ export function validateRecruiterFilters(input: Record<string, unknown>): FieldE
   const validation = validateFilters(filters);
   if (!validation.success) return validation.errors.map((error) => fieldError(error, false));
   const errors = [...blankNames(filters), ...ranges(validation.data)];
-  if (filters.distance !== undefined && !says(filters.locations) && !says(filters.zip_codes)) {
+  if (filters.distance !== undefined && !hasContent(filters.locations) && !hasContent(filters.zip_codes)) {
     errors.push(...refuse('input.distance', 'locations or zip_codes beside it'));
   }
   return errors;

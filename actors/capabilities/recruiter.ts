@@ -1,6 +1,6 @@
 import typia, { type tags } from 'typia';
 import type { FieldError } from '../../storage/model/errors.js';
-import { type CatalogueEntry, refuse, says } from './entry.js';
+import { type CatalogueEntry, hasContent, refuse } from './entry.js';
 import {
   type Keyword,
   RECRUITER_LIST_ENTRIES,
@@ -13,8 +13,8 @@ import type { Profile } from './identity.js';
 import { STORABLE, storable } from './pg-safe-json.js';
 
 /**
- * The recruiter's typeahead and candidate search (spec: "Discovery and search"). At submission a filter only has
- * to be one that exists; what it may hold is checked when its turn comes (`recruiter-filters.ts`, decision O6).
+ * The recruiter's typeahead and candidate search (contract: "Discovery and search"). At submission a filter only has
+ * to be one that exists; what it may hold is checked when its turn comes (`recruiter-filters.ts`, OPS-6).
  */
 
 export type RecruiterTypeaheadKind = 'company' | 'industry' | 'job_title' | 'location' | 'school' | 'skill' | 'zip';
@@ -83,7 +83,7 @@ function refineSearch(input: Record<string, unknown>): FieldError[] {
     return storable(value) ? [] : refuse(path, STORABLE);
   });
   if (errors.length > 0) return errors;
-  const criteria = Object.entries(input).filter(([key, value]) => !NO_CRITERIA.has(key) && says(value));
+  const criteria = Object.entries(input).filter(([key, value]) => !NO_CRITERIA.has(key) && hasContent(value));
   return criteria.length > 0 ? [] : refuse('$input', 'at least one keyword, title or other filter');
 }
 

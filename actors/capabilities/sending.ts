@@ -1,6 +1,6 @@
 import typia, { type tags } from 'typia';
 import type { FieldError } from '../../storage/model/errors.js';
-import { type CatalogueEntry, exactlyOne, refuse, says } from './entry.js';
+import { type CatalogueEntry, exactlyOne, hasContent, refuse } from './entry.js';
 import {
   ATTACHMENT_BYTES,
   type Base64,
@@ -14,7 +14,7 @@ import {
 import { refineUrl } from './file-url.js';
 import { STORABLE, storable } from './pg-safe-json.js';
 
-/** The three sends and file download (spec: "Sending and files"). */
+/** The three sends and file download (contract: "Sending and files"). */
 
 export type MessageSendInput = {
   conversation_id?: ProviderId;
@@ -69,7 +69,7 @@ const oneDestination = (input: Record<string, unknown>) => exactlyOne(input, ['c
 function refineMessage(input: Record<string, unknown>): FieldError[] {
   const errors = oneDestination(input);
   const content = Array.isArray(input.render_content_unions) ? input.render_content_unions : [];
-  if (!says(input.body) && content.length === 0) {
+  if (!hasContent(input.body) && content.length === 0) {
     errors.push(...refuse('$input.body', 'nonblank text, unless there is render content'));
   }
   content.forEach((part: object, i) => {

@@ -2,10 +2,10 @@ import typia from 'typia';
 import type { CatalogueEntry } from './entry.js';
 import type { NoInput, Text } from './fields.js';
 
-/** Login, health check and recruiter switch (spec: "Authentication and recruiter session"). */
+/** Login, health check and recruiter switch (contract: "Authentication and recruiter session"). */
 
 export type LoginInput = {
-  /** Always makes a fresh session (decision C11). */
+  /** Always makes a fresh session (CONN-11). */
   reconnect?: true;
 };
 export interface LoginResult {
@@ -26,7 +26,7 @@ export interface RecruiterSwitchResult {
   state_revision: number;
 }
 
-// Reads, all three: signing in twice does no harm, so a lost attempt may be made again (decision O4).
+// Reads, all three: signing in twice does no harm, so a lost attempt may be made again (OPS-4).
 export const session: readonly CatalogueEntry[] = [
   {
     name: 'social.login',

@@ -4,7 +4,7 @@ import { errors } from 'undici';
  * Why an attempt failed, as it is stored in `error` and counted:
  *
  * | `dns` | the host has no address now |
- * | `blocked` | an address of the host is not public (decision E2) |
+ * | `blocked` | an address of the host is not public (EVT-2) |
  * | `refused` | nothing listens there |
  * | `unreachable` | there is no way to the address |
  * | `tls` | no encrypted connection, or the certificate does not prove the host |
@@ -50,7 +50,7 @@ const BY_CODE: Record<string, AttemptError> = {
   UND_ERR_INFO: 'reset',
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
-  // What OpenSSL's verification says, as Node names it.
+  // What OpenSSL's verification hasContent, as Node names it.
   CERT_HAS_EXPIRED: 'tls',
   CERT_NOT_YET_VALID: 'tls',
   CERT_REVOKED: 'tls',

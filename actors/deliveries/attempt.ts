@@ -74,7 +74,7 @@ export class CallbackAttempts {
     }
   }
 
-  /** The secrets that sign now, the newest first (decision E12); undefined when the key ring cannot open them. */
+  /** The secrets that sign now, the newest first (EVT-12); undefined when the key ring cannot open them. */
   #openSecrets(delivery: StartedDelivery, at: Date): string[] | undefined {
     const context = `subscription/${delivery.subscription_id}/secret`;
     const { secret_sealed, previous_secret_sealed, previous_valid_until } = delivery;

@@ -7,7 +7,7 @@ interface Shared {
 }
 
 /**
- * Bodies of callbacks: `{id, type, connection_id, provider_event_id, received_at, data}` (spec: "Events"). An event goes to
+ * Bodies of callbacks: `{id, type, connection_id, provider_event_id, received_at, data}` (contract: "Events"). An event goes to
  * every subscription that selected it at about the same time: its bytes are made once and shared until the last is done.
  */
 export class CallbackBodies {

@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { type Address, hostResolver, type ResolveHost } from './host-resolver.js';
-import { CALLBACK_URL_characters, CREATION_LOOKUP_ms, JUDGED_addresses } from './limits.js';
+import { CALLBACK_URL_characters, CREATION_LOOKUP_ms, VERDICT_CACHE_addresses } from './limits.js';
 
 /**
- * Which addresses a callback may lead to (spec: "Subscription callback"; decision E2). The host is resolved when a
+ * Which addresses a callback may lead to (contract: "Subscription callback"; EVT-2). The host is resolved when a
  * subscription is created and again at every attempt, and the attempt connects to the addresses given here and to no
  * others: a name that changes its mind between the check and the connection gains nothing.
  */
@@ -68,7 +68,7 @@ export function isPublic(text: string): boolean {
 const judged = new WeakMap<CallbackPolicy, LRUCache<string, boolean>>();
 
 function allowed(text: string, policy: CallbackPolicy): boolean {
-  const known = judged.get(policy) ?? new LRUCache<string, boolean>({ max: JUDGED_addresses });
+  const known = judged.get(policy) ?? new LRUCache<string, boolean>({ max: VERDICT_CACHE_addresses });
   judged.set(policy, known);
   const verdict = known.get(text) ?? judge(text, policy);
   known.set(text, verdict);

@@ -1,5 +1,5 @@
 import { ATTEMPT_ERRORS, type AttemptError } from './attempt-error.js';
-import { Histogram, type Spread } from './histogram.js';
+import { Histogram, type HistogramSnapshot } from './histogram.js';
 import type { AttemptResult } from './sender.js';
 
 /** Bounds in seconds; an attempt ends by its deadline (`ATTEMPT_DEADLINE_ms`). */
@@ -15,9 +15,9 @@ export interface DeliveryStats {
   /** Attempts that ended, by outcome: `delivered`, or the class of the error. */
   attempts: Record<'delivered' | AttemptError, number>;
   /** How long they took in seconds, within `ATTEMPT_BOUNDS_s`. */
-  attempt_s: Record<AttemptResult['outcome'], Spread>;
+  attempt_s: Record<AttemptResult['outcome'], HistogramSnapshot>;
   /** From the receipt of an event to its receiver's 2xx in seconds, within `LATENCY_BOUNDS_s`. */
-  latency_s: Spread;
+  latency_s: HistogramSnapshot;
   in_flight: number;
   /** Subscriptions that could start an attempt, were there a slot. */
   waiting: number;

@@ -5,10 +5,10 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
-import { DeliveryFeed } from './delivery-consumer.js';
+import { DeliveryConsumer } from './delivery-consumer.js';
 import { createDispatcher } from './dispatcher.js';
 import { callbackResolver } from './host-resolver.js';
-import { WakeUps } from './wake-timers.js';
+import { WakeTimers } from './wake-timers.js';
 
 /** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
 export interface DeliverySettings {
@@ -32,7 +32,7 @@ export interface DeliveryContext {
 }
 
 export interface Deliveries {
-  own(partition: number, epoch: number): DeliveryFeed;
+  own(partition: number, epoch: number): DeliveryConsumer;
   /** Starts nothing more of this partition; resolves when its attempts have ended. */
   settle(partition: number): Promise<void>;
   disown(partition: number): void;
@@ -48,8 +48,8 @@ export interface ThreadDeliveryStats extends DeliveryStats {
 }
 
 export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
-  const feeds = new Map<number, DeliveryFeed>();
-  const wakeUps = new WakeUps((partition) => void feeds.get(partition)?.wake());
+  const feeds = new Map<number, DeliveryConsumer>();
+  const wakeUps = new WakeTimers((partition) => void feeds.get(partition)?.wake());
   let oldest_pending_s = 0;
   const dispatcher = createDispatcher({
     db: context.db,
@@ -64,7 +64,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
   });
   return {
     own(partition, epoch) {
-      const feed = new DeliveryFeed({ id: partition, epoch }, dispatcher, context.boss, context.lease, context.log);
+      const feed = new DeliveryConsumer({ id: partition, epoch }, dispatcher, context.boss, context.lease, context.log);
       feeds.set(partition, feed);
       return feed;
     },

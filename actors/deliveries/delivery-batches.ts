@@ -35,7 +35,7 @@ export interface LedgerOptions {
  * delivery whose end is not written would stay `sending` for as long as its partition has an owner. That is safe, because
  * every write is fenced and says nothing new the second time, or is undone first.
  */
-export class AttemptLedger {
+export class DeliveryBatches {
   readonly #starts: Batcher<OwnedSubscription, StartedDelivery | undefined>;
   readonly #finishes: Batcher<FinishedAttempt, FinishedDelivery | undefined>;
   readonly #rests: Batcher<OwnedSubscription, Rest | undefined>;

@@ -9,7 +9,7 @@ import type { Dispatcher } from './dispatcher.js';
  * Tells the dispatcher which subscriptions of a partition have something due, as its queue says (storage/delivery-queue.ts). Woken by new
  * events, at the time of a retry, when there is room again, and by the slow poll behind them all.
  */
-export class DeliveryFeed {
+export class DeliveryConsumer {
   #fetching = false;
   #again = false;
   #stopped = false;

@@ -3,10 +3,10 @@ import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { type AttemptOptions, CallbackAttempts } from './attempt.js';
 import type { DeliveryStats } from './counters.js';
-import { AttemptLedger } from './delivery-batches.js';
-import { REST_again_ms, SLOT_finishing, THREAD_remembered, THREAD_subscriptions } from './limits.js';
+import { DeliveryBatches } from './delivery-batches.js';
+import { IDLE_SLOW_subscriptions, REST_again_ms, SLOT_finishing, THREAD_subscriptions } from './limits.js';
 import type { AttemptResult } from './sender.js';
-import { Turns } from './slot-scheduler.js';
+import { SlotScheduler } from './slot-scheduler.js';
 import { SubscriptionActor } from './subscription-actor.js';
 
 export interface DispatcherOptions extends AttemptOptions {
@@ -56,8 +56,8 @@ class ThreadDispatcher implements Dispatcher {
   readonly #actors = new Map<string, SubscriptionActor>();
   /** Those of partitions given up or lost, until their attempts are over. */
   readonly #leaving = new Set<SubscriptionActor>();
-  readonly #turns: Turns;
-  readonly #ledger: AttemptLedger;
+  readonly #turns: SlotScheduler;
+  readonly #ledger: DeliveryBatches;
   readonly #attempts: CallbackAttempts;
   /** Partitions that were told there is no room. */
   readonly #refused = new Set<number>();
@@ -70,8 +70,8 @@ class ThreadDispatcher implements Dispatcher {
 
   constructor(private readonly options: DispatcherOptions) {
     const { db, relaxed, clock, log, concurrency } = options;
-    this.#turns = new Turns(concurrency);
-    this.#ledger = new AttemptLedger({
+    this.#turns = new SlotScheduler(concurrency);
+    this.#ledger = new DeliveryBatches({
       db,
       relaxed,
       now: () => clock.now(),
@@ -239,7 +239,7 @@ class ThreadDispatcher implements Dispatcher {
   #passivate(actor: SubscriptionActor): void {
     if (actor.due || actor.busy || this.#actors.get(actor.id) !== actor) return;
     // A slow one is remembered: forgotten, it would be taken for fast at its next delivery.
-    if (!actor.slow || this.#actors.size > THREAD_remembered) this.#actors.delete(actor.id);
+    if (!actor.slow || this.#actors.size > IDLE_SLOW_subscriptions) this.#actors.delete(actor.id);
   }
 
   #roomNow(): number {

@@ -1,5 +1,5 @@
 /** How values are spread, as plain data: `counts[i]` of them are at most `bounds[i]` and above the bound before, the last are above all. */
-export interface Spread {
+export interface HistogramSnapshot {
   counts: number[];
   sum: number;
 }
@@ -21,7 +21,7 @@ export class Histogram {
     this.#sum += value;
   }
 
-  spread(): Spread {
+  spread(): HistogramSnapshot {
     return { counts: [...this.#counts], sum: this.#sum };
   }
 }

@@ -1,15 +1,15 @@
 /** Every bound of the delivery side, in one place. What happens at each one is told where it is kept. */
 
-/** Waits between the five attempts of a series, in seconds (spec: "Limits", delivery attempts). */
+/** Waits between the five attempts of a series, in seconds (contract: "Limits", delivery attempts). */
 export const RETRY_WAITS_s: readonly number[] = [1, 5, 30, 120];
 
 /** How late at most a due delivery is looked for, and how often a partition's queue is looked into for retries. */
 export const WAKE_tick_ms = 100;
 
-/** One attempt from the name lookup to the last byte of the answer (decision E3). Past it: `timeout`. */
+/** One attempt from the name lookup to the last byte of the answer (EVT-3). Past it: `timeout`. */
 export const ATTEMPT_DEADLINE_ms = 15_000;
 
-/** Raw bytes of an answer that are read (decision E3). Past it the connection is closed; the status decides. */
+/** Raw bytes of an answer that are read (EVT-3). Past it the connection is closed; the status decides. */
 export const ANSWER_bytes = 64 * 1024;
 
 /** Header bytes of an answer. Past it: `protocol`. */
@@ -23,7 +23,7 @@ export const NAME_QUERY_ms = 2_000;
 export const NAME_QUERY_tries = 2;
 
 /** Addresses whose verdict a thread remembers; the one not asked for the longest goes. */
-export const JUDGED_addresses = 10_000;
+export const VERDICT_CACHE_addresses = 10_000;
 
 /** A callback address at most. Past it the subscription is refused. */
 export const CALLBACK_URL_characters = 2048;
@@ -34,7 +34,7 @@ export const KEEP_ALIVE_ms = 4_000;
 /** Origins a thread keeps connections to. Past it the one unused for longest is closed. */
 export const POOLED_origins = 512;
 
-/** Attempts in flight to one subscription (decision E10). Past it its deliveries wait. */
+/** Attempts in flight to one subscription (EVT-10). Past it its deliveries wait. */
 export const SUBSCRIPTION_attempts = 8;
 
 /** The same before its receiver has answered any: one that is dead holds no more slots than these until that shows. */
@@ -53,7 +53,7 @@ export const SLOW_share = 0.5;
 export const THREAD_subscriptions = 10_000;
 
 /** While a thread holds no more than these, it remembers an idle slow one. Past it that is forgotten and found slow again: what is idle must never fill the room. */
-export const THREAD_remembered = THREAD_subscriptions / 2;
+export const IDLE_SLOW_subscriptions = THREAD_subscriptions / 2;
 
 /** A job that somebody else had in hand when it was to be given back is looked at again after this. */
 export const REST_again_ms = 500;

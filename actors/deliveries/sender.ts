@@ -18,7 +18,7 @@ export interface SenderOptions {
 }
 
 /**
- * Makes attempts (spec: "Events"; decisions E2, E3). One attempt is one POST: the host is resolved and checked, the
+ * Makes attempts (contract: "Events"; EVT-2, EVT-3). One attempt is one POST: the host is resolved and checked, the
  * connection leads to what was checked, TLS proves the host, nothing is retried and no redirect followed. A deadline
  * covers all of it, the lookup included, so no receiver holds its slot for longer, whatever it does with its bytes.
  */

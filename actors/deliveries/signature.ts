@@ -8,12 +8,12 @@ export interface Signing {
   body: Buffer;
   /** When this attempt starts; a receiver refuses stale timestamps. */
   at: Date;
-  /** The subscription's secret and, for a day after its rotation, the one before it (decision E12). Newest first. */
+  /** The subscription's secret and, for a day after its rotation, the one before it (EVT-12). Newest first. */
   secrets: readonly string[];
 }
 
 /**
- * The headers of one attempt (spec: "Events"; decisions E3, E4, E12). `X-CS-Signature` is HMAC-SHA256 over the
+ * The headers of one attempt (contract: "Events"; EVT-3, EVT-4, EVT-12). `X-CS-Signature` is HMAC-SHA256 over the
  * timestamp, a period and the body; the same request carries Standard Webhooks' three headers, so that a stock
  * verifier given `whsec_` + base64 of the secret accepts it. The key is the secret's UTF-8 bytes in both.
  */

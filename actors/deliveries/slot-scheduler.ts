@@ -2,11 +2,11 @@ import { SLOW_share } from './limits.js';
 import type { SubscriptionActor } from './subscription-actor.js';
 
 /**
- * Whose turn the next free slot is (decision E10). Owns the slots of one thread. Subscriptions take turns, one delivery each;
+ * Whose turn the next free slot is (EVT-10). Owns the slots of one thread. Subscriptions take turns, one delivery each;
  * those with slow receivers have a line of their own and hold at most `SLOW_share` of the slots, so that however
  * many receivers are dead, the others keep the rest.
  */
-export class Turns {
+export class SlotScheduler {
   readonly #fast = new Set<SubscriptionActor>();
   readonly #slow = new Set<SubscriptionActor>();
   readonly #slowSlots: number;

@@ -2,7 +2,7 @@ import { FIRST_attempts, SLOW_ATTEMPT_ms, SUBSCRIPTION_attempts } from './limits
 import type { AttemptResult } from './sender.js';
 
 /**
- * One subscription that has deliveries to make, in one thread (decision E10). It holds none of them: they are claimed one by one as
+ * One subscription that has deliveries to make, in one thread (EVT-10). It holds none of them: they are claimed one by one as
  * attempts may start, so its backlog costs nothing here, and nothing is put back when its receiver does not keep up.
  *
  *     asleep ──its job was fetched──▶ due ──a claim found nothing──▶ resting ──its job is put off or deleted──▶ asleep

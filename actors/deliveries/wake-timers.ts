@@ -6,7 +6,7 @@ import { WAKE_tick_ms } from './limits.js';
  * to ticks of `WAKE_tick_ms`, so that however many retries are due, a partition is woken so often at most; what it keeps
  * is bounded by the longest wait in ticks.
  */
-export class WakeUps {
+export class WakeTimers {
   /** Of each partition, the ticks to come, in order. */
   readonly #ticks = new Map<number, number[]>();
   /** One timer a partition, for its first tick. */

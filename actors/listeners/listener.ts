@@ -16,11 +16,11 @@ import type { Database } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';
 
 /**
- * Listens to one connection's stream for as long as it is ready and this thread owns it (decision E9).
+ * Listens to one connection's stream for as long as it is ready and this thread owns it (EVT-9).
  *
  *     connecting ──first frame──▶ connected ──dropped, silent──▶ degraded ──wait──▶ connecting
  *        ├──refused, silent──▶ degraded                any ──close()──▶ stopped
- *        └──logged out, restricted──▶ stopped: the connection is told, and nobody asks again (decision C8)
+ *        └──logged out, restricted──▶ stopped: the connection is told, and nobody asks again (CONN-8)
  *
  * Gaps: one opens when a stream that ran is lost (dropped, silent, another owner's) and closes when a stream speaks again:
  * an open one that says nothing may be deaf. What was said in between is not fetched. Events are recorded before anything

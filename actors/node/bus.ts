@@ -5,7 +5,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';
 import { LIMITS } from '../limits.js';
-import type { Signal } from '../system.js';
+import type { Hint } from '../system.js';
 
 /**
  * Signals between nodes over LISTEN/NOTIFY, on a connection of its own. They gather for a moment, because a NOTIFY takes a
@@ -16,10 +16,10 @@ export interface BusOptions {
   databaseUrl: string;
   ring: KeyRing;
   log: Logger;
-  receive(signal: Signal): void;
+  receive(signal: Hint): void;
 }
 
-type Wire = Exclude<Signal, { type: 'code' }> | (Omit<Extract<Signal, { type: 'code' }>, 'code'> & { sealed: string });
+type Wire = Exclude<Hint, { type: 'code' }> | (Omit<Extract<Hint, { type: 'code' }>, 'code'> & { sealed: string });
 
 export class Bus {
   #client: pg.Client | undefined;
@@ -50,7 +50,7 @@ export class Bus {
     }
   }
 
-  send(signal: Signal): void {
+  send(signal: Hint): void {
     if (this.#closed) return;
     const wire: Wire = signal.type === 'code' ? this.#sealed(signal) : signal;
     if (this.#outgoing.push(JSON.stringify(wire)) > 1) return;
@@ -71,7 +71,7 @@ export class Bus {
     }
   }
 
-  #sealed({ code, ...rest }: Extract<Signal, { type: 'code' }>): Wire {
+  #sealed({ code, ...rest }: Extract<Hint, { type: 'code' }>): Wire {
     return { ...rest, sealed: this.options.ring.seal(code, codeContext(rest.challengeId)).toString('base64') };
   }
 

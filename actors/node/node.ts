@@ -13,7 +13,7 @@ import type { HostOptions } from '../host.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { FromHost, HostStats, ToHost } from '../messages.js';
-import type { ActorSystem, Signal, Submission, SubmitOutcome, SystemStatus } from '../system.js';
+import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from '../system.js';
 import { Bus } from './bus.js';
 import { Ownership } from './ownership.js';
 import { connectionsPerThread, Supervisor } from './supervisor.js';
@@ -144,7 +144,7 @@ class NodeSystem implements Node {
     });
   }
 
-  signal(signal: Signal): void {
+  signal(signal: Hint): void {
     if (this.#ownership.owns(partitionOf(signal.connectionId))) this.#deliver(signal);
     else this.#bus.send(signal);
   }
@@ -269,7 +269,7 @@ class NodeSystem implements Node {
     }
   }
 
-  #deliver(signal: Signal): void {
+  #deliver(signal: Hint): void {
     const partition = partitionOf(signal.connectionId);
     if (this.#ownership.owns(partition)) this.#hostLines[this.#threadOf(partition)]?.send({ type: 'signal', signal });
   }

@@ -14,7 +14,7 @@ import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 
 /**
- * Which partitions this node owns, kept true by one renewal every two seconds (design: "Ownership").
+ * Which partitions this node owns, kept true by one renewal every two seconds.
  *
  *     free ──claim, recover──▶ owned ──renew──▶ owned
  *                                ├─ give up (levelling, drain): disown, wait, release ──▶ free

@@ -9,7 +9,7 @@ import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { inputContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
 import { LIMITS } from '../limits.js';
-import type { Signal, Submission, SubmitOutcome } from '../system.js';
+import type { Hint, Submission, SubmitOutcome } from '../system.js';
 import type { Partition } from './partition.js';
 
 /**
@@ -23,7 +23,7 @@ export interface CommitterOptions {
   /** The partition when this thread owns it. */
   partition: (id: number) => Partition | undefined;
   /** Tells an owner elsewhere that jobs wait. */
-  signal: (signal: Signal) => void;
+  signal: (signal: Hint) => void;
 }
 
 export class Committer {

@@ -12,10 +12,10 @@ import { LIMITS } from '../limits.js';
 import { Attempt, type AttemptContext } from './attempt.js';
 import type { Outcome, ProviderRuntime } from './execution.js';
 import type { Finish } from './operation-batches.js';
-import { endOf, outcomeOfError, unstorable } from './outcome.js';
+import { endOf, fallbackOutcome, outcomeOfError } from './outcome.js';
 
 /**
- * The actor of one connection: runs its operations one at a time, in the order they were accepted (decision O3).
+ * The actor of one connection: runs its operations one at a time, in the order they were accepted (OPS-3).
  *
  *     idle ──take──▶ starting ──row──▶ running ──outcome──▶ finishing ──▶ starting | idle
  *                        └─ no row (cancelled, gone, fenced): next one
@@ -181,7 +181,7 @@ export class ConnectionActor {
       number < LIMITS.read_attempts &&
       attempt.status === 'running';
     const end = endOf(held, attempt, outcome, retry, context.ring);
-    await this.#store(end, () => endOf(held, attempt, unstorable(attempt, capability), false, context.ring));
+    await this.#store(end, () => endOf(held, attempt, fallbackOutcome(attempt, capability), false, context.ring));
     return retry;
   }
 
@@ -235,7 +235,7 @@ const INPUT_LOST: Outcome = {
   failure: { code: 'internal_error', details: { reason: 'input_unreadable', retryable: false } },
 };
 
-/** Decision O6: what the connection must be when the turn comes. */
+/** OPS-6: what the connection must be when the turn comes. */
 function notReady(capability: Capability, connection: StartedOperation): Outcome | undefined {
   const ready = connection.health === 'ready';
   const recruiter =

@@ -23,7 +23,7 @@ export interface Execution {
    */
   boundary(): Promise<void>;
   /**
-   * Stores the next part of the file that is the result; resolves once it is durable (decision O14). Every part but the
+   * Stores the next part of the file that is the result; resolves once it is durable (OPS-14). Every part but the
    * last is a multiple of three bytes long. Rejects when the attempt was fenced.
    */
   storeFile(bytes: Buffer): Promise<void>;

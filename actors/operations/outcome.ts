@@ -33,7 +33,7 @@ export function outcomeOfError(
 const failed = (failure: OperationFailure): Outcome => ({ status: 'failed', failure });
 
 /** What takes the place of an outcome that cannot be stored for what it holds; a write that was made stays in question. */
-export function unstorable(attempt: Attempt, capability: Capability): Outcome {
+export function fallbackOutcome(attempt: Attempt, capability: Capability): Outcome {
   if (attempt.pastBoundary && capability.kind === 'write') return { status: 'outcome_unknown' };
   return failed({ code: 'internal_error', details: { reason: 'outcome_unstorable', retryable: false } });
 }
@@ -93,7 +93,7 @@ export function endOf(held: HeldOperation, attempt: Attempt, outcome: Outcome, r
   return { operation, connectionId, workspaceId, change, events, simulatedInvitation };
 }
 
-/** What the effects change on the connection's row; a new session counts state_revision up (decision C10). */
+/** What the effects change on the connection's row; a new session counts state_revision up (CONN-10). */
 function connectionChange(attempt: Attempt, effects: Effects, ring: KeyRing): ConnectionChange | null {
   const { connection } = attempt;
   const { session, health, actorId, recruiter, newSession } = effects;

@@ -56,7 +56,7 @@ export class Partition {
     return this.#load.running;
   }
 
-  /** True when this connection's mailbox takes no more (decision H13). */
+  /** True when this connection's mailbox takes no more (HTTP-13). */
   full(connectionId: string): boolean {
     return (this.#actors.get(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
   }

@@ -2,7 +2,7 @@ import type { Company } from '../capabilities/identity.js';
 import { between, draw, mix, pick } from './seeded-random.js';
 import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, LOCATIONS } from './vocabulary.js';
 
-/** Letter codes of company sizes with their upper bounds (spec: `company_sizes`). */
+/** Letter codes of company sizes with their upper bounds (contract: `company_sizes`). */
 const SIZES = [
   ['A', 1, 'self-employed'],
   ['B', 10, '1-10'],

@@ -8,7 +8,7 @@ import { type Answering, answer } from './request.js';
 
 /**
  * Invitations. One to another simulated connection of the workspace is accepted at once: the inviting connection
- * records `custom_connection_request_accepted`, as the inviter's stream would tell (decision E11). Any other stays
+ * records `custom_connection_request_accepted`, as the inviter's stream would tell (EVT-11). Any other stays
  * pending, and is found again among the connection's own operations.
  */
 

@@ -8,7 +8,7 @@ import { acquaintance, PAST_END_MS, type Self } from './relationship.js';
 import { type Answering, answer } from './request.js';
 import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, JOB_FUNCTIONS, LOCATIONS, TITLES } from './vocabulary.js';
 
-/** Jobs search (spec: "Discovery and search"). What the provider's codes mean is settled here, for lack of one. */
+/** Jobs search (contract: "Discovery and search"). What the provider's codes mean is settled here, for lack of one. */
 
 const EARLY_APPLICANTS = 10;
 type Test = (job: Job) => boolean;

@@ -4,7 +4,7 @@ import { draw } from './seeded-random.js';
 /**
  * How the simulated network names people and conversations. Nothing is looked up: an id can be read back into what
  * it names. The hash id of a simulated connection is its `external_actor.id`, so that one can write to another
- * (decision E11); everybody else's hash id is made from the public slug and leads back to it.
+ * (EVT-11); everybody else's hash id is made from the public slug and leads back to it.
  */
 
 const PERSON = 'SIM_';
@@ -25,7 +25,7 @@ export function publicIdOf(hashId: string): string {
   return bounded(PEER_SLUG + decode(hashId));
 }
 
-/** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets a drawn one (decision C13). */
+/** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets a drawn one (CONN-13). */
 export function ownHashIdOf(actorId: string): string {
   return isProviderId(actorId) ? actorId : `${PERSON}${draw(actorId).toString(36)}`;
 }

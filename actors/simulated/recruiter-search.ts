@@ -9,7 +9,7 @@ import { type Answering, answer } from './request.js';
 import { mix } from './seeded-random.js';
 import { COMPANIES, ID_BASE, SCHOOLS, SKILLS, TITLES, ZIP_CODES } from './vocabulary.js';
 
-/** The recruiter's candidate search (spec: the table "Recruiter search filters"). */
+/** The recruiter's candidate search (contract: the table "Recruiter search filters"). */
 
 type Person = people.Person;
 type Test = (person: Person) => boolean;

@@ -8,7 +8,7 @@ import { type Answering, type Ask, answer } from './request.js';
 /**
  * Messages and attachments. Each is recorded as `message_sent` on the sender's connection, which is how its conversation
  * remembers it; when the recipient is another simulated connection of the workspace, as `message_received` on that
- * one too (decision E11). Event ids come from the operation, so a repeat records nothing twice.
+ * one too (EVT-11). Event ids come from the operation, so a repeat records nothing twice.
  */
 
 interface Draft {

@@ -3,7 +3,7 @@ import type { ChallengeKind } from '../../storage/model/records.js';
 import type { SkipReason } from '../operations/execution.js';
 
 /**
- * The words that decide how a simulated operation ends (decisions: "Simulated triggers"). One is found wherever it
+ * The words that decide how a simulated operation ends (SIM-1). One is found wherever it
  * does not touch a letter or a digit on its left, in `external_actor.id` or in any string of the input. Several may
  * stand together, and what is found in the input comes before what is found in the actor.
  */

@@ -34,8 +34,8 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
       const proxy = await pinProxy(options.db, options.ring, connection, execution.capability === 'social.login');
       if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
       const secrets = await openSecrets(options, connection, execution.capability === 'social.login');
-      const patience_ms = options.stopped_run_ms ?? LIMITS.stopped_run_ms;
-      const end = await runOnLink(options.link(connection.partition), execution, proxy, secrets, patience_ms);
+      const timeout_ms = options.stopped_run_ms ?? LIMITS.stopped_run_ms;
+      const end = await runOnLink(options.link(connection.partition), execution, proxy, secrets, timeout_ms);
       switch (end.type) {
         case 'result':
           return { status: 'succeeded', result: end.result, ...effectsOf(end.effects) };
@@ -54,7 +54,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
   };
 }
 
-/** Decision O6: what recruiter filters hold is only looked at when the operation's turn comes. */
+/** OPS-6: what recruiter filters hold is only looked at when the operation's turn comes. */
 function requireSensibleFilters({ capability, input }: Execution): void {
   const errors = capability === 'social.recruiter.people.search' ? validateRecruiterFilters(input) : [];
   if (errors.length > 0) throw new OperationError('validation_error', { errors });
@@ -88,13 +88,13 @@ async function runOnLink(
   execution: Execution,
   proxy: PinnedProxy,
   secrets: OpenSecrets,
-  patience_ms: number,
+  timeout_ms: number,
 ) {
   const { connection, signal } = execution;
-  let unheard: NodeJS.Timeout | undefined;
+  let cancelTimer: NodeJS.Timeout | undefined;
   const cancel = (run: number) => {
     link.send({ type: 'cancel', run });
-    unheard ??= setTimeout(() => link.giveUp(run), patience_ms);
+    cancelTimer ??= setTimeout(() => link.giveUp(run), timeout_ms);
   };
   let unlisten = () => {};
   let refusal: unknown;
@@ -148,6 +148,6 @@ async function runOnLink(
     return end;
   } finally {
     unlisten();
-    clearTimeout(unheard);
+    clearTimeout(cancelTimer);
   }
 }

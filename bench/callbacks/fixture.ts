@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import typia from 'typia';
-import type { Signal } from '../../actors/system.js';
+import type { Hint } from '../../actors/system.js';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import type { NewEvent } from '../../storage/model/records.js';
@@ -160,7 +160,7 @@ export async function eventRecorder(
       const owners = [...new Set(events.map(({ connectionId }) => connectionId))];
       await notifySignals(
         db,
-        owners.map((connectionId) => JSON.stringify({ type: 'deliveries', connectionId } satisfies Signal)),
+        owners.map((connectionId) => JSON.stringify({ type: 'deliveries', connectionId } satisfies Hint)),
       );
     }
     return deliveries;

@@ -16,7 +16,7 @@ const NOT_MEASURED = [
   'receivers that drip or cut: the dead one accepts and never answers, the slow one answers after 3 s',
 ];
 
-/** What one dead and one slow receiver cost the others (decision E10): their p99 with the two, beside that without. */
+/** What one dead and one slow receiver cost the others (EVT-10): their p99 with the two, beside that without. */
 export const isolation: Scenario = {
   name: 'isolation',
   summary: 'how late callbacks are while one receiver is dead and one slow, against without the two',

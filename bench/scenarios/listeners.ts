@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
-import type { Signal } from '../../actors/system.js';
+import type { Hint } from '../../actors/system.js';
 import { notifySignals } from '../../storage/partitions/hints.js';
 import { ServiceApi } from '../api.js';
 import { control } from '../control.js';
 import { machine } from '../machine.js';
-import { inTurn } from '../map-concurrent.js';
+import { mapConcurrent } from '../map-concurrent.js';
 import { type Held, held } from '../memory.js';
 import { quantileOf } from '../quantile.js';
 import { type BenchService, startService } from '../service.js';
@@ -59,7 +59,7 @@ export const listeners: Scenario = {
 /** Tells the service that its connections have sessions now; gives the seconds until the last stream is connected. */
 async function openStreams(service: BenchService, api: ServiceApi, accounts: SignedIn[]): Promise<number> {
   const startedAt = performance.now();
-  const signals = accounts.map(({ connectionId }): Signal => ({ type: 'connection', connectionId }));
+  const signals = accounts.map(({ connectionId }): Hint => ({ type: 'connection', connectionId }));
   await service.withDatabase((_, db) =>
     notifySignals(
       db,
@@ -85,7 +85,7 @@ async function listenerOf(api: ServiceApi, connectionId: string): Promise<Listen
 
 async function gapsOf(api: ServiceApi, accounts: SignedIn[]): Promise<number> {
   let gaps = 0;
-  await inTurn(accounts, async ({ connectionId }) => {
+  await mapConcurrent(accounts, async ({ connectionId }) => {
     gaps += (await listenerOf(api, connectionId)).gaps.length;
   });
   return gaps;
@@ -115,7 +115,7 @@ const ARRIVAL_ms = 15_000;
 async function relay(service: BenchService, api: ServiceApi, accounts: SignedIn[], count: number): Promise<Relayed> {
   const askedAt = new Map<string, number>();
   const startedAt = Date.now();
-  await inTurn(Array.from({ length: count }).keys(), async (number) => {
+  await mapConcurrent(Array.from({ length: count }).keys(), async (number) => {
     const { username } = accounts[number % accounts.length] as SignedIn;
     const id = `bench-${number}`;
     askedAt.set(id, Date.now());
@@ -125,7 +125,7 @@ async function relay(service: BenchService, api: ServiceApi, accounts: SignedIn[
   const latencies: number[] = [];
   let lastAt = startedAt;
   const giveUpAt = Date.now() + ARRIVAL_ms;
-  await inTurn(accounts.entries(), async ([number, { connectionId }]) => {
+  await mapConcurrent(accounts.entries(), async ([number, { connectionId }]) => {
     const expected = Math.ceil((count - number) / accounts.length);
     let events = await eventsOf(api, connectionId);
     while (events.length < expected && Date.now() < giveUpAt) {

@@ -14,7 +14,7 @@ interface Options {
   toleranceMs: number;
 }
 
-/** What the specification promises (spec: "Limits", delivery attempts), told here on its own. */
+/** What the specification promises (contract: "Limits", delivery attempts), told here on its own. */
 const WAITS_s = [1, 5, 30, 120];
 const ATTEMPTS = WAITS_s.length + 1;
 

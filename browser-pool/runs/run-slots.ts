@@ -1,9 +1,9 @@
-import type { LeaseQueue } from '../fair-semaphore.js';
+import type { FairSemaphore } from '../fair-semaphore.js';
 
 /** Where a run's turns come from, and on whose account it waits for them. */
 export interface TurnSource {
-  turns: LeaseQueue;
-  pages: LeaseQueue;
+  turns: FairSemaphore;
+  pages: FairSemaphore;
   workspaceId: string;
   /** How long the run waits for a turn. */
   lease_wait_ms: number;
@@ -17,7 +17,7 @@ export interface TurnSource {
  * The turn of one run: taken before it does anything, given back while it waits for the user or for a page slot, and
  * at its end. A turn that comes after an interruption is given back at once.
  */
-export class RunTurns {
+export class RunSlots {
   #source: TurnSource;
   #release: (() => void) | undefined;
 

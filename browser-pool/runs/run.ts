@@ -3,26 +3,26 @@ import type { ChallengeKind } from '../../storage/model/records.js';
 import type { ContextLease, ContextOwner, Contexts } from '../contexts/contexts.js';
 import type { WarmPages } from '../contexts/warm-pages.js';
 import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from '../failures.js';
-import type { LeaseQueue } from '../fair-semaphore.js';
+import type { FairSemaphore } from '../fair-semaphore.js';
 import type { PoolLimits } from '../limits.js';
 import type { FromBrowser, ProxyTarget, SessionEffects, ToBrowser } from '../messages.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
 import { ActorAnswers, type Answered } from './actor-answers.js';
 import type { Artifacts } from './artifacts.js';
 import { RunPage } from './run-page.js';
-import { RunTurns } from './run-slots.js';
+import { RunSlots } from './run-slots.js';
 import { RunningTime } from './running-time.js';
 
 export type RunOrder = Extract<ToBrowser, { type: 'run' }>;
 
 /** What the runs of a host share. */
-export interface RunGround {
+export interface RunResources {
   readonly limits: PoolLimits;
   readonly contexts: Contexts;
   /** Turns to execute. */
-  readonly turns: LeaseQueue;
+  readonly turns: FairSemaphore;
   /** Turns to have a page open. */
-  readonly pages: LeaseQueue;
+  readonly pages: FairSemaphore;
   /** Pages kept open for the next run of their context. */
   readonly warmPages: WarmPages;
   /** Runs that wait for a code. */
@@ -40,18 +40,18 @@ export interface RunGround {
  * I1. Exactly one of `result`, `skipped`, `failure` is answered, and nothing after it.
  * I2. The program is never told to go past the write boundary once the run has ended.
  * I3. Past the boundary a cancel is ignored, and a failure that leaves open whether the provider acted says
- *     `pastBoundary` and is never transient (decision O4).
+ *     `pastBoundary` and is never transient (OPS-4).
  * I4. The turn, the page slot and the context are given back, whatever happens; the context stays warm only when the
  *     run ended by itself and its end does not speak against browser or session.
  */
 export class Run implements ProgramRun {
   readonly order: RunOrder;
-  #ground: RunGround;
+  #ground: RunResources;
   #answer: (message: FromBrowser) => void;
   #time: RunningTime;
   #interrupted = new AbortController();
   #lease: ContextLease | undefined;
-  #turns: RunTurns;
+  #turns: RunSlots;
   #answers: ActorAnswers;
   #page: RunPage;
   /** The context a trace is being taken of. */
@@ -60,12 +60,12 @@ export class Run implements ProgramRun {
   #ended = false;
   #unwatchBrowser: () => void = () => {};
 
-  constructor(order: RunOrder, ground: RunGround, answer: (message: FromBrowser) => void) {
+  constructor(order: RunOrder, ground: RunResources, answer: (message: FromBrowser) => void) {
     this.order = order;
     this.#ground = ground;
     this.#answer = answer;
     this.#time = new RunningTime(order.deadline_ms, () => this.interrupt(new RunFailure('deadline_exceeded')));
-    this.#turns = new RunTurns({
+    this.#turns = new RunSlots({
       turns: ground.turns,
       pages: ground.pages,
       workspaceId: order.workspaceId,

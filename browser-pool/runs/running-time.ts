@@ -1,6 +1,6 @@
 /**
  * The deadline of a run as one value: the running time left, and what happens when it is over. Time spent waiting for
- * the user or for `proceed` does not count (decision O17): `pause` stops the clock, `resume` starts it again.
+ * the user or for `proceed` does not count (OPS-17): `pause` stops the clock, `resume` starts it again.
  */
 export class RunningTime {
   #left_ms: number;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { resealAll } from '../../storage/secrets/reencrypt.js';
+import { reencryptAll } from '../../storage/secrets/reencrypt.js';
 import { Failure } from './answer.js';
 import type { Perform } from './session.js';
 
@@ -9,7 +9,7 @@ export function encryptionCommands(program: Command, perform: Perform): void {
   noun.command('rotate').action(() => {
     perform(async ({ db, ring }) => {
       if (!ring.available) throw new Failure('there is no encryption key (ENCRYPTION_KEYS)');
-      return { resealed: await resealAll(db, ring) };
+      return { resealed: await reencryptAll(db, ring) };
     });
   });
 }

@@ -26,7 +26,7 @@ export const noContent: Answer = { status: 204, body: null };
 /** How the errors of a route look: the specification knows two ways. */
 export type ErrorStyle = 'plain' | 'envelope';
 
-/** An error's body (decision H2); a 409 is answered with `code` alone. */
+/** An error's body (HTTP-2); a 409 is answered with `code` alone. */
 export interface ErrorJson {
   code: HttpErrorCode;
   message: string;
@@ -43,7 +43,7 @@ export interface EnvelopeJson {
 }
 
 /**
- * An error as its route writes it: `{code, message, errors?}`, a 409 exactly `{code}` (decision H2); or the
+ * An error as its route writes it: `{code, message, errors?}`, a 409 exactly `{code}` (HTTP-2); or the
  * compatibility route's envelope.
  */
 export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string): Answer {
@@ -65,7 +65,7 @@ export function envelope(
   return json(status, { error: { code, message, details } } satisfies EnvelopeJson, headers);
 }
 
-/** Nothing of the cause is told, but whether it is worth trying again soon (decision H15). */
+/** Nothing of the cause is told, but whether it is worth trying again soon (HTTP-15). */
 function unexpected(error: unknown, requestId: string): HttpError {
   if (isUnreachable(error))
     return new HttpError('unavailable', 'the database cannot be reached', undefined, { 'Retry-After': '1' });

@@ -6,7 +6,7 @@ import type { Exchange } from './socket.js';
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The body as a JSON object: 413, then 415, then 400 `invalid_json` (decisions H1, H4, H5, H10). An empty body gives
+ * The body as a JSON object: 413, then 415, then 400 `invalid_json` (HTTP-1, HTTP-4, HTTP-5, HTTP-10). An empty body gives
  * undefined. Null when the client went away.
  */
 export async function readJson(exchange: Exchange): Promise<JsonObject | undefined | null> {
@@ -46,21 +46,21 @@ function refuseUnstorable(root: object, rootPath: string): void {
   for (let item = pending.pop(); item; item = pending.pop()) {
     const [value, path] = item;
     if (typeof value === 'string') {
-      if (!isStorable(value)) throw invalidField(path, 'text without U+0000 and half surrogate pairs');
+      if (!isPgSafeText(value)) throw invalidField(path, 'text without U+0000 and half surrogate pairs');
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, child] of Object.entries(value)) {
-        if (!isStorable(key)) throw invalidField(path, 'keys without U+0000 and half surrogate pairs');
+        if (!isPgSafeText(key)) throw invalidField(path, 'keys without U+0000 and half surrogate pairs');
         pending.push([child, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`]);
       }
     }
   }
 }
 
-function isStorable(text: string): boolean {
+function isPgSafeText(text: string): boolean {
   return !text.includes('\0') && !/\p{Cs}/u.test(text);
 }
 
-/** For a route whose input is "none": an empty body or `{}` (decision H7). */
+/** For a route whose input is "none": an empty body or `{}` (HTTP-7). */
 export function expectNoBody(body: JsonObject | undefined): void {
   const [key] = Object.keys(body ?? {});
   if (key !== undefined) throw invalidField(`body.${key}`, 'no such field');

@@ -12,7 +12,7 @@ export type NonBlank = tags.TagBase<{
   schema: { pattern: '\\S' };
 }>;
 
-/** What may stand in keys and codes (decision H17): printable ASCII, not all blank. */
+/** What may stand in keys and codes (HTTP-17): printable ASCII, not all blank. */
 export type Printable<Min extends number, Max extends number> = string &
   tags.MinLength<Min> &
   tags.MaxLength<Max> &
@@ -29,7 +29,7 @@ type UuidText = tags.TagBase<{
   schema: { format: 'uuid' };
 }>;
 
-/** UTC, ISO 8601 with milliseconds (decision H16). */
+/** UTC, ISO 8601 with milliseconds (HTTP-16). */
 export type Timestamp = string & tags.Format<'date-time'>;
 
 /** A count or a generation: a whole number from 0. */
@@ -70,7 +70,7 @@ function readable(expected: string): string {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** An id of the service in a path, in lower case; undefined when it is none (decision H8). */
+/** An id of the service in a path, in lower case; undefined when it is none (HTTP-8). */
 export function pathId(text: string | undefined): string | undefined {
   const id = text?.toLowerCase();
   return id !== undefined && UUID.test(id) ? id : undefined;

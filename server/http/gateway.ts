@@ -8,7 +8,7 @@ export interface GatewayAccess {
   secret: string;
 }
 
-/** Checks the gateway headers, then that the client named itself (spec: "Authentication" 1; decision H11). */
+/** Checks the gateway headers, then that the client named itself (contract: "Authentication" 1; HTTP-11). */
 export function gatewayCheck(access: GatewayAccess): (headers: Exchange['headers']) => void {
   const expected = digest(access.id, access.secret);
   return (headers) => {

@@ -9,15 +9,15 @@ import { rememberingLoader, turnLoader } from './loader.js';
 /** `cs_` and 32 bytes in base64url; anything else is refused without a query. */
 const BEARER = /^Bearer +(cs_[A-Za-z0-9_-]{43})$/i;
 
-/** Tells whose request it is (spec: "Authentication"). */
-export interface KeyDoor {
+/** Tells whose request it is (contract: "Authentication"). */
+export interface KeyAuthenticator {
   /** The key of an `Authorization` header; throws 401. A revoked key stops working within KEY_CACHE_ms. */
   authenticate(authorization: string): Promise<UsableKey>;
   /** Writes what is still to be written of `last_used_at`. */
   close(): Promise<void>;
 }
 
-export function keyDoor(db: Sql, log: Logger): KeyDoor {
+export function keyAuthenticator(db: Sql, log: Logger): KeyAuthenticator {
   const load = turnLoader((hashes) => findKeysByHash(db, hashes));
   const find = rememberingLoader(load, KEY_CACHE_keys, KEY_CACHE_ms);
   const touched = new Map<string, number>();

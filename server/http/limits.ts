@@ -1,6 +1,6 @@
 /** The edge's bounds, one place. What happens at each stands beside it. */
 
-/** Bodies of submissions; past it 413 (decision H10). Holds an attachment of 1,000,000 bytes in base64. */
+/** Bodies of submissions; past it 413 (HTTP-10). Holds an attachment of 1,000,000 bytes in base64. */
 export const OPERATION_BODY_bytes = 2 * 1024 * 1024;
 /** Every other body; past it 413. */
 export const BODY_bytes = 64 * 1024;
@@ -32,16 +32,16 @@ export const LOADER_queries = 4;
 /** Ids a loader holds; past it 503 `overloaded`. */
 export const LOADER_bound_keys = 20_000;
 
-/** A page of events or deliveries (decision E7). */
+/** A page of events or deliveries (EVT-7). */
 export const PAGE_rows = 100;
 export const MAX_OFFSET_rows = 100_000;
-/** `Prefer: wait=N` at most (decision H18). */
+/** `Prefer: wait=N` at most (HTTP-18). */
 export const MAX_WAIT_s = 30;
-/** How long the compatibility route waits for the operation (decisions: "Compatibility route"). */
+/** How long the compatibility route waits for the operation (COMPAT-1). */
 export const INVITATION_WAIT_ms = 5_000;
 /** Gaps a listener's answer holds. */
 export const LISTENER_GAPS_rows = 50;
-/** The old secret signs beside the new one (decision E12). */
+/** The old secret signs beside the new one (EVT-12). */
 export const SECRET_OVERLAP_hours = 24;
 /** Deliveries made pending by one transaction of a bulk replay. */
 export const REPLAY_BATCH_rows = 1_000;

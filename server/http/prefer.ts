@@ -4,9 +4,9 @@ import { MAX_WAIT_s } from './limits.js';
 export interface Preferences {
   /** `respond-async`: answer without the brief wait. */
   respondAsync: boolean;
-  /** `dry-run`: validate, store nothing (decision O16). */
+  /** `dry-run`: validate, store nothing (OPS-16). */
   dryRun: boolean;
-  /** `wait=N`, seconds, at most 30 (decision H18). */
+  /** `wait=N`, seconds, at most 30 (HTTP-18). */
   wait_s: number | null;
 }
 

@@ -4,7 +4,7 @@ import { HttpError } from '../../storage/model/errors.js';
 export type RateLimit = (keyId: string) => void;
 
 /**
- * A token bucket per key (decision H12): `perSecond` requests flow in, and as many may come at once. A bucket that is
+ * A token bucket per key (HTTP-12): `perSecond` requests flow in, and as many may come at once. A bucket that is
  * full again is forgotten, so idle keys hold nothing.
  */
 export function rateLimit(perSecond: number, now: () => number = () => performance.now()): RateLimit {

@@ -12,7 +12,7 @@ interface Node {
   routes?: Map<string, Route>;
 }
 
-/** Finds the routes of a path in one walk over its segments. A trailing or doubled slash matches nothing (decision H9). */
+/** Finds the routes of a path in one walk over its segments. A trailing or doubled slash matches nothing (HTTP-9). */
 export function router(table: readonly Route[]): (path: string) => Match | undefined {
   const root: Node = { fixed: new Map() };
   for (const route of table) {
@@ -53,7 +53,7 @@ function childOf(node: Node, segment: string): Node {
   return child;
 }
 
-/** What is no percent-encoded UTF-8 is an id like any other that nothing has (decision H8). */
+/** What is no percent-encoded UTF-8 is an id like any other that nothing has (HTTP-8). */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);

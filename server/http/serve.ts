@@ -4,7 +4,7 @@ import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from './answer.js';
 import { expectNoBody, readJson } from './body.js';
 import { check } from './fields.js';
-import type { KeyDoor } from './keys.js';
+import type { KeyAuthenticator } from './keys.js';
 import { parsePrefer } from './prefer.js';
 import { expectNoQuery, parseQuery } from './query.js';
 import type { RateLimit } from './rate-limit.js';
@@ -15,12 +15,12 @@ import type { Exchange } from './socket.js';
 /** What stands between a request and its handler. */
 export interface Checks {
   gateway: ((headers: Exchange['headers']) => void) | undefined;
-  keys: KeyDoor;
+  keys: KeyAuthenticator;
   rateLimit: RateLimit | undefined;
 }
 
 /**
- * The one order in which every request is checked (decision H1). Throws HttpError for the first check that fails; null
+ * The one order in which every request is checked (HTTP-1). Throws HttpError for the first check that fails; null
  * when the client went away meanwhile.
  *
  *   gateway 401, User-Agent 403 → key 401 → rate 429 → route 404, method 405 → scope 403 → resource 404

@@ -9,7 +9,7 @@ import { deliveryMetrics } from './delivery-metrics.js';
 import { threadCounter } from './thread-counts.js';
 
 /**
- * Prometheus text and readiness on loopback, away from the public port (design: METRICS_PORT). Labels come from
+ * Prometheus text and readiness on loopback, away from the public port. Labels come from
  * fixed vocabularies only (statuses, outcomes, route patterns), so the number of series is bounded whatever clients do.
  */
 export interface MetricsSource {

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
-import type { Spread } from '../../actors/deliveries/histogram.js';
+import type { HistogramSnapshot } from '../../actors/deliveries/histogram.js';
 
 /*
  * Metrics out of the counts of several threads. A thread counts from its own start, so one that was replaced begins at zero
@@ -39,13 +39,13 @@ export interface ThreadHistogramOptions {
   /** Ascending; the threads count within them. */
   bounds: readonly number[];
   /** What each thread counted since its start, by the label's value. */
-  read: () => Record<string, Spread>[];
+  read: () => Record<string, HistogramSnapshot>[];
 }
 
 /** A histogram. Its text is written here: prom-client's takes its values one by one, and threads tell how they are spread. */
 export class ThreadHistogram {
-  readonly #seen = new Map<string, Spread>();
-  readonly #total = new Map<string, Spread>();
+  readonly #seen = new Map<string, HistogramSnapshot>();
+  readonly #total = new Map<string, HistogramSnapshot>();
 
   constructor(private readonly options: ThreadHistogramOptions) {}
 
@@ -72,7 +72,7 @@ export class ThreadHistogram {
     });
   }
 
-  #series(value: string, { counts, sum }: Spread): string[] {
+  #series(value: string, { counts, sum }: HistogramSnapshot): string[] {
     const { name, label, bounds } = this.options;
     const own = label === undefined ? [] : [`${label}="${value}"`];
     const series = (suffix: string, labels: string[]) =>
@@ -86,5 +86,5 @@ export class ThreadHistogram {
   }
 }
 
-const goesOn = (before: Spread, now: Spread): boolean =>
+const goesOn = (before: HistogramSnapshot, now: HistogramSnapshot): boolean =>
   now.sum >= before.sum && now.counts.every((count, i) => count >= (before.counts[i] ?? 0));

@@ -15,7 +15,7 @@ const MEANINGS: Record<string, string> = {
   'webhook-signature': 'Standard Webhooks: `v1,` and base64; the key is the secret’s UTF-8 bytes.',
 };
 
-/** The request that a subscription's receiver gets, as a callback object (spec: "Events"). */
+/** The request that a subscription's receiver gets, as a callback object (contract: "Events"). */
 export function eventCallback(components: Components): object {
   const schema = components.take(eventSchema, { closed: false, dropHeads: false });
   const sent = callbackHeaders({

@@ -9,7 +9,7 @@ import { CAPABILITY_EXAMPLES } from './capability-examples.js';
 import { pascal } from './errors.js';
 import { type Components, nameOf, refTo, type Schema } from './schema.js';
 
-/** Filters are checked when the search's turn comes, not when it is submitted (decision O6). */
+/** Filters are checked when the search's turn comes, not when it is submitted (OPS-6). */
 type RecruiterPeopleSearchInput = Pick<RecruiterSearchInput, 'keywords' | 'start' | 'count'> & RecruiterFilters;
 
 /** What a capability is given and gives, as callers should read it. */
@@ -17,7 +17,7 @@ interface DocumentedSignatures extends Omit<Signatures, 'social.recruiter.people
   'social.recruiter.people.search': Signature<RecruiterPeopleSearchInput, RecruiterSearchResult>;
 }
 
-/** Why nothing was left to do (decision O7). */
+/** Why nothing was left to do (OPS-7). */
 interface SkippedResult {
   reason: SkipReason;
 }

@@ -11,7 +11,7 @@ import { parametersOf, SHARED_PARAMETERS } from './parameters.js';
 import { Components, nameOf, type Schema } from './schema.js';
 
 /**
- * The reference as an OpenAPI 3.1 document (decision H20), made from the table of routes that serves requests, the types
+ * The reference as an OpenAPI 3.1 document (HTTP-20), made from the table of routes that serves requests, the types
  * that validate them and the codes that refuse them.
  */
 export function buildDocument(routes: readonly Route[]): Record<string, unknown> {
@@ -139,7 +139,7 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** With the gateway's headers when hosted, without them otherwise (decision H11). */
+/** With the gateway's headers when hosted, without them otherwise (HTTP-11). */
 function securityOf(scopes: Route['scopes']): object[] {
   const key = scopes === 'none' ? {} : { workspaceKey: [...scopes] };
   return [key, { ...key, gatewayClientId: [], gatewayClientSecret: [] }];

@@ -7,7 +7,7 @@ import { answerHeaders } from './headers.js';
 import type { Components, Schema } from './schema.js';
 
 /**
- * The errors of a route, from what is checked before it (decision H1), what its handler refuses with, and the status
+ * The errors of a route, from what is checked before it (HTTP-1), what its handler refuses with, and the status
  * that each code has (`storage/errors.ts`). Answers that are the same on many routes stand once in `components.responses`.
  */
 

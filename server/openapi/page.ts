@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * The readable reference (decision H20): swagger-ui, from files that this service serves itself. Addresses are relative,
+ * The readable reference (HTTP-20): swagger-ui, from files that this service serves itself. Addresses are relative,
  * so that the page also works below a prefix.
  */
 export const PAGE = `<!doctype html>

@@ -36,7 +36,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * The reference of `table` (decision H20). It is public documentation: no key is asked for, but the gateway's headers are
+ * The reference of `table` (HTTP-20). It is public documentation: no key is asked for, but the gateway's headers are
  * when the service is hosted, as everywhere. `table` is asked for late: these routes are in it.
  */
 export function referenceRoutes(table: () => readonly Route[]): Route[] {

@@ -20,7 +20,7 @@ export interface Schema {
 
 /** How a type's schema is written down. */
 export interface Reading {
-  /** A value the service takes: fields it does not know are refused (decision H6). */
+  /** A value the service takes: fields it does not know are refused (HTTP-6). */
   closed: boolean;
   /**
    * In files that hold nothing but types the comment at the head stands before the first type, and typia takes it for that
@@ -128,10 +128,10 @@ function simplified(schema: Schema): Schema {
 
 /** A doc comment as readers of the API need it: without its references to the project's own pages. */
 function readable(comment: string, dropHeads: boolean): string {
-  if (dropHeads && /\(spec:/.test(comment)) return '';
+  if (dropHeads && /\(contract:/.test(comment)) return '';
   if (comment.startsWith('Construct a type with a set of properties')) return '';
   return comment
-    .replace(/^Spec: "[^"]*"\. */, '')
-    .replace(/\s*\((?:spec|decisions?)\b[^)]*\)/g, '')
+    .replace(/^Contract: "[^"]*"\. */, '')
+    .replace(/\s*\((?:contract:|(?:HTTP|CONN|OPS|EVT|SIM|COMPAT)-\d)[^)]*\)/g, '')
     .replaceAll('\n', ' ');
 }

@@ -19,7 +19,7 @@ import { connectionJson, connectionSchema } from './connection-json.js';
 import type { PasswordInput, RegionInput } from './connections.js';
 import { connectionResource } from './resources.js';
 
-/** New credentials; at least one of the two (decision C4). */
+/** New credentials; at least one of the two (CONN-4). */
 export interface ConnectionPatchInput {
   password?: PasswordInput;
   region?: RegionInput;
@@ -31,7 +31,7 @@ export interface DisconnectedJson {
 
 /**
  * Runs `change` on the locked connection while no operation of it runs or waits, then tells its owner. Throws 409
- * `connection_busy` otherwise (decision C5), 404 when it went meanwhile.
+ * `connection_busy` otherwise (CONN-5), 404 when it went meanwhile.
  */
 async function changeIdle(
   { db, system }: Services,
@@ -52,7 +52,7 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
   if (body.password === undefined && body.region === undefined) throw invalidField('body', 'password or region');
   if (resource.provider === 'simulated') throw invalidField('body', 'a connection of provider social');
   const region = body.region?.toUpperCase() ?? null;
-  // An unchanged region alone changes nothing, busy or not (decision C4).
+  // An unchanged region alone changes nothing, busy or not (CONN-4).
   if (body.password === undefined && region === resource.region) return json(200, connectionJson(resource));
   const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(resource.id));
   await changeIdle(call, resource.id, (tx) => changeCredentials(tx, resource.id, { passwordSealed, region }));
@@ -61,7 +61,7 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
   return json(200, connectionJson(row));
 }
 
-/** The answer is the specification's, for a simulated connection too, though that one stays ready (decision C3). */
+/** The answer is the specification's, for a simulated connection too, though that one stays ready (CONN-3). */
 async function disconnect(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
   await changeIdle(call, call.resource.id, async (tx, connection) => {
     await clearSession(tx, connection.id);

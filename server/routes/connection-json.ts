@@ -5,7 +5,7 @@ import type { ConnectionView } from '../../storage/connections/connections.js';
 import type { Health, Provider, RecruiterHealth } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 
-/** Connection as it is answered (spec: "Connection"). The last four fields appear on `social` only (decision C3). */
+/** Connection as it is answered (contract: "Connection"). The last four fields appear on `social` only (CONN-3). */
 export interface ConnectionJson {
   id: Uuid;
   provider: Provider;
@@ -72,7 +72,7 @@ function sessionProxyJson(row: ConnectionView): SessionProxyJson | null {
   };
 }
 
-/** `ready` only while it was verified in the session that stands now (decision C9). */
+/** `ready` only while it was verified in the session that stands now (CONN-9). */
 function recruiterJson(row: ConnectionView): RecruiterJson {
   const stale = row.recruiter_health === 'ready' && row.recruiter_verified_revision !== row.state_revision;
   return {

@@ -18,11 +18,11 @@ import { type Call, type Route, route } from '../http/route.js';
 import { type ConnectionJson, connectionJson, connectionSchema } from './connection-json.js';
 import { connectionResource } from './resources.js';
 
-/** Two letters, any case (decision C2). */
+/** Two letters, any case (CONN-2). */
 export type RegionInput = string & tags.Pattern<'^[A-Za-z]{2}$'>;
 export type PasswordInput = Text<1, 1024> & NonBlank;
 
-/** A real account (spec: "Connections", create-field rules). */
+/** A real account (contract: "Connections", create-field rules). */
 export interface NewSocialInput {
   provider: 'social';
   username: Text<1, 255> & NonBlank;
@@ -62,7 +62,7 @@ function validateNew(input: unknown): IValidation<NewConnectionInput> {
   return { success: false, data: input, errors: [error] };
 }
 
-/** What makes two usernames the same account: trimmed and case-folded (decision C1). */
+/** What makes two usernames the same account: trimmed and case-folded (CONN-1). */
 export function identityKey(username: string): string {
   return username.trim().normalize('NFC').toUpperCase().toLowerCase();
 }

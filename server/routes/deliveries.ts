@@ -22,12 +22,12 @@ export interface DeliveriesQuery extends OffsetQuery {
   status?: DeliveryStatus;
 }
 
-/** Which failed deliveries to try again: those of newer events (decision E13). */
+/** Which failed deliveries to try again: those of newer events (EVT-13). */
 export interface ReplayFailedInput {
   since: string & tags.Format<'date-time'>;
 }
 
-/** Delivery as it is answered (spec: "Delivery"). */
+/** Delivery as it is answered (contract: "Delivery"). */
 export interface DeliveryJson {
   id: Uuid;
   subscription_id: Uuid;

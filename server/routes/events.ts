@@ -14,13 +14,13 @@ import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
 import { connectionRefResource, eventResource } from './resources.js';
 
-/** An event to record on a simulated connection (decision E11). */
+/** An event to record on a simulated connection (EVT-11). */
 export interface SimulatedEventInput {
   type: EventType;
   data: Record<string, unknown>;
 }
 
-/** Event in a list (spec: "Event"). */
+/** Event in a list (contract: "Event"). */
 export interface EventSummaryJson {
   id: Uuid;
   provider_event_id: string;

@@ -26,7 +26,7 @@ async function healthz({ drain, system, db }: Services): Promise<Answer> {
     : unavailable;
 }
 
-/** Service and database only, never a provider session (spec: "Service"). */
+/** Service and database only, never a provider session (contract: "Service"). */
 export const healthRoutes: Route[] = [
   route({
     method: 'GET',

@@ -11,7 +11,7 @@ import { identityKey } from './connections.js';
 import { awaitSettled } from './operations.js';
 import { requireValidInput, submit } from './submission.js';
 
-/** The older request shape of an invitation (spec: "Compatibility invitation route"). */
+/** The older request shape of an invitation (contract: "Compatibility invitation route"). */
 export interface InvitationInput {
   /** Recipient's profile hash id. */
   hash_id: ProviderId;
@@ -34,7 +34,7 @@ const envelopeSchema = typia.json.schemas<[EnvelopeJson]>();
 
 const CAPABILITY = 'social.invitation.send';
 
-/** By connection id first, then by username (decisions: "Compatibility route"). */
+/** By connection id first, then by username (COMPAT-1). */
 async function accountResource({ params, key, db, load }: Lookup): Promise<ConnectionRef | undefined> {
   const account = params.account_id ?? '';
   const id = pathId(account);

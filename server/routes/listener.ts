@@ -9,7 +9,7 @@ import { LISTENER_GAPS_rows } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { connectionRefResource } from './resources.js';
 
-/** Stream and continuity health (spec: "Listener"). A connected stream does not prove that an earlier gap was filled. */
+/** Stream and continuity health (contract: "Listener"). A connected stream does not prove that an earlier gap was filled. */
 export interface ListenerJson {
   stream_status: 'stopped' | 'connecting' | 'connected' | 'degraded';
   connection_health: Health;
@@ -36,9 +36,9 @@ export interface GapJson {
 
 type Stream = Pick<ListenerJson, 'stream_status' | 'status' | 'reason' | 'continuity_status'>;
 
-/** What the listener does now. It runs while the connection is ready, whatever its row was left at (decision E9). */
+/** What the listener does now. It runs while the connection is ready, whatever its row was left at (EVT-9). */
 function streamOf(row: ListenerRow): Stream {
-  // Nothing stands between a simulated connection and its events (decision C3).
+  // Nothing stands between a simulated connection and its events (CONN-3).
   if (row.provider === 'simulated') {
     return { stream_status: 'connected', status: 'running', reason: null, continuity_status: 'continuous' };
   }

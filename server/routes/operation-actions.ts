@@ -10,7 +10,7 @@ import { operationAnswer } from './operation-answer.js';
 import { operationSchema } from './operation-json.js';
 import { operationResource } from './resources.js';
 
-/** The user's answer to a challenge (spec: "Operations"). */
+/** The user's answer to a challenge (contract: "Operations"). */
 export interface ChallengeInput {
   /** `challenge.id` of the operation. */
   challenge_id: string & tags.MinLength<1> & tags.MaxLength<255>;

@@ -5,7 +5,7 @@ import type { Sql } from '../../storage/postgres/database.js';
 import { type Answer, json } from '../http/answer.js';
 import { type OperationJson, operationJson } from './operation-json.js';
 
-/** Answers one operation. A file that is its result is written into the answer as the client takes it (decision O14). */
+/** Answers one operation. A file that is its result is written into the answer as the client takes it (OPS-14). */
 export function operationAnswer(
   db: Sql,
   status: number,

@@ -3,7 +3,7 @@ import type { OperationErrorCode } from '../../storage/model/errors.js';
 import type { Attempt, ChallengeKind, OperationRow, OperationStatus, Transition } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 
-/** Operation as it is answered (spec: "Operation"). */
+/** Operation as it is answered (contract: "Operation"). */
 export interface OperationJson {
   id: Uuid;
   connection_id: Uuid;

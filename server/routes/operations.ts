@@ -10,7 +10,7 @@ import { answerWith, operationAnswer } from './operation-answer.js';
 import { type OperationJson, operationSchema } from './operation-json.js';
 import { operationResource } from './resources.js';
 
-/** Filters and paging of the list of operations (decision O15). */
+/** Filters and paging of the list of operations (OPS-15). */
 export interface OperationsQuery {
   connection_id?: Uuid;
   status?: OperationStatus;

@@ -9,7 +9,7 @@ export interface OffsetQuery {
 /** What a list asks storage for: one row more than a page, to know whether another page exists. */
 export const PAGE_AND_ONE = PAGE_rows + 1;
 
-/** The page's rows, and where the next begins: null when there is none, or past what offsets reach (decision E7). */
+/** The page's rows, and where the next begins: null when there is none, or past what offsets reach (EVT-7). */
 export function pageOf<Row>(rows: Row[], offset: number): { page: Row[]; next_offset: number | null } {
   const next = offset + PAGE_rows;
   const more = rows.length > PAGE_rows && next <= MAX_OFFSET_rows;

@@ -7,8 +7,8 @@ import { pathId } from '../http/fields.js';
 import type { Lookup } from '../http/route.js';
 
 /**
- * How the thing a path names is found. One of another workspace is as absent as one that never was (spec:
- * "Authentication" 4; decision H8).
+ * How the thing a path names is found. One of another workspace is as absent as one that never was (contract:
+ * "Authentication" 4; HTTP-8).
  */
 async function inWorkspace<Row extends { workspace_id: string }>(
   lookup: Lookup,

@@ -13,7 +13,7 @@ import { operationAnswer } from './operation-answer.js';
 import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
 import { submissionTarget } from './resources.js';
 
-/** A request for work (spec: "Operations"). */
+/** A request for work (contract: "Operations"). */
 export interface OperationInput {
   /** One of the capabilities; which the connection lists. */
   capability: string;
@@ -21,7 +21,7 @@ export interface OperationInput {
   input: Record<string, unknown>;
 }
 
-/** The submission is valid; nothing was stored (decision O16). */
+/** The submission is valid; nothing was stored (OPS-16). */
 export interface DryRunJson {
   valid: true;
 }
@@ -32,7 +32,7 @@ function sendScopes({ capability }: JsonObject) {
   return send ? (['social:send'] as const) : [];
 }
 
-/** Refuses an unknown capability and an input that is not valid for it (decision O12). */
+/** Refuses an unknown capability and an input that is not valid for it (OPS-12). */
 export function requireValidInput(
   capabilityName: string,
   input: Record<string, unknown>,
@@ -43,7 +43,7 @@ export function requireValidInput(
   if (!capability) throw invalidField('body.capability', 'the name of a capability', capabilityName);
   const errors = validateInput(capability, input, {
     ownActor: connection.actor_id,
-    // The stand-in network's domains are what a simulated connection can reach (decision C3).
+    // The stand-in network's domains are what a simulated connection can reach (CONN-3).
     ...(connection.provider === 'simulated'
       ? { providerDomains: ['social.test'] }
       : providerDomains && { providerDomains }),

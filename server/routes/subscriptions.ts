@@ -24,7 +24,7 @@ import { BODY_bytes, SECRET_OVERLAP_hours } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { connectionRefResource, subscriptionResource } from './resources.js';
 
-/** Where events of a connection are pushed to (spec: "Subscription creation rules"). */
+/** Where events of a connection are pushed to (contract: "Subscription creation rules"). */
 export interface NewSubscriptionInput {
   event_types: EventType[] & tags.MinItems<1> & tags.UniqueItems;
   /** Public HTTPS, without query and fragment. */
@@ -38,7 +38,7 @@ export interface SubscriptionPatchInput {
   active: boolean;
 }
 
-/** Subscription as it is answered (spec: "Subscription"). */
+/** Subscription as it is answered (contract: "Subscription"). */
 export interface SubscriptionJson {
   id: Uuid;
   connection_id: Uuid;

@@ -7,7 +7,7 @@ import typia, { type tags } from 'typia';
 import { type EncryptionKey, parseEncryptionKeys } from '../../storage/secrets/encryption.js';
 
 /**
- * What the environment says (design: "Running it"), read once at start. Two read it besides: the HTTP library's bound of headers
+ * What the environment says, read once at start. Two read it besides: the HTTP library's bound of headers
  * (`http/socket.ts`), and the look for a browser (`browser-pool/find-browser.ts`).
  */
 export interface Config {
@@ -20,7 +20,7 @@ export interface Config {
   databaseUrl: string | null;
   /** Null: none was given. `loadEncryptionKeys` decides what that means. */
   encryptionKeys: EncryptionKey[] | null;
-  /** Set: the service is hosted behind a gateway, and every request must carry both headers (decision H11). */
+  /** Set: the service is hosted behind a gateway, and every request must carry both headers (HTTP-11). */
   gateway: { clientId: string; clientSecret: string } | null;
   /** The stand-in network, or the absolute path of a site description. */
   provider: { kind: 'sandbox' } | { kind: 'site'; file: string };
@@ -31,7 +31,7 @@ export interface Config {
   browserContexts: number;
   /** Callback attempts in flight at most, shared out among the actor threads. */
   deliveryConcurrency: number;
-  /** CIDRs that callbacks may reach although they are not public (decision E2). Null: none was given. */
+  /** CIDRs that callbacks may reach although they are not public (EVT-2). Null: none was given. */
   callbackAllowedNetworks: string[] | null;
   /** PEM file of a CA trusted for callbacks beside the public ones. Null: none was given. */
   callbackCaFile: string | null;
@@ -41,7 +41,7 @@ export interface Config {
   log: { level: LogLevel; format: LogFormat };
   /** How stdout says that the service is ready: one JSON object, or a banner for a person. */
   announce: 'json' | 'banner';
-  /** Requests a second of one key (decision H12). Null: no limit. */
+  /** Requests a second of one key (HTTP-12). Null: no limit. */
   rateLimitPerSecond: number | null;
   /** Null: the browser is looked for. */
   browserPath: string | null;

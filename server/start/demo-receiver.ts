@@ -6,7 +6,7 @@ import { loadOrCreate, replace } from './private-file.js';
 
 /**
  * The HTTPS receiver of this machine that `npm run receiver` starts, so that callbacks can be seen without a public
- * host. It stands on a loopback address of its own: exempting that one address (decision E2) leaves
+ * host. It stands on a loopback address of its own: exempting that one address (EVT-2) leaves
  * `localhost` and everything that listens there as unreachable for callbacks as anywhere else.
  */
 export interface DemoReceiver {

@@ -7,7 +7,7 @@ import { loadOrCreate } from './private-file.js';
 /**
  * The keys that seal secrets at rest. Given ones win; the embedded database comes with a key file of its own in
  * DATA_DIR; a DATABASE_URL without keys has none, and what needs sealing answers 503 `encryption_key_unavailable`
- * (decision C12): a key that one node made up would be unreadable to the others.
+ * (CONN-12): a key that one node made up would be unreadable to the others.
  */
 export async function loadEncryptionKeys(
   config: Pick<Config, 'encryptionKeys' | 'databaseUrl' | 'dataDir'>,

@@ -10,7 +10,7 @@ import { demoReceiver } from './demo-receiver.js';
 import { load, replace } from './private-file.js';
 import type { SandboxReady } from './sandbox-process.js';
 
-/** What `npm start` puts in place so that a stranger can send a request at once (design: "Running it"). */
+/** What `npm start` puts in place so that a stranger can send a request at once. */
 
 const DEMO_WORKSPACE = 'demo';
 

@@ -7,7 +7,7 @@ import { removeJobs } from '../postgres/jobs.js';
 /**
  * What PATCH, disconnect and delete do to a connection, inside one transaction each. All of them begin with
  * `lockIdleConnection`: FOR UPDATE waits for a starting operation, which holds the row FOR KEY SHARE, and no further one
- * starts before the commit (decision C5).
+ * starts before the commit (CONN-5).
  */
 export interface LockedConnection {
   id: string;
@@ -36,7 +36,7 @@ export async function holdsLease(sql: Sql, connectionId: string): Promise<boolea
   return rows.length > 0;
 }
 
-// What every loss of a session resets (decisions C9, C10). A simulated connection has no session to lose: it stays ready.
+// What every loss of a session resets (CONN-9, CONN-10). A simulated connection has no session to lose: it stays ready.
 const SESSION_LOST = `health = case when provider = 'simulated' then 'ready' else 'needs_login' end,
   state_revision = state_revision + 1, session_sealed = null, session_revision = null,
   recruiter_health = 'not_verified', recruiter_reason = null, recruiter_contract = null, recruiter_verified_at = null,
@@ -62,7 +62,7 @@ export async function changeCredentials(
   );
 }
 
-/** Clears the session; history stays (spec: "Connection health", disconnect). */
+/** Clears the session; history stays (contract: "Connection health", disconnect). */
 export async function clearSession(tx: Sql, connectionId: string): Promise<void> {
   await tx.query('clearSession', `update connection set ${SESSION_LOST} where id = $1`, [connectionId]);
 }
@@ -112,7 +112,7 @@ export async function disableSubscriptions(tx: Sql, connection: { id: string; pa
 
 /**
  * Deletes the connection and all its history. The keys of its operations stay as hashed tombstones, so that a
- * reused one conflicts and never sends again (decision C7).
+ * reused one conflicts and never sends again (CONN-7).
  */
 export async function deleteConnection(tx: Sql, connectionId: string): Promise<void> {
   await tx.query(

@@ -4,7 +4,7 @@ import type { Sql } from '../postgres/database.js';
 import type { KeyRing } from '../secrets/encryption.js';
 import { proxyCredentialsContext } from '../secrets/sealing.js';
 
-/** Regional forward proxies: where the traffic of a connection leaves from (spec: "Connection"; decision C2). */
+/** Regional forward proxies: where the traffic of a connection leaves from (contract: "Connection"; CONN-2). */
 export interface ProxyRow {
   id: string;
   /** Two upper-case letters. */

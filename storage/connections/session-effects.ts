@@ -4,7 +4,7 @@ import type { Database, Sql } from '../postgres/database.js';
 /** What an execution changes on its connection, in the transaction that ends the operation. */
 export interface ConnectionChange {
   connectionId: string;
-  /** The revision the execution ran under; on any other the change is not applied (decision C10). */
+  /** The revision the execution ran under; on any other the change is not applied (CONN-10). */
   expectedRevision: number;
   revision: number;
   health: Health | null;
@@ -14,7 +14,7 @@ export interface ConnectionChange {
 }
 
 /**
- * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (decision C9).
+ * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (CONN-9).
  * Leaving `ready` drops the stored session, which no longer opens anything, and recruiter readiness with it. A run that
  * found the session good does not bring `ready` back once the stream's refusal has dropped it meanwhile. False when the
  * revision had moved on.
@@ -55,7 +55,7 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
   return rows.length > 0;
 }
 
-/** What a connection becomes whose session the provider refuses, or whose account it has restricted (decision C8). */
+/** What a connection becomes whose session the provider refuses, or whose account it has restricted (CONN-8). */
 export type EndedHealth = Exclude<Health, 'ready'>;
 
 /**

@@ -83,12 +83,12 @@ export function listDeliveryAttempts(sql: Sql, deliveryId: string): Promise<Deli
   );
 }
 
-// A replayed delivery keeps its id and the numbers of its attempts; five new ones are made (decision E5).
+// A replayed delivery keeps its id and the numbers of its attempts; five new ones are made (EVT-5).
 const REPLAYED = `status = 'pending', replay_count = replay_count + 1, series_attempts = 0, next_attempt_at = now(), epoch = null`;
 
 export type ReplayRefusal = 'delivery_not_failed' | 'subscription_inactive';
 
-/** failed → pending and due, or why not (decision E5). Run it in a transaction. */
+/** failed → pending and due, or why not (EVT-5). Run it in a transaction. */
 export async function replayDelivery(tx: Sql, deliveryId: string): Promise<ReplayRefusal | 'gone' | 'replayed'> {
   // FOR SHARE: a deactivation comes before and refuses this, or after and cancels it.
   const [row] = await tx.query<{ status: DeliveryStatus; active: boolean; partition: number; subscription_id: string }>(
@@ -107,7 +107,7 @@ export async function replayDelivery(tx: Sql, deliveryId: string): Promise<Repla
 
 /**
  * Replays up to `limit` failed deliveries of the subscription whose event is newer than `since`, in order of events after
- * `afterEvent` (decision E13). Gives how many, and the event to go on after; null when the subscription is inactive.
+ * `afterEvent` (EVT-13). Gives how many, and the event to go on after; null when the subscription is inactive.
  * Run it in a transaction. Index: delivery_by_status.
  */
 export async function replayFailedDeliveries(

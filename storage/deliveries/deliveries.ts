@@ -4,7 +4,7 @@ import { removeJobs } from '../postgres/jobs.js';
 import { type OwnedSubscription, wakeSubscriptions } from './delivery-queue.js';
 
 /**
- * The fenced writes of deliveries and their attempts (spec: "Delivery"; decision E6). Each takes a batch.
+ * The fenced writes of deliveries and their attempts (contract: "Delivery"; EVT-6). Each takes a batch.
  *
  *     recorded, replayed ─▶ pending ─▶ sending ─▶ delivered
  *                              ▲          │─────▶ failed      the fifth attempt of a series failed
@@ -175,7 +175,7 @@ export async function finishDeliveries(
 
 /**
  * Part of a partition's recovery: what its former owner left sending goes back to pending, due `at`, and the open
- * attempt is closed as abandoned (decision E6). The attempt may have reached the receiver, so it keeps its number; it does
+ * attempt is closed as abandoned (EVT-6). The attempt may have reached the receiver, so it keeps its number; it does
  * not count towards the five of the series, because they judge the receiver and this one says nothing about it. The jobs
  * of their subscriptions become due; those that were fetched are released by the caller. Gives how many there were.
  */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { NewEvent } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import { JOB_COLUMNS, JOB_FOREVER } from '../postgres/jobs.js';
-import { storableJson } from '../postgres/pg-safe-json.js';
+import { pgSafeJson } from '../postgres/pg-safe-json.js';
 import { MAKE_DUE } from './delivery-queue.js';
 
 /** An event that was new, and how many deliveries came with it. */
@@ -15,7 +15,7 @@ export interface RecordedEvent {
 
 /**
  * Records events, a delivery for each matching active subscription, and makes the subscriptions' jobs due, in one statement
- * (spec: "Events are persisted before delivery"). An event its connection has already is left out (decision E8), as
+ * (contract: "Events are persisted before delivery"). An event its connection has already is left out (EVT-8), as
  * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
  * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes
  * after and cancels it.
@@ -81,7 +81,7 @@ export async function recordEvents(tx: Sql, workspaceId: string, events: NewEven
       events.map((e) => e.connectionId),
       events.map((e) => e.providerEventId),
       events.map((e) => e.type),
-      events.map((e) => storableJson(e.data)),
+      events.map((e) => pgSafeJson(e.data)),
     ],
   );
 }

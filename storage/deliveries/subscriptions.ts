@@ -42,7 +42,7 @@ export interface NewSubscription {
 }
 
 /**
- * Stores a subscription, active when its connection is ready now (decision E1): the connection is locked, so that a
+ * Stores a subscription, active when its connection is ready now (EVT-1): the connection is locked, so that a
  * disconnect comes before or after. Undefined when the connection is gone.
  */
 export async function insertSubscription(
@@ -95,7 +95,7 @@ export async function deactivateSubscription(tx: Sql, subscription: { id: string
   await cancelDeliveries(tx, subscription.partition, [subscription.id]);
 }
 
-/** The new secret signs first from now on, the one before it for `overlap_hours` more (decision E12). */
+/** The new secret signs first from now on, the one before it for `overlap_hours` more (EVT-12). */
 export async function rotateSecret(
   sql: Sql,
   id: string,

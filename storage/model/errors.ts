@@ -1,6 +1,6 @@
 /**
  * Every code the service answers with: its HTTP status, or its place as an operation's `error_code`
- * (spec: "Errors"; decisions O8). Errors are data: a code and details cross threads, classes do not.
+ * (contract: "Errors"; OPS-8). Errors are data: a code and details cross threads, classes do not.
  */
 
 /** Codes of HTTP answers. A 409 outside the compatibility route answers exactly `{code}`. */
@@ -96,7 +96,7 @@ export class OperationError extends Error {
   }
 }
 
-/** `error_details` as it is stored: the details and, always, `retryable` (decision O8). */
+/** `error_details` as it is stored: the details and, always, `retryable` (OPS-8). */
 export function failureDetails(failure: OperationFailure): Record<string, unknown> {
   return { retryable: OPERATION_ERRORS[failure.code].retryable, ...failure.details };
 }

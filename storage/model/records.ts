@@ -1,6 +1,6 @@
 /**
  * The rows as the rest of the service sees them, and the small vocabularies they are made of
- * (spec: "Resources and their fields"). Timestamps are `Date`, sealed columns are `Buffer`.
+ * (contract: "Resources and their fields"). Timestamps are `Date`, sealed columns are `Buffer`.
  */
 
 export type Provider = 'social' | 'simulated';

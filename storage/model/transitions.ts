@@ -1,7 +1,7 @@
 import type { OperationStatus, Transition } from './records.js';
 
 /**
- * The one table of an operation's transitions (spec: "Operation status"; decisions O1, O2).
+ * The one table of an operation's transitions (contract: "Operation status"; OPS-1, OPS-2).
  *
  *     submit ─▶ queued ─▶ running ⇄ waiting_user
  *                 │          │           │

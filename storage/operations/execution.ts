@@ -1,10 +1,10 @@
 import type { AttemptPhase, AttemptStatus, Challenge, ConnectionRow, OperationStatus } from '../model/records.js';
 import { transition } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { storableJson } from '../postgres/pg-safe-json.js';
+import { pgSafeJson } from '../postgres/pg-safe-json.js';
 
 /**
- * The fenced writes of an operation's execution (design: "An operation's way", steps 4 to 6). Each takes a batch.
+ * The fenced writes of an operation's execution. Each takes a batch.
  *
  * Fence: an execution holds (partition, epoch). A start locks the partition's row FOR KEY SHARE and writes only while the
  * epoch is the same, so a take-over waits for it or makes it write nothing. Every later write is held by the
@@ -54,7 +54,7 @@ const CONNECTION = [
 /**
  * queued → running, with a new attempt and the connection's lease. Gives back those that started, with their connection as it is now; the
  * others were no longer queued (cancelled, gone) or the epoch is stale. The connection is locked FOR KEY SHARE, which
- * serialises with the FOR UPDATE of PATCH, disconnect and delete (decision C5).
+ * serialises with the FOR UPDATE of PATCH, disconnect and delete (CONN-5).
  */
 export async function startOperations(db: Sql, operations: StartingOperation[]): Promise<StartedOperation[]> {
   const at = new Date();
@@ -202,9 +202,9 @@ export async function finishOperations(tx: Sql, operations: FinishedOperation[])
     [
       ...heldArrays(operations),
       operations.map((o) => o.to),
-      operations.map((o) => (o.result === null ? null : storableJson(o.result))),
+      operations.map((o) => (o.result === null ? null : pgSafeJson(o.result))),
       operations.map((o) => o.errorCode),
-      operations.map((o) => (o.errorDetails === null ? null : storableJson(o.errorDetails))),
+      operations.map((o) => (o.errorDetails === null ? null : pgSafeJson(o.errorDetails))),
       operations.map((o) => o.attemptStatus),
       at.toISOString(),
       operations.map((o) => JSON.stringify([transition(o.from, o.to, o.reason, at)])),

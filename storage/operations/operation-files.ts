@@ -2,7 +2,7 @@ import type { Sql } from '../postgres/database.js';
 import type { HeldOperation } from './execution.js';
 
 /**
- * Files that are results of operations, in parts (decision O14). A part is written under the fence of its attempt, by the
+ * Files that are results of operations, in parts (OPS-14). A part is written under the fence of its attempt, by the
  * operation's own row as in `execution.ts`; parts of attempts that did not succeed are no file: they are deleted when the attempt
  * ends, or else by the next one of the operation, or with its connection.
  */

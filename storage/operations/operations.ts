@@ -24,7 +24,7 @@ export interface OperationFilter {
   limit: number;
 }
 
-/** Newest first (decision O15). Indexes: operation_by_workspace, operation_by_connection. */
+/** Newest first (OPS-15). Indexes: operation_by_workspace, operation_by_connection. */
 export function listOperations(sql: Sql, filter: OperationFilter): Promise<OperationRow[]> {
   // Two statements, not one with `or`: each then has the plan that its index allows.
   const scope = filter.connectionId
@@ -41,7 +41,7 @@ export function listOperations(sql: Sql, filter: OperationFilter): Promise<Opera
 
 /**
  * queued → canceled at once; running and waiting operations get `cancel_requested` and their owner ends them; a terminal
- * one stays as it is (decision O5). Gives what the owner must be told.
+ * one stays as it is (OPS-5). Gives what the owner must be told.
  */
 export function cancelOperation(
   db: Database,
@@ -76,7 +76,7 @@ export function cancelOperation(
 
 /**
  * Marks the operation's challenge as answered; false unless it is this one, unexpired, takes a code and nobody answered it
- * or asked to cancel (decision O10). One conditional update, so of two answers one counts. The code itself is not stored.
+ * or asked to cancel (OPS-10). One conditional update, so of two answers one counts. The code itself is not stored.
  */
 export async function answerChallenge(sql: Sql, operationId: string, challengeId: string): Promise<boolean> {
   const rows = await sql.query<{ id: string }>(
@@ -92,7 +92,7 @@ export async function answerChallenge(sql: Sql, operationId: string, challengeId
 }
 
 /**
- * Whether evidence may be looked for now (spec: reconcile). No provider gives evidence that could be read without a
+ * Whether evidence may be looked for now (contract: reconcile). No provider gives evidence that could be read without a
  * person, so the operation stays `outcome_unknown` either way.
  */
 export async function reconcilable(sql: Sql, operation: OperationRow): Promise<'yes' | 'not_outcome_unknown' | 'busy'> {

@@ -33,7 +33,7 @@ const HANDED = 's.partition = any(array(select id from fence))';
 
 /**
  * Stores a batch of operations and their jobs in one statement; the unique index on (workspace, key) decides what is
- * new (spec: "Operations", Idempotency-Key; decision O9). Answers in the order of `operations`.
+ * new (contract: "Operations", Idempotency-Key; OPS-9). Answers in the order of `operations`.
  *
  * `owned` are the partitions whose jobs the caller wants handed to it at once instead of fetching them: the fence is
  * locked FOR KEY SHARE, so that a take-over either sees these jobs and releases them or makes the fence fail. Behind a

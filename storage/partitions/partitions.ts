@@ -5,7 +5,7 @@ import type { QueueKind } from '../postgres/jobs.js';
 import { finishJobs, releaseJobs } from '../postgres/jobs.js';
 
 /**
- * Who owns which partition (design: "Threads and nodes"). A partition is free when its lease has run out by the
+ * Who owns which partition. A partition is free when its lease has run out by the
  * database's clock. Taking one counts its epoch up, which fences every write of the former owner, and
  * recovers it in the same transaction: new owner, restarted thread and restarted process are one code path.
  */
@@ -96,7 +96,7 @@ export async function forgetNode(db: Sql, nodeId: string): Promise<void> {
 const LEASED = 'o.id in (select operation_id from lease where partition = any($1))';
 
 /**
- * Settles what the former owner left (design: "Recovery of a partition"): a write at or past `dispatching` becomes
+ * Settles what the former owner left: a write at or past `dispatching` becomes
  * `outcome_unknown`; waiting for the user becomes `failed worker_lost`; all else goes back to `queued`, its
  * attempt `abandoned`. Sending deliveries go back to pending. Fetched jobs are released.
  */

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
 /**
- * The default database: a real PostgreSQL from npm, running on DATA_DIR/postgres with fsync on (design: "Storage").
+ * The default database: a real PostgreSQL from npm, running on DATA_DIR/postgres with fsync on.
  * One keeper process at a time runs it; `running.json` tells other commands of this machine where it listens.
  */
 export interface DatabaseServer {

@@ -3,7 +3,7 @@ import { HttpError } from '../model/errors.js';
 
 /**
  * The key ring that seals secrets at rest: AES-256-GCM, the first key encrypts, all of them decrypt
- * (design: "Storage"). A sealed value is `version 1 | id length | key id | nonce 12 | tag 16 | ciphertext`.
+ *. A sealed value is `version 1 | id length | key id | nonce 12 | tag 16 | ciphertext`.
  *
  * `context` binds a value to its place (`connection/<id>/password`): a row copied elsewhere does not open.
  */
@@ -68,7 +68,7 @@ export function keyRing(keys: EncryptionKey[]): KeyRing {
 }
 
 /**
- * Hashes requests for idempotency (decision O9) under a secret of the installation, so that a stolen table of
+ * Hashes requests for idempotency (OPS-9) under a secret of the installation, so that a stolen table of
  * fingerprints cannot be searched for a short message. The secret must outlive key rotation.
  */
 export function fingerprinter(secret: Buffer): (text: string) => Buffer {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Sql } from '../postgres/database.js';
 
 /**
- * The 32 random bytes under which requests are hashed for idempotency (decision O9). Made by whichever node comes
+ * The 32 random bytes under which requests are hashed for idempotency (OPS-9). Made by whichever node comes
  * first and the same for all nodes, restarts and encryption keys from then on: were it another, every repeated
  * request would look like a different one.
  */

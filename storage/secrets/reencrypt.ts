@@ -9,7 +9,7 @@ import {
 } from './sealing.js';
 
 /**
- * Re-encrypts what is sealed under a former key (design: "Storage"). Each row is written only while it still holds
+ * Re-encrypts what is sealed under a former key. Each row is written only while it still holds
  * what was read, so a password changed meanwhile stays changed, and the work can be broken off and run again.
  */
 interface SealedColumn {
@@ -32,15 +32,15 @@ const SEALED_COLUMNS: SealedColumn[] = [
 const ROWS_A_PAGE = 500;
 
 /** How many values were sealed anew, by `table.column`. Throws when a value's key is not in the ring. */
-export async function resealAll(db: Database, ring: KeyRing): Promise<Record<string, number>> {
+export async function reencryptAll(db: Database, ring: KeyRing): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const column of SEALED_COLUMNS) {
-    counts[`${column.table}.${column.column}`] = await resealColumn(db, ring, column);
+    counts[`${column.table}.${column.column}`] = await reencryptColumn(db, ring, column);
   }
   return counts;
 }
 
-async function resealColumn(sql: Sql, ring: KeyRing, { table, column, context }: SealedColumn): Promise<number> {
+async function reencryptColumn(sql: Sql, ring: KeyRing, { table, column, context }: SealedColumn): Promise<number> {
   let resealed = 0;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {

@@ -1,7 +1,7 @@
 import type { Scope } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
-/** A workspace key as a request is checked against it (spec: "Authentication"). */
+/** A workspace key as a request is checked against it (contract: "Authentication"). */
 export interface UsableKey {
   id: string;
   workspace_id: string;

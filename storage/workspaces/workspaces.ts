@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
 
-/** Workspaces and the keys that open them (spec: "Authentication"; decisions: "Command line"). */
+/** Workspaces and the keys that open them (contract: "Authentication"; CLI-1). */
 export interface WorkspaceRow {
   id: string;
   name: string;

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { LeaseQueue, LeaseRefused } from '../../browser-pool/fair-semaphore.js';
+import { FairSemaphore, SemaphoreRefused } from '../../browser-pool/fair-semaphore.js';
 
 const never = new AbortController().signal;
 
 t.test('turns go round the workspaces, however many leases one of them wants', async (t) => {
-  const queue = new LeaseQueue(1, 100);
+  const queue = new FairSemaphore(1, 100);
   const first = await queue.lease('big', 60_000, never);
   const order: string[] = [];
   const wanted = ['big', 'big', 'big', 'small', 'big', 'other'].map(async (workspace) => {
@@ -21,7 +21,7 @@ t.test('turns go round the workspaces, however many leases one of them wants', a
 });
 
 t.test('no more leases are held than there are slots', async (t) => {
-  const queue = new LeaseQueue(2, 100);
+  const queue = new FairSemaphore(2, 100);
   const held = [await queue.lease('a', 60_000, never), await queue.lease('a', 60_000, never)];
   const third = queue.lease('a', 60_000, never);
   t.equal(queue.held, 2);
@@ -33,23 +33,23 @@ t.test('no more leases are held than there are slots', async (t) => {
 });
 
 t.test('a full queue refuses at once', async (t) => {
-  const queue = new LeaseQueue(1, 1);
+  const queue = new FairSemaphore(1, 1);
   const release = await queue.lease('a', 60_000, never);
   const waiting = queue.lease('a', 60_000, never);
-  await t.rejects(queue.lease('b', 60_000, never), new LeaseRefused('queue_full'));
+  await t.rejects(queue.lease('b', 60_000, never), new SemaphoreRefused('queue_full'));
   release();
   (await waiting)();
 });
 
 t.test('a lease that waited too long is refused and leaves the queue', async (t) => {
-  const queue = new LeaseQueue(1, 10);
+  const queue = new FairSemaphore(1, 10);
   await queue.lease('a', 60_000, never);
-  await t.rejects(queue.lease('a', 1, never), new LeaseRefused('queue_wait'));
+  await t.rejects(queue.lease('a', 1, never), new SemaphoreRefused('queue_wait'));
   t.equal(queue.waiting, 0);
 });
 
 t.test('an aborted wait leaves the queue with the reason of the signal', async (t) => {
-  const queue = new LeaseQueue(1, 10);
+  const queue = new FairSemaphore(1, 10);
   await queue.lease('a', 60_000, never);
   const controller = new AbortController();
   const waiting = queue.lease('a', 60_000, controller.signal);

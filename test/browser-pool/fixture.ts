@@ -4,7 +4,7 @@ import { Network } from '../fixture/network.js';
 import { type Line, Pool } from './pool.js';
 
 /** A network of its own and a pool on it, both ended with the test. */
-export async function poolGround(t: Test, limits: Partial<PoolLimits> = {}): Promise<PoolGround> {
+export async function poolFixture(t: Test, limits: Partial<PoolLimits> = {}): Promise<PoolFixture> {
   const network = await Network.start();
   t.teardown(() => network.close());
   const open = (given: Partial<PoolLimits>) => {
@@ -13,13 +13,18 @@ export async function poolGround(t: Test, limits: Partial<PoolLimits> = {}): Pro
     return pool;
   };
   const pool = open(limits);
-  return { network, pool, line: pool.line, hasty: () => open({ request_ms: 1_000, proceed_wait_ms: 4_000 }).line };
+  return {
+    network,
+    pool,
+    line: pool.line,
+    shortTimeouts: () => open({ request_ms: 1_000, proceed_wait_ms: 4_000 }).line,
+  };
 }
 
-export interface PoolGround {
+export interface PoolFixture {
   network: Network;
   pool: Pool;
   line: Line;
   /** Another pool, with little time: for what never comes. Everything else has the usual time, on slow machines too. */
-  hasty(): Line;
+  shortTimeouts(): Line;
 }

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { poolGround } from './fixture.js';
+import { poolFixture } from './fixture.js';
 
 t.test('sessions and lines', async (t) => {
-  const { network, line, pool } = await poolGround(t, {
+  const { network, line, pool } = await poolFixture(t, {
     contexts: 2,
     queued_runs: 2,
     running_runs: 1,
@@ -54,7 +54,7 @@ t.test('sessions and lines', async (t) => {
   });
 
   t.test('a capability without a program is refused', async (t) => {
-    t.match(await account.run(line, 'social.unheard.of').expect('failure'), {
+    t.match(await account.run(line, 'social.cancelTimer.of').expect('failure'), {
       code: 'validation_error',
       details: { reason: 'capability_not_available_on_provider' },
     });

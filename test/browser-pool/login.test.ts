@@ -1,9 +1,9 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { poolGround } from './fixture.js';
+import { poolFixture } from './fixture.js';
 
 t.test('login', async (t) => {
-  const { network, line } = await poolGround(t, { waiting_page_ms: 50 });
+  const { network, line } = await poolFixture(t, { waiting_page_ms: 50 });
 
   t.test('signs in and gives a session that works in a fresh context', async (t) => {
     const account = new Account(network, 'ada');
@@ -91,7 +91,7 @@ t.test('login', async (t) => {
 });
 
 t.test('health check', async (t) => {
-  const { network, line } = await poolGround(t);
+  const { network, line } = await poolFixture(t);
 
   t.test('a session that ended needs a login', async (t) => {
     const account = new Account(network, 'barbara');

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { poolGround } from './fixture.js';
+import { poolFixture } from './fixture.js';
 
 t.test('reads', async (t) => {
-  const { network, line, hasty } = await poolGround(t);
+  const { network, line, shortTimeouts } = await poolFixture(t);
   const account = new Account(network, 'ada');
   await account.login(line);
 
@@ -95,7 +95,7 @@ t.test('reads', async (t) => {
     t.test(`${mode}${status || ''} is ${expected.code}`, async (t) => {
       await network.fault({ capability: 'social.people.search', mode, ...(status && { status }), times: 1 });
       // Only what never answers is given little time: a slow machine must not look like it.
-      const asked = mode === 'hang' ? hasty() : line;
+      const asked = mode === 'hang' ? shortTimeouts() : line;
       const run = account.run(asked, 'social.people.search', { keywords: 'berlin' });
       const failure = await run.expect('failure');
       t.match(failure, expected);

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { Account } from './account.js';
-import { poolGround } from './fixture.js';
+import { poolFixture } from './fixture.js';
 
 t.test('sending a message', async (t) => {
-  const { network, line, hasty } = await poolGround(t);
+  const { network, line, shortTimeouts } = await poolFixture(t);
 
   async function sender(username: string): Promise<{ account: Account; recipient_actor_id: string }> {
     const account = new Account(network, username);
@@ -57,7 +57,7 @@ t.test('sending a message', async (t) => {
 
   t.test('a boundary nobody passes is given up with nothing sent', async (t) => {
     const { account, recipient_actor_id } = await sender('linus');
-    const run = account.run(hasty(), 'social.message.send', { recipient_actor_id, body: 'Hello' });
+    const run = account.run(shortTimeouts(), 'social.message.send', { recipient_actor_id, body: 'Hello' });
     await run.expect('boundary');
     const failure = await run.expect('failure');
     t.match(failure, { code: 'session_fenced' });
@@ -74,7 +74,7 @@ t.test('sending a message', async (t) => {
     t.test(`a lost answer (${mode}) is never tried again and says that it may have happened`, async (t) => {
       const { account, recipient_actor_id } = await sender(username);
       await network.fault({ account: username, capability: 'social.message.send', mode, times: 1 });
-      const asked = mode === 'hang' ? hasty() : line;
+      const asked = mode === 'hang' ? shortTimeouts() : line;
       const run = account.run(asked, 'social.message.send', { recipient_actor_id, body: 'Hello' });
       await run.expect('boundary');
       run.proceed();

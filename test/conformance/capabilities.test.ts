@@ -16,7 +16,7 @@ interface Result {
   /** Fields that the specification gives only "when supplied". */
   supplied?: readonly string[];
   like?: Record<string, unknown>;
-  /** Where a list of rows stands, and the fields of each (spec: "Row shapes"). */
+  /** Where a list of rows stands, and the fields of each (contract: "Row shapes"). */
   rows?: { at: string; fields: readonly string[]; supplied?: readonly string[] };
   write?: true;
 }

@@ -7,7 +7,7 @@ import { hold, type Row, stage, work } from './table.js';
 
 /**
  * The section "Errors": every code of an HTTP answer with its status, and every `error_code` of a failed operation with
- * whether it may be retried (decisions H2, O8). The statuses are typed here again, so that the service's own list is held
+ * whether it may be retried (HTTP-2, OPS-8). The statuses are typed here again, so that the service's own list is held
  * against the specification and not against itself.
  */
 const STATUSES: Record<string, number> = {
@@ -37,7 +37,7 @@ const STATUSES: Record<string, number> = {
   unavailable: 503,
 };
 
-/** Every `error_code` (decision O8), and whether asking again can be expected to help. */
+/** Every `error_code` (OPS-8), and whether asking again can be expected to help. */
 const FAILURES: Record<string, boolean> = {
   validation_error: false,
   connection_not_ready: false,
@@ -191,7 +191,7 @@ t.test('every HTTP error code has its status and its body', async (t) => {
     message: String,
     errors: [{ path: 'body.password' }, { path: 'body.region', value: 'XXX' }],
   });
-  t.notMatch(details.text, 'secret', 'a secret is never repeated (decision H2)');
+  t.notMatch(details.text, 'secret', 'a secret is never repeated (HTTP-2)');
 });
 
 t.test('a hosted service asks for its gateway, limits rates, and says that it has no encryption key', async (t) => {

@@ -1,4 +1,4 @@
-/** The exact fields of each resource (spec: "Resources and their fields"). */
+/** The exact fields of each resource (contract: "Resources and their fields"). */
 
 export const CONNECTION = ['id', 'provider', 'external_actor', 'health', 'capabilities', 'state_revision'];
 /** "The last four fields appear on provider `social` responses." */
@@ -52,5 +52,5 @@ export const LISTENER = [
   'gaps',
 ];
 
-/** ISO 8601 in UTC with milliseconds (decision H16). */
+/** ISO 8601 in UTC with milliseconds (HTTP-16). */
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

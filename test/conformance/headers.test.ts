@@ -43,7 +43,7 @@ const request: Row[] = [
     ...UNAUTHORIZED,
   },
   {
-    says: 'X-Request-Id, the caller’s (decision H3)',
+    says: 'X-Request-Id, the caller’s (HTTP-3)',
     send: 'GET /v1/connections',
     headers: { 'x-request-id': 'abc 123' },
     status: 200,
@@ -77,7 +77,7 @@ const request: Row[] = [
     ] as const
   ).map(
     ([type, status]): Row => ({
-      says: `Content-Type "${type}" (decision H5): ${status === 400 ? 'the body is looked at' : '415'}`,
+      says: `Content-Type "${type}" (HTTP-5): ${status === 400 ? 'the body is looked at' : '415'}`,
       send: 'POST /v1/connections',
       headers: { 'content-type': type },
       body: '{}',
@@ -99,7 +99,7 @@ const request: Row[] = [
     like: { errors: [{ path: 'headers.Idempotency-Key' }] },
   },
   {
-    says: 'Location and Retry-After of a submission (decision H19)',
+    says: 'Location and Retry-After of a submission (HTTP-19)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { 'idempotency-key': 'one' },
     body: READ,
@@ -128,7 +128,7 @@ const request: Row[] = [
     ] as const
   ).map(
     ([prefer, applied]): Row => ({
-      says: `Prefer: ${prefer} on a read (decision H18); what is not understood is not refused`,
+      says: `Prefer: ${prefer} on a read (HTTP-18); what is not understood is not refused`,
       send: 'GET /v1/operations/{operation}',
       headers: { prefer },
       status: 200,
@@ -136,7 +136,7 @@ const request: Row[] = [
     }),
   ),
   {
-    says: 'Prefer: dry-run (decision O16)',
+    says: 'Prefer: dry-run (OPS-16)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { 'idempotency-key': 'two', prefer: 'dry-run' },
     body: READ,
@@ -161,7 +161,7 @@ const request: Row[] = [
     carries: { 'idempotency-key': UUID, 'x-operation-id': UUID },
   },
   {
-    says: 'without a gateway no gateway headers and no User-Agent are asked for (decision H11)',
+    says: 'without a gateway no gateway headers and no User-Agent are asked for (HTTP-11)',
     send: 'GET /v1/connections',
     headers: { 'user-agent': '' },
     status: 200,

@@ -5,7 +5,7 @@ import { insertDeliveries } from '../server/rows.js';
 import { type Stage, stage, work } from './table.js';
 
 /**
- * The table "Limits", row by row and from both sides. Lengths count Unicode code points (decision H17), so each bound of
+ * The table "Limits", row by row and from both sides. Lengths count Unicode code points (HTTP-17), so each bound of
  * free text is tried with a character of two UTF-16 units.
  */
 
@@ -106,7 +106,7 @@ const BOUNDS: readonly Bound[] = [
     refuses: ['', 'D', 'DEU', 'D1', 'ÄÖ', null],
   },
   {
-    limit: 'external_actor.id: 1–255 printable characters (decision C13)',
+    limit: 'external_actor.id: 1–255 printable characters (CONN-13)',
     send: (on, id) =>
       on.call({
         send: 'POST /v1/connections',
@@ -132,7 +132,7 @@ const BOUNDS: readonly Bound[] = [
     refuses: [long(31), long(256), '', `${long(40)}\n`],
   },
   {
-    limit: 'Subscription callback: public HTTPS, no query, no fragment (decision E2)',
+    limit: 'Subscription callback: public HTTPS, no query, no fragment (EVT-2)',
     send: subscribe('callback_url'),
     takes: [CALLBACK],
     taken: 201,
@@ -298,7 +298,7 @@ const BOUNDS: readonly Bound[] = [
     FILE,
   ),
   {
-    limit: 'Body of a submission: 2 MiB, then 413 (decision H10)',
+    limit: 'Body of a submission: 2 MiB, then 413 (HTTP-10)',
     send: async (on, size) => {
       const text = JSON.stringify(work('social.identity.get'));
       return on.call({

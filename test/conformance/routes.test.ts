@@ -23,7 +23,7 @@ const service: Row[] = [
     carries: { 'cache-control': undefined, 'x-request-id': /./ },
   },
   {
-    says: 'decision H20, the OpenAPI document',
+    says: 'HTTP-20, the OpenAPI document',
     send: 'GET /openapi.json',
     scopes: 'none',
     status: 200,
@@ -41,7 +41,7 @@ const connections: Row[] = [
     answer: { connections: [] },
   },
   {
-    says: 'Connections, create simulated: 201 Connection, ready (decision C3)',
+    says: 'Connections, create simulated: 201 Connection, ready (CONN-3)',
     send: 'POST /v1/connections',
     body: person('ada'),
     status: 201,
@@ -69,7 +69,7 @@ const connections: Row[] = [
     keep: { sue: 'id' },
   },
   {
-    says: 'Connections, create: 409 connection_conflict, same username trimmed and case-folded (decision C1)',
+    says: 'Connections, create: 409 connection_conflict, same username trimmed and case-folded (CONN-1)',
     send: 'POST /v1/connections',
     body: { ...SOCIAL, username: ' SUE ' },
     status: 409,
@@ -90,7 +90,7 @@ const connections: Row[] = [
     keep: { installation: 'id' },
   },
   {
-    says: 'Connections, create: no proxy capacity in the region is 201, not configured (decision C2)',
+    says: 'Connections, create: no proxy capacity in the region is 201, not configured (CONN-2)',
     send: 'POST /v1/connections',
     body: { ...SOCIAL, username: 'remote', region: 'zz' },
     status: 201,
@@ -119,7 +119,7 @@ const connections: Row[] = [
     like: { state_revision: 0 },
   },
   {
-    says: 'Connections, PATCH: a password counts as changed (decision C4)',
+    says: 'Connections, PATCH: a password counts as changed (CONN-4)',
     send: 'PATCH /v1/connections/{sue}',
     body: { password: 'sandbox' },
     status: 200,
@@ -141,7 +141,7 @@ const connections: Row[] = [
     ] as const
   ).map(
     ([what, id, body]): Row => ({
-      says: `Connections, PATCH: 400 for ${what} (decision C4)`,
+      says: `Connections, PATCH: 400 for ${what} (CONN-4)`,
       send: `PATCH /v1/connections/${id}`,
       body,
       status: 400,
@@ -155,7 +155,7 @@ const connections: Row[] = [
     answer: { health: 'needs_login' },
   },
   {
-    says: 'Connections, disconnect twice: 200 (decision C6)',
+    says: 'Connections, disconnect twice: 200 (CONN-6)',
     send: 'POST /v1/connections/{sue}/disconnect',
     body: {},
     status: 200,
@@ -173,7 +173,7 @@ const connections: Row[] = [
 
 const operations: Row[] = [
   {
-    says: 'Operations, submit: 202 Operation for a new submission (decision H19)',
+    says: 'Operations, submit: 202 Operation for a new submission (HTTP-19)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: KEYED('first'),
     body: work('social.profile.get', { profile_id: 'ada-lovelace' }),
@@ -210,7 +210,7 @@ const operations: Row[] = [
     answer: CONFLICT('idempotency_conflict'),
   },
   {
-    says: 'Operations, read: 200 Operation; wait answers when it is terminal (decision H18)',
+    says: 'Operations, read: 200 Operation; wait answers when it is terminal (HTTP-18)',
     send: 'GET /v1/operations/{operation}',
     headers: { Prefer: 'wait=30' },
     status: 200,
@@ -219,14 +219,14 @@ const operations: Row[] = [
     carries: { 'preference-applied': 'wait=30' },
   },
   {
-    says: 'Operations, list: newest first, with its cursor (decision O15)',
+    says: 'Operations, list: newest first, with its cursor (OPS-15)',
     send: 'GET /v1/operations?connection_id={ada}&status=succeeded&limit=1',
     status: 200,
     fields: ['operations', 'next_cursor'],
     like: { operations: [{ id: '{operation}' }], next_cursor: null },
   },
   {
-    says: 'Operations, submit: a dry run stores nothing (decision O16)',
+    says: 'Operations, submit: a dry run stores nothing (OPS-16)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { ...KEYED('dry'), Prefer: 'dry-run' },
     body: work('social.identity.get'),
@@ -241,7 +241,7 @@ const operations: Row[] = [
     answer: CONFLICT('challenge_not_accepting_code'),
   },
   {
-    says: 'Operations, cancel: 200 Operation; terminal ones stay (decision O5)',
+    says: 'Operations, cancel: 200 Operation; terminal ones stay (OPS-5)',
     send: 'POST /v1/operations/{operation}/cancel',
     status: 200,
     fields: fields.OPERATION,
@@ -272,7 +272,7 @@ const operations: Row[] = [
 
 const waiting: Row[] = [
   {
-    says: 'Connections, disconnect: 409 connection_busy while a lease is held (decision C5)',
+    says: 'Connections, disconnect: 409 connection_busy while a lease is held (CONN-5)',
     send: 'POST /v1/connections/{asked}/disconnect',
     status: 409,
     answer: CONFLICT('connection_busy'),
@@ -298,7 +298,7 @@ const waiting: Row[] = [
     answer: { status: 'accepted' },
   },
   {
-    says: 'Operations, challenge: 409 once it is answered (decision O10)',
+    says: 'Operations, challenge: 409 once it is answered (OPS-10)',
     send: 'POST /v1/operations/{login}/challenge',
     body: { challenge_id: '{challenge}', code: '000000' },
     status: 409,
@@ -343,7 +343,7 @@ const compatibility: Row[] = [
     carries: { 'idempotency-key': /./, 'x-operation-id': /./ },
   },
   {
-    says: 'Compatibility, skipped: 409 with the operation (decisions: "Compatibility route")',
+    says: 'Compatibility, skipped: 409 with the operation (COMPAT-1)',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     body: { hash_id: 'someone', message: 'again sim-skip-already_connected' },
     status: 409,
@@ -374,7 +374,7 @@ const compatibility: Row[] = [
     like: { error: { code: 'connection_not_ready' } },
   },
   {
-    says: 'Compatibility, key conflict: 409 in the envelope; the namespace is shared (decision O9)',
+    says: 'Compatibility, key conflict: 409 in the envelope; the namespace is shared (OPS-9)',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: KEYED('first'),
     body: { hash_id: 'someone' },
@@ -425,7 +425,7 @@ const subscriptions: Row[] = [
     keep: { subscription: 'id' },
   },
   {
-    says: 'Subscriptions, create: a secret is generated; on a connection that is not ready it is inactive (decision E1)',
+    says: 'Subscriptions, create: a secret is generated; on a connection that is not ready it is inactive (EVT-1)',
     send: 'POST /v1/connections/{sue}/subscriptions',
     body: { event_types: ['message_sent', 'message_received'], callback_url: '{callback}' },
     status: 201,
@@ -478,13 +478,13 @@ const subscriptions: Row[] = [
     }),
   ),
   {
-    says: 'Subscriptions, rotate secret (decision E12)',
+    says: 'Subscriptions, rotate secret (EVT-12)',
     send: 'POST /v1/subscriptions/{inactive}/rotate-secret',
     status: 200,
     fields: ['secret', 'previous_valid_until'],
   },
   {
-    says: 'Listener, of a simulated connection (decision C3)',
+    says: 'Listener, of a simulated connection (CONN-3)',
     send: 'GET /v1/connections/{ada}/listener',
     status: 200,
     fields: fields.LISTENER,
@@ -496,14 +496,14 @@ const subscriptions: Row[] = [
     },
   },
   {
-    says: 'Listener, of a connection that is not ready (decision E9)',
+    says: 'Listener, of a connection that is not ready (EVT-9)',
     send: 'GET /v1/connections/{sue}/listener',
     status: 200,
     fields: fields.LISTENER,
     like: { stream_status: 'stopped', connection_health: 'needs_login', gaps: [] },
   },
   {
-    says: 'Events, simulated: 201 with the event (decision E11)',
+    says: 'Events, simulated: 201 with the event (EVT-11)',
     send: 'POST /v1/connections/{ada}/simulated-events',
     body: { type: 'message_received', data: { message_body: 'Hello' } },
     status: 201,
@@ -555,7 +555,7 @@ const deliveries: Row[] = [
     like: { status: 'failed', replay_count: 0, attempts: [] },
   },
   {
-    says: 'Deliveries, replay: 409 with a reason when it is not failed (decision E5)',
+    says: 'Deliveries, replay: 409 with a reason when it is not failed (EVT-5)',
     send: 'POST /v1/deliveries/{delivered}/replay',
     status: 409,
     answer: CONFLICT('delivery_not_failed'),
@@ -568,7 +568,7 @@ const deliveries: Row[] = [
     like: { id: '{failed}', replay_count: 1 },
   },
   {
-    says: 'Deliveries, bulk replay: 202 {replayed} (decision E13)',
+    says: 'Deliveries, bulk replay: 202 {replayed} (EVT-13)',
     send: 'POST /v1/subscriptions/{subscription}/replay-failed',
     body: { since: '2020-01-01T00:00:00.000Z' },
     status: 202,
@@ -596,18 +596,17 @@ function refusals([send, scopes]: (typeof ROUTES)[number]): Row[] {
         status: 403,
       }),
     ),
-    { says: 'decision H9, wrong method', send: `PUT ${path}`, status: 405, carries: { allow: new RegExp(method) } },
-    { says: 'decision H9, trailing slash', send: `${method} ${path}/`, status: 404 },
+    { says: 'HTTP-9, wrong method', send: `PUT ${path}`, status: 405, carries: { allow: new RegExp(method) } },
+    { says: 'HTTP-9, trailing slash', send: `${method} ${path}/`, status: 404 },
   ];
   const inPath = /\{\w+\}/;
   if (inPath.test(path)) {
     rows.push({ says: 'Errors 1, unknown id', send: send.replace(inPath, '{nobody}'), status: 404 });
-    rows.push({ says: 'decision H8, malformed id', send: send.replace(inPath, 'not-an-id'), status: 404 });
+    rows.push({ says: 'HTTP-8, malformed id', send: send.replace(inPath, 'not-an-id'), status: 404 });
   }
-  if (!path.includes('?'))
-    rows.push({ says: 'decision H6, unknown query', send: `${send}?x=1`, body: {}, status: 400 });
-  rows.push({ says: 'decision H6 and H7, unknown keys', send, body: { surprise: 1 }, status: 400 });
-  rows.push({ says: 'decision H4, invalid JSON', send, body: '{"a":', status: 400 });
+  if (!path.includes('?')) rows.push({ says: 'HTTP-6, unknown query', send: `${send}?x=1`, body: {}, status: 400 });
+  rows.push({ says: 'HTTP-6 and HTTP-7, unknown keys', send, body: { surprise: 1 }, status: 400 });
+  rows.push({ says: 'HTTP-4, invalid JSON', send, body: '{"a":', status: 400 });
   return rows.filter((row) => !row.send.startsWith('GET') || row.body === undefined);
 }
 

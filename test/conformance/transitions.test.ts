@@ -5,7 +5,7 @@ import { type Client, control, type Operation } from '../fixture/client.js';
 import { insertDeliveries } from '../server/rows.js';
 import { type Stage, stage } from './table.js';
 
-/** The tables of "States and transitions", row by row, and the transitions that decision O1 adds. */
+/** The tables of "States and transitions", row by row, and the transitions that OPS-1 adds. */
 
 const person = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
 const steps = (operation: Operation) => operation.timeline.map(({ from, to }) => [from, to]);
@@ -34,7 +34,7 @@ t.test('Operation status', async (t) => {
     t.match(submitted, { status: 202, body: { status: 'queued', timeline: [{ from: null, to: 'queued' }] } });
   });
   for (const [row, input, through, [status], also] of ENDS) {
-    await t.test(`${row} (decision O1)`, async (t) => {
+    await t.test(`${row} (OPS-1)`, async (t) => {
       const done = await client.run(ada, 'social.profile.get', { profile_id: input });
       t.strictSame(
         steps(done).map(([, to]) => to),
@@ -43,7 +43,7 @@ t.test('Operation status', async (t) => {
       t.match(done, { status: through.at(-1), attempts: [{ number: 1, status }], ...also });
     });
   }
-  await t.test('a structured skip reason is the result (decision O7)', async (t) => {
+  await t.test('a structured skip reason is the result (OPS-7)', async (t) => {
     for (const reason of ['already_connected', 'invitation_pending', 'self_target']) {
       const done = await client.run(ada, 'social.profile.get', { profile_id: `sim-skip-${reason}` });
       t.match(done, { status: 'skipped', result: { reason } });
@@ -90,7 +90,7 @@ t.test('Operation status', async (t) => {
       );
     });
   }
-  await t.test('waiting_user, captcha takes no code (decision O10)', async (t) => {
+  await t.test('waiting_user, captcha takes no code (OPS-10)', async (t) => {
     const submitted = await client.submit(ada, 'social.recruiter.switch', { contract: 'sim-challenge-captcha' });
     const { challenge } = await client.settled(submitted.body.id);
     t.match(challenge, { kind: 'captcha', accepts_code: false });
@@ -146,13 +146,13 @@ t.test('Connection health', async (t) => {
     '(none), create a social connection → needs_login',
   );
   const refused = await client.run(connection, 'social.identity.get');
-  t.match(refused, { status: 'failed', error_code: 'connection_not_ready' }, 'its turn comes, not ready (decision O6)');
+  t.match(refused, { status: 'failed', error_code: 'connection_not_ready' }, 'its turn comes, not ready (OPS-6)');
   t.match(await login(), { status: 'succeeded', result: { reason: 'login_succeeded', state_revision: 1 } });
   t.match(await shown(), { health: 'ready', state_revision: 1 }, 'any, login succeeds → ready');
   t.match(
     await login(),
     { status: 'succeeded', result: { state_revision: 1 } },
-    'a live session is verified (decision C11)',
+    'a live session is verified (CONN-11)',
   );
   const recruiter = await client.run(connection, 'social.recruiter.people.search', { titles: ['Engineer'] });
   t.match(recruiter, { status: 'failed', error_code: 'recruiter_not_ready' }, 'recruiter reads need its own readiness');
@@ -164,7 +164,7 @@ t.test('Connection health', async (t) => {
   t.match(
     await shown(),
     { health: 'needs_login' },
-    'ready, health check fails on authentication → needs_login (decision C8)',
+    'ready, health check fails on authentication → needs_login (CONN-8)',
   );
   t.match(await login(), { status: 'succeeded', result: { state_revision: 2 } });
   await control(sandboxUrl, 'POST', '/faults', { ...fault, mode: 'error', status: 500, times: 5 });
@@ -230,7 +230,7 @@ t.test('Subscription', async (t) => {
   t.match(
     disconnected.body,
     { active: false, delivery_counts: { pending: 0, sending: 0, canceled: 3, failed: 1 } },
-    'active, connection disconnect → inactive; pending deliveries are cancelled (decision C6)',
+    'active, connection disconnect → inactive; pending deliveries are cancelled (CONN-6)',
   );
   const sue = await on.service.client.connect({ provider: 'social', username: 'sue', password: 'p', region: 'US' });
   await on.db.query('testMove', 'update subscription set connection_id = $2 where id = $1', [

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
-import type { ActorSystem, Signal, Submission, SubmitOutcome, SystemStatus } from '../../actors/system.js';
+import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from '../../actors/system.js';
 import { type Edge, type EdgeOptions, startEdge } from '../../server/edge.js';
 import { createLogger } from '../../storage/log.js';
 import { partitionOf, SCOPES, type Scope } from '../../storage/model/records.js';
@@ -68,7 +68,7 @@ export interface Fields {
 
 export class StillSystem implements ActorSystem {
   readonly log = createLogger({ level: 'silent', format: 'json' }, {});
-  readonly signals: Signal[] = [];
+  readonly signals: Hint[] = [];
   state: SystemStatus['state'] = 'running';
   /** Instead of storing, when set. */
   refusal: SubmitOutcome | undefined;
@@ -100,7 +100,7 @@ export class StillSystem implements ActorSystem {
     return { kind: stored?.kind ?? 'not_found' };
   }
 
-  signal(signal: Signal): void {
+  signal(signal: Hint): void {
     this.signals.push(signal);
   }
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { onceEach, type Row, socialGround } from '../fixture/social.js';
+import { onceEach, type Row, socialFixture } from '../fixture/social.js';
 import { profileOf } from './expected.js';
 
 t.test('the recruiter side, from the choice of a contract to candidates', async (t) => {
-  const { client, connection, visitor, read } = await socialGround(t, 'ada');
+  const { client, connection, visitor, read } = await socialFixture(t, 'ada');
   const shown = async () => (await client.send('GET', `/v1/connections/${connection}`)).body;
   const search = async (body: Row) =>
     (await visitor.api<{ data: Row[]; paging: Row } & Row>('/api/recruiter/search', body)).body;

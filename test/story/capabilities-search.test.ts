@@ -1,9 +1,9 @@
 import t from 'tap';
-import { iso, onceEach, type Row, socialGround } from '../fixture/social.js';
+import { iso, onceEach, type Row, socialFixture } from '../fixture/social.js';
 import { ids, STEPS } from './expected.js';
 
 t.test('searches find what the network finds, by every filter', async (t) => {
-  const { client, connection, visitor, read } = await socialGround(t, 'ada');
+  const { client, connection, visitor, read } = await socialFixture(t, 'ada');
   const suggest = async (kind: string, q: string) =>
     (await visitor.list<Row>(`/api/typeahead?kind=${kind}&q=${encodeURIComponent(q)}`)).data;
   const first = async (kind: string, q: string) => (await suggest(kind, q))[0] as Row;

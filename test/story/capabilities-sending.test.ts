@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { control, ledger } from '../fixture/client.js';
-import { onceEach, type Row, socialGround } from '../fixture/social.js';
+import { onceEach, type Row, socialFixture } from '../fixture/social.js';
 import { ids } from './expected.js';
 
 t.test('conversations, sends and files', async (t) => {
-  const { client, connection, username, sandboxUrl, visitor, read } = await socialGround(t, 'ada');
+  const { client, connection, username, sandboxUrl, visitor, read } = await socialFixture(t, 'ada');
   const me = (await visitor.api<{ data: Row }>('/api/me')).body.data;
   const own = String(me.hashId);
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { iso, onceEach, type Row, socialGround } from '../fixture/social.js';
+import { iso, onceEach, type Row, socialFixture } from '../fixture/social.js';
 import { ids, profileOf } from './expected.js';
 
 t.test('who the account is and whom it knows, as the network says it', async (t) => {
-  const { client, connection, visitor, read } = await socialGround(t, 'ada');
+  const { client, connection, visitor, read } = await socialFixture(t, 'ada');
   const me = (await visitor.api<{ data: Row }>('/api/me')).body.data;
 
   t.test('health and identity', async (t) => {

@@ -3,7 +3,7 @@ import { authority, type Receiver, receiver } from '../actors/deliveries/receive
 import { EMPTY, type Trap, trap } from '../fixture/canary-listener.js';
 import type { Client } from '../fixture/client.js';
 import { type NameServer, nameServer, type ZoneRecord } from '../fixture/name-server.js';
-import { LURES, lure } from '../fixture/redirect-payloads.js';
+import { lure, REDIRECT_PAYLOADS } from '../fixture/redirect-payloads.js';
 import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
 import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { HOSTILE, hostileZone } from './hostile-urls.js';
@@ -164,13 +164,13 @@ t.test(
 
 t.test('a receiver cannot lead its caller to another place', { buffered: true }, async (t) => {
   const connection = await connect(client);
-  const names = Object.keys(LURES);
+  const names = Object.keys(REDIRECT_PAYLOADS);
   const ids = await Promise.all(
     names.map((name) => subscribe(client, connection, `https://${GOOD}:${hook.port}/${name}`)),
   );
   await emit(client, connection);
   for (const [i, id] of ids.entries()) {
-    const { status } = LURES[names[i] as string]!;
+    const { status } = REDIRECT_PAYLOADS[names[i] as string]!;
     const said = status === 200 ? { outcome: 'delivered', error: null } : { outcome: 'failed', error: 'status' };
     const enough = status === 200 ? 1 : 2;
     for (const attempt of await attempts(client, id, enough))
@@ -178,7 +178,7 @@ t.test('a receiver cannot lead its caller to another place', { buffered: true },
   }
   const came = names.map((name) => cameTo([`/${name}`]).length);
   t.ok(
-    came.every((count, i) => count >= 1 && (count >= 2 || LURES[names[i]!]!.status === 200)),
+    came.every((count, i) => count >= 1 && (count >= 2 || REDIRECT_PAYLOADS[names[i]!]!.status === 200)),
     'each was called itself',
   );
   t.equal(cameTo(['/', '/elsewhere', '/etc/passwd', '/latest/meta-data/']).length, 0);

@@ -7,7 +7,7 @@ import { serviceGround, startService } from '../fixture/service.js';
 import { insertDeliveries } from '../server/rows.js';
 
 /**
- * Workspaces (spec: "Authentication" 4): what is in one is as absent from another as what never was, on every route, by
+ * Workspaces (contract: "Authentication" 4): what is in one is as absent from another as what never was, on every route, by
  * every id, in every error, and nothing that the other does changes it.
  */
 

@@ -19,7 +19,7 @@ async function owners(ground: ServiceGround): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.node, row.count]));
 }
 
-/** Resolves when the partitions are shared out as `wanted` says, the counts in ascending order. */
+/** Resolves when the partitions are shared out as `wanted` hasContent, the counts in ascending order. */
 async function shared(ground: ServiceGround, wanted: number[]): Promise<void> {
   for (;;) {
     const counts = [...(await owners(ground)).values()].sort((a, b) => a - b);

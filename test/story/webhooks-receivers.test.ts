@@ -4,7 +4,7 @@ import { serviceGround, startService } from '../fixture/service.js';
 import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { ANSWERS, BELOW, certificates, onLoopback } from './misbehaving-receivers.js';
 
-/** Of one attempt (decision E3), and what a loaded machine may add to it. */
+/** Of one attempt (EVT-3), and what a loaded machine may add to it. */
 const DEADLINE_ms = 15_000;
 const SLACK_ms = 10_000;
 

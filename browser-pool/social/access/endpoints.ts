@@ -1,5 +1,5 @@
 import type { APIResponse } from 'playwright';
-import { loggedOut, proxyTrouble, RunFailure, refusal, restricted, unfamiliar } from '../../failures.js';
+import { loggedOut, proxyTrouble, RunFailure, refusal, restricted, unexpectedAnswer } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { isRefusal } from '../site/answers.js';
 import type { Site } from '../site/site.js';
@@ -61,7 +61,7 @@ export class Endpoints {
     try {
       const answer = parsed(await response.text());
       await this.#refuse(response, answer);
-      if (!is(answer)) throw unfamiliar('answer');
+      if (!is(answer)) throw unexpectedAnswer('answer');
       return answer;
     } finally {
       await response.dispose();
@@ -77,13 +77,13 @@ export class Endpoints {
     }
     if (status < 400) {
       const address = URL.parse(response.headers().location ?? '', this.#site.origin);
-      throw (address && turnedAway(this.#site, address)) ?? unfamiliar('redirect');
+      throw (address && classifyRedirect(this.#site, address)) ?? unexpectedAnswer('redirect');
     }
     const code = isRefusal(answer) ? answer.error.code : undefined;
     if (status === 400 && code === 'bad_request') throw refusedInput(status);
     if (status === 403 && code === 'account_restricted') throw restricted();
     if ((status === 403 || status === 422) && code !== undefined) throw new ProviderRefusal(code, status);
-    throw refusal(status, response.headers()['retry-after']) ?? unfamiliar('status');
+    throw refusal(status, response.headers()['retry-after']) ?? unexpectedAnswer('status');
   }
 }
 
@@ -95,7 +95,7 @@ interface Ask {
 }
 
 /** What a redirect to this address says about the session; null when it is an address like any other. */
-export function turnedAway(site: Site, { origin, pathname }: URL): RunFailure | null {
+export function classifyRedirect(site: Site, { origin, pathname }: URL): RunFailure | null {
   if (origin !== site.origin) return null;
   if (pathname === site.paths.login) return loggedOut();
   return pathname === site.paths.restricted ? restricted() : null;

@@ -1,5 +1,5 @@
 import type { Page, Request, Response } from 'playwright';
-import { failureOf, proxyTrouble, refusal, restricted, unfamiliar, upstreamTimeout } from '../../failures.js';
+import { failureOf, proxyTrouble, refusal, restricted, unexpectedAnswer, upstreamTimeout } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import type { PageKind, Site } from '../site/site.js';
 
@@ -66,7 +66,7 @@ export async function signedInActor(run: ProgramRun, site: Site): Promise<string
   const { identity, identityHashId } = site.selectors;
   const page = await run.page();
   const hashId = await attribute(run, page, identity, identityHashId.attribute);
-  if (hashId === null || !/^[A-Za-z0-9_+=-]{1,255}$/.test(hashId)) throw unfamiliar('identity');
+  if (hashId === null || !/^[A-Za-z0-9_+=-]{1,255}$/.test(hashId)) throw unexpectedAnswer('identity');
   return hashId;
 }
 
@@ -108,7 +108,7 @@ async function arrived(run: ProgramRun, site: Site, page: Page, response: Respon
     case 'notFound':
     case 'error':
     case undefined:
-      throw refusal(response?.status() ?? 0, response?.headers()['retry-after']) ?? unfamiliar('page');
+      throw refusal(response?.status() ?? 0, response?.headers()['retry-after']) ?? unexpectedAnswer('page');
     default:
       return kind satisfies never;
   }

@@ -5,9 +5,9 @@ import type { ProxyTarget } from '../../messages.js';
 import { isRefusal } from '../site/answers.js';
 import type { Site } from '../site/site.js';
 import { cookieHeader, cookieValue } from './cookies.js';
-import { turnedAway } from './endpoints.js';
+import { classifyRedirect } from './endpoints.js';
 import { readFrame, type StreamFrame } from './frames.js';
-import { tunnel } from './proxy-agent.js';
+import { proxyAgent } from './proxy-agent.js';
 
 /** One stream to be opened, and who hears of it. */
 export interface StreamRequest {
@@ -30,7 +30,7 @@ export type StreamEnd =
   | { reason: 'refused'; status: number }
   /** The session is no longer good: the connection needs a login. */
   | { reason: 'logged_out' }
-  /** The provider has restricted the account: no session of it gets a stream (decision C8). */
+  /** The provider has restricted the account: no session of it gets a stream (CONN-8). */
   | { reason: 'restricted' }
   /** The answer is no event stream, or a frame outgrew its bound. */
   | { reason: 'malformed' }
@@ -39,7 +39,7 @@ export type StreamEnd =
 /**
  * Opens event streams of the site with a session's cookies, through the session's proxy and without a browser: a
  * stream costs one socket, so that one node can hold thousands. One client a thread; it owns the connections. What to
- * do about silence, ends and gaps is its caller's business (decision E9).
+ * do about silence, ends and gaps is its caller's business (EVT-9).
  */
 export class StreamClient {
   #site: Site;
@@ -107,7 +107,7 @@ export class StreamClient {
   /** What a refusal says about the session: the same as it would say to an operation. */
   #refused(status: number, location: string | string[] | undefined, said: string): StreamEnd {
     const away = typeof location === 'string' ? URL.parse(location, this.#site.origin) : null;
-    const trouble = away && turnedAway(this.#site, away);
+    const trouble = away && classifyRedirect(this.#site, away);
     if (status === 401 || trouble?.code === 'authentication_failed') return { reason: 'logged_out' };
     if (trouble?.code === 'provider_restricted') return { reason: 'restricted' };
     if (status === 403 && refusalCode(said) === 'account_restricted') return { reason: 'restricted' };
@@ -118,7 +118,7 @@ export class StreamClient {
     const key = JSON.stringify([proxy.server, proxy.username, proxy.password]);
     let agent = this.#proxies.get(key);
     if (!agent) {
-      agent = tunnel(this.#site, proxy);
+      agent = proxyAgent(this.#site, proxy);
       this.#proxies.set(key, agent);
     }
     return agent;

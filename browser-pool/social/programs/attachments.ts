@@ -1,4 +1,4 @@
-import { unfamiliar } from '../../failures.js';
+import { unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { isUpload } from '../site/answers.js';
@@ -18,7 +18,7 @@ interface AttachmentInput extends Destination {
 }
 
 /**
- * Spec: social.attachment.send. Nobody sees an upload until a message carries it, so the boundary stands between the
+ * Contract: social.attachment.send. Nobody sees an upload until a message carries it, so the boundary stands between the
  * two: a lost upload sends nothing.
  */
 async function sendAttachment(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
@@ -30,6 +30,6 @@ async function sendAttachment(run: ProgramRun, site: Site): Promise<ProgramOutco
   const bytes = Buffer.from(input.data_base64, 'base64');
   const headers = { 'content-type': input.content_type, [site.fileNameHeader]: encodeURIComponent(input.filename) };
   const { data } = await endpoints.upload(site.paths.attachments, bytes, headers, isUpload);
-  if (data.size !== bytes.length) throw unfamiliar('answer');
+  if (data.size !== bytes.length) throw unexpectedAnswer('answer');
   return deliver(run, site, endpoints, input, { body: input.body ?? '', attachments: [data.urn] });
 }

@@ -4,7 +4,7 @@ import type { ProgramRun } from '../../program.js';
 import { attribute, kindOf, submit } from '../access/pages.js';
 import type { PageKind, Site } from '../site/site.js';
 
-/** Challenge kinds the service can pass on, and whether a code answers them (decision O10). */
+/** Challenge kinds the service can pass on, and whether a code answers them (OPS-10). */
 const CHALLENGES: Record<ChallengeKind, { acceptsCode: boolean }> = {
   email: { acceptsCode: true },
   sms: { acceptsCode: true },

@@ -1,4 +1,4 @@
-import { RunFailure, unfamiliar } from '../../failures.js';
+import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import {
@@ -20,7 +20,7 @@ export function conversationPrograms(site: Site): [string, Program][] {
   ];
 }
 
-/** Spec: social.conversations.list, "Conversation entry". */
+/** Contract: social.conversations.list, "Conversation entry". */
 async function listConversations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const input = run.input as {
     category?: string;
@@ -42,7 +42,7 @@ async function listConversations(run: ProgramRun, site: Site): Promise<ProgramOu
   return { result: { conversations: data.map(conversationEntry), next_cursor: paging.nextCursor } };
 }
 
-/** Spec: social.conversations.search. Looks into the three categories the spec names by default. */
+/** Contract: social.conversations.search. Looks into the three categories the spec names by default. */
 async function searchConversations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const input = run.input as {
     keywords: string;
@@ -68,17 +68,17 @@ async function searchConversations(run: ProgramRun, site: Site): Promise<Program
 
 const SEARCHED = ['INBOX', 'SPAM', 'ARCHIVE'];
 
-/** Spec: social.conversation.with_recipient. Null when there is no thread; an unknown person is `provider_not_found`. */
+/** Contract: social.conversation.with_recipient. Null when there is no thread; an unknown person is `provider_not_found`. */
 async function conversationWith(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { recipient_actor_id } = run.input as { recipient_actor_id: string };
   const endpoints = await Endpoints.open(run, site);
   const path = withNames(site.paths.conversationWith, { id: recipient_actor_id });
   const { data } = await endpoints.get(path, {}, isConversationWith);
-  if (data && !data.participants.some(({ hashId }) => hashId === recipient_actor_id)) throw unfamiliar('answer');
+  if (data && !data.participants.some(({ hashId }) => hashId === recipient_actor_id)) throw unexpectedAnswer('answer');
   return { result: { conversation: data && conversationEntry(data) } };
 }
 
-/** Spec: social.messages.list, "Message entry". */
+/** Contract: social.messages.list, "Message entry". */
 async function listMessages(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const input = run.input as { count?: number; cursor?: string; delivered_at?: string | number };
   const path = withNames(site.paths.conversationMessages, { id: conversationOf(run) });
@@ -91,7 +91,7 @@ async function listMessages(run: ProgramRun, site: Site): Promise<ProgramOutcome
   return { result: { messages: data.map(messageEntry) } };
 }
 
-/** The conversation an input names, by id or by a urn that must name the authenticated account (decision O18). */
+/** The conversation an input names, by id or by a urn that must name the authenticated account (OPS-18). */
 function conversationOf(run: ProgramRun): string {
   const { conversation_id, conversation_urn } = run.input as { conversation_id?: string; conversation_urn?: string };
   if (conversation_urn === undefined) return conversation_id ?? '';
@@ -102,7 +102,7 @@ function conversationOf(run: ProgramRun): string {
   return id;
 }
 
-/** Spec: "Conversation entry". */
+/** Contract: "Conversation entry". */
 function conversationEntry(conversation: ConversationAnswer): Record<string, unknown> {
   return {
     conversation_id: conversation.id,

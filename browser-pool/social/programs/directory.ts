@@ -1,4 +1,4 @@
-import { unfamiliar } from '../../failures.js';
+import { unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import {
@@ -21,12 +21,12 @@ export function directoryPrograms(site: Site): [string, Program][] {
 
 const DEFAULT_CONNECTIONS = 25;
 
-/** Spec: social.connections.list, "Connection list entry". */
+/** Contract: social.connections.list, "Connection list entry". */
 async function listConnections(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { start = 0, count = DEFAULT_CONNECTIONS } = run.input as { start?: number; count?: number };
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints.get(site.paths.connections, { start, count }, isConnections);
-  if (paging.start !== start || data.length > count) throw unfamiliar('answer');
+  if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return { result: { connections: data.map(connectionEntry) } };
 }
 
@@ -43,7 +43,7 @@ function connectionEntry(connection: ConnectionsAnswer['data'][number]): Record<
   };
 }
 
-/** Spec: social.company.get, by exactly one of its three names. */
+/** Contract: social.company.get, by exactly one of its three names. */
 async function getCompany(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { public_id, company_id, company_name } = run.input as Partial<Record<string, string>>;
   const endpoints = await Endpoints.open(run, site);
@@ -52,7 +52,7 @@ async function getCompany(run: ProgramRun, site: Site): Promise<ProgramOutcome> 
   return { result: { company: companyOf(data) } };
 }
 
-/** Spec: "Company object". What the provider leaves empty is left out. */
+/** Contract: "Company object". What the provider leaves empty is left out. */
 function companyOf(company: CompanyAnswer['data']): Record<string, unknown> {
   const fields: Record<string, unknown> = {
     public_id: company.publicId,

@@ -1,4 +1,4 @@
-import { unfamiliar } from '../../failures.js';
+import { unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, type Query } from '../access/endpoints.js';
 import { isPeople, type PeopleAnswer } from '../site/answers.js';
@@ -46,7 +46,7 @@ const PEOPLE_FACETS: FacetTable = {
 
 const DEFAULT_PEOPLE = 10;
 
-/** Spec: social.people.search, "Ordinary people row". */
+/** Contract: social.people.search, "Ordinary people row". */
 async function searchPeople(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const input = run.input as { keywords?: string; filters?: Filters; start?: number; count?: number };
   const { start = 0, count = DEFAULT_PEOPLE } = input;
@@ -55,7 +55,7 @@ async function searchPeople(run: ProgramRun, site: Site): Promise<ProgramOutcome
   const filters = await facets(PEOPLE_FACETS, input.filters ?? {}, names);
   const query: Query = { keywords: input.keywords?.trim() || undefined, start, count, ...filters };
   const { data, paging } = await endpoints.get(site.paths.peopleSearch, query, isPeople);
-  if (paging.start !== start || data.length > count) throw unfamiliar('answer');
+  if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return { result: { people: data.map(personRow), start } };
 }
 

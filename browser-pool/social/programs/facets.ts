@@ -4,7 +4,7 @@ import type { NameResolver } from './typeahead.js';
 
 /**
  * How the filters of a search become the site's facets: by id or value as they are, or by a name that typeahead turns
- * into an id (spec: "Keys ending `_name` are resolved by server-side typeahead").
+ * into an id (contract: "Keys ending `_name` are resolved by server-side typeahead").
  */
 export interface FacetTable {
   /** Facet by filter. */

@@ -5,14 +5,14 @@ import {
   proxyTrouble,
   RunFailure,
   refusal,
-  unfamiliar,
+  unexpectedAnswer,
   upstreamTimeout,
 } from '../../failures.js';
 import { FILE_PART_BYTES, FILE_REDIRECTS } from '../../limits.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
-import { turnedAway } from '../access/endpoints.js';
-import { tunnel } from '../access/proxy-agent.js';
-import { isOwnAddress } from '../site/provider-url.js';
+import { classifyRedirect } from '../access/endpoints.js';
+import { proxyAgent } from '../access/proxy-agent.js';
+import { isProviderUrl } from '../site/provider-url.js';
 import type { Site } from '../site/site.js';
 
 /** Programs of the family "files": reading one of the provider's files. */
@@ -21,13 +21,13 @@ export function filePrograms(site: Site): [string, Program][] {
 }
 
 /**
- * Spec: social.file.download. Every hop's address is checked before it is asked (decision O14), and gets just the
+ * Contract: social.file.download. Every hop's address is checked before it is asked (OPS-14), and gets just the
  * session's cookies that a browser would send there. No browser takes part: the bytes are stored as they come, so that a
  * file is never held whole, and only silence ends the wait, not size.
  */
 async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { url } = run.input as { url: string };
-  const agent = tunnel(site, run.proxy);
+  const agent = proxyAgent(site, run.proxy);
   const ended = new AbortController();
   const { context } = run;
   const closed = () => ended.abort(browserUnavailable('lost'));
@@ -35,7 +35,7 @@ async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   try {
     let address = new URL(url);
     for (let hop = 0; hop <= FILE_REDIRECTS; hop++) {
-      if (!isOwnAddress(site.domains, address)) {
+      if (!isProviderUrl(site.domains, address)) {
         const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
         throw new RunFailure('validation_error', { reason });
       }
@@ -78,11 +78,11 @@ async function followed(site: Site, address: URL, { statusCode, headers, body }:
   if (statusCode === 200) return null;
   await body.dump();
   if (statusCode < 300 || statusCode >= 400) {
-    throw refusal(statusCode, single(headers['retry-after'])) ?? unfamiliar('status');
+    throw refusal(statusCode, single(headers['retry-after'])) ?? unexpectedAnswer('status');
   }
   const next = URL.parse(single(headers.location) ?? '', address.href);
-  if (!next) throw unfamiliar('redirect');
-  const away = turnedAway(site, next);
+  if (!next) throw unexpectedAnswer('redirect');
+  const away = classifyRedirect(site, next);
   if (away) throw away;
   return next;
 }
@@ -94,7 +94,7 @@ async function fileOf(run: ProgramRun, { headers, body }: Dispatcher.ResponseDat
   const encoded = single(headers['content-encoding']) ?? 'identity'; // another was not asked for: not the file's own bytes
   if (content_type === undefined || encoded !== 'identity' || (content_type.startsWith('text/html') && !offered)) {
     await body.dump();
-    throw unfamiliar('file');
+    throw unexpectedAnswer('file');
   }
   return { content_type, size: await stored(run, body) };
 }
@@ -132,7 +132,7 @@ function troubleOf(error: unknown): RunFailure {
   if (/Proxy response/.test(text)) return proxyTrouble('unreachable');
   if (/(Headers|Body|Connect)TimeoutError/.test(text)) return upstreamTimeout();
   const known = failureOf(error);
-  // Whatever else undici says, the line broke: `other side closed`, `terminated`.
+  // Whatever else undici hasContent, the line broke: `other side closed`, `terminated`.
   return known.code === 'internal_error'
     ? new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true })
     : known;

@@ -1,4 +1,4 @@
-import { unfamiliar } from '../../failures.js';
+import { unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { isMe, isResolve } from '../site/answers.js';
@@ -12,7 +12,7 @@ export function identityPrograms(site: Site): [string, Program][] {
   ];
 }
 
-/** Spec: social.identity.get. `avatar` only when the account has one. */
+/** Contract: social.identity.get. `avatar` only when the account has one. */
 async function getIdentity(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const endpoints = await Endpoints.open(run, site);
   const { data } = await endpoints.get(site.paths.me, {}, isMe);
@@ -30,7 +30,7 @@ async function getIdentity(run: ProgramRun, site: Site): Promise<ProgramOutcome>
   };
 }
 
-/** Spec: social.hash_ids.resolve. A public id that nobody has maps to null. */
+/** Contract: social.hash_ids.resolve. A public id that nobody has maps to null. */
 async function resolveHashIds(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { public_ids } = run.input as { public_ids: string[] };
   const asked = [...new Set(public_ids)];
@@ -38,6 +38,6 @@ async function resolveHashIds(run: ProgramRun, site: Site): Promise<ProgramOutco
   const { data, missing } = await endpoints.get(site.paths.resolve, { publicIds: asked.join(',') }, isResolve);
   const found = new Map(data.map((member) => [member.publicId, member.hashId]));
   // Every id must be accounted for: one that is neither found nor missing is an answer to something else.
-  if (asked.some((publicId) => !found.has(publicId) && !missing.includes(publicId))) throw unfamiliar('answer');
+  if (asked.some((publicId) => !found.has(publicId) && !missing.includes(publicId))) throw unexpectedAnswer('answer');
   return { result: { hash_ids: Object.fromEntries(asked.map((publicId) => [publicId, found.get(publicId) ?? null])) } };
 }

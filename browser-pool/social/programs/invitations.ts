@@ -1,4 +1,4 @@
-import { RunFailure, unfamiliar } from '../../failures.js';
+import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, ProviderRefusal } from '../access/endpoints.js';
 import { isInvited } from '../site/answers.js';
@@ -14,14 +14,14 @@ export function invitationPrograms(site: Site): [string, Program][] {
   ];
 }
 
-/** The provider's codes that say nothing was left to do (decision O7). */
+/** The provider's codes that say nothing was left to do (OPS-7). */
 const SKIPS: Partial<Record<string, string>> = {
   ALREADY_CONNECTED: 'already_connected',
   INVITATION_PENDING: 'invitation_pending',
 };
 
 /**
- * Spec: social.invitation.send. Any other code is handed on: an acknowledgement is not always a sent invitation.
+ * Contract: social.invitation.send. Any other code is handed on: an acknowledgement is not always a sent invitation.
  * `return_original` adds the provider's raw answer; only the compatibility route asks for it.
  */
 async function sendInvitation(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
@@ -55,7 +55,7 @@ async function sendInvitation(run: ProgramRun, site: Site): Promise<ProgramOutco
 }
 
 /**
- * Spec: social.invitations.sent.list. A page is a window of ten places, some of them empty, so only the provider's own
+ * Contract: social.invitations.sent.list. A page is a window of ten places, some of them empty, so only the provider's own
  * word says whether another follows.
  */
 async function listSentInvitations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
@@ -72,7 +72,7 @@ async function listSentInvitations(run: ProgramRun, site: Site): Promise<Program
     });
   const next = paging.nextStart;
   if (paging.start !== start_index || (next !== null && (next <= start_index || next % 10 !== 0))) {
-    throw unfamiliar('answer');
+    throw unexpectedAnswer('answer');
   }
   return {
     result: {

@@ -1,4 +1,4 @@
-import { RunFailure, unfamiliar } from '../../failures.js';
+import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, type Query } from '../access/endpoints.js';
 import { isJob, isJobs, type JobAnswer, type JobFields } from '../site/search-answers.js';
@@ -56,7 +56,7 @@ interface JobsInput {
   job_posting_detail_description_count?: number;
 }
 
-/** Spec: social.jobs.search, "Job row". */
+/** Contract: social.jobs.search, "Job row". */
 async function searchJobs(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const input = run.input as JobsInput;
   const { start = 0, count = DEFAULT_JOBS } = input;
@@ -70,7 +70,7 @@ async function searchJobs(run: ProgramRun, site: Site): Promise<ProgramOutcome> 
     ...(await facets(JOB_FACETS, input.filters ?? {}, names)),
   };
   const { data, paging } = await endpoints.get(site.paths.jobSearch, query, isJobs);
-  if (paging.start !== start || data.length > count) throw unfamiliar('answer');
+  if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   const jobs: Record<string, unknown>[] = [];
   for (const [place, job] of data.entries()) {
     jobs.push({ ...jobRow(job), ...(await details(endpoints, site, job.jobId, partsAt(place, input))) });
@@ -94,12 +94,12 @@ function partsAt(place: number, input: JobsInput): Parts {
   return { details: place < detailed, description: place >= from && place < from + described };
 }
 
-/** Fields of the job's own page; none when the provider does not give it (spec: "when detail retrieval succeeds"). */
+/** Fields of the job's own page; none when the provider does not give it (contract: "when detail retrieval succeeds"). */
 async function details(endpoints: Endpoints, site: Site, id: string, parts: Parts): Promise<Record<string, unknown>> {
   if (!parts.details && !parts.description) return {};
   try {
     const { data } = await endpoints.get(withNames(site.paths.job, { id }), {}, isJob);
-    if (data.jobId !== id) throw unfamiliar('answer');
+    if (data.jobId !== id) throw unexpectedAnswer('answer');
     return { ...(parts.details && detailFields(data)), ...(parts.description && { description: data.description }) };
   } catch (error) {
     if (error instanceof RunFailure && WITHHELD.has(error.code) && 'upstream_status' in error.details) return {};

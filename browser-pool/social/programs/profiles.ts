@@ -12,7 +12,7 @@ export function profilePrograms(site: Site): [string, Program][] {
 /** How far away somebody is, in steps. */
 export const STEPS: Record<Distance, number> = { SELF: 0, F: 1, S: 2, O: 3 };
 
-/** Spec: social.profile.get. */
+/** Contract: social.profile.get. */
 async function getProfile(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { profile_id } = run.input as { profile_id: string };
   const endpoints = await Endpoints.open(run, site);
@@ -20,7 +20,7 @@ async function getProfile(run: ProgramRun, site: Site): Promise<ProgramOutcome> 
   return { result: { profile: { source: 'full', hash_id: data.hashId, ...profileOf(data) } } };
 }
 
-/** Spec: "Profile object", but for `source` and `hash_id`, which depend on who shows it. */
+/** Contract: "Profile object", but for `source` and `hash_id`, which depend on who shows it. */
 export function profileOf(person: ProfileFields<null>): Record<string, unknown> {
   return {
     member_id: person.memberId,
@@ -57,7 +57,7 @@ export function profileOf(person: ProfileFields<null>): Record<string, unknown> 
   };
 }
 
-/** The site's milliseconds as a timestamp of the API (decision H16). */
+/** The site's milliseconds as a timestamp of the API (HTTP-16). */
 export function timestamp(at_ms: number | null): string | null {
   return at_ms === null ? null : new Date(at_ms).toISOString();
 }

@@ -1,4 +1,4 @@
-import { RunFailure, unfamiliar } from '../../failures.js';
+import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, ProviderRefusal, refusedInput } from '../access/endpoints.js';
 import { type CandidateFields, isCandidates } from '../site/search-answers.js';
@@ -42,7 +42,7 @@ function notReady(health: 'not_verified' | 'needs_switch', reason: string): RunF
   return new RunFailure('recruiter_not_ready', { reason }, { definite: true, effects });
 }
 
-/** Spec: social.recruiter.typeahead. */
+/** Contract: social.recruiter.typeahead. */
 async function recruiterTypeahead(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { kind, keyword } = run.input as { kind: string; keyword: string };
   const endpoints = await Endpoints.open(run, site);
@@ -51,14 +51,14 @@ async function recruiterTypeahead(run: ProgramRun, site: Site): Promise<ProgramO
 
 const DEFAULT_CANDIDATES = 10;
 
-/** Spec: social.recruiter.people.search, "Recruiter candidate". An empty page is a result like any other. */
+/** Contract: social.recruiter.people.search, "Recruiter candidate". An empty page is a result like any other. */
 async function searchCandidates(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { start = 0, count = DEFAULT_CANDIDATES, ...criteria } = run.input as RecruiterInput;
   const endpoints = await Endpoints.open(run, site);
   const query = await recruiterQuery(criteria, new NameResolver(endpoints, site.paths.recruiterTypeahead));
   const answer = await endpoints.post(site.paths.recruiterSearch, { ...query, start, count }, isCandidates);
   const { data, paging } = answer;
-  if (paging.start !== start || data.length > count) throw unfamiliar('answer');
+  if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return {
     result: {
       candidates: data.map(candidate),

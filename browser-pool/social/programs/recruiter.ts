@@ -1,4 +1,4 @@
-import { loggedOut, RunFailure, unfamiliar } from '../../failures.js';
+import { loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { attribute, shows, submit, visit } from '../access/pages.js';
@@ -23,7 +23,7 @@ const PROOF = { networks: ['F'], start: 0, count: 1 };
 
 /**
  * Chooses the contract on its page, through a challenge if the site raises one, and searches under it once with the
- * saved session in a fresh context before it is given out: a switch that does not work publishes nothing (spec:
+ * saved session in a fresh context before it is given out: a switch that does not work publishes nothing (contract:
  * social.recruiter.switch).
  */
 async function switchContract(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
@@ -32,15 +32,15 @@ async function switchContract(run: ProgramRun, site: Site): Promise<ProgramOutco
   let kind = await visit(run, site, paths.recruiterContracts);
   if (kind === 'login') throw loggedOut();
   if (kind === 'recruiterUnavailable') throw withoutSeat();
-  if (kind !== 'recruiterContracts') throw unfamiliar('page');
+  if (kind !== 'recruiterContracts') throw unexpectedAnswer('page');
   const contract = matching(await contractsOf(run, site), wanted);
   const button = withNames(selectors.contractSubmit, { id: contract.id });
   kind = await passChallenges(run, site, await submit(run, site, button));
   if (kind === 'login') throw loggedOut();
   if (kind === 'recruiterUnavailable') throw withoutSeat();
-  if (kind !== 'recruiter') throw unfamiliar('page');
+  if (kind !== 'recruiter') throw unexpectedAnswer('page');
   const seat = await attribute(run, await run.page(), selectors.seat, selectors.contractId.attribute);
-  if (seat !== contract.id) throw unfamiliar('page');
+  if (seat !== contract.id) throw unexpectedAnswer('page');
   const session = await run.session();
   await run.renewContext(session);
   const endpoints = await Endpoints.open(run, site);
@@ -68,7 +68,7 @@ async function contractsOf(run: ProgramRun, site: Site): Promise<Contract[]> {
       const [id, name, current] = await Promise.all(
         [contractId, contractName, contractCurrent].map(({ attribute }) => form.getAttribute(attribute, { timeout })),
       );
-      if (!id || !name || !/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw unfamiliar('page');
+      if (!id || !name || !/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw unexpectedAnswer('page');
       return { id, name, current: current === 'true' };
     }),
   );

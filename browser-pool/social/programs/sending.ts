@@ -14,7 +14,7 @@ export interface Destination {
   recipient_actor_id?: string;
 }
 
-/** Spec: social.message.send. A message to oneself is skipped (decision O7). */
+/** Contract: social.message.send. A message to oneself is skipped (OPS-7). */
 async function sendMessage(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const input = run.input as Destination & { body?: string; render_content_unions?: Record<string, unknown>[] };
   if (input.recipient_actor_id !== undefined && input.recipient_actor_id === run.actorId) {

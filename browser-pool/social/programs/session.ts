@@ -1,4 +1,4 @@
-import { loggedOut, RunFailure, unfamiliar } from '../../failures.js';
+import { loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { shows, signedInActor, submit, visit } from '../access/pages.js';
@@ -16,7 +16,7 @@ export function sessionPrograms(site: Site): [string, Program][] {
 
 /**
  * Signs in and gives the new session. On a live session without `reconnect` it verifies that one and makes none
- * (decision C11).
+ * (CONN-11).
  */
 async function login(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const result = { reason: 'login_succeeded' };
@@ -72,7 +72,7 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
     case 'login':
       throw await refusedSignIn(run, site);
     default:
-      throw unfamiliar('page');
+      throw unexpectedAnswer('page');
   }
 }
 
@@ -83,7 +83,7 @@ async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
 }
 
 /**
- * Opens the feed with the saved session and checks who is signed in (spec: social.health.check; decision C8). Tells
+ * Opens the feed with the saved session and checks who is signed in (contract: social.health.check; CONN-8). Tells
  * the connection's health where the session or the account is the trouble; other failures leave it.
  */
 async function checkHealth(run: ProgramRun, site: Site): Promise<ProgramOutcome> {

@@ -1,4 +1,4 @@
-import { RunFailure, unfamiliar } from '../../failures.js';
+import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { isTypeahead, type TypeaheadAnswer } from '../site/search-answers.js';
@@ -9,7 +9,7 @@ export function typeaheadPrograms(site: Site): [string, Program][] {
   return [['social.typeahead', (run) => typeahead(run, site)]];
 }
 
-/** Spec: social.typeahead. The ids can be used in search filters. */
+/** Contract: social.typeahead. The ids can be used in search filters. */
 async function typeahead(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const { kind, keyword } = run.input as { kind: string; keyword: string };
   const endpoints = await Endpoints.open(run, site);
@@ -29,7 +29,7 @@ export async function suggestions(
   keyword: string,
 ): Promise<TypeaheadAnswer['data']> {
   const { data } = await endpoints.get(path, { kind, q: keyword }, isTypeahead);
-  if (data.some((item) => item.kind !== kind)) throw unfamiliar('answer');
+  if (data.some((item) => item.kind !== kind)) throw unexpectedAnswer('answer');
   return data;
 }
 

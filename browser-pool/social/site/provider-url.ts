@@ -1,8 +1,8 @@
 /**
  * True for an address that a download may ask: HTTPS on one of the provider's domains or below it, no credentials, the
- * standard port (spec: "Sending and files"). Asked at submission and again at every redirect (decision O14).
+ * standard port (contract: "Sending and files"). Asked at submission and again at every redirect (OPS-14).
  */
-export function isOwnAddress(domains: readonly string[], address: URL): boolean {
+export function isProviderUrl(domains: readonly string[], address: URL): boolean {
   const { protocol, username, password, port, hostname } = address;
   if (protocol !== 'https:' || username !== '' || password !== '' || port !== '') return false;
   return domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));

@@ -28,7 +28,7 @@ import {
 import { authority, receiver } from './receiver.js';
 
 /**
- * What callers can do, in every state that a delivery's schedule has (spec: "Delivery"; decisions E5, E6), on a clock
+ * What callers can do, in every state that a delivery's schedule has (contract: "Delivery"; EVT-5, EVT-6), on a clock
  * that is moved. A delivery is brought into the state, the action is done, and then everything that could still
  * happen to it is let happen.
  */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { AttemptResult } from '../../../actors/deliveries/sender.js';
-import { Turns } from '../../../actors/deliveries/slot-scheduler.js';
+import { SlotScheduler } from '../../../actors/deliveries/slot-scheduler.js';
 import { SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
 
 const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error: null, duration_ms: 10 };
@@ -35,7 +35,7 @@ function start(actor: SubscriptionActor): number {
 }
 
 t.test('subscriptions take turns, one delivery each', async (t) => {
-  const turns = new Turns(15);
+  const turns = new SlotScheduler(15);
   const actors = [proven(), proven(), proven()];
   for (const actor of actors) turns.update(actor);
   const order: number[] = [];
@@ -48,7 +48,7 @@ t.test('subscriptions take turns, one delivery each', async (t) => {
 });
 
 t.test('slow receivers together get half of the slots and no more', async (t) => {
-  const turns = new Turns(10);
+  const turns = new SlotScheduler(10);
   const slow = Array.from({ length: 20 }, slowed);
   for (const actor of slow) turns.update(actor);
   const ends: (() => void)[] = [];
@@ -66,7 +66,7 @@ t.test('slow receivers together get half of the slots and no more', async (t) =>
 });
 
 t.test('no slot is given past the concurrency', async (t) => {
-  const turns = new Turns(2);
+  const turns = new SlotScheduler(2);
   const actor = proven();
   turns.update(actor);
   for (let i = 0; i < 2; i++) {

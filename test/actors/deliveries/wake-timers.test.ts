@@ -1,11 +1,11 @@
 import t from 'tap';
-import { WakeUps } from '../../../actors/deliveries/wake-timers.js';
+import { WakeTimers } from '../../../actors/deliveries/wake-timers.js';
 
 /** Wake-ups, and what they said when. */
 function listen() {
   const heard: { partition: number; at: number }[] = [];
   const look = new Set<() => void>();
-  const wakeUps = new WakeUps((partition) => {
+  const wakeUps = new WakeTimers((partition) => {
     heard.push({ partition, at: Date.now() });
     for (const one of look) one();
   });

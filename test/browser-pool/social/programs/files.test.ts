@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
 import { FILE_PART_BYTES } from '../../../../browser-pool/limits.js';
 import { Account } from '../../account.js';
-import { poolGround } from '../../fixture.js';
+import { poolFixture } from '../../fixture.js';
 
 const SAMPLE = { url: 'https://files.social.test/samples/4.bin' };
 
 t.test('reading files without a browser', async (t) => {
-  const { network, line, hasty } = await poolGround(t);
+  const { network, line, shortTimeouts } = await poolFixture(t);
   const account = new Account(network, 'ada');
   await account.login(line);
   const download = (changes = {}, asked = line) => account.run(asked, 'social.file.download', SAMPLE, changes);
@@ -57,7 +57,7 @@ t.test('reading files without a browser', async (t) => {
   ] as const) {
     t.test(`${mode} is ${code}, worth another try`, async (t) => {
       await network.fault({ capability: 'social.file.download', mode, times: 1 });
-      const asked = mode === 'hang' ? hasty() : line;
+      const asked = mode === 'hang' ? shortTimeouts() : line;
       t.match(await download({}, asked).expect('failure'), { code, transient: true });
       await whole(t);
     });

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { Account } from '../../account.js';
-import { poolGround } from '../../fixture.js';
+import { poolFixture } from '../../fixture.js';
 
 t.test('the recruiter side', async (t) => {
-  const { network, line } = await poolGround(t);
+  const { network, line } = await poolFixture(t);
 
   async function signedIn(username: string): Promise<Account> {
     const account = new Account(network, username);

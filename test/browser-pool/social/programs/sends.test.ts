@@ -1,9 +1,9 @@
 import t from 'tap';
 import { Account } from '../../account.js';
-import { poolGround } from '../../fixture.js';
+import { poolFixture } from '../../fixture.js';
 
 t.test('invitations and attachments', async (t) => {
-  const { network, line } = await poolGround(t);
+  const { network, line } = await poolFixture(t);
 
   async function sender(username: string): Promise<{ account: Account; strangers: string[] }> {
     const account = new Account(network, username);
