@@ -17,6 +17,14 @@ export interface Capability {
   needs: 'nothing' | 'session' | 'recruiter';
   /** The input holds message text or file bytes: stored sealed. */
   sealed: boolean;
+  /** Signs in: gets the connection's credentials, and may choose the proxy that its session is pinned to. */
+  opensSession?: true;
+  /** May ask the connection's user for a code. */
+  challenges?: true;
+  /** The result holds a file, stored part by part beside the operation's row (OPS-14). */
+  storesFile?: true;
+  /** What is looked at only when the operation's turn comes; a fault ends it `validation_error` (OPS-6). */
+  checkInTurn?: (input: Record<string, unknown>) => FieldError[];
   /** Refuses at submission what the specification lets one refuse; paths begin `$input`. */
   validate: (input: unknown) => IValidation<Record<string, unknown>>;
   /** What types alone cannot say (exactly one of, at least one of, sizes in bytes). Called on valid input only. */

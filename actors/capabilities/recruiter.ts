@@ -11,6 +11,7 @@ import {
 } from './fields.js';
 import type { Profile } from './identity.js';
 import { STORABLE, storable } from './pg-safe-json.js';
+import { validateRecruiterFilters } from './recruiter-filters.js';
 
 /**
  * The recruiter's typeahead and candidate search (contract: "Discovery and search"). At submission a filter only has
@@ -106,5 +107,6 @@ export const recruiter: readonly CatalogueEntry[] = [
     sealed: false,
     validate: typia.createValidateEquals<RecruiterSearchInput>(),
     refine: refineSearch,
+    checkInTurn: validateRecruiterFilters,
   },
 ];

@@ -137,6 +137,7 @@ export const sending: readonly CatalogueEntry[] = [
     send: false,
     needs: 'session',
     sealed: false,
+    storesFile: true,
     validate: typia.createValidateEquals<FileDownloadInput>(),
     refine: refineUrl,
   },

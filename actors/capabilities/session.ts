@@ -35,6 +35,8 @@ export const session: readonly CatalogueEntry[] = [
     send: false,
     needs: 'nothing',
     sealed: false,
+    opensSession: true,
+    challenges: true,
     validate: typia.createValidateEquals<LoginInput>(),
   },
   {
@@ -53,6 +55,7 @@ export const session: readonly CatalogueEntry[] = [
     send: false,
     needs: 'session',
     sealed: false,
+    challenges: true,
     validate: typia.createValidateEquals<RecruiterSwitchInput>(),
   },
 ];

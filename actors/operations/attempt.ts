@@ -10,6 +10,7 @@ import {
 } from '../../storage/operations/execution.js';
 import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { Database } from '../../storage/postgres/database.js';
+import type { Capability } from '../capabilities/capability.js';
 import { LIMITS } from '../limits.js';
 import { type Execution, Interrupted } from './execution.js';
 import type { OperationBatches } from './operation-batches.js';
@@ -34,7 +35,7 @@ export interface AttemptContext {
  */
 export class Attempt implements Execution {
   readonly operationId: string;
-  readonly capability: string;
+  readonly capability: Capability;
   readonly input: Record<string, unknown>;
   readonly connection: ConnectionRow;
   readonly epoch: number;
@@ -57,10 +58,11 @@ export class Attempt implements Execution {
     private readonly context: AttemptContext,
     private readonly held: HeldOperation,
     started: StartedOperation,
+    capability: Capability,
     input: Record<string, unknown>,
   ) {
     this.operationId = held.id;
-    this.capability = started.capability;
+    this.capability = capability;
     this.#number = started.attempt_number;
     this.input = input;
     this.connection = started;

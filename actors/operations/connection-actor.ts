@@ -151,7 +151,7 @@ export class ConnectionActor {
     const capability = capabilityNamed(started.capability);
     if (!capability) throw new Error(`operation ${held.id} names an unknown capability`);
     const input = started.input ?? this.#openInput(held.id, started);
-    const attempt = new Attempt(context, held, started, input ?? {});
+    const attempt = new Attempt(context, held, started, capability, input ?? {});
     this.#attempt = attempt;
     let outcome: Outcome;
     try {

@@ -1,6 +1,7 @@
 import type { SessionEffects } from '../../browser-pool/messages.js';
 import type { OperationFailure } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow, NewEvent } from '../../storage/model/records.js';
+import type { Capability } from '../capabilities/capability.js';
 
 /**
  * One attempt at one operation, as the provider that executes it sees it. Everything durable goes through here:
@@ -8,7 +9,7 @@ import type { ChallengeKind, ConnectionRow, NewEvent } from '../../storage/model
  */
 export interface Execution {
   readonly operationId: string;
-  readonly capability: string;
+  readonly capability: Capability;
   /** Validated at submission against the capability's input type. */
   readonly input: Record<string, unknown>;
   /** As read when the attempt started. */

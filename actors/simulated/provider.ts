@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql } from '../../storage/postgres/database.js';
-import { capabilityNamed } from '../capabilities/catalogue.js';
 import type { CapabilityName, InputOf } from '../capabilities/signatures.js';
 import type { Execution, Outcome, ProviderRuntime } from '../operations/execution.js';
 import { downloadFile } from './files.js';
@@ -60,8 +59,6 @@ const ANSWERS: Answers = {
   'social.file.download': downloadFile,
 };
 
-const CHALLENGED: ReadonlySet<string> = new Set<CapabilityName>(['social.login', 'social.recruiter.switch']);
-
 /** One a thread: it batches the look-ups of all the operations that run there. */
 export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDependencies): ProviderRuntime {
   const store = simulatedStore(db);
@@ -75,18 +72,19 @@ export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDepen
   return {
     async run(execution) {
       const { capability, connection, input, signal } = execution;
-      if (!isAnswered(capability)) throw new Error(`no simulated answer to ${capability}`);
+      const { name } = capability;
+      if (!isAnswered(name)) throw new Error(`no simulated answer to ${name}`);
       const triggers = triggersOf(connection.actor_id, input);
       signal.throwIfAborted();
       if (triggers.delay_ms > 0) await pause(triggers.delay_ms, signal);
-      if (triggers.challenge && CHALLENGED.has(capability)) await passChallenge(execution, triggers.challenge);
+      if (triggers.challenge && capability.challenges) await passChallenge(execution, triggers.challenge);
       if (triggers.failure) return { status: 'failed', failure: triggers.failure };
       if (triggers.skip) return { status: 'skipped', reason: triggers.skip };
-      if (triggers.unknown && capabilityNamed(capability)?.kind === 'write') {
+      if (triggers.unknown && capability.kind === 'write') {
         await execution.boundary();
         return { status: 'outcome_unknown' };
       }
-      return answerTo(capability, execution);
+      return answerTo(name, execution);
     },
   };
 }

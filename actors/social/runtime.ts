@@ -5,8 +5,6 @@ import type { ConnectionRow } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
-import { capabilityNamed } from '../capabilities/catalogue.js';
-import { validateRecruiterFilters } from '../capabilities/recruiter-filters.js';
 import { LIMITS } from '../limits.js';
 import { type Execution, Interrupted, type ProviderRuntime, type SkipReason } from '../operations/execution.js';
 import type { BrowserLink } from './browser-link.js';
@@ -28,12 +26,11 @@ export interface SocialRuntimeOptions {
 export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRuntime {
   return {
     async run(execution) {
-      const capability = capabilityNamed(execution.capability);
-      const { connection } = execution;
+      const { connection, capability } = execution;
       requireSensibleFilters(execution);
-      const proxy = await pinProxy(options.db, options.ring, connection, execution.capability === 'social.login');
+      const proxy = await pinProxy(options.db, options.ring, connection, capability.opensSession === true);
       if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
-      const secrets = await openSecrets(options, connection, execution.capability === 'social.login');
+      const secrets = await openSecrets(options, connection, capability.opensSession === true);
       const timeout_ms = options.stopped_run_ms ?? LIMITS.stopped_run_ms;
       const end = await runOnLink(options.link(connection.partition), execution, proxy, secrets, timeout_ms);
       switch (end.type) {
@@ -43,7 +40,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
           return { status: 'skipped', reason: end.reason as SkipReason, ...effectsOf(end.effects) };
         case 'failure': {
           // Past the boundary only the provider's own refusal is proof that nothing was done.
-          const unproven = end.pastBoundary && capability?.kind === 'write';
+          const unproven = end.pastBoundary && capability.kind === 'write';
           if (unproven) return { status: 'outcome_unknown', ...effectsOf(end.effects) };
           if (end.code === 'canceled') throw interruption(execution);
           const failure = { code: end.code, details: end.details ?? {} };
@@ -56,7 +53,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
 
 /** OPS-6: what recruiter filters hold is only looked at when the operation's turn comes. */
 function requireSensibleFilters({ capability, input }: Execution): void {
-  const errors = capability === 'social.recruiter.people.search' ? validateRecruiterFilters(input) : [];
+  const errors = capability.checkInTurn?.(input) ?? [];
   if (errors.length > 0) throw new OperationError('validation_error', { errors });
 }
 
@@ -109,7 +106,7 @@ async function runOnLink(
         connectionId: connection.id,
         stateRevision: connection.state_revision,
         epoch: execution.epoch,
-        capability: execution.capability,
+        capability: execution.capability.name,
         input: execution.input,
         proxy,
         ...secrets,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { capabilityNamed } from '../../actors/capabilities/catalogue.js';
 import type { OperationRow } from '../../storage/model/records.js';
 import { readFilePart, type StoredFile } from '../../storage/operations/operation-files.js';
 import type { Sql } from '../../storage/postgres/database.js';
@@ -44,7 +45,7 @@ export function answerWith(
 
 /** The file that is this operation's result; undefined when its result is none, or holds its bytes itself (simulated). */
 function storedFile({ id, capability, status, result, attempts }: OperationRow): StoredFile | undefined {
-  if (capability !== 'social.file.download' || status !== 'succeeded' || !result || 'data_base64' in result) return;
+  if (!capabilityNamed(capability)?.storesFile || status !== 'succeeded' || !result || 'data_base64' in result) return;
   const attempt = attempts.at(-1);
   return attempt && { operationId: id, attemptId: attempt.id, size: Number(result.size) };
 }

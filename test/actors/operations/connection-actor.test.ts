@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import { LeaseCell } from '../../../actors/lease.js';
 import { Attempt } from '../../../actors/operations/attempt.js';
 import { ConnectionActor } from '../../../actors/operations/connection-actor.js';
@@ -70,8 +71,8 @@ const EVENT = { connectionId: 'no id', providerEventId: '1', type: 'message_sent
 t.test('an outcome that nothing stores ends its operation, and the next one runs', async (t) => {
   const { run } = await ground(t, async (execution) => {
     const stored = { status: 'succeeded', result: {} } as const;
-    if (execution.capability === 'social.identity.get') return stored;
-    if (execution.capability === 'social.message.send') await execution.boundary();
+    if (execution.capability.name === 'social.identity.get') return stored;
+    if (execution.capability.name === 'social.message.send') await execution.boundary();
     return { ...stored, effects: { events: [EVENT] } };
   });
   const details = { reason: 'outcome_unstorable', retryable: false };
@@ -93,7 +94,7 @@ t.test('a challenge that could not be stored leaves no timer behind', async (t) 
   const held = { id: uuidv7(), partition: 0, epoch: 1, attemptId: uuidv7() };
   const batches = new OperationBatches(db, db, () => {});
   const started = { capability: 'social.login' } as StartedOperation;
-  const attempt = new Attempt({ db, batches, settled: () => {} }, held, started, {});
+  const attempt = new Attempt({ db, batches, settled: () => {} }, held, started, capabilityNamed('social.login')!, {});
   await t.rejects(attempt.challenge('sms', true));
   attempt.close();
   t.equal(timers(), before);

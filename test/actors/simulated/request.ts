@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import type { ChallengeKind, ConnectionRow } from '../../../storage/model/records.js';
@@ -60,7 +61,7 @@ export async function ask(
   const execution: Execution = {
     epoch: 1,
     operationId: options.operationId ?? randomUUID(),
-    capability,
+    capability: capabilityNamed(capability)!,
     input: structuredClone(input),
     connection,
     signal: options.signal ?? new AbortController().signal,

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { MessageChannel } from 'node:worker_threads';
 import t, { type Test } from 'tap';
+import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import { type Execution, Interrupted } from '../../../actors/operations/execution.js';
 import { BrowserLink } from '../../../actors/social/browser-link.js';
 import { createSocialRuntime } from '../../../actors/social/runtime.js';
@@ -36,7 +37,7 @@ async function ground(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, m
   link.connect(port1);
   const execution: Execution = {
     operationId: randomUUID(),
-    capability: 'social.message.send',
+    capability: capabilityNamed('social.message.send')!,
     input: { recipient_actor_id: 'ACoAAnobody', body: 'Hello' },
     connection,
     epoch: 1,
@@ -68,6 +69,6 @@ t.test('a host that ends nothing any more holds nothing up', async (t) => {
   const write = await runtime.run({ ...execution, signal: stop.signal });
   t.strictSame(write, { status: 'outcome_unknown' }, 'a write past its boundary stays in question');
   t.strictSame(heard, ['run', 'proceed', 'cancel']);
-  const read = { ...execution, capability: 'social.identity.get', input: {}, signal: stop.signal };
+  const read = { ...execution, capability: capabilityNamed('social.identity.get')!, input: {}, signal: stop.signal };
   await t.rejects(runtime.run(read), new Interrupted('deadline'), 'a read ends for the reason it was stopped');
 });
