@@ -16,6 +16,8 @@ interface Citable {
   decisions: ReadonlySet<string>;
   sections: ReadonlySet<string>;
   files: readonly string[];
+  /** The numbers of the invariants that a file lists. */
+  invariants: ReadonlyMap<string, readonly number[]>;
 }
 
 /** Gives a line for each finding. */
@@ -96,18 +98,23 @@ function matcher(path: string): RegExp {
 const LISTED = /(?:^|;\s|Invariants:\s)\s*I(\d+)(?=[. ])/gm;
 const OTHER_LETTER = /\b[A-HJ-Z]\d(?= (?:at most|nothing|after|what|a|an|the)\b)/g;
 
-/** One comment of a file lists its invariants, an I with a number each, in order; any other comment cites them. */
-const invariantsExist: Check = (source) => {
-  if (!source.file.endsWith('.ts')) return [];
+/** One comment of a file lists its invariants, an I with a number each; any other comment cites them. */
+function invariantsOf({ remarks }: Source): number[] {
   const numbersOf = (text: string) => [...text.matchAll(LISTED)].map(([, number]) => Number(number));
-  const head = source.remarks.find(({ text }) => text.includes('\n') && numbersOf(text)[0] === 1);
-  const listed = numbersOf(head?.text ?? '');
-  const gaps = listed.filter((number, i) => number !== i + 1);
+  return numbersOf(remarks.find(({ text }) => text.includes('\n') && numbersOf(text)[0] === 1)?.text ?? '');
+}
+
+/** `// I2`, or with the name of another file: `I2 of one.ts`. */
+const invariantsExist: Check = (source, { files, invariants }) => {
+  if (!source.file.endsWith('.ts')) return [];
+  const listedIn = (path: string) => files.filter((file) => isThere(path, source.file, [file]));
+  const gaps = invariantsOf(source).filter((number, i) => number !== i + 1);
   return [
-    ...gaps.map((number) => `${source.file}:${head?.line} the invariant of number ${number} is out of order`),
-    ...findInRemarks(source, /\bI(\d+)\b/g, ([cited, number]) =>
-      listed.includes(Number(number)) ? null : `no invariant ${cited} is listed in this file`,
-    ),
+    ...gaps.map((number) => `${source.file} lists the invariant of number ${number} out of order`),
+    ...findInRemarks(source, /\bI(\d+)\b(?:\s+of\s+`?([\w./-]+\.ts))?/g, ([cited, number, path]) => {
+      const holders = path === undefined ? [source.file] : listedIn(path);
+      return holders.some((file) => invariants.get(file)?.includes(Number(number))) ? null : `no invariant ${cited}`;
+    }),
     ...findInRemarks(source, OTHER_LETTER, ([name]) => `an invariant is an I with a number, not ${name}`),
   ];
 };
@@ -128,6 +135,7 @@ const citable: Citable = {
   decisions: new Set(ids),
   sections: sectionsOf(read.find(({ file }) => file === 'server/CONTRACT.md')?.text ?? ''),
   files: read.map(({ file }) => file),
+  invariants: new Map(read.map((source) => [source.file, invariantsOf(source)])),
 };
 // This file spells out what it looks for.
 const checked = read.filter(({ file }) => !FROZEN.test(file) && file !== 'test/citations.test.ts');
@@ -164,7 +172,8 @@ t.test('every decision has one entry, and its reason', async (t) => {
 
 t.test('dead citations are found', async (t) => {
   const files = ['server/a/one.ts', 'server/b/two.ts'];
-  const known = { decisions: new Set(['OPS-1']), sections: sectionsOf('## Events\n\n| `a.b`, c |'), files };
+  const sections = sectionsOf('## Events\n\n| `a.b`, c |');
+  const known = { decisions: new Set(['OPS-1']), sections, files, invariants: new Map([['server/a/one.ts', [1, 2]]]) };
   const find = (check: Check, text: string, file = 'server/a/one.ts') =>
     check(sourceOf(file, text), known).map((finding) => finding.slice(file.length + 1));
   t.same(find(decisionsExist, "// OPS-1\nconst a = 'OPS-9';"), ['2 no decision OPS-9']);
@@ -180,7 +189,11 @@ t.test('dead citations are found', async (t) => {
     '1 no file a/one.ts',
     '2 no file b/two.ts',
   ]);
-  const head = '/**\n * Rules.\n *\n * I1. At most one.\n * I2. None.\n */\n';
-  t.same(find(invariantsExist, `${head}f(); // I2\n/** I3. */\ng();`), ['8 no invariant I3 is listed in this file']);
+  const head = sourceOf('one.ts', '/**\n * Rules.\n *\n * I1. At most one.\n * I2. None.\n */\nf(); // I3\n');
+  t.same(invariantsOf(head), [1, 2]);
+  t.same(find(invariantsExist, 'f(); // I2\n/** I3. */\ng();'), ['2 no invariant I3']);
+  t.same(find(invariantsExist, '// I2 of `one.ts`\n// (I3 of one.ts)', 'server/b/two.ts'), [
+    '2 no invariant I3 of one.ts',
+  ]);
   t.same(find(nothingOutside, '// spec: 3\nf();'), ['1 points outside: spec:']);
 });
