@@ -19,7 +19,7 @@ import type { Drain, Route, Services } from './http/route.js';
 import { router } from './http/router.js';
 import { type Checks, serve } from './http/serve.js';
 import { type Exchange, listen } from './http/socket.js';
-import type { AnsweredRequest } from './metrics/metrics.js';
+import type { AnsweredRequest } from './metrics/request-metric.js';
 import { routes } from './table.js';
 
 export interface EdgeOptions {
