@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { type AttemptOptions, CallbackAttempts } from './attempt.js';
+import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
 import type { DeliveryStats } from './counters.js';
 import { DeliveryBatches } from './delivery-batches.js';
 import { IDLE_SLOW_subscriptions, REST_again_ms, SLOT_finishing, THREAD_subscriptions } from './limits.js';
