@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { ATTEMPT_BOUNDS_s, LATENCY_BOUNDS_s } from '../../actors/deliveries/counters.js';
+import { HISTOGRAM_BOUNDS } from '../../actors/deliveries/counters.js';
 import type { ThreadDeliveryStats } from '../../actors/deliveries/deliveries.js';
 import { ThreadHistogram, threadCounter } from './thread-counts.js';
 
@@ -51,13 +51,13 @@ export function deliveryMetrics(registry: Registry, read: () => ThreadDeliverySt
       name: 'delivery_attempt_duration_seconds',
       help: 'Callback attempts by outcome, from the name lookup to the end of the answer',
       label: 'outcome',
-      bounds: ATTEMPT_BOUNDS_s,
+      bounds: HISTOGRAM_BOUNDS.attempt_s,
       read: () => read().map((thread) => thread.attempt_s),
     }),
     new ThreadHistogram({
       name: 'delivery_latency_seconds',
       help: 'From the receipt of an event to the 2xx of its receiver, replays included',
-      bounds: LATENCY_BOUNDS_s,
+      bounds: HISTOGRAM_BOUNDS.latency_s,
       read: () => read().map((thread) => ({ '': thread.latency_s })),
     }),
   ];
