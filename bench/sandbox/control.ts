@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import typia, { type IValidation, type tags } from 'typia';
+import { stage } from './activity.js';
 import type { FaultMode, Faults } from './faults.js';
-import type { Post } from './post.js';
+import type { Post } from './mailer.js';
 import type { ActivityType, Streams } from './realtime.js';
-import { stage } from './staging.js';
 import type { Account, AccountSettings } from './state/accounts.js';
 import type { State } from './state/state.js';
 import type { Traffic } from './traffic.js';

@@ -3,7 +3,7 @@ import typia, { type tags } from 'typia';
 import { badRequest, json, notFound, Refused } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
 import { LIMITS } from '../limits.js';
-import type { Draft, Post } from '../post.js';
+import type { Draft, Post } from '../mailer.js';
 import type { State } from '../state/state.js';
 
 interface SendRequest {

@@ -1,5 +1,5 @@
 import type { Directory } from '../data/directory.js';
-import type { Acquaintance } from '../data/relationship.js';
+import type { Acquaintance } from '../data/relationships.js';
 import { Draw, stableId } from '../data/seeded-random.js';
 import { SENTENCES } from '../data/words.js';
 import { LIMITS } from '../limits.js';

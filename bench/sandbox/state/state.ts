@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Directory } from '../data/directory.js';
-import { Acquaintance } from '../data/relationship.js';
+import { Acquaintance } from '../data/relationships.js';
 import { type Account, type AccountSettings, Accounts } from './accounts.js';
 import { type Attachment, Attachments } from './attachments.js';
 import { Challenges } from './challenges.js';

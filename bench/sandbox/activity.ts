@@ -1,7 +1,7 @@
 import { Draw } from './data/seeded-random.js';
 import { LIMITS } from './limits.js';
-import type { Post } from './post.js';
-import { messagePayload } from './post.js';
+import type { Post } from './mailer.js';
+import { messagePayload } from './mailer.js';
 import type { ActivityType } from './realtime.js';
 import type { Account } from './state/accounts.js';
 import type { Category } from './state/mailboxes.js';
