@@ -4,8 +4,8 @@ import { SeededRandom } from '../data/seeded-random.js';
 import { INDUSTRIES, LOCATIONS, SENTENCES, SKILLS } from '../data/words.js';
 import { badRequest, html, json, notFound } from '../http/answer.js';
 import type { Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { ORIGIN } from '../limits.js';
-import { escaped, page } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 
 /** Companies, as JSON and as the page that links lead to. */

@@ -5,8 +5,8 @@ import { facetId } from '../data/taxonomy.js';
 import { LOCATIONS, SENTENCES } from '../data/words.js';
 import { badRequest, html, json, notFound } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { LIMITS, ORIGIN } from '../limits.js';
-import { escaped, page } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { JOB_FACETS, jobFacetsOf, SORT_ORDERS } from './job-facets.js';
 

@@ -3,8 +3,8 @@ import type { Member } from '../data/members.js';
 import { INDUSTRIES, LOCATIONS } from '../data/words.js';
 import { html, json, notFound } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { ORIGIN } from '../limits.js';
-import { escaped, page } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { pictureOf } from './identity.js';
 

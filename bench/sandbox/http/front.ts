@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, Faults } from '../faults.js';
 import { FILES_HOST, ORIGIN, SITE_HOST } from '../limits.js';
-import { errorPage, forbiddenPage, notFoundPage } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { SIGNED_OUT, type Traffic } from '../traffic.js';
 import { type Answer, html, Refused, redirect, refusal } from './answer.js';
 import { CSRF_COOKIE, endedSessionCookie, SESSION_COOKIE } from './cookies.js';
 import { Exchange, type Route } from './exchange.js';
+import { errorPage, forbiddenPage, notFoundPage } from './markup.js';
 import { Routes } from './routes.js';
 import { bodyOf, send } from './wire.js';
 

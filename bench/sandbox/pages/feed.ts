@@ -3,9 +3,9 @@ import { SeededRandom } from '../data/seeded-random.js';
 import { SENTENCES } from '../data/words.js';
 import { html } from '../http/answer.js';
 import type { Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { shownMember } from '../state/identity.js';
 import type { State } from '../state/state.js';
-import { escaped, page } from './markup.js';
 
 /** The page a signed-in browser starts from: its header holds the identity of the session. */
 export function feedRoutes(state: State): Route[] {
