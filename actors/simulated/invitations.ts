@@ -1,4 +1,4 @@
-import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-network.js';
+import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-messages.js';
 import type { SentInvitation } from '../capabilities/identity.js';
 import type { Outcome } from '../operations/execution.js';
 import { publicIdOf } from './names.js';
