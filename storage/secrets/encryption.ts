@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { HttpError } from '../model/errors.js';
 
 /**
- * The key ring that seals secrets at rest: AES-256-GCM, the first key encrypts, all of them decrypt
- *. A sealed value is `version 1 | id length | key id | nonce 12 | tag 16 | ciphertext`.
+ * The key ring that seals secrets at rest: AES-256-GCM, the first key encrypts, all of them decrypt.
+ * A sealed value is `version 1 | id length | key id | nonce 12 | tag 16 | ciphertext`.
  *
  * `context` binds a value to its place (`connection/<id>/password`): a row copied elsewhere does not open.
  */
