@@ -8,7 +8,11 @@ import {
   startDeliveries,
   undoStarts,
 } from '../../storage/deliveries/deliveries.js';
-import { type OwnedSubscription, type Rest, restSubscriptions } from '../../storage/deliveries/delivery-queue.js';
+import {
+  type OwnedSubscription,
+  type ParkedSubscription,
+  parkSubscriptions,
+} from '../../storage/deliveries/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -38,7 +42,7 @@ export interface LedgerOptions {
 export class DeliveryBatches {
   readonly #starts: Batcher<OwnedSubscription, StartedDelivery | undefined>;
   readonly #finishes: Batcher<FinishedAttempt, FinishedDelivery | undefined>;
-  readonly #rests: Batcher<OwnedSubscription, Rest | undefined>;
+  readonly #rests: Batcher<OwnedSubscription, ParkedSubscription | undefined>;
   readonly #closing = new AbortController();
 
   constructor(private readonly options: LedgerOptions) {
@@ -58,8 +62,8 @@ export class DeliveryBatches {
     return this.#finishes.add(attempt);
   }
 
-  /** Nothing of the subscription is due; see `restSubscriptions`. Undefined when it has no job, or the epoch is stale. */
-  rest(subscription: OwnedSubscription): Promise<Rest | undefined> {
+  /** Nothing of the subscription is due; see `parkSubscriptions`. Undefined when it has no job, or the epoch is stale. */
+  rest(subscription: OwnedSubscription): Promise<ParkedSubscription | undefined> {
     return this.#rests.add(subscription);
   }
 
@@ -93,8 +97,8 @@ export class DeliveryBatches {
     return attempts.map(({ id }) => byId.get(id));
   }
 
-  async #rest(subscriptions: OwnedSubscription[]): Promise<(Rest | undefined)[]> {
-    const rests = await this.#persist('rest', () => restSubscriptions(this.options.db, subscriptions));
+  async #rest(subscriptions: OwnedSubscription[]): Promise<(ParkedSubscription | undefined)[]> {
+    const rests = await this.#persist('rest', () => parkSubscriptions(this.options.db, subscriptions));
     const byId = new Map(rests.map((rest) => [rest.id, rest]));
     return subscriptions.map(({ id }) => byId.get(id));
   }

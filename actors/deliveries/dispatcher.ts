@@ -192,7 +192,7 @@ class ThreadDispatcher implements Dispatcher {
   async #finish(actor: SubscriptionActor, started: StartedDelivery, result: AttemptResult): Promise<void> {
     this.#finishing++;
     try {
-      const { id, epoch, attemptId } = started;
+      const { id, epoch, attempt_id: attemptId } = started;
       const { outcome, status_code: statusCode, error } = result;
       const finished = await this.#ledger.finish({ id, epoch, attemptId, outcome, statusCode, error });
       if (finished?.status === 'failed') this.#attempts.gaveUp(started, result);
@@ -221,7 +221,7 @@ class ThreadDispatcher implements Dispatcher {
       .rest(actor)
       .then(async (rest) => {
         if (rest?.due) this.options.wakeAt(actor.partition, rest.due);
-        if (rest?.looked !== false) return;
+        if (rest?.examined !== false) return;
         await wait(REST_again_ms, undefined, { ref: false });
         this.#resting.set(actor, true);
       })

@@ -107,6 +107,7 @@ export interface NewEvent {
 
 export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+export type DeliveryAttemptOutcome = 'sending' | 'delivered' | 'failed' | 'canceled' | 'abandoned';
 
 export const SCOPES = [
   'connections:read',

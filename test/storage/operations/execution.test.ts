@@ -6,6 +6,7 @@ import { type NewOperation, submitOperations } from '../../../storage/operations
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { jobState } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 const sha = (text: string) => createHash('sha256').update(text).digest();
@@ -33,9 +34,6 @@ function operation(
 
 const statusOf = async (db: Sql, id: string) =>
   (await db.query<{ status: string }>('testStatus', 'select status from operation where id = $1', [id]))[0]?.status;
-
-const jobState = async (db: Sql, id: string) =>
-  (await db.query<{ state: string }>('testJob', 'select state from pgboss.job where id = $1', [id]))[0]?.state;
 
 t.test('an operation runs its whole way under a valid epoch', async (t) => {
   const { db } = await freshDatabase(t);
