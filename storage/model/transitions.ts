@@ -1,5 +1,5 @@
 import type { AttemptStatus, DeliveryAttemptOutcome, DeliveryStatus, OperationStatus, Transition } from './records.js';
-import { Steps } from './steps.js';
+import { StatusSteps } from './status-steps.js';
 
 /**
  * The statuses of an operation (contract: "Operation status"; OPS-1, OPS-2).
@@ -12,7 +12,7 @@ import { Steps } from './steps.js';
  * running → queued happens when a worker is lost before the write boundary; running → canceled only before it;
  * running → outcome_unknown only past it, without proof.
  */
-export const OPERATION_STEPS = new Steps<OperationStatus>('operation', 'queued', {
+export const OPERATION_STEPS = new StatusSteps<OperationStatus>('operation', 'queued', {
   queued: ['running', 'failed', 'skipped', 'canceled'],
   running: ['waiting_user', 'succeeded', 'failed', 'skipped', 'canceled', 'outcome_unknown', 'queued'],
   waiting_user: ['running', 'failed', 'canceled'],
@@ -24,7 +24,7 @@ export const OPERATION_STEPS = new Steps<OperationStatus>('operation', 'queued',
 });
 
 /** The statuses of an operation's attempt: it ends once. `abandoned` is an attempt that did nothing outside and was given up. */
-export const ATTEMPT_STEPS = new Steps<AttemptStatus>('attempt', 'running', {
+export const ATTEMPT_STEPS = new StatusSteps<AttemptStatus>('attempt', 'running', {
   running: ['succeeded', 'failed', 'abandoned', 'outcome_unknown'],
   succeeded: [],
   failed: [],
@@ -41,7 +41,7 @@ export const ATTEMPT_STEPS = new Steps<AttemptStatus>('attempt', 'running', {
  *                    └── failed                      replayed
  *     pending, sending ─▶ canceled                   the subscription was deactivated: terminal
  */
-export const DELIVERY_STEPS = new Steps<DeliveryStatus>('delivery', 'pending', {
+export const DELIVERY_STEPS = new StatusSteps<DeliveryStatus>('delivery', 'pending', {
   pending: ['sending', 'canceled'],
   sending: ['delivered', 'failed', 'pending', 'canceled'],
   failed: ['pending'],
@@ -50,7 +50,7 @@ export const DELIVERY_STEPS = new Steps<DeliveryStatus>('delivery', 'pending', {
 });
 
 /** The outcomes of a delivery's attempt: it ends once. `abandoned` is an attempt whose worker was lost. */
-export const DELIVERY_ATTEMPT_STEPS = new Steps<DeliveryAttemptOutcome>('delivery attempt', 'sending', {
+export const DELIVERY_ATTEMPT_STEPS = new StatusSteps<DeliveryAttemptOutcome>('delivery attempt', 'sending', {
   sending: ['delivered', 'failed', 'canceled', 'abandoned'],
   delivered: [],
   failed: [],
@@ -59,9 +59,14 @@ export const DELIVERY_ATTEMPT_STEPS = new Steps<DeliveryAttemptOutcome>('deliver
 });
 
 /** One checked step of an operation: the timeline entry to append. Throws when the step is illegal. */
-export function transition(from: OperationStatus | null, to: OperationStatus, reason: string, at: Date): Transition {
+export function transition(from: OperationStatus, to: OperationStatus, reason: string, at: Date): Transition {
   OPERATION_STEPS.check(from, to, reason);
   return { from, to, reason, at: at.toISOString() };
+}
+
+/** The first entry of an operation's timeline. */
+export function acceptance(at: Date): Transition {
+  return { from: null, to: OPERATION_STEPS.first, reason: 'submitted', at: at.toISOString() };
 }
 
 /** True for the statuses of an operation that no step leaves. */

@@ -1,5 +1,5 @@
 import type { OperationRow } from '../model/records.js';
-import { OPERATION_STEPS, transition } from '../model/transitions.js';
+import { acceptance, OPERATION_STEPS } from '../model/transitions.js';
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
 import { hasDueJob, insertJobs } from '../postgres/job-table.js';
@@ -92,7 +92,7 @@ export async function submitOperations(
     operations.map((o) => o.acceptedAt),
     owned.map((p) => p.id),
     owned.map((p) => p.epoch),
-    operations.map((o) => JSON.stringify([acceptance(o)])),
+    operations.map((o) => JSON.stringify([acceptance(o.acceptedAt)])),
   ]);
   const created = new Map(stored.map((row) => [row.id, row.handed]));
   const others = operations.filter((o) => !created.has(o.id));
@@ -103,9 +103,6 @@ export async function submitOperations(
   });
 }
 
-/** The first entry of an operation's timeline. */
-const acceptance = (operation: NewOperation) => transition(null, 'queued', 'submitted', operation.acceptedAt);
-
 /** The row of an operation that was just stored, without reading it back. */
 export function storedRow(operation: NewOperation): OperationRow {
   return {
@@ -113,14 +110,14 @@ export function storedRow(operation: NewOperation): OperationRow {
     workspace_id: operation.workspaceId,
     connection_id: operation.connectionId,
     capability: operation.capability,
-    status: 'queued',
+    status: OPERATION_STEPS.first,
     result: null,
     error_code: null,
     error_details: null,
     challenge: null,
     cancel_requested: false,
     attempts: [],
-    timeline: [acceptance(operation)],
+    timeline: [acceptance(operation.acceptedAt)],
     created_at: operation.acceptedAt,
     updated_at: operation.acceptedAt,
   };

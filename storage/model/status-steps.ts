@@ -1,3 +1,5 @@
+import { checkStep, type Steps } from '../steps.js';
+
 /** One step as the parts of a statement: `where d.status ${step.from}` and `set status = ${step.to}`. */
 export interface SqlStep {
   /** A comparison with the statuses that the step leaves. */
@@ -8,27 +10,23 @@ export interface SqlStep {
 
 /**
  * The allowed steps between the statuses of one kind of row. Every statement that changes a status takes the change from
- * such a table, when the module is loaded or when the statement runs; an illegal step throws an Error, because it is a bug.
+ * such a table, when its module is loaded or when it runs; an illegal step throws an Error, because it is a bug.
  */
-export class Steps<Status extends string> {
-  readonly #subject: string;
+export class StatusSteps<Status extends string> {
+  readonly #row: string;
   readonly #first: Status;
-  readonly #next: Readonly<Record<Status, readonly Status[]>>;
+  readonly #steps: Steps<Status>;
 
-  /** `subject` names the row in errors, `first` is the status it is stored with, `next` what may follow each status. */
-  constructor(subject: string, first: Status, next: Readonly<Record<Status, readonly Status[]>>) {
-    this.#subject = subject;
+  /** `row` names the kind of row in errors, `first` is the status it is stored with, `steps` has what may follow each status. */
+  constructor(row: string, first: Status, steps: Steps<Status>) {
+    this.#row = row;
     this.#first = first;
-    this.#next = next;
+    this.#steps = steps;
   }
 
-  /** Throws unless `from` may become `to`; `from` is null for a new row. `reason` stands in the error. */
-  check(from: Status | null, to: Status, reason?: string): void {
-    const legal = from === null ? to === this.#first : this.#next[from].includes(to);
-    if (legal) return;
-    throw new Error(
-      `illegal ${this.#subject} transition ${from} -> ${to}${reason === undefined ? '' : ` (${reason})`}`,
-    );
+  /** Throws unless `from` may become `to`. `reason` stands in the error. */
+  check(from: Status, to: Status, reason?: string): void {
+    checkStep(reason === undefined ? this.#row : `${this.#row} (${reason})`, this.#steps, from, to);
   }
 
   /** The step from any of these statuses to `to`, checked, as SQL. */
@@ -39,6 +37,11 @@ export class Steps<Status extends string> {
     return { from: literals.length === 1 ? `= ${literals[0]}` : `in (${literals.join(', ')})`, to: `'${to}'` };
   }
 
+  /** The status of a new row. */
+  get first(): Status {
+    return this.#first;
+  }
+
   /** The status of a new row, as an SQL literal. */
   get firstSql(): string {
     return `'${this.#first}'`;
@@ -46,6 +49,6 @@ export class Steps<Status extends string> {
 
   /** True for the statuses that no step leaves. */
   isTerminal(status: Status): boolean {
-    return this.#next[status].length === 0;
+    return this.#steps[status].length === 0;
   }
 }
