@@ -19,6 +19,11 @@ export const LIMITS = {
   /** How far the time that a message carries may lie before the time it was recorded. Farther back, the time of recording counts. */
   message_lag_ms: 10 * 60_000,
 
+  /** How long a node may be without a heartbeat; then another node that stops deletes its row. */
+  node_silence_ms: 60 * 60_000,
+  /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
+  key_touch_ms: 60_000,
+
   /** Rows that a re-encryption reads at a time; it goes on until none is left. */
   reencrypt_page_rows: 500,
 

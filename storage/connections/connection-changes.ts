@@ -40,14 +40,14 @@ export async function hasRunningOperation(sql: Sql, connectionId: string): Promi
   return rows.length > 0;
 }
 
-// What every loss of a session resets (CONN-9, CONN-10). A simulated connection has no session to lose: it stays ready.
+// What the loss of a session resets (CONN-9, CONN-10). A simulated connection has no session to lose: it stays ready.
 const SESSION_LOST = `health = case when provider = 'simulated' then 'ready' else 'needs_login' end,
   state_revision = state_revision + 1, session_sealed = null, session_revision = null,
   recruiter_health = 'not_verified', recruiter_reason = null, recruiter_contract = null, recruiter_verified_at = null,
   recruiter_verified_revision = null, recruiter_operation_id = null`;
 
 /**
- * New credentials or region: the session is gone and the next login starts afresh. A new region drops the pinned proxy; a
+ * New credentials or region: the session is dropped and the next login starts without one. A new region drops the pinned proxy; a
  * new password keeps it.
  */
 export async function changeCredentials(

@@ -4,8 +4,8 @@ import type { Sql } from '../postgres/database.js';
 import { HELD, type HeldOperation, heldArrays } from './execution.js';
 
 /**
- * An operation that waits for its user (OPS-10). The owner begins and ends the wait under the fence of the attempt; whoever
- * answers the challenge only marks it.
+ * An operation that waits for its user (OPS-10). The owner begins and ends the wait under the fence of the attempt; an answer
+ * to the challenge only marks it (`answerChallenge`).
  */
 const WAIT_STEP = OPERATION_STEPS.sql('running', 'waiting_user');
 const RESUME_STEP = OPERATION_STEPS.sql('waiting_user', 'running');

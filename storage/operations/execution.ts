@@ -5,11 +5,13 @@ import { deleteJobs } from '../postgres/job-table.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
 
 /**
- * The fenced writes of an operation's execution. Each takes a batch.
+ * The fenced writes of an operation's execution; `OPERATION_STEPS` has the states. Each takes a batch.
  *
- * Fence: an execution holds (partition, epoch). A start locks the partition's row FOR KEY SHARE and writes only while the
- * epoch is the same, so a take-over waits for it or makes it write nothing. Every later write is held by the
- * operation's own row: recovery changes its status or attempt under a row lock, so a former owner matches no row.
+ * An execution holds (partition, epoch, attempt). Invariants:
+ * I1 a start locks the partition's row FOR KEY SHARE and writes only while the epoch is the same, so a take-over waits for it
+ *    or makes it write nothing;
+ * I2 every later write is held by the operation's own row: recovery changes its status or attempt under a row lock, so a
+ *    former owner matches no row.
  */
 export interface HeldOperation {
   id: string;
@@ -18,11 +20,13 @@ export interface HeldOperation {
   attemptId: string;
 }
 
+/** A queued operation that is to start; `attemptId` becomes its next attempt. */
 export interface StartingOperation extends HeldOperation {
   connectionId: string;
   phase: AttemptPhase;
 }
 
+/** A started operation, with its connection's row. */
 export interface StartedOperation extends ConnectionRow {
   operation_id: string;
   capability: string;
@@ -54,6 +58,7 @@ const CONNECTION = [
 
 const START_STEP = OPERATION_STEPS.sql('queued', 'running');
 
+// I1 `fence`.
 const START = `
   with input as (
     select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[], $5::text[], $8::uuid[])
@@ -97,7 +102,7 @@ export async function startOperations(db: Sql, operations: StartingOperation[]):
   ]);
 }
 
-/** The rows that are still held: `o` joined to the arrays of `heldArrays`, as `i`. */
+/** I2 Holds for the rows `o` that are still held, joined to the arrays of `heldArrays` as `i`. */
 export const HELD = `o.id = i.id and o.epoch = i.epoch and o.attempts -> -1 ->> 'id' = i.attempt_id::text`;
 
 export const heldArrays = (operations: HeldOperation[]) => [
@@ -122,7 +127,7 @@ export async function enterDispatching(db: Sql, operations: HeldOperation[]): Pr
   return new Set(rows.map((row) => row.id));
 }
 
-/** How an attempt ended. `queued` gives the operation another attempt later; its job is kept by the caller. */
+/** How an attempt ended. `queued` puts the operation back for another attempt; its job is kept. */
 export interface FinishedOperation extends HeldOperation {
   /** The status it is in now: `running`, or `waiting_user` when the wait itself ended it. */
   from: OperationStatus;

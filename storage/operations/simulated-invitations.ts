@@ -60,6 +60,7 @@ export async function readPendingInvitations(
   );
 }
 
+/** How many of them there are. */
 export async function countPendingInvitations(db: Sql, connectionId: string): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     'countSimulatedInvitations',

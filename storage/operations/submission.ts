@@ -4,7 +4,7 @@ import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
 import { hasDueJob, insertJobs } from '../postgres/job-table.js';
 
-/** One accepted request on its way into the table; `seal`ed or plain input, never both. */
+/** One accepted request on its way into the table; its input is plain or sealed, never both. */
 export interface NewOperation {
   id: string;
   workspaceId: string;
@@ -20,7 +20,7 @@ export interface NewOperation {
 }
 
 /**
- * `created`: stored, with its job. `handed`: the job is already taken for the caller, who owns the partition under
+ * `created`: stored, with its job. `handed`: the job counts as fetched by the caller, which owns the partition under
  * the epoch it passed; otherwise the job waits to be fetched.
  */
 export type Submitted =
@@ -123,7 +123,7 @@ export function storedRow(operation: NewOperation): OperationRow {
   };
 }
 
-/** Why these were not stored: an operation with the key, a tombstone of one, or no such connection. */
+/** The reason why each was not stored: an operation with the key, a tombstone of one, or no such connection. */
 async function findEarlier(db: Sql, operations: NewOperation[]): Promise<Map<string, Submitted>> {
   const rows = await db.query<{ id: string; earlier: string | null; same: boolean | null; tombstone: boolean }>(
     'findEarlierOperations',

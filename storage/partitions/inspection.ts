@@ -2,7 +2,7 @@ import type { OperationStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import { LIVE_JOBS } from '../postgres/job-table.js';
 
-/** What an operator reads when work stands still (CLI-1). Reads only; no request waits for it. */
+/** What an operator reads when no work is done (CLI-1). No request waits for these statements. */
 export interface PartitionView {
   partition: number;
   epoch: number;

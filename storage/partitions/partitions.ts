@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.js';
 import type { Sql } from '../postgres/database.js';
 import { recoverPartitions } from './recovery.js';
 
@@ -26,7 +27,7 @@ export async function renewLeases(db: Sql, nodeId: string, lease_ms: number): Pr
   );
 }
 
-/** Nodes whose heartbeat is younger than a lease, this one included. */
+/** How many nodes have a heartbeat younger than a lease, this one included. */
 export async function liveNodes(db: Sql, lease_ms: number): Promise<number> {
   const [row] = await db.query<{ nodes: number }>(
     'liveNodes',
@@ -85,7 +86,11 @@ export async function releasePartitions(db: Sql, nodeId: string, ids: number[]):
   );
 }
 
-/** Deletes a node that stops for good, and those without a heartbeat for an hour. */
+/** Deletes a node that stops for good, and those that have been silent for `node_silence_ms`. */
 export async function forgetNode(db: Sql, nodeId: string): Promise<void> {
-  await db.query('forgetNode', `delete from node where id = $1 or heartbeat_at < now() - interval '1 hour'`, [nodeId]);
+  await db.query(
+    'forgetNode',
+    `delete from node where id = $1 or heartbeat_at < now() - $2 * interval '1 millisecond'`,
+    [nodeId, LIMITS.node_silence_ms],
+  );
 }

@@ -55,7 +55,25 @@ function sqlOn(client: pg.ClientBase | pg.Pool): Sql {
   };
 }
 
-/** Opens a pool. Connects lazily: the first statement shows whether the server is there. */
+async function transactionOn<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(sqlOn(client));
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Opens a pool. Connects lazily: the first statement shows whether the server answers. */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -76,23 +94,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     pool,
     ...sqlOn(pool),
-    async transaction(work) {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query('begin');
-        const result = await work(sqlOn(client));
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch((rollbackError: Error) => {
-          broken = rollbackError;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    transaction: (work) => transactionOn(pool, work),
     close() {
       closing = true;
       return pool.end();

@@ -38,6 +38,7 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] {
   return keys;
 }
 
+/** The key ring of these keys, the first of which encrypts. */
 export function keyRing(keys: EncryptionKey[]): KeyRing {
   const [current] = keys;
   const byId = new Map(keys.map((k) => [k.id, k.key]));

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { LIMITS } from '../limits.js';
 import type { Scope } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
 
@@ -138,12 +139,12 @@ export async function findKeysByHash(sql: Sql, hashes: string[]): Promise<Map<st
   return new Map(rows.map(({ hash, ...key }) => [hash, key]));
 }
 
-/** Records that these keys were used, at most once a minute each, whatever the number of nodes. */
+/** Records that these keys were used, at most once in `key_touch_ms` each, whatever the number of nodes. */
 export async function touchKeys(sql: Sql, ids: string[]): Promise<void> {
   await sql.query(
     'touchKeys',
     `update api_key set last_used_at = now()
-     where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-    [ids],
+     where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - $2 * interval '1 millisecond')`,
+    [ids, LIMITS.key_touch_ms],
   );
 }

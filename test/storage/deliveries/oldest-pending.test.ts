@@ -12,7 +12,7 @@ import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 async function pending(db: Sql, workspaceId: string, connectionId: string, age_s: number): Promise<string> {
   const event = { connectionId, providerEventId: randomUUID(), type: 'message_received' as const, data: {} };
   await recordEvents(db, workspaceId, [event]);
-  // Ids carry the time, and tell the age in the index.
+  // Ids carry the time, which is the age in the index.
   const id = uuidv7({ msecs: Date.now() - age_s * 1_000 });
   const [row] = await db.query<{ id: string }>(
     'testAge',

@@ -48,7 +48,7 @@ async function fixture(t: Test, statuses: string[]) {
   };
 }
 
-t.test('a subscription that has nothing says so', async (t) => {
+t.test('a subscription without deliveries has empty stats', async (t) => {
   const { db, id, connectionId } = await fixture(t, []);
   t.strictSame(await subscriptionStats(db, id), {
     connection_id: connectionId,
@@ -65,7 +65,7 @@ t.test('a subscription that has nothing says so', async (t) => {
   t.equal(await subscriptionStats(db, randomUUID()), undefined);
 });
 
-t.test('attempts are told by class and duration, of a day only', async (t) => {
+t.test('attempts are counted by class, and measured, of a day only', async (t) => {
   const { db, id, attempt } = await fixture(t, ['failed', 'pending', 'delivered', 'sending', 'canceled', 'pending']);
   await db.query(
     'testAge',
@@ -94,7 +94,7 @@ t.test('attempts are told by class and duration, of a day only', async (t) => {
   t.ok(ago_s(stats?.last_failed_at) < 150 && ago_s(stats?.last_failed_at) > 45);
 });
 
-t.test('what is beyond the bounds is not read, and that is said', async (t) => {
+t.test('what is beyond the bounds is not read, and the answer is marked as incomplete', async (t) => {
   const statuses = ['delivered', 'delivered', 'delivered', 'pending', 'failed', 'failed'];
   const { db, id, attempt } = await fixture(t, statuses);
   for (const rank of [1, 2, 3]) await attempt(rank, 1, 'delivered', null, 60);
@@ -104,7 +104,7 @@ t.test('what is beyond the bounds is not read, and that is said', async (t) => {
   t.match(
     await subscriptionStats(db, id, { ...bounds, counted: 3 }),
     { counts: { pending: 1, delivered: 3, failed: 2 }, counts_capped: [] },
-    'one count at its bound is told by the others',
+    'one count at its bound follows from the others',
   );
   t.match(await subscriptionStats(db, id, { ...bounds, counted: 2 }), {
     counts: { pending: 1, delivered: 2, failed: 2 },

@@ -125,5 +125,5 @@ t.test('a take-over settles what the former owner left, and fences it', async (t
   t.equal(await statusOf(db, ids.canceled!.id), 'canceled');
   t.equal(await jobState(db, ids.dispatched!.id), undefined);
   t.equal(await jobState(db, ids.preparing!.id), 'created', 'its job can be fetched again');
-  t.equal((await enterDispatching(db, [held[1]!])).size, 0, 'the former owner can let nothing leave');
+  t.equal((await enterDispatching(db, [held[1]!])).size, 0, 'the former owner can send nothing');
 });
