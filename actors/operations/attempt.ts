@@ -2,12 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
-import {
-  type HeldOperation,
-  resumeFromUser,
-  type StartedOperation,
-  waitForUser,
-} from '../../storage/operations/execution.js';
+import { resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
+import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
 import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Capability } from '../capabilities/capability.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import type { Hint } from '../../actors/system.js';
-import { notifySignals } from '../../storage/partitions/hints.js';
+import { notifyHints } from '../../storage/partitions/hints.js';
 import { ServiceApi } from '../api.js';
 import { control } from '../control.js';
 import { type SignedIn, signInAll } from '../listeners/accounts.js';
@@ -61,7 +61,7 @@ async function openStreams(service: BenchService, api: ServiceApi, accounts: Sig
   const startedAt = performance.now();
   const signals = accounts.map(({ connectionId }): Hint => ({ type: 'connection', connectionId }));
   await service.withDatabase((_, db) =>
-    notifySignals(
+    notifyHints(
       db,
       signals.map((signal) => JSON.stringify(signal)),
     ),
