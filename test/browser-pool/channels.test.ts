@@ -54,7 +54,7 @@ t.test('sessions and lines', async (t) => {
   });
 
   t.test('a capability without a program is refused', async (t) => {
-    t.match(await account.run(line, 'social.cancelTimer.of').expect('failure'), {
+    t.match(await account.run(line, 'social.unknown.capability').expect('failure'), {
       code: 'validation_error',
       details: { reason: 'capability_not_available_on_provider' },
     });
