@@ -1,13 +1,11 @@
 import t from 'tap';
 import type { ContextLease } from '../../../browser-pool/contexts/context-lease.js';
-import { WarmPages } from '../../../browser-pool/contexts/warm-pages.js';
 import { RunFailure } from '../../../browser-pool/failures.js';
-import { FairSemaphore } from '../../../browser-pool/fair-semaphore.js';
 import { LIMITS, type PoolLimits } from '../../../browser-pool/limits.js';
 import type { FromBrowser, RunOrder } from '../../../browser-pool/messages.js';
 import type { Program } from '../../../browser-pool/program.js';
 import { Run } from '../../../browser-pool/runs/run.js';
-import type { RunResources } from '../../../browser-pool/runs/run-resources.js';
+import { shareResources } from '../../../browser-pool/runs/run-resources.js';
 
 const ORDER: RunOrder = {
   workspaceId: 'workspace',
@@ -30,15 +28,11 @@ function fixture(limits: Partial<PoolLimits> = {}) {
     keep: () => given.push('kept') > 0,
     drop: async () => void given.push('dropped'),
   };
-  const resources: RunResources = {
-    limits: { ...LIMITS, ...limits },
-    contexts: { lease: async () => lease as unknown as ContextLease },
-    runSlots: new FairSemaphore(1, 10),
-    pageSlots: new FairSemaphore(1, 10),
-    warmPages: new WarmPages(0, 0),
-    waitingRuns: new Set(),
-    artifacts: undefined,
-  };
+  const resources = shareResources(
+    { ...LIMITS, running_runs: 1, warm_pages: 0, ...limits },
+    { lease: async () => lease as unknown as ContextLease },
+    undefined,
+  );
   const sent: FromBrowser[] = [];
   const states: string[] = [];
   const watchers = new Map<string, () => void>();
