@@ -29,7 +29,7 @@ export class DeliveryConsumer {
     try {
       while (this.#again && !this.#stopped && this.lease.valid) {
         this.#again = false;
-        const room = Math.min(this.dispatcher.room(this.partition.id), LIMITS.fetch_batch);
+        const room = Math.min(this.dispatcher.room(this.partition.id), LIMITS.fetch_jobs);
         if (room <= 0) break;
         const jobs = await this.boss.fetch(queueName('delivery', this.partition.id), { batchSize: room });
         if (this.#stopped) return; // taken jobs go back with the partition's recovery

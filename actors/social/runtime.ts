@@ -7,6 +7,7 @@ import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
 import { LIMITS } from '../limits.js';
 import { type Execution, Interrupted, type ProviderRuntime, type SkipReason } from '../operations/execution.js';
+import { outcomeAfterBoundary } from '../operations/outcome.js';
 import type { BrowserLink } from './browser-link.js';
 import { type PinnedProxy, pinProxy } from './proxy-pin.js';
 
@@ -40,7 +41,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
           return { status: 'skipped', reason: end.reason as SkipReason, ...effectsOf(end.effects) };
         case 'failure': {
           // Past the boundary only the provider's own refusal is proof that nothing was done.
-          const unproven = end.pastBoundary && capability.kind === 'write';
+          const unproven = outcomeAfterBoundary({ pastBoundary: end.pastBoundary, kind: capability.kind });
           if (unproven) return { status: 'outcome_unknown', ...effectsOf(end.effects) };
           if (end.code === 'canceled') throw interruption(execution);
           const failure = { code: end.code, details: end.details ?? {} };

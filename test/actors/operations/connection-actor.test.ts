@@ -29,7 +29,8 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
   const lease = new LeaseCell();
   lease.renewed(LeaseCell.now(), 60_000);
   const ended = new Map<string, () => void>();
-  const actor = new ConnectionActor(connection.id, partition, epoch, {
+  const home = { id: partition, epoch, tenure: 'owned' as const, load: { waiting: 0, running: 0 }, idle: () => {} };
+  const actor = new ConnectionActor(connection.id, home, {
     db,
     batches: new OperationBatches(db, db, () => {}),
     ring: keyRing([]),
@@ -37,10 +38,8 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     providers: { simulated: { run: provider }, social: { run: provider } },
     counters: { started: 0, finished: {} },
-    settled: (id) => ended.get(id)?.(),
+    awaitable: (id) => ended.get(id)?.(),
     changed: () => {},
-    load: { waiting: 0, running: 0 },
-    idle: () => {},
   });
   /** Submits an operation and gives it once it has ended. */
   const run = async (capability: string, input: object = {}) => {
@@ -94,7 +93,13 @@ t.test('a challenge that could not be stored leaves no timer behind', async (t) 
   const held = { id: uuidv7(), partition: 0, epoch: 1, attemptId: uuidv7() };
   const batches = new OperationBatches(db, db, () => {});
   const started = { capability: 'social.login' } as StartedOperation;
-  const attempt = new Attempt({ db, batches, settled: () => {} }, held, started, capabilityNamed('social.login')!, {});
+  const attempt = new Attempt(
+    { db, batches, awaitable: () => {} },
+    held,
+    started,
+    capabilityNamed('social.login')!,
+    {},
+  );
   await t.rejects(attempt.challenge('sms', true));
   attempt.close();
   t.equal(timers(), before);
