@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { MessageChannel } from 'node:worker_threads';
-import type { BrowserHostOptions } from '../../browser-pool/host.js';
 import type { BrowserStats } from '../../browser-pool/messages.js';
-import type { Logger, LogOptions } from '../../storage/log.js';
+import type { Logger } from '../../storage/log.js';
 import { partitionOf } from '../../storage/model/records.js';
-import type { Database } from '../../storage/postgres/database.js';
-import { type EncryptionKey, keyRing } from '../../storage/secrets/encryption.js';
-import type { HostOptions } from '../host-parts.js';
+import { keyRing } from '../../storage/secrets/encryption.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { HostStats } from '../messages.js';
@@ -16,25 +13,9 @@ import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from 
 import { ActorThreads } from './actor-threads.js';
 import { BrowserThreads } from './browser-threads.js';
 import { Bus } from './bus.js';
+import { browserHostOptions, hostOptions, type NodeOptions } from './node-options.js';
 import { Ownership } from './ownership.js';
-import { connectionsPerThread } from './supervisor.js';
 import { Waiters } from './waiters.js';
-
-/** What a node is made of: plain settings, and the main thread's database. */
-export interface NodeOptions {
-  db: Database;
-  databaseUrl: string;
-  encryptionKeys: EncryptionKey[];
-  fingerprintSecret: Buffer;
-  actorThreads: number;
-  browserThreads: number;
-  browser: Omit<BrowserHostOptions, 'thread' | 'log'>;
-  deliveries: HostOptions['deliveries'];
-  log: Logger;
-  logOptions: LogOptions;
-  /** Each state that the node enters. */
-  onState?: (state: SystemStatus['state']) => void;
-}
 
 export interface Node extends ActorSystem {
   /** Counters of every thread, for metrics. */
@@ -84,16 +65,12 @@ class NodeSystem implements Node {
   #state: NodeState = { kind: 'starting' };
 
   constructor(options: NodeOptions) {
-    const { db, log, databaseUrl, encryptionKeys, browser, logOptions } = options;
+    const { db, log, databaseUrl, encryptionKeys } = options;
     this.log = log;
     this.#options = options;
     const actors = new ActorThreads(options.actorThreads, log, (index) => hostOptions(options, this.#lease, index));
     this.#actors = actors;
-    this.#browsers = new BrowserThreads(options.browserThreads, log, (thread) => ({
-      ...browser,
-      thread,
-      log: logOptions,
-    }));
+    this.#browsers = new BrowserThreads(options.browserThreads, log, (index) => browserHostOptions(options, index));
     this.#ownership = new Ownership({
       ...{ db, log, nodeId: randomUUID(), lease: this.#lease },
       own: (partitions) => actors.own(partitions),
@@ -195,21 +172,4 @@ class NodeSystem implements Node {
     this.#actors.connectBrowser(actor, browser, port1);
     this.#browsers.connectActors(browser, port2);
   }
-}
-
-function hostOptions(options: NodeOptions, lease: LeaseCell, index: number): HostOptions {
-  const { databaseUrl, encryptionKeys, fingerprintSecret, actorThreads, browserThreads, browser } = options;
-  const { deliveries, logOptions } = options;
-  return {
-    index,
-    databaseUrl,
-    databaseConnections: connectionsPerThread(actorThreads),
-    encryptionKeys,
-    fingerprintSecret,
-    lease: lease.shared,
-    log: logOptions,
-    browserThreads,
-    deliveries: { ...deliveries, concurrency: Math.max(1, Math.ceil(deliveries.concurrency / actorThreads)) },
-    site: browser.site,
-  };
 }

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { Backoff } from '../../storage/backoff.js';
@@ -125,7 +124,3 @@ export class Supervisor {
     return undefined;
   }
 }
-
-/** Database connections a thread of `threads` may hold, so that all of them together stay far below the server's. */
-export const connectionsPerThread = (threads: number): number =>
-  Math.max(3, Math.min(8, Math.floor((4 * availableParallelism()) / threads)));

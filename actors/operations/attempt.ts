@@ -7,14 +7,13 @@ import {
   type StartedOperation,
   waitForUser,
 } from '../../storage/operations/execution.js';
-import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Capability } from '../capabilities/capability.js';
 import { LIMITS } from '../limits.js';
-import { retrying } from '../retry.js';
 import { checkStep, type Steps } from '../steps.js';
 import { PendingChallenge } from './challenge.js';
 import { type Execution, Interrupted } from './execution.js';
+import { FileParts } from './file-parts.js';
 import type { OperationBatches } from './operation-batches.js';
 
 /** What an attempt needs from its thread. */
@@ -54,7 +53,7 @@ const STEPS: Steps<AttemptState['kind']> = {
  * Owns: the deadline (paused while a challenge waits), the challenge, the abort signal. Invariants:
  * I1 nothing external happens before `boundary` resolved; I2 `pastBoundary` is true before `boundary` resolves;
  * I3 after `interrupt` every further call rejects, except past the boundary for a cancel; I4 `status` follows the row and
- * never runs ahead of it; I5 no timer outlives `close`.
+ * never runs ahead of it; I5 no timer and no retry outlives `close`.
  */
 export class Attempt implements Execution {
   readonly operationId: string;
@@ -64,11 +63,10 @@ export class Attempt implements Execution {
   readonly epoch: number;
   readonly #context: AttemptContext;
   readonly #held: HeldOperation;
-  readonly #number: number;
   readonly #abort = new AbortController();
+  readonly #file: FileParts;
   readonly #deadline = new Deadline(LIMITS.operation_ms, new Interrupted('deadline'));
   #tries = 0;
-  #fileParts = 0;
   #state: AttemptState = { kind: 'running' };
 
   constructor(
@@ -80,7 +78,7 @@ export class Attempt implements Execution {
   ) {
     this.#context = context;
     this.#held = held;
-    this.#number = started.attempt_number;
+    this.#file = new FileParts(context.db, held, started.attempt_number, this.#abort.signal);
     this.operationId = held.id;
     this.capability = capability;
     this.input = input;
@@ -134,27 +132,13 @@ export class Attempt implements Execution {
     this.#abort.signal.throwIfAborted();
   }
 
-  async storeFile(bytes: Buffer): Promise<void> {
-    const part = this.#fileParts++;
-    const stored = await retrying(
-      async () => {
-        this.#abort.signal.throwIfAborted(); // I3
-        return storeFilePart(this.#context.db, this.#held, part, bytes);
-      },
-      // The database did not answer: the run waits for a while.
-      (error) => {
-        this.#abort.signal.throwIfAborted();
-        if (this.#state.kind === 'closed') throw error;
-      },
-    );
-    if (stored) return;
-    this.interrupt('fenced');
-    this.#abort.signal.throwIfAborted();
+  storeFile(bytes: Buffer): Promise<void> {
+    return this.#file.store(bytes, () => this.interrupt('fenced')); // I3
   }
 
-  /** Deletes the file parts of an attempt that did not succeed, with those that a lost worker left of an attempt before. */
-  async dropFile(): Promise<void> {
-    if (this.#fileParts > 0 || this.#number > 1) await dropFileParts(this.#context.db, this.#held);
+  /** Deletes what this attempt, which did not succeed, stored of a file. */
+  dropFile(): Promise<void> {
+    return this.#file.drop();
   }
 
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
@@ -200,6 +184,7 @@ export class Attempt implements Execution {
   close(): void {
     const state = this.#state;
     if ('challenge' in state) state.challenge.close(); // I5
+    this.#file.close(); // I5
     this.#deadline.stop(); // I5
     this.#enter({ kind: 'closed', status: this.status, pastBoundary: this.pastBoundary });
   }

@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
-import { refusesValues } from '../../storage/postgres/database.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
-import { retrying, retryWaits } from '../retry.js';
+import { retryWaits } from '../retry.js';
 import { checkStep, type Steps } from '../steps.js';
 import type { Attempt } from './attempt.js';
-import type { Outcome } from './execution.js';
-import type { Finish } from './operation-batches.js';
-import { fallbackOutcome, toFinish } from './outcome.js';
+import { Mailbox } from './mailbox.js';
+import { fallbackOutcome, mayRetry, toFinish } from './outcome.js';
 import { openAttempt, type RunContext, runAttempt } from './run-attempt.js';
+import { type Stored, storeEnd } from './store-end.js';
 
 /** What a connection's actor needs from its thread. */
 export interface ActorContext extends RunContext {
@@ -63,18 +62,19 @@ export class ConnectionActor {
   readonly connectionId: string;
   readonly #home: ActorHome;
   readonly #context: ActorContext;
-  #mailbox: string[] = [];
+  readonly #mailbox: Mailbox;
   #state: ActorState = { kind: 'idle' };
 
   constructor(connectionId: string, home: ActorHome, context: ActorContext) {
     this.connectionId = connectionId;
     this.#home = home;
     this.#context = context;
+    this.#mailbox = new Mailbox(home.load);
   }
 
   /** Operations waiting, not counting the one that runs. */
   get waiting(): number {
-    return this.#mailbox.length;
+    return this.#mailbox.size;
   }
 
   get running(): boolean {
@@ -89,7 +89,6 @@ export class ConnectionActor {
 
   take(operationId: string): void {
     this.#mailbox.push(operationId);
-    this.#home.load.waiting++;
     if (this.#state.kind === 'idle') void this.#work(); // I1
   }
 
@@ -103,7 +102,7 @@ export class ConnectionActor {
 
   /** The partition is lost: stop at once and store nothing. */
   drop(): void {
-    this.#empty();
+    this.#mailbox.clear();
     this.#attempt?.interrupt('fenced');
   }
 
@@ -112,7 +111,7 @@ export class ConnectionActor {
    * whose recovery queues it again, so that a hand-over takes no longer than the writes under way.
    */
   stop(): void {
-    this.#empty();
+    this.#mailbox.clear();
     if (!this.#attempt?.pastBoundary) this.#attempt?.interrupt('shutdown');
   }
 
@@ -126,29 +125,20 @@ export class ConnectionActor {
     this.#context.onActorState?.(this.connectionId, state.kind);
   }
 
-  #empty(): void {
-    this.#home.load.waiting -= this.#mailbox.length;
-    this.#mailbox = [];
-  }
-
   async #work(): Promise<void> {
-    const { load } = this.#home;
     const waits = retryWaits();
-    load.running++;
+    this.#home.load.running++;
     for (let id = this.#mailbox.shift(); id !== undefined; id = this.#mailbox.shift()) {
-      load.waiting--;
       if (await this.#execute(id)) {
         waits.reset();
         continue;
       }
       this.#enter({ kind: 'waiting' });
       await delay(waits.next_ms());
-      if (this.#home.tenure !== 'owned') continue;
-      this.#mailbox.unshift(id);
-      load.waiting++;
+      if (this.#home.tenure === 'owned') this.#mailbox.putBack(id);
     }
     this.#enter({ kind: 'idle' });
-    load.running--;
+    this.#home.load.running--;
     this.#home.idle(this);
   }
 
@@ -199,47 +189,34 @@ export class ConnectionActor {
       });
     }
     const retry = mayRetry(attempt, outcome, number);
-    await this.#store(toFinish(held, attempt, outcome, retry, ring), () =>
-      toFinish(held, attempt, fallbackOutcome(attempt), false, ring),
-    );
+    const end = toFinish(held, attempt, outcome, retry, ring);
+    const stored = await storeEnd(this.#context, end, {
+      fallback: () => toFinish(held, attempt, fallbackOutcome(attempt), false, ring),
+      mayStore: () => this.#home.tenure !== 'dropped' && this.#context.lease.valid, // I3
+    });
+    this.#stored(held.id, stored);
     return retry;
   }
 
-  /** Stores the end of an attempt, or `fallback` where the database refuses its values. */
-  async #store(end: Finish, fallback: () => Finish): Promise<void> {
-    const { batches, log, lease, counters } = this.#context;
-    const { id: operationId } = end.operation;
-    let stored = end;
-    const held = await retrying(
-      () => batches.finish(stored),
-      (error) => {
-        log.error({ err: error, operation_id: operationId }, 'outcome could not be stored');
-        // While the lease lasts the outcome is only ours to store; after it, recovery decides (I3).
-        if (this.#home.tenure === 'dropped' || !lease.valid) throw error;
-        if (stored === end && refusesValues(error)) stored = fallback();
-      },
-    ).catch(() => undefined);
-    if (held === undefined) return;
-    if (!held) {
-      // Fenced; or the database crashed and lost the start: then the operation is queued as before, and this holds its job.
-      if (this.#home.tenure === 'owned') this.take(operationId);
-      return;
+  #stored(operationId: string, stored: Stored): void {
+    const { counters } = this.#context;
+    switch (stored.kind) {
+      case 'given_up':
+        return;
+      case 'not_held':
+        // Fenced; or the database crashed and lost the start: then the operation is queued as before, and this holds its job.
+        if (this.#home.tenure === 'owned') this.take(operationId);
+        return;
+      case 'stored': {
+        const { to } = stored.end.operation;
+        if (to === 'queued') return;
+        counters.finished[to] = (counters.finished[to] ?? 0) + 1;
+        this.#context.awaitable(operationId);
+        if (stored.end.change) this.#context.changed(this.connectionId);
+        return;
+      }
+      default:
+        stored satisfies never;
     }
-    const { to } = stored.operation;
-    if (to === 'queued') return;
-    counters.finished[to] = (counters.finished[to] ?? 0) + 1;
-    this.#context.awaitable(operationId);
-    if (stored.change) this.#context.changed(this.connectionId);
   }
-}
-
-/** A read that failed on browser, proxy or network trouble is tried again, unless it ended while it waited for its user (OPS-4). */
-function mayRetry(attempt: Attempt, outcome: Outcome, number: number): boolean {
-  return (
-    outcome.status === 'failed' &&
-    outcome.transient === true &&
-    attempt.capability.kind === 'read' &&
-    number < LIMITS.read_attempts &&
-    attempt.status === 'running'
-  );
 }

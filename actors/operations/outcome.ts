@@ -4,6 +4,7 @@ import type { FinishedOperation, HeldOperation } from '../../storage/operations/
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
 import type { Capability } from '../capabilities/capability.js';
+import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
 import { type Effects, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
@@ -54,6 +55,17 @@ const failed = (failure: OperationFailure): Outcome => ({ status: 'failed', fail
 export function fallbackOutcome(attempt: Attempt): Outcome {
   const details = { reason: 'outcome_unstorable', retryable: false };
   return inQuestion(attempt) ?? failed({ code: 'internal_error', details });
+}
+
+/** A read that failed on browser, proxy or network trouble is tried again, unless it ended while it waited for its user (OPS-4). */
+export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
+  return (
+    outcome.status === 'failed' &&
+    outcome.transient === true &&
+    attempt.capability.kind === 'read' &&
+    attempts < LIMITS.read_attempts &&
+    attempt.status === 'running'
+  );
 }
 
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */
