@@ -1,3 +1,5 @@
+import { checkStep, type Steps } from './steps.js';
+
 /** The default reason of a deadline that has expired. */
 export class DeadlineExceeded extends Error {
   constructor() {
@@ -9,23 +11,25 @@ export class DeadlineExceeded extends Error {
 /**
  * A time limit as one value: the time left, a signal that aborts at expiry, and the clean-up of what arrives late.
  *
- * - *running*: the clock runs. Entered by the constructor and by `resume`; left by `pause`, `stop` or expiry.
- * - *paused*: the time left stays as it is. Left by `resume` or `stop`.
- * - *expired*: `signal` is aborted with the deadline's reason. Final.
- * - *stopped*: nothing happens any more. Final.
+ * - *running*: the clock runs. Entered by the constructor and by `resume`.
+ * - *paused*: the time left stays as it is. Entered by `pause`.
+ * - *over*: `signal` is aborted, at expiry with the deadline's reason, by `abort` with another. Final.
+ * - *stopped*: the signal never aborts any more. Entered by `stop`. Final.
  *
  * A call that does not fit the state (`pause` while paused, anything after a final state) changes nothing.
  *
- * I1. The signal aborts at most once, and only while the clock runs.
- * I2. No timer is left behind in any state but *running*.
+ * I1. The signal aborts at most once, and by expiry only while the clock runs.
+ * I2. Only a running deadline holds a timer.
+ * I3. Messages that have already arrived when the time is up are processed before the signal aborts: a stall of this
+ *     thread is not mistaken for one of the other side.
  */
 export class Deadline {
-  readonly #expiry = new AbortController();
+  readonly #over = new AbortController();
   readonly #reason: Error;
   #left_ms: number;
   #state: State = { kind: 'paused' };
 
-  /** Starts the clock with `limit_ms` left. `reason` is what `signal` and `race` report at expiry. */
+  /** Starts the clock with `limit_ms` left. `reason` is what the signal carries at expiry. */
   constructor(limit_ms: number, reason: Error = new DeadlineExceeded()) {
     this.#left_ms = limit_ms;
     this.#reason = reason;
@@ -33,18 +37,18 @@ export class Deadline {
   }
 
   /** Runs `work` under a deadline of its own; see `race`. */
-  static async within<T>(limit_ms: number, work: Promise<T>, discard?: (late: T) => void): Promise<T> {
-    const deadline = new Deadline(limit_ms);
+  static async within<T>(limit_ms: number, work: Promise<T>, reason?: Error): Promise<T> {
+    const deadline = new Deadline(limit_ms, reason);
     try {
-      return await deadline.race(work, discard);
+      return await deadline.race(work);
     } finally {
       deadline.stop();
     }
   }
 
-  /** Aborts at expiry, with the deadline's reason. */
+  /** Aborts when the deadline is over, with the reason. */
   get signal(): AbortSignal {
-    return this.#expiry.signal;
+    return this.#over.signal;
   }
 
   /** Milliseconds left, never below 0. */
@@ -60,66 +64,80 @@ export class Deadline {
 
   /** Stops the clock until `resume`. */
   pause(): void {
-    if (this.#state.kind === 'running') this.#leaveRunning(this.#state, { kind: 'paused' });
+    if (this.#state.kind === 'running') this.#enter({ kind: 'paused' });
   }
 
   /** Lets a paused clock go on. */
   resume(): void {
     if (this.#state.kind !== 'paused') return;
-    const timer = setTimeout(() => this.#expire(), this.#left_ms);
-    this.#state = { kind: 'running', since: performance.now(), timer };
+    const expire = () => {
+      if (this.#state === running) this.#end(this.#reason);
+    };
+    const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), this.#left_ms); // I3
+    const running: State = { kind: 'running', since: performance.now(), timer };
+    this.#enter(running);
   }
 
-  /** Ends the deadline before it expires, for good. */
+  /** Ends the deadline before its time: the signal aborts with `reason`. */
+  abort(reason: Error): void {
+    if (!this.#final) this.#end(reason);
+  }
+
+  /** Ends the deadline for good without aborting the signal. */
   stop(): void {
-    if (this.#state.kind === 'running') this.#leaveRunning(this.#state, { kind: 'stopped' });
-    else if (this.#state.kind === 'paused') this.#state = { kind: 'stopped' };
+    if (!this.#final) this.#enter({ kind: 'stopped' });
   }
 
   /**
-   * Settles as `work` does, or rejects with the deadline's reason when it expires first. What `work` resolves with
-   * after that is given to `discard`; a late rejection is ignored. Messages that have already arrived at expiry are
-   * processed first, so that a stall of this thread is not mistaken for one of the other side.
+   * Settles as `work` does, or rejects with the signal's reason when the deadline is over first. What `work` resolves
+   * with after that is given to `discard`; a late rejection is ignored.
    */
   async race<T>(work: Promise<T>, discard: (late: T) => void = () => {}): Promise<T> {
     const { signal } = this;
-    let late = false;
-    let expired = () => {};
-    const expiry = new Promise<never>((_, reject) => {
-      const lose = () => {
-        late = true;
+    let lost = false;
+    let lose = () => {};
+    const over = new Promise<never>((_, reject) => {
+      lose = () => {
+        lost = true;
         reject(signal.reason);
       };
-      expired = () => setImmediate(() => setImmediate(lose));
-      if (signal.aborted) expired();
-      else signal.addEventListener('abort', expired, { once: true });
+      signal.addEventListener('abort', lose, { once: true });
     });
-    work.then((value) => late && discard(value)).catch(() => {});
+    if (signal.aborted) lose();
+    work.then((value) => lost && discard(value)).catch(() => {});
     try {
-      return await Promise.race([work, expiry]);
+      return await Promise.race([over, work]);
     } finally {
-      signal.removeEventListener('abort', expired);
+      signal.removeEventListener('abort', lose);
     }
   }
 
-  #expire(): void {
-    if (this.#state.kind !== 'running') return;
-    this.#leaveRunning(this.#state, { kind: 'expired' });
-    this.#left_ms = 0;
-    this.#expiry.abort(this.#reason); // I1
+  get #final(): boolean {
+    return STEPS[this.#state.kind].length === 0;
   }
 
-  #leaveRunning(running: Running, next: State): void {
-    clearTimeout(running.timer); // I2
-    this.#left_ms = Math.max(0, this.#left_ms - (performance.now() - running.since));
+  #end(reason: Error): void {
+    this.#enter({ kind: 'over' });
+    this.#over.abort(reason); // I1
+  }
+
+  #enter(next: State): void {
+    checkStep('deadline', STEPS, this.#state.kind, next.kind);
+    this.#left_ms = this.remaining_ms;
+    if (this.#state.kind === 'running') clearTimeout(this.#state.timer); // I2
     this.#state = next;
   }
 }
 
-interface Running {
-  kind: 'running';
-  since: number;
-  timer: NodeJS.Timeout;
-}
+type State =
+  | { kind: 'running'; since: number; timer: NodeJS.Timeout }
+  | { kind: 'paused' }
+  | { kind: 'over' }
+  | { kind: 'stopped' };
 
-type State = Running | { kind: 'paused' } | { kind: 'expired' } | { kind: 'stopped' };
+const STEPS: Steps<State['kind']> = {
+  running: ['paused', 'over', 'stopped'],
+  paused: ['running', 'over', 'stopped'],
+  over: [],
+  stopped: [],
+};
