@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../browser-pool/channel.js';
+import { checkStep, type Steps } from '../storage/steps.js';
 import { type HostOptions, type HostParts, openHostParts } from './host-parts.js';
 import { HostReports } from './host-reports.js';
 import { LIMITS } from './limits.js';
 import type { FromHost, ToHost } from './messages.js';
-import { checkStep, type Steps } from './steps.js';
 
 /** The argument of the task; the port is transferred. */
 export interface HostTask {

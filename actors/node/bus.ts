@@ -4,8 +4,8 @@ import { notifySignals, SIGNAL_CHANNEL } from '../../storage/partitions/hints.js
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
-import { checkStep, type Steps } from '../steps.js';
 import type { Hint } from '../system.js';
 
 export interface BusOptions {

@@ -10,9 +10,9 @@ import {
   retakePartitions,
 } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
-import { checkStep, type Steps } from '../steps.js';
 
 export interface OwnershipOptions {
   db: Database;

@@ -2,8 +2,8 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
-import { checkStep, type Steps } from '../steps.js';
 import { SupervisedThread } from './supervised-thread.js';
 
 export interface SupervisorOptions {

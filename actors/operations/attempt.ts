@@ -8,9 +8,9 @@ import {
   waitForUser,
 } from '../../storage/operations/execution.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Capability } from '../capabilities/capability.js';
 import { LIMITS } from '../limits.js';
-import { checkStep, type Steps } from '../steps.js';
 import { PendingChallenge } from './challenge.js';
 import { type Execution, Interrupted } from './execution.js';
 import { FileParts } from './file-parts.js';

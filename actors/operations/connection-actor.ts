@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import { retryWaits } from '../retry.js';
-import { checkStep, type Steps } from '../steps.js';
 import type { Attempt } from './attempt.js';
 import { Mailbox } from './mailbox.js';
 import { fallbackOutcome, mayRetry, toFinish } from './outcome.js';

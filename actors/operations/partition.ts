@@ -2,8 +2,8 @@ import type { PgBoss } from 'pg-boss';
 import { jobsOfOperations } from '../../storage/operations/execution.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import { finishJobs, queueName } from '../../storage/postgres/jobs.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
-import { checkStep, type Steps } from '../steps.js';
 import { type ActorContext, type ActorHome, ConnectionActor } from './connection-actor.js';
 
 /** What a partition needs from its thread. */
