@@ -51,7 +51,7 @@ export class PartitionOwner {
     if (!one) return;
     void listeners.disown(id);
     await Promise.all([one.partition.quiesce(), deliveries.settle(id)]);
-    if (owned.get(id) !== one) return; // I1: fenced meanwhile, or owned anew
+    if (owned.get(id) !== one) return; // I1: fenced meanwhile, or owned under the next epoch
     deliveries.disown(id);
     owned.delete(id);
   }

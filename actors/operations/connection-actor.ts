@@ -56,7 +56,7 @@ const STEPS: Steps<ActorState['kind']> = {
  * Owns: its mailbox of operation ids and the attempt that runs. Its partition owns whether it may start and store. The rows
  * own everything else: dropping an actor at any time loses nothing. Invariants: I1 at most one attempt at a time (a unique
  * index on the running operation's connection holds it as well); I2 nothing starts without a valid lease; I3 after `drop`
- * nothing of it is stored; I4 the mailbox is bounded, by `Partition.full` before the submission is stored.
+ * nothing of it is stored.
  */
 export class ConnectionActor {
   readonly connectionId: string;

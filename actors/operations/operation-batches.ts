@@ -59,7 +59,7 @@ export class OperationBatches {
     this.#boundaries = new Batcher({
       ...options,
       flush: async (items) => {
-        const held = await enterDispatching(db, items);
+        const held = await enterDispatching(db, items); // I1
         return items.map((item) => held.has(item.id));
       },
     });

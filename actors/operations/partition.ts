@@ -48,7 +48,8 @@ const STEPS: Steps<PartitionState['kind']> = {
  *
  * Operations that arrive while it is stopping or dropped are ignored: their jobs stay taken, and the next owner's recovery
  * releases them. Invariants: I1 an operation is in at most one mailbox; I2 `direct` only after a fetch came back short, so
- * that nothing overtakes (first in, first out per connection); I3 at most LIMITS.partition_operations wait in memory.
+ * that nothing overtakes (first in, first out per connection); I3 at most LIMITS.partition_operations wait in memory, and at most
+ * LIMITS.mailbox_operations of them for one connection.
  */
 export class Partition implements ActorHome {
   readonly id: number;
@@ -92,7 +93,7 @@ export class Partition implements ActorHome {
     return this.load.running;
   }
 
-  /** True when this connection's mailbox takes no more (HTTP-13). */
+  /** True when this connection's mailbox takes no more, and a submission is refused (I3, HTTP-13). */
   full(connectionId: string): boolean {
     return (this.#actors.get(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
   }
@@ -197,7 +198,7 @@ export class Partition implements ActorHome {
   async #fetchBatch(fetching: Fetching): Promise<void> {
     const { boss, db, lease } = this.#context;
     if (!lease.valid || this.waiting >= LIMITS.partition_operations) return; // I3
-    const jobs = await boss.fetch(queueName('operation', this.id), { batchSize: LIMITS.fetch_jobs });
+    const jobs = await boss.fetch(queueName('operation', this.id), { batchSize: LIMITS.fetch_jobs }); // I1: taken once
     fetching.direct = jobs.length < LIMITS.fetch_jobs; // I2
     fetching.again ||= !fetching.direct;
     if (this.tenure === 'dropped') return;

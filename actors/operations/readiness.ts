@@ -2,7 +2,7 @@ import type { StartedOperation } from '../../storage/operations/execution.js';
 import type { Capability } from '../capabilities/capability.js';
 import type { Outcome } from './execution.js';
 
-/** The failure of an operation whose connection is not what its capability needs when the turn comes (OPS-6); undefined when it is. */
+/** The failure of an operation whose connection does not meet what its capability needs when it starts (OPS-6); undefined when it does. */
 export function notReady(capability: Capability, connection: StartedOperation): Outcome | undefined {
   const { needs } = capability;
   const ready = connection.health === 'ready';
