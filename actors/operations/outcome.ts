@@ -77,22 +77,20 @@ function finishedOperation(
 ): FinishedOperation {
   const base = { ...held, from, result: null, errorCode: null, errorDetails: null };
   switch (outcome.status) {
-    case 'succeeded':
-      return {
-        ...base,
-        to: 'succeeded',
-        reason: 'succeeded',
-        attemptStatus: 'succeeded',
-        result: { ...outcome.result, state_revision: revision },
-      };
-    case 'skipped':
+    case 'succeeded': {
+      const result = { ...outcome.result, state_revision: revision };
+      return { ...base, to: 'succeeded', reason: 'succeeded', attemptStatus: 'succeeded', result };
+    }
+    case 'skipped': {
+      const { reason } = outcome;
       return {
         ...base,
         to: 'skipped',
-        reason: outcome.reason,
+        reason,
         attemptStatus: 'succeeded',
-        result: { reason: outcome.reason, state_revision: revision },
+        result: { reason, state_revision: revision },
       };
+    }
     case 'failed':
       return {
         ...base,
