@@ -91,6 +91,11 @@ export class Attempt implements Execution {
     return this.#abort.signal;
   }
 
+  /** Its deadline is the only clock of the operation's running time. */
+  get remaining_ms(): number {
+    return this.#deadline.remaining_ms;
+  }
+
   /** The status of the operation's row, as far as this attempt changed it (I4). */
   get status(): 'running' | 'waiting_user' {
     const state = this.#state;
