@@ -12,8 +12,9 @@ export interface Owned {
 }
 
 /**
- * The partitions that a thread owns now; `PartitionOwner` puts them in and takes them out. I1 a partition stands here under
- * one epoch at a time.
+ * The partitions that a thread owns now; `PartitionOwner` puts them in and takes them out.
+ *
+ * Invariants: I1 a partition stands here under one epoch at a time.
  */
 export class OwnedPartitions {
   readonly #owned = new Map<number, Owned>(); // I1
@@ -46,7 +47,7 @@ export class OwnedPartitions {
   /** New events are committed: wakes the deliveries of their partitions, here or by a hint elsewhere. */
   recorded(events: RecordedEvent[]): void {
     const woken = new Set<number>();
-    for (const { partition, deliveries, connectionId } of events) {
+    for (const { partition, deliveries, connection_id: connectionId } of events) {
       if (deliveries === 0 || woken.has(partition)) continue;
       woken.add(partition);
       const owned = this.#owned.get(partition);

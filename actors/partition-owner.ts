@@ -1,7 +1,7 @@
 import { partitionOf } from '../storage/model/records.js';
-import { cancelsRequested } from '../storage/operations/execution.js';
+import { cancelsRequested } from '../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../storage/partitions/partitions.js';
-import { dueQueues } from '../storage/postgres/jobs.js';
+import { dueQueues } from '../storage/postgres/job-table.js';
 import type { Deliveries } from './deliveries/deliveries.js';
 import type { Listeners } from './listeners/listeners.js';
 import { Partition, type PartitionContext } from './operations/partition.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../../storage/log.js';
-import { notifySignals, SIGNAL_CHANNEL } from '../../storage/partitions/hints.js';
+import { HINT_CHANNEL, notifyHints } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';
@@ -54,7 +54,7 @@ export class Bus {
     client.on('end', () => this.#lost(client, receive));
     try {
       await client.connect();
-      await client.query(`listen ${SIGNAL_CHANNEL}`);
+      await client.query(`listen ${HINT_CHANNEL}`);
       if (this.#state.kind === 'open') this.#enter({ kind: 'open', client });
       else await client.end();
     } catch (error) {
@@ -94,7 +94,7 @@ export class Bus {
   async #flush(): Promise<void> {
     const payloads = [...new Set(this.#outgoing.splice(0))];
     try {
-      await notifySignals(this.#options.db, payloads);
+      await notifyHints(this.#options.db, payloads);
     } catch (error) {
       this.#options.log.warn({ err: error }, 'hints could not be sent, owners will poll');
     }

@@ -1,7 +1,11 @@
 import { LIMITS } from '../limits.js';
 import type { SubmitOutcome } from '../system.js';
 
-/** The submissions that one thread was sent and has not answered. I1 each is answered once; I2 their number is bounded. */
+/**
+ * The submissions that one thread was sent and has not answered.
+ *
+ * Invariants: I1 each is answered once; I2 their number is bounded.
+ */
 export class PendingSubmissions {
   readonly #waiting = new Map<number, (outcome: SubmitOutcome) => void>();
   #next = 0;

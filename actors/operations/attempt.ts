@@ -1,12 +1,8 @@
 import { Deadline } from '../../storage/deadline.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
-import {
-  type HeldOperation,
-  resumeFromUser,
-  type StartedOperation,
-  waitForUser,
-} from '../../storage/operations/execution.js';
+import { resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
+import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Capability } from '../capabilities/capability.js';

@@ -10,7 +10,7 @@ import { LIMITS } from '../limits.js';
  *              ├─ abort ───▶ over       `code` rejects with the signal's reason
  *              └─ close ───▶ over       `code` stays pending
  *
- * I1 its timer and its listener last as long as *waiting*; I2 one answer counts, the first one.
+ * Invariants: I1 its timer and its listener last as long as *waiting*; I2 one answer counts, the first one.
  */
 export class PendingChallenge {
   readonly id = randomUUID();

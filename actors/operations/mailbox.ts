@@ -1,6 +1,7 @@
 /**
- * The operation ids that wait for one connection, first in, first out. I1 each is counted in the load that the actors of the
- * partition share, for as long as it waits here.
+ * The operation ids that wait for one connection, first in, first out.
+ *
+ * Invariants: I1 each is counted in the load that the actors of the partition share, for as long as it waits here.
  */
 export class Mailbox {
   readonly #load: { waiting: number };

@@ -1,5 +1,6 @@
 import type { ConnectionChange } from '../../storage/connections/session-effects.js';
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
+import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
 import type { FinishedOperation, HeldOperation } from '../../storage/operations/execution.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
@@ -10,14 +11,15 @@ import { type Effects, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
 
 /**
- * The one rule of `outcome_unknown` (contract: "Operation status"): a write that may have passed its boundary, and of whose end
- * there is no proof, stays in question. Undefined for everything else: then the caller knows how it ended.
+ * `outcome_unknown` for an end without proof, by the one rule of the write boundary (OPS-4); undefined where the rule does not
+ * apply: then the caller knows how the attempt ended.
  */
 export function outcomeAfterBoundary(end: {
   pastBoundary: boolean;
   kind: Capability['kind'];
 }): Extract<Outcome, { status: 'outcome_unknown' }> | undefined {
-  return end.pastBoundary && end.kind === 'write' ? { status: 'outcome_unknown' } : undefined;
+  const phase = end.pastBoundary ? 'dispatching' : 'reading';
+  return lostAttemptIsUnknown({ kind: end.kind, phase }) ? { status: 'outcome_unknown' } : undefined;
 }
 
 const inQuestion = ({ pastBoundary, capability }: Attempt) =>

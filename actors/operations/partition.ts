@@ -1,7 +1,8 @@
 import type { PgBoss } from 'pg-boss';
-import { jobsOfOperations } from '../../storage/operations/execution.js';
+import { jobsOfOperations } from '../../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
-import { finishJobs, queueName } from '../../storage/postgres/jobs.js';
+import { removeJobs } from '../../storage/postgres/job-table.js';
+import { queueName } from '../../storage/postgres/jobs.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import { type ActorContext, type ActorHome, ConnectionActor } from './connection-actor.js';
@@ -208,6 +209,6 @@ export class Partition implements ActorHome {
     const together = [...queued, ...fetching.handed.splice(0)].sort((one, other) => (one.id < other.id ? -1 : 1));
     for (const { id, connection_id } of together) this.#take(connection_id, id);
     const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
-    if (stale.length > 0) await finishJobs(db, stale);
+    if (stale.length > 0) await removeJobs(db, stale);
   }
 }

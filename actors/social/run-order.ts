@@ -1,5 +1,5 @@
 import type { RunOrder } from '../../browser-pool/messages.js';
-import { readSecrets } from '../../storage/connections/session-effects.js';
+import { readSecrets } from '../../storage/connections/session-secrets.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ConnectionRow } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';

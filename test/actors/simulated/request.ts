@@ -5,7 +5,7 @@ import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operat
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import type { ChallengeKind, ConnectionRow } from '../../../storage/model/records.js';
 import { partitionOf } from '../../../storage/model/records.js';
-import { noteInvitation } from '../../../storage/operations/simulated-network.js';
+import { noteInvitation } from '../../../storage/operations/simulated-invitations.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 
 /** What one execution did beside answering. */
