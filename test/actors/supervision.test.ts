@@ -49,14 +49,14 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
     for (;;) {
       const [row] = await findOperations(db, [String(id)]);
       if (row && row.status !== 'queued' && row.status !== 'running') return row;
-      await node.settled(String(id), 200);
+      await node.awaitable(String(id), 200);
     }
   };
   const running = await submit(struck, 'sim-delay-1500');
   const queued = await submit(struck, 'after');
   const elsewhere = await submit(other, 'sim-delay-600');
   while ((await findOperations(db, [String(running)]))[0]?.status !== 'running')
-    await node.settled(String(running), 20);
+    await node.awaitable(String(running), 20);
   const crashedAt = Date.now();
   node.crashThread(0);
   t.match(
