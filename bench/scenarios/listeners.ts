@@ -4,13 +4,13 @@ import type { Hint } from '../../actors/system.js';
 import { notifyHints } from '../../storage/partitions/hints.js';
 import { ServiceApi } from '../api.js';
 import { control } from '../control.js';
+import { type SignedIn, signInAll } from '../listeners/accounts.js';
+import { type Held, held } from '../listeners/memory.js';
 import { machine } from '../machine.js';
 import { mapConcurrent } from '../map-concurrent.js';
-import { type Held, held } from '../memory.js';
 import { quantileOf } from '../quantile.js';
+import type { Report, Scenario } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
-import { type SignedIn, signInAll } from '../signed-in.js';
-import type { Report, Scenario } from './scenario.js';
 
 interface Options {
   streams: number;

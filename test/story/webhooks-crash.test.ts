@@ -5,12 +5,12 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { until } from '../actors/deliveries/host.js';
-import { authority, receiver } from '../actors/deliveries/receiver.js';
+import { until } from '../actors/deliveries/delivery-host.js';
 import type { Client } from '../fixture/client.js';
+import { authority, receiver } from '../fixture/https-receiver.js';
 import { deleteJobs, JOBS } from '../fixture/jobs.js';
 import { nameServer } from '../fixture/name-server.js';
-import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
 /** More than two batches of a bulk replay. */
@@ -31,7 +31,7 @@ async function subscribed(client: Client, url: string): Promise<{ connection: st
 
 /** Deliveries of the connection that have failed five times, as if long ago. Nobody sees them before. */
 async function failedDeliveries(
-  { db, workspaceId }: ServiceGround,
+  { db, workspaceId }: ServiceFixture,
   connectionId: string,
   count: number,
 ): Promise<void> {
@@ -134,7 +134,7 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   });
   const named = await receiver(t, await certificates.issue({ host: HOST }));
   const silent = await mute(t, hook.port);
-  const ground = await serviceGround(t, {
+  const ground = await serviceFixture(t, {
     ...(await trusting(t, certificates.ca)),
     CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
     CALLBACK_DNS_SERVERS: names.address,

@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import { quantile } from './report.js';
+import { quantile } from '../report.js';
 
 /** The client of the submit scenario, run as a process: takes one Load as a message, answers with what it Measured. */
 export interface Load {

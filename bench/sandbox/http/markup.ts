@@ -11,7 +11,7 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 }
 
-/** A whole page. `name` is what it says it is in `data-page`; `attributes` go on the body as they are. */
+/** A whole page. `name` stands in its `data-page`; `attributes` go on the body as they are. */
 export function page(name: string, title: string, content: string, attributes = ''): string {
   return `<!doctype html>
 <html lang="en">

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import typia from 'typia';
-import type { ProxyTarget } from '../browser-pool/messages.js';
-import { type Site, socialSite } from '../browser-pool/social/site/site.js';
+import type { ProxyTarget } from '../../browser-pool/messages.js';
+import { type Site, socialSite } from '../../browser-pool/social/site/site.js';
 
 /** The stand-in network as a process of its own, with a data directory that goes with it. */
 export interface BenchNetwork extends AsyncDisposable {
@@ -21,7 +21,7 @@ interface Ready {
   proxies: { region: string; url: string; username: string; password: string }[];
 }
 
-const PROGRAM = new URL('./sandbox/main.js', import.meta.url).pathname;
+const PROGRAM = new URL('../sandbox/main.js', import.meta.url).pathname;
 
 export async function startNetwork(): Promise<BenchNetwork> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-network-'));

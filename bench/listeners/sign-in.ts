@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
-import type { ProxyTarget } from '../browser-pool/messages.js';
-import { proxyAgent } from '../browser-pool/social/access/proxy-agent.js';
-import type { Site } from '../browser-pool/social/site/site.js';
+import type { ProxyTarget } from '../../browser-pool/messages.js';
+import { proxyAgent } from '../../browser-pool/social/access/proxy-agent.js';
+import type { Site } from '../../browser-pool/social/site/site.js';
 
 /** Signs accounts in at the site without a browser, through one proxy. */
 export interface SignIn extends AsyncDisposable {

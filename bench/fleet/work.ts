@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
-import { control } from './control.js';
+import { control } from '../control.js';
 
 /**
  * Many accounts at work at once, and what has to hold whatever they do: each comes through its own region only, sees

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { openDatabase } from '../storage/postgres/database.js';
+import { openDatabase } from '../../storage/postgres/database.js';
 
 export interface Baseline {
   inserted: number;

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { socialSite } from '../browser-pool/social/site/site.js';
-import { loadOrCreateKeyFile } from '../server/start/encryption-keys.js';
-import { activeProxyFor, openProxy, pinConnection } from '../storage/connections/proxies.js';
-import { changeConnection } from '../storage/connections/session-effects.js';
-import type { Database } from '../storage/postgres/database.js';
-import { type KeyRing, keyRing } from '../storage/secrets/encryption.js';
-import { sessionContext } from '../storage/secrets/sealing.js';
-import { mapConcurrent } from './map-concurrent.js';
-import type { BenchService } from './service.js';
+import { socialSite } from '../../browser-pool/social/site/site.js';
+import { loadOrCreateKeyFile } from '../../server/start/encryption-keys.js';
+import { activeProxyFor, openProxy, pinConnection } from '../../storage/connections/proxies.js';
+import { changeConnection } from '../../storage/connections/session-effects.js';
+import type { Database } from '../../storage/postgres/database.js';
+import { type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
+import { sessionContext } from '../../storage/secrets/sealing.js';
+import { mapConcurrent } from '../map-concurrent.js';
+import type { BenchService } from '../service.js';
 import { openSignIn, type SignIn } from './sign-in.js';
 
 const REGIONS = ['US', 'DE', 'GB', 'FR'];

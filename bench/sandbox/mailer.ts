@@ -6,7 +6,7 @@ import type { Category, Letter, Message } from './state/mailboxes.js';
 import { unguessable } from './state/sessions.js';
 import type { State } from './state/state.js';
 
-/** What somebody wants to send. */
+/** A message as its sender wrote it. */
 export interface Draft {
   body: string;
   renderContent: Record<string, unknown>[];
@@ -14,11 +14,14 @@ export interface Draft {
 }
 
 /** Carries messages: into both mailboxes and the ledger in one commit, then onto the streams of both people. */
-export class Post {
+export class Mailer {
+  readonly #streams: Streams;
   constructor(
     readonly state: State,
-    readonly streams: Streams,
-  ) {}
+    streams: Streams,
+  ) {
+    this.#streams = streams;
+  }
 
   /** A message that an account sent through the site. Committed when this returns. */
   send(from: Account, to: string, draft: Draft, entry: Omit<LedgerEntry, 'at'>): Message {
@@ -35,7 +38,7 @@ export class Post {
     return message;
   }
 
-  /** Files a message that nobody sent through the site: it stands in no ledger, and no stream is told. */
+  /** Files a message that was not sent through the site: without a ledger entry, and without a frame on a stream. */
   file(message: Message, to: string, category: Category): void {
     this.#deliver({ message, people: [message.senderHashId, to], category }, null);
   }
@@ -60,17 +63,17 @@ export class Post {
     this.state.commit({ type: 'letter', letter, entry });
   }
 
-  /** Tells both people's open streams. */
+  /** Sends the frames to both people's open streams. */
   #announce(message: Message, to: string): void {
     const payload = messagePayload(this.state, message, to);
     const sender = this.state.accounts.ofMember(message.senderHashId);
     const receiver = this.state.accounts.ofMember(to);
-    if (sender !== undefined) this.streams.emit(sender.username, 'message_sent', payload);
-    if (receiver !== undefined) this.streams.emit(receiver.username, 'message_received', payload);
+    if (sender !== undefined) this.#streams.emit(sender.username, 'message_sent', payload);
+    if (receiver !== undefined) this.#streams.emit(receiver.username, 'message_received', payload);
   }
 }
 
-/** What the frames `message_sent` and `message_received` say. */
+/** The payload of the frames `message_sent` and `message_received`. */
 export function messagePayload(state: State, message: Message, to: string): Record<string, unknown> {
   return {
     conversationId: message.conversationId,

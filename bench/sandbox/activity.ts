@@ -1,19 +1,19 @@
-import { Draw } from './data/seeded-random.js';
+import { SeededRandom } from './data/seeded-random.js';
 import { LIMITS } from './limits.js';
-import type { Post } from './post.js';
-import { messagePayload } from './post.js';
+import type { Mailer } from './mailer.js';
+import { messagePayload } from './mailer.js';
 import type { ActivityType } from './realtime.js';
 import type { Account } from './state/accounts.js';
 import type { Category } from './state/mailboxes.js';
 import type { State } from './state/state.js';
 
 /**
- * Makes something happen to an account from outside, so that reads show it as well, and gives the payload of the
- * frame that tells of it. What `data` says is used where it fits and stands in the payload in any case.
+ * Makes an activity happen to an account from outside, so that reads show it as well, and gives the payload of its
+ * frame. The fields of `data` decide what happens where they fit, and are laid over the payload in any case.
  */
-export function stage(
+export function performActivity(
   state: State,
-  post: Post,
+  mailer: Mailer,
   account: Account,
   type: ActivityType,
   data: Record<string, unknown>,
@@ -23,15 +23,15 @@ export function stage(
   switch (type) {
     case 'message_received': {
       const from = counterpart(state, account, data, 'senderHashId');
-      return { ...letter(post, from, own, body, 'PRIMARY_INBOX'), ...data };
+      return { ...letter(mailer, from, own, body, 'PRIMARY_INBOX'), ...data };
     }
     case 'message_sent': {
       const to = counterpart(state, account, data, 'recipientHashId');
-      return { ...letter(post, own, to, body, 'PRIMARY_INBOX'), ...data };
+      return { ...letter(mailer, own, to, body, 'PRIMARY_INBOX'), ...data };
     }
     case 'sponsored_inmail_received': {
       const from = stranger(state, own);
-      const sent = letter(post, from, own, body, 'INMAIL');
+      const sent = letter(mailer, from, own, body, 'INMAIL');
       const { conversationId, messageUrn, deliveredAt } = sent;
       const sponsor = state.directory.nameOf(from);
       return { conversationId, messageUrn, sponsor, subject: 'An offer for you', body, deliveredAt, ...data };
@@ -43,14 +43,16 @@ export function stage(
       const publicId = state.directory.byHashId(hashId)?.publicId ?? null;
       return { hashId, publicId, name: state.directory.nameOf(hashId), acceptedAt, ...data };
     }
+    default:
+      return type satisfies never;
   }
 }
 
-/** Files a message that nobody sent through the site: it stands in no ledger. */
-function letter(post: Post, from: string, to: string, body: string, category: Category): Record<string, unknown> {
-  const message = post.compose(from, to, body);
-  post.file(message, to, category);
-  return messagePayload(post.state, message, to);
+/** Files a message that was not sent through the site: without a ledger entry. */
+function letter(mailer: Mailer, from: string, to: string, body: string, category: Category): Record<string, unknown> {
+  const message = mailer.compose(from, to, body);
+  mailer.file(message, to, category);
+  return messagePayload(mailer.state, message, to);
 }
 
 /** The other side: of the conversation that `data` names, else the member it names, else of the latest conversation. */
@@ -66,9 +68,9 @@ function counterpart(state: State, account: Account, data: Record<string, unknow
 
 /** A member the account is not connected with, the same until they connect. */
 function stranger(state: State, own: string): string {
-  const draw = new Draw('stranger', own);
+  const random = new SeededRandom('stranger', own);
   for (;;) {
-    const hashId = state.directory.members[draw.between(0, LIMITS.members - 1)]?.hashId ?? own;
-    if (hashId !== own && state.acquaintance.distance(own, hashId) !== 'F') return hashId;
+    const hashId = state.directory.members[random.between(0, LIMITS.members - 1)]?.hashId ?? own;
+    if (hashId !== own && state.relationships.distance(own, hashId) !== 'F') return hashId;
   }
 }

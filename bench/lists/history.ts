@@ -1,4 +1,4 @@
-import type { Sql } from '../storage/postgres/database.js';
+import type { Sql } from '../../storage/postgres/database.js';
 
 export interface History {
   subscriptionId: string;
