@@ -36,11 +36,11 @@ export class Deadline {
     this.resume();
   }
 
-  /** Runs `work` under a deadline of its own; see `race`. */
-  static async within<T>(limit_ms: number, work: Promise<T>, reason?: Error): Promise<T> {
-    const deadline = new Deadline(limit_ms, reason);
+  /** Puts `work` under a deadline of its own, with this `reason` at expiry; see `race`. */
+  static async within<T>(limit_ms: number, work: Promise<T>, options: WithinOptions<T> = {}): Promise<T> {
+    const deadline = new Deadline(limit_ms, options.reason);
     try {
-      return await deadline.race(work);
+      return await deadline.race(work, options.discard);
     } finally {
       deadline.stop();
     }
@@ -123,10 +123,15 @@ export class Deadline {
 
   #enter(next: State): void {
     checkStep('deadline', STEPS, this.#state.kind, next.kind);
-    this.#left_ms = this.remaining_ms;
+    this.#left_ms = next.kind === 'over' ? 0 : this.remaining_ms;
     if (this.#state.kind === 'running') clearTimeout(this.#state.timer); // I2
     this.#state = next;
   }
+}
+
+export interface WithinOptions<T> {
+  reason?: Error;
+  discard?: (late: T) => void;
 }
 
 type State =

@@ -70,6 +70,11 @@ export class Attempt implements Execution {
     return this.#abort.signal;
   }
 
+  get remaining_ms(): number {
+    const elapsed_ms = this.#deadline ? performance.now() - this.#runningSince : 0;
+    return Math.max(0, this.#remaining_ms - elapsed_ms);
+  }
+
   async boundary(): Promise<void> {
     this.#abort.signal.throwIfAborted();
     // Set before asking: a cancel that arrives meanwhile is decided by the row, not here.

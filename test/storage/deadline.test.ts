@@ -62,7 +62,7 @@ t.test('what arrives late is discarded, and a late failure is ignored', async (t
   t.same(discarded, ['a page']);
 
   const failing = Promise.withResolvers<string>();
-  await t.rejects(Deadline.within(1, failing.promise, new Error('too slow')), /too slow/);
+  await t.rejects(Deadline.within(1, failing.promise, { reason: new Error('too slow') }), /too slow/);
   failing.reject(new Error('late'));
 });
 

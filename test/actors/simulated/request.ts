@@ -65,6 +65,7 @@ export async function ask(
     input: structuredClone(input),
     connection,
     signal: options.signal ?? new AbortController().signal,
+    remaining_ms: 300_000,
     boundary: async () => {
       if (options.fenced) throw new Error('fenced');
       told.boundaries++;
