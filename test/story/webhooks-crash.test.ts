@@ -9,7 +9,7 @@ import { until } from '../actors/deliveries/delivery-host.js';
 import type { Client } from '../fixture/client.js';
 import { authority, receiver } from '../fixture/https-receiver.js';
 import { nameServer } from '../fixture/name-server.js';
-import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
 /** More than two batches of a bulk replay. */
@@ -30,7 +30,7 @@ async function subscribed(client: Client, url: string): Promise<{ connection: st
 
 /** Deliveries of the connection that have failed five times, as if long ago. Nobody sees them before. */
 async function failedDeliveries(
-  { db, workspaceId }: ServiceGround,
+  { db, workspaceId }: ServiceFixture,
   connectionId: string,
   count: number,
 ): Promise<void> {
@@ -129,7 +129,7 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   });
   const named = await receiver(t, await certificates.issue({ host: HOST }));
   const silent = await mute(t, hook.port);
-  const ground = await serviceGround(t, {
+  const ground = await serviceFixture(t, {
     ...(await trusting(t, certificates.ca)),
     CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
     CALLBACK_DNS_SERVERS: names.address,
