@@ -1,4 +1,3 @@
-import type { PgBoss } from 'pg-boss';
 import type { Logger } from '../../storage/log.js';
 import { queueName } from '../../storage/postgres/jobs.js';
 import type { LeaseCell } from '../lease.js';
@@ -8,7 +7,7 @@ import { LIMITS } from './limits.js';
 export interface DeliveryConsumerOptions {
   partition: { id: number; epoch: number };
   dispatcher: Pick<Dispatcher, 'room' | 'take'>;
-  boss: Pick<PgBoss, 'fetch'>;
+  boss: { fetch(queue: string, options: { batchSize: number }): Promise<{ id: string }[]> };
   lease: Pick<LeaseCell, 'valid'>;
   log: Logger;
   /** Called after each change of its state. */
