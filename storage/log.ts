@@ -1,4 +1,6 @@
 import { type Logger, pino } from 'pino';
+import { LIMITS } from './limits.js';
+import { secretNames } from './secrets/secret-names.js';
 
 export type { Logger };
 
@@ -8,32 +10,13 @@ export interface LogOptions {
   format: 'json' | 'pretty';
 }
 
-/** Fields whose value is never written, wherever a log line carries them. */
-const SECRET = [
-  'password',
-  'secret',
-  'code',
-  'authorization',
-  'credentials',
-  'session',
-  'cookies',
-  'body',
-  'data_base64',
-  'render_content_unions',
-  'idempotency_key',
-  'key',
-];
-
-/** Characters of an error's message that a line keeps: Playwright's carry a browser's whole command line. */
-const MESSAGE_CHARACTERS = 500;
-
-/** An error without what libraries hang on it: pg's carry their whole client, keys included. */
+/** An error without what libraries attach to it: pg's errors carry their whole client, keys included. */
 function errorFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown };
   return {
     type: error.name,
-    message: error.message.slice(0, MESSAGE_CHARACTERS),
+    message: error.message.slice(0, LIMITS.error_message_characters),
     error_code: code,
     constraint,
     stack: error.stack
@@ -46,7 +29,7 @@ function errorFields(error: unknown): Record<string, unknown> {
 
 /** The logger of one thread. Writes to stderr: stdout belongs to the ready line and to commands' answers. */
 export function createLogger(options: LogOptions, base: Record<string, unknown>): Logger {
-  const paths = SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  const paths = secretNames('logs').flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
   return pino(
     { level: options.level, base, serializers: { err: errorFields }, redact: { paths, censor: '[redacted]' } },
     options.format === 'json' ? pino.destination({ fd: 2, sync: true }) : prettyDestination(),

@@ -1,5 +1,6 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Logger } from '../../storage/log.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { CallbackAttempts } from './callback-attempts.js';
 import type { DeliveryBatches } from './delivery-batches.js';
 import type { AttemptResult } from './sender.js';
@@ -21,7 +22,7 @@ type AttemptState =
 
 type Kind = AttemptState['kind'];
 
-const STEPS: Record<Kind, readonly Kind[]> = {
+const STEPS: Steps<Kind> = {
   starting: ['sending', 'over'],
   sending: ['finishing'],
   finishing: ['over'],
@@ -73,7 +74,7 @@ export class DeliveryAttempt {
     if (this.#state.kind !== 'finishing') return;
     const { delivery, result } = this.#state;
     const { batches, callbacks, log } = this.#context;
-    const { id, epoch, attemptId } = delivery;
+    const { id, epoch, attempt_id: attemptId } = delivery;
     const { outcome, status_code: statusCode, error } = result;
     try {
       const finished = await batches.finish({ id, epoch, attemptId, outcome, statusCode, error }); // I2
@@ -108,8 +109,7 @@ export class DeliveryAttempt {
   }
 
   #enter(next: AttemptState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) throw new Error(`an attempt cannot go from ${kind} to ${next.kind}`);
+    checkStep('delivery attempt', STEPS, this.#state.kind, next.kind);
     this.#state = next;
   }
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '../../storage/log.js';
 import { queueName } from '../../storage/postgres/jobs.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import type { Dispatcher } from './dispatcher.js';
 import { LIMITS } from './limits.js';
@@ -22,7 +23,7 @@ export type ConsumerState =
 
 type Kind = ConsumerState['kind'];
 
-const STEPS: Record<Kind, readonly Kind[]> = {
+const STEPS: Steps<Kind> = {
   waiting: ['fetching', 'stopped'],
   fetching: ['fetching', 'waiting', 'stopped'],
   stopped: [],
@@ -83,8 +84,7 @@ export class DeliveryConsumer {
   }
 
   #enter(next: ConsumerState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) throw new Error(`a delivery consumer cannot go from ${kind} to ${next.kind}`);
+    checkStep('delivery consumer', STEPS, this.#state.kind, next.kind);
     this.#state = next;
     this.#options.onState?.(next);
   }

@@ -6,6 +6,7 @@ import type { EndedHealth } from '../../storage/connections/session-effects.js';
 import type { Logger } from '../../storage/log.js';
 import type { NewEvent } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import { ListenerJournal, type StreamState } from './listener-journal.js';
 import type { StreamLoss } from './stream-loss.js';
@@ -33,7 +34,7 @@ export interface ListenerOptions {
 type Kind = StreamState['kind'];
 
 /** A state that is entered again is saved again: `connected` with each event, `connecting` after a failure of the database. */
-const STEPS: Record<Kind, readonly Kind[]> = {
+const STEPS: Steps<Kind> = {
   connecting: ['connecting', 'connected', 'degraded', 'stopped'],
   connected: ['connected', 'connecting', 'degraded', 'stopped'],
   degraded: ['connecting', 'stopped'],
@@ -185,8 +186,7 @@ export class Listener {
   }
 
   #enter(next: StreamState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) throw new Error(`a listener cannot go from ${kind} to ${next.kind}`);
+    checkStep('listener', STEPS, this.#state.kind, next.kind);
     this.#state = next;
     this.#options.onState?.(next);
   }

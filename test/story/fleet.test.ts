@@ -6,7 +6,7 @@ import {
   mixedWork,
   proxyViolations,
   signInFleet,
-} from '../../bench/fleet.js';
+} from '../../bench/fleet/work.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 
 const ACCOUNTS = 40;

@@ -69,7 +69,7 @@ t.test('an illegal step throws', async (t) => {
   const { actor } = observed();
   t.throws(() => actor.begin(), /not ready/);
   actor.call();
-  t.throws(() => actor.passivate(), /cannot go from due to gone/);
+  t.throws(() => actor.passivate(), /no step from due to gone/);
   actor.leave(true);
-  t.throws(() => actor.call(), /cannot go from gone to due/);
+  t.throws(() => actor.call(), /no step from gone to due/);
 });
