@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { type AttemptError, classify } from './attempt-error.js';
 import type { CallbackTarget } from './callback-guard.js';
 import { LIMITS } from './limits.js';
@@ -16,7 +17,7 @@ type ExchangeState =
 
 type Kind = ExchangeState['kind'];
 
-const STEPS: Record<Kind, readonly Kind[]> = { connecting: ['sent', 'over'], sent: ['sent', 'over'], over: [] };
+const STEPS: Steps<Kind> = { connecting: ['sent', 'over'], sent: ['sent', 'over'], over: [] };
 
 /**
  * One request and its answer, read as raw bytes that are not kept.
@@ -78,8 +79,7 @@ export class CallbackExchange implements Dispatcher.DispatchHandler {
   }
 
   #enter(next: ExchangeState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) throw new Error(`an exchange cannot go from ${kind} to ${next.kind}`);
+    checkStep('callback exchange', STEPS, this.#state.kind, next.kind);
     this.#state = next;
   }
 }

@@ -1,5 +1,6 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Logger } from '../../storage/log.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { CallbackAttempts } from './callback-attempts.js';
 import type { DeliveryBatches } from './delivery-batches.js';
 import type { AttemptResult } from './sender.js';
@@ -21,7 +22,7 @@ type AttemptState =
 
 type Kind = AttemptState['kind'];
 
-const STEPS: Record<Kind, readonly Kind[]> = {
+const STEPS: Steps<Kind> = {
   starting: ['sending', 'over'],
   sending: ['finishing'],
   finishing: ['over'],
@@ -108,8 +109,7 @@ export class DeliveryAttempt {
   }
 
   #enter(next: AttemptState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) throw new Error(`an attempt cannot go from ${kind} to ${next.kind}`);
+    checkStep('delivery attempt', STEPS, this.#state.kind, next.kind);
     this.#state = next;
   }
 }

@@ -1,6 +1,6 @@
-import type { PgBoss } from 'pg-boss';
 import type { Logger } from '../../storage/log.js';
 import { queueName } from '../../storage/postgres/jobs.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import type { Dispatcher } from './dispatcher.js';
 import { LIMITS } from './limits.js';
@@ -8,7 +8,7 @@ import { LIMITS } from './limits.js';
 export interface DeliveryConsumerOptions {
   partition: { id: number; epoch: number };
   dispatcher: Pick<Dispatcher, 'room' | 'take'>;
-  boss: Pick<PgBoss, 'fetch'>;
+  boss: { fetch(queue: string, options: { batchSize: number }): Promise<{ id: string }[]> };
   lease: Pick<LeaseCell, 'valid'>;
   log: Logger;
   /** Called after each change of its state. */
@@ -23,7 +23,7 @@ export type ConsumerState =
 
 type Kind = ConsumerState['kind'];
 
-const STEPS: Record<Kind, readonly Kind[]> = {
+const STEPS: Steps<Kind> = {
   waiting: ['fetching', 'stopped'],
   fetching: ['fetching', 'waiting', 'stopped'],
   stopped: [],
@@ -84,8 +84,7 @@ export class DeliveryConsumer {
   }
 
   #enter(next: ConsumerState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) throw new Error(`a delivery consumer cannot go from ${kind} to ${next.kind}`);
+    checkStep('delivery consumer', STEPS, this.#state.kind, next.kind);
     this.#state = next;
     this.#options.onState?.(next);
   }

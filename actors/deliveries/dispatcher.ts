@@ -1,4 +1,5 @@
 import type { Database } from '../../storage/postgres/database.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
 import type { DeliveryStats } from './counters.js';
 import { type AttemptContext, DeliveryAttempt } from './delivery-attempt.js';
@@ -28,7 +29,7 @@ type DispatcherState =
 
 type Kind = DispatcherState['kind'];
 
-const STEPS: Record<Kind, readonly Kind[]> = { running: ['draining'], draining: ['drained'], drained: [] };
+const STEPS: Steps<Kind> = { running: ['draining'], draining: ['drained'], drained: [] };
 
 /**
  * Sends the deliveries of the partitions that one thread owns. It holds subscriptions, not deliveries: a delivery is here only while
@@ -156,8 +157,7 @@ export class Dispatcher {
   }
 
   #enter(next: DispatcherState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) throw new Error(`the dispatcher cannot go from ${kind} to ${next.kind}`);
+    checkStep('dispatcher', STEPS, this.#state.kind, next.kind);
     this.#state = next;
   }
 }

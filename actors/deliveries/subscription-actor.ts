@@ -1,3 +1,4 @@
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { AttemptAllowance } from './attempt-allowance.js';
 import type { AttemptResult } from './sender.js';
 
@@ -38,7 +39,7 @@ export type SubscriptionState =
 
 type Kind = SubscriptionState['kind'];
 
-const STEPS: Record<Kind, readonly Kind[]> = {
+const STEPS: Steps<Kind> = {
   idle: ['due', 'parking', 'leaving', 'lost', 'gone'],
   due: ['idle', 'leaving', 'lost'],
   parking: ['idle', 'parking', 'recalled', 'leaving', 'lost'],
@@ -184,10 +185,7 @@ export class SubscriptionActor {
   }
 
   #enter(next: SubscriptionState): void {
-    const { kind } = this.#state;
-    if (!STEPS[kind].includes(next.kind)) {
-      throw new Error(`subscription ${this.id} cannot go from ${kind} to ${next.kind}`);
-    }
+    checkStep(`subscription ${this.id}`, STEPS, this.#state.kind, next.kind);
     this.#state = next;
     this.#announce(next);
   }

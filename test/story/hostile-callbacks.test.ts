@@ -1,48 +1,49 @@
 import t, { type Test } from 'tap';
-import { EMPTY, type Trap, trap } from '../fixture/canary-listener.js';
+import { type CanaryHits, canaryListener, NO_HITS } from '../fixture/canary-listener.js';
+import { authority } from '../fixture/certificates.js';
 import type { Client } from '../fixture/client.js';
-import { authority, type Receiver, receiver } from '../fixture/https-receiver.js';
+import { type Receiver, receiver } from '../fixture/https-receiver.js';
 import { type NameServer, nameServer, type ZoneRecord } from '../fixture/name-server.js';
-import { lure, REDIRECT_PAYLOADS } from '../fixture/redirect-payloads.js';
+import { answerWithPayload, REDIRECT_PAYLOADS } from '../fixture/redirect-payloads.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { HOSTILE, hostileZone } from './hostile-urls.js';
 
-/** The one address of this machine that counts as public here. Everything else is what callbacks must not reach. */
+/** The one address of this machine that counts as public in this file. Callbacks must not reach any other. */
 const OPEN = '127.10.0.1';
 const GOOD = 'good.hooks.test';
 const certificates = await authority();
 const certificate = await certificates.issue({ host: '*.hooks.test' });
 
-/** What the whole file stands on. */
-interface Ground {
-  ground: ServiceFixture;
+/** What all tests of this file use. */
+interface HostileFixture {
+  service: ServiceFixture;
   client: Client;
   names: NameServer;
   hook: Receiver;
-  trap: Trap;
+  canary: CanaryHits;
 }
 
-/** The service as its own process, resolving by a name server of this test; its proxy variables lead into the trap. */
-async function common(t: Test): Promise<Ground> {
+/** The service as its own process, resolving by a name server of this test; its proxy variables lead to the canary listener. */
+async function hostileFixture(t: Test): Promise<HostileFixture> {
   const names = await nameServer(t);
   for (const [name, entry] of hostileZone(OPEN)) names.zone.set(name, entry);
-  const hook = await receiver(t, certificate, lure, OPEN);
-  const caught = await trap(t, hook.port);
-  const ground = await serviceFixture(t, {
+  const hook = await receiver(t, certificate, answerWithPayload, OPEN);
+  const canary = await canaryListener(t, hook.port);
+  const service = await serviceFixture(t, {
     ...(await trusting(t, certificates.ca)),
     CALLBACK_ALLOWED_NETWORKS: `${OPEN}/32`,
     CALLBACK_DNS_SERVERS: names.address,
     HTTPS_PROXY: `http://127.0.0.1:${hook.port}`,
     NODE_USE_ENV_PROXY: '1',
   });
-  const { client } = await startService(t, ground);
-  return { ground, client, names, hook, trap: caught };
+  const { client } = await startService(t, service);
+  return { service, client, names, hook, canary };
 }
 
-const here = await common(t);
-const { client, names, hook } = here;
-t.jobs = 4; // most of the time goes by waiting for name servers and retries
+const fixture = await hostileFixture(t);
+const { client, names, hook } = fixture;
+t.jobs = 4; // most of the time is spent waiting for name servers and retries
 
 /** The requests that have come to these paths. */
 const cameTo = (paths: string[]) => hook.received.filter(({ path }) => paths.includes(path));
@@ -78,7 +79,7 @@ t.test(
       rows.map(async ({ url, error }) => ({ url, error, id: await subscribe(client, connection, good) })),
     );
     for (const { id, url } of stored) {
-      await here.ground.db.query('testCallback', 'update subscription set callback_url = $2 where id = $1', [
+      await fixture.service.db.query('testCallback', 'update subscription set callback_url = $2 where id = $1', [
         id,
         url.replace('\0', '%00'),
       ]);
@@ -94,12 +95,12 @@ t.test(
       );
     }
     t.equal(cameTo(['/hook']).length, 1);
-    t.strictSame(here.trap, EMPTY, 'not a connection, not a byte');
+    t.strictSame(fixture.canary, NO_HITS, 'not a connection, not a byte');
   },
 );
 
-/** Names that were public when the subscription was made, and what they say when it is called. */
-const TURNED: [name: string, becomes: ZoneRecord[], error: string][] = [
+/** Names that were public when the subscription was made, and what they resolve to when it is called. */
+const REBOUND: [name: string, becomes: ZoneRecord[], error: string][] = [
   ['loopback', [{ a: '127.0.0.1' }], 'blocked'],
   ['loopback-six', [{ aaaa: '::1' }], 'blocked'],
   ['other-loopback', [{ a: '127.10.0.2' }], 'blocked'],
@@ -119,26 +120,27 @@ t.test(
   { buffered: true },
   async (t) => {
     const connection = await connect(client);
-    const paths = TURNED.map(([name]) => `/turned-${name}`);
-    for (const [name] of TURNED) names.zone.set(`turned-${name}.hooks.test`, [{ a: OPEN }]);
+    const paths = REBOUND.map(([name]) => `/rebound-${name}`);
+    for (const [name] of REBOUND) names.zone.set(`rebound-${name}.hooks.test`, [{ a: OPEN }]);
     const ids = await Promise.all(
-      TURNED.map(([name]) =>
-        subscribe(client, connection, `https://turned-${name}.hooks.test:${hook.port}/turned-${name}`),
+      REBOUND.map(([name]) =>
+        subscribe(client, connection, `https://rebound-${name}.hooks.test:${hook.port}/rebound-${name}`),
       ),
     );
     await emit(client, connection);
-    for (const [i, id] of ids.entries()) t.match(await attempts(client, id), [{ outcome: 'delivered' }], TURNED[i]![0]);
-    t.equal(cameTo(paths).length, TURNED.length);
-    for (const [name, becomes] of TURNED) names.zone.set(`turned-${name}.hooks.test`, becomes);
+    for (const [i, id] of ids.entries())
+      t.match(await attempts(client, id), [{ outcome: 'delivered' }], REBOUND[i]![0]);
+    t.equal(cameTo(paths).length, REBOUND.length);
+    for (const [name, becomes] of REBOUND) names.zone.set(`rebound-${name}.hooks.test`, becomes);
     await emit(client, connection);
     for (const [i, id] of ids.entries()) {
       const twice = await attempts(client, id, 2);
-      const [name, , error] = TURNED[i]!;
+      const [name, , error] = REBOUND[i]!;
       t.match(twice[0], { sequence: 1, outcome: 'failed', status_code: null, error }, name);
       t.match(twice[1], { sequence: 2, outcome: 'failed', status_code: null, error }, `${name}, at the retry`);
     }
-    t.equal(cameTo(paths).length, TURNED.length, 'the connection that is still open is not used either');
-    t.strictSame(here.trap, EMPTY);
+    t.equal(cameTo(paths).length, REBOUND.length, 'the connection that is still open is not used either');
+    t.strictSame(fixture.canary, NO_HITS);
   },
 );
 
@@ -158,11 +160,11 @@ t.test(
     }
     t.strictSame(seen, new Set(['blocked', 'delivered']));
     t.ok(cameTo(['/flip']).length > 0);
-    t.strictSame(here.trap, EMPTY, 'the name is not asked again between the check and the connection');
+    t.strictSame(fixture.canary, NO_HITS, 'the name is not asked again between the check and the connection');
   },
 );
 
-t.test('a receiver cannot lead its caller to another place', { buffered: true }, async (t) => {
+t.test('a receiver cannot redirect its caller to another place', { buffered: true }, async (t) => {
   const connection = await connect(client);
   const names = Object.keys(REDIRECT_PAYLOADS);
   const ids = await Promise.all(
@@ -171,10 +173,10 @@ t.test('a receiver cannot lead its caller to another place', { buffered: true },
   await emit(client, connection);
   for (const [i, id] of ids.entries()) {
     const { status } = REDIRECT_PAYLOADS[names[i] as string]!;
-    const said = status === 200 ? { outcome: 'delivered', error: null } : { outcome: 'failed', error: 'status' };
+    const expected = status === 200 ? { outcome: 'delivered', error: null } : { outcome: 'failed', error: 'status' };
     const enough = status === 200 ? 1 : 2;
     for (const attempt of await attempts(client, id, enough))
-      t.match(attempt, { ...said, status_code: status }, names[i]!);
+      t.match(attempt, { ...expected, status_code: status }, names[i]!);
   }
   const came = names.map((name) => cameTo([`/${name}`]).length);
   t.ok(
@@ -182,5 +184,5 @@ t.test('a receiver cannot lead its caller to another place', { buffered: true },
     'each was called itself',
   );
   t.equal(cameTo(['/', '/elsewhere', '/etc/passwd', '/latest/meta-data/']).length, 0);
-  t.strictSame(here.trap, EMPTY);
+  t.strictSame(fixture.canary, NO_HITS);
 });

@@ -1,12 +1,12 @@
 import type { ZoneEntry } from '../fixture/name-server.js';
 
 /**
- * Callbacks nobody may register and nobody may be called by, as data: for each the error class of an attempt that finds
- * it stored all the same. `{port}` is where something listens on every local address, so that a leak would be seen.
+ * Callbacks that are refused at creation and blocked at an attempt, as data: for each the error class of an attempt that finds
+ * it stored all the same. A canary listener listens at `{port}` of every local address, so that a leak shows.
  */
 export interface HostileCallback {
   url: string;
-  /** What becomes of the attempt; `blocked` unless told. */
+  /** How the attempt fails; `blocked` by default. */
   error?: 'dns';
 }
 
@@ -104,7 +104,7 @@ const IPV6 = [
   'ff0e::1',
 ].map((address) => `[${address}]`);
 
-/** What leads somewhere else than it seems to, or nowhere. */
+/** URLs that lead to another place than they seem to, or to none. */
 const FORMS = [
   'http://good.hooks.test:{port}/hook',
   'ftp://good.hooks.test:{port}/hook',
@@ -148,7 +148,7 @@ const FORMS = [
   'https://xn--a:{port}/hook',
 ];
 
-/** Names: where they lead says the zone below. */
+/** Names: `hostileZone` holds their addresses. */
 const NAMES = [
   named('localhost'),
   named('LOCALHOST'),

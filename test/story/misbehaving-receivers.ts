@@ -5,14 +5,15 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
-import { type Answer, authority, selfSigned } from '../fixture/https-receiver.js';
+import { authority, selfSigned } from '../fixture/certificates.js';
+import type { Answer } from '../fixture/https-receiver.js';
 
-/** Receivers as they should not be, as data, and what the attempt log says of each. */
+/** Receivers as they should not be, as data, and what the attempt log shows of each. */
 const DAY_ms = 86_400_000;
 export const certificates = await authority();
 export const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
-/** What the attempt log says of the first attempt. */
+/** What the attempt log shows of the first attempt. */
 export type Expected = { outcome: 'delivered' | 'failed'; status_code: number | null; error: string | null };
 
 const failed = (error: string, status_code: number | null = null): Expected => ({
@@ -44,7 +45,7 @@ export const ANSWERS: Record<string, { expected: Expected; answer: Answer }> = {
       drip(socket, () => socket.write('x: 1\r\n'));
     },
   },
-  'only ever says continue': {
+  'only ever sends 102': {
     expected: failed('timeout'),
     answer: (_request, _response, socket) => drip(socket, () => socket.write('HTTP/1.1 102 Processing\r\n\r\n')),
   },
@@ -111,13 +112,13 @@ export const ANSWERS: Record<string, { expected: Expected; answer: Answer }> = {
       for (let i = 0; i < 40; i++) socket.write(`x-${i}: ${'a'.repeat(1000)}\r\n`);
     },
   },
-  'says something else than HTTP': {
+  'sends something else than HTTP': {
     expected: failed('protocol'),
     answer: (_request, _response, socket) => socket.write('220 mail ready\r\n'),
   },
 };
 
-/** A server below HTTP; gives its port. */
+/** A server below HTTP; returns its port. */
 async function listening(t: Test, server: net.Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -141,8 +142,8 @@ const tls = (t: Test, options: https.ServerOptions) =>
     https.createServer(options, (_request, response) => response.writeHead(204).end()).on('tlsClientError', () => {}),
   );
 
-/** A process that listens with the shortest queue and is stopped before it accepts anybody; its queue is filled. */
-async function deaf(t: Test): Promise<number> {
+/** A process that listens with the shortest queue and is stopped before it accepts a connection; its queue is filled. */
+async function fullQueue(t: Test): Promise<number> {
   const listen = `require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 },
     function () { console.log(this.address().port); process.kill(process.pid, 'SIGSTOP'); })`;
   const child: ChildProcess = spawn('env', ['-i', process.execPath, '-e', listen], {
@@ -170,8 +171,8 @@ async function unused(): Promise<number> {
 /** Receivers whose trouble comes before HTTP. */
 export const BELOW: Record<string, { expected: Expected; port: (t: Test) => Promise<number> }> = {
   'does not listen': { expected: failed('refused'), port: unused },
-  'listens and accepts nobody': { expected: failed('timeout'), port: deaf },
-  'accepts and says nothing': { expected: failed('timeout'), port: (t) => tcp(t, () => {}) },
+  'listens and accepts no connection': { expected: failed('timeout'), port: fullQueue },
+  'accepts and sends nothing': { expected: failed('timeout'), port: (t) => tcp(t, () => {}) },
   'resets every connection': { expected: failed('reset'), port: (t) => tcp(t, (socket) => socket.resetAndDestroy()) },
   'hangs up in the handshake': {
     expected: failed('reset'),

@@ -5,9 +5,10 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { until } from '../actors/deliveries/delivery-host.js';
+import { authority } from '../fixture/certificates.js';
 import type { Client } from '../fixture/client.js';
-import { authority, receiver } from '../fixture/https-receiver.js';
+import { eventually } from '../fixture/eventually.js';
+import { receiver } from '../fixture/https-receiver.js';
 import { deleteJobs, JOBS } from '../fixture/jobs.js';
 import { nameServer } from '../fixture/name-server.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
@@ -20,6 +21,8 @@ const BATCH = 1_000;
 const ATTEMPTS = 5;
 const HOST = 'crash.hooks.test';
 const LOCK = 4712;
+/** How long everything of a bulk replay may take on a loaded machine. */
+const DELIVERED_ms = 120_000;
 
 const certificates = await authority();
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
@@ -29,7 +32,7 @@ async function subscribed(client: Client, url: string): Promise<{ connection: st
   return { connection, subscription: await subscribe(client, connection, url) };
 }
 
-/** Deliveries of the connection that have failed five times, as if long ago. Nobody sees them before. */
+/** Deliveries of the connection that have failed five times, as if long ago. They appear in one commit, with their attempts and without a job. */
 async function failedDeliveries(
   { db, workspaceId }: ServiceFixture,
   connectionId: string,
@@ -85,25 +88,30 @@ const states = (db: Database, subscription: string, after = 0): Promise<State[]>
 
 /** Resolves once a session of this database waits for a lock of the kind. Not asked in a transaction, which sees old sessions only. */
 async function waitedFor(db: Database, kind: 'advisory' | 'transactionid'): Promise<void> {
-  for (;;) {
-    const rows = await db.query(
-      'testWaiting',
-      `select 1 from pg_locks l join pg_stat_activity a on a.pid = l.pid
-       where l.locktype = $1 and not l.granted and a.datname = current_database()`,
-      [kind],
-    );
-    if (rows.length > 0) return;
-  }
+  await eventually(
+    `a session waits for a lock (${kind})`,
+    () =>
+      db.query(
+        'testWaiting',
+        `select 1 from pg_locks l join pg_stat_activity a on a.pid = l.pid
+         where l.locktype = $1 and not l.granted and a.datname = current_database()`,
+        [kind],
+      ),
+    (rows) => rows.length > 0,
+  );
 }
 
-/** A listener that takes connections and says nothing, until it hands them to the receiver behind it. */
-async function mute(t: Test, target: number): Promise<{ port: number; taken: Promise<unknown>; speak(): void }> {
-  let speaking = false;
+/** A listener that accepts connections and sends nothing, until it forwards them to the receiver behind it. */
+async function muteListener(
+  t: Test,
+  target: number,
+): Promise<{ port: number; taken: Promise<unknown>; forward(): void }> {
+  let forwarding = false;
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    if (!speaking) return;
+    if (!forwarding) return;
     const through = net.connect(target, '127.0.0.1').on('error', () => socket.destroy());
     socket.pipe(through).pipe(socket);
   });
@@ -117,8 +125,8 @@ async function mute(t: Test, target: number): Promise<{ port: number; taken: Pro
   return {
     port: (server.address() as AddressInfo).port,
     taken,
-    speak() {
-      speaking = true;
+    forward() {
+      forwarding = true;
     },
   };
 }
@@ -133,26 +141,26 @@ t.test('a service killed at any point between a claim and an answer, and amid re
     else held.push(response);
   });
   const named = await receiver(t, await certificates.issue({ host: HOST }));
-  const silent = await mute(t, hook.port);
-  const ground = await serviceFixture(t, {
+  const silent = await muteListener(t, hook.port);
+  const fixture = await serviceFixture(t, {
     ...(await trusting(t, certificates.ca)),
     CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
     CALLBACK_DNS_SERVERS: names.address,
   });
-  const { db } = ground;
-  const before = await startService(t, ground);
+  const { db } = fixture;
+  const before = await startService(t, fixture);
   const { client } = before;
   const at = (path: string, port = hook.port) => subscribed(client, `https://127.0.0.1:${port}${path}`);
-  const came = (path: string) => hook.received.filter((request) => request.path === path);
+  const requestsTo = (path: string) => hook.received.filter((request) => request.path === path);
   const bulk = await at('/bulk');
   const single = await at('/single');
   const asked = await at('/asked');
   const starting = await at('/starting');
   const handshake = await at('/handshake', silent.port);
   const lookup = await subscribed(client, `https://${HOST}:${named.port}/lookup`);
-  await failedDeliveries(ground, bulk.connection, BULK);
-  await failedDeliveries(ground, single.connection, 1);
-  await failedDeliveries(ground, asked.connection, 1);
+  await failedDeliveries(fixture, bulk.connection, BULK);
+  await failedDeliveries(fixture, single.connection, 1);
+  await failedDeliveries(fixture, asked.connection, 1);
   const [[replayed], [unanswered], inBulk] = (await Promise.all(
     [single, asked, bulk].map(({ subscription }) => states(db, subscription)),
   )) as [State[], State[], State[]];
@@ -169,8 +177,9 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   await locker.query('select 1 from delivery where id = any($1) for update', [[inBulk[BATCH + 1]!.id, unanswered!.id]]);
 
   await client.send('POST', `/v1/deliveries/${replayed!.id}/replay`);
-  await until(
-    async () => came('/single').length,
+  await eventually(
+    'the replay is sent',
+    () => requestsTo('/single').length,
     (count) => count === 1,
   );
   const lost = [
@@ -179,8 +188,9 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   ];
   const unansweredRequests = Promise.allSettled(lost);
   await waitedFor(db, 'transactionid');
-  await until(
-    async () => came('/bulk').length,
+  await eventually(
+    'the bulk replay is being sent',
+    () => requestsTo('/bulk').length,
     (count) => count >= 1,
   );
   await emit(client, handshake.connection);
@@ -190,8 +200,9 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   names.zone.set(HOST, 'silent');
   const questions = names.asked(HOST);
   await emit(client, lookup.connection);
-  await until(
-    async () => names.asked(HOST),
+  await eventually(
+    'the name is looked up',
+    () => names.asked(HOST),
     (count) => count > questions,
   );
   await before.kill();
@@ -221,13 +232,15 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   t.ok(halfway.every(({ replay_count, status }) => replay_count === 1 || status === 'failed'));
 
   up = true;
-  silent.speak();
+  silent.forward();
   names.zone.set(HOST, [{ a: '127.0.0.1' }]);
-  const after = await startService(t, ground);
+  const after = await startService(t, fixture);
   const delivered = (subscription: string, count: number, past = 0) =>
-    until(
+    eventually(
+      `${count} are delivered`,
       () => states(db, subscription, past),
       (rows) => rows.filter(({ status }) => status === 'delivered').length === count,
+      DELIVERED_ms,
     );
 
   const [atLookup] = await delivered(lookup.subscription, 1);
@@ -235,13 +248,13 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   t.equal(named.received.length, 1, 'whose first attempt sent nothing');
   const [atHandshake] = await delivered(handshake.subscription, 1);
   t.strictSame(atHandshake?.outcomes, ['abandoned', 'delivered'], 'killed in the handshake');
-  t.equal(came('/handshake').length, 1, 'whose first attempt sent no request');
+  t.equal(requestsTo('/handshake').length, 1, 'whose first attempt sent no request');
   const [atStart] = await delivered(starting.subscription, 1);
   t.strictSame(atStart?.outcomes, ['delivered'], 'killed before the start was written: there was no attempt');
-  t.equal(came('/starting').length, 1);
+  t.equal(requestsTo('/starting').length, 1);
   const [atReplay] = await delivered(single.subscription, 1, ATTEMPTS);
   t.match(atReplay, { outcomes: ['abandoned', 'delivered'], replay_count: 1 });
-  t.equal(came('/single').length, 2);
+  t.equal(requestsTo('/single').length, 2);
 
   await delivered(bulk.subscription, BATCH, ATTEMPTS);
   const rest = await after.client.send('POST', `/v1/subscriptions/${bulk.subscription}/replay-failed`, {
@@ -253,7 +266,7 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   await delivered(asked.subscription, 1);
   const all = await delivered(bulk.subscription, BULK, ATTEMPTS);
   const requests = new Map<string, number>();
-  for (const { headers } of came('/bulk')) {
+  for (const { headers } of requestsTo('/bulk')) {
     const id = headers['x-cs-delivery-id'] as string;
     requests.set(id, (requests.get(id) ?? 0) + 1);
   }

@@ -15,14 +15,14 @@ t.test(
     const stalling = [...Object.values(ANSWERS), ...Object.values(BELOW)].filter(
       ({ expected }) => expected.error === 'timeout',
     ).length;
-    const ground = await serviceFixture(t, {
+    const fixture = await serviceFixture(t, {
       ...(await trusting(t, certificates.ca)),
       CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
       ACTOR_THREADS: '1',
       // One more than those that stall can hold.
       DELIVERY_CONCURRENCY: String(stalling + 1),
     });
-    const { client } = await startService(t, ground);
+    const { client } = await startService(t, fixture);
     /** The end of the connection that each first attempt was made on. */
     const sockets = new Map<string, Promise<void>>();
     const hook = await receiver(t, onLoopback, (request, response, socket) => {

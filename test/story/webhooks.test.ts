@@ -1,8 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import t, { type Test } from 'tap';
+import { authority } from '../fixture/certificates.js';
 import type { Client } from '../fixture/client.js';
-import { type Answer, authority, type Received, type Receiver, receiver } from '../fixture/https-receiver.js';
+import { eventually } from '../fixture/eventually.js';
+import { type Answer, type Received, type Receiver, receiver } from '../fixture/https-receiver.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
@@ -11,14 +13,14 @@ const certificates = await authority();
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
 interface Story {
-  ground: ServiceFixture;
+  fixture: ServiceFixture;
   hook: Receiver;
 }
 
 async function story(t: Test, answer?: Answer): Promise<Story> {
   const hook = await receiver(t, onLoopback, answer);
   const env = { ...(await trusting(t, certificates.ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' };
-  return { ground: await serviceFixture(t, env), hook };
+  return { fixture: await serviceFixture(t, env), hook };
 }
 
 interface Delivery {
@@ -29,24 +31,24 @@ interface Delivery {
 
 /** The subscription's only delivery, once it has this status. */
 async function delivery(client: Client, subscription: string, status: string): Promise<Delivery> {
-  for (;;) {
-    const { body } = await client.send('GET', `/v1/subscriptions/${subscription}/deliveries`);
-    const [only] = body.deliveries as { id: string; status: string }[];
-    if (only?.status === status) {
-      return (await client.send('GET', `/v1/deliveries/${only.id}`)).body as unknown as Delivery;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const found = await eventually(
+    `the delivery is ${status}`,
+    async () => {
+      const { body } = await client.send('GET', `/v1/subscriptions/${subscription}/deliveries`);
+      return (body.deliveries as { id: string; status: string }[])[0];
+    },
+    (only) => only?.status === status,
+  );
+  return (await client.send('GET', `/v1/deliveries/${found?.id}`)).body as unknown as Delivery;
 }
 
-/** What `/metrics` tells, once the threads have told it this. */
-async function metrics(url: string, wanted: RegExp): Promise<string> {
-  for (;;) {
-    const text = await (await fetch(`${url}/metrics`)).text();
-    if (wanted.test(text)) return text;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+/** The text of `/metrics`, once the threads have reported what is wanted. */
+const metrics = (url: string, wanted: RegExp): Promise<string> =>
+  eventually(
+    `/metrics shows ${wanted}`,
+    async () => (await fetch(`${url}/metrics`)).text(),
+    (text) => wanted.test(text),
+  );
 
 function accepted({ headers, body }: Received, secret: string): { standard: boolean; stripe: boolean } {
   const attempt = (verify: () => unknown) => {
@@ -64,8 +66,8 @@ function accepted({ headers, body }: Received, secret: string): { standard: bool
 }
 
 t.test('stock verifiers accept the callbacks, with either secret while a rotation overlaps', async (t) => {
-  const { ground, hook } = await story(t);
-  const { client } = await startService(t, ground);
+  const { fixture, hook } = await story(t);
+  const { client } = await startService(t, fixture);
   const connection = await connect(client);
   const subscription = await subscribe(client, connection, hook.url, SECRET);
   const both = { standard: true, stripe: true };
@@ -82,7 +84,7 @@ t.test('stock verifiers accept the callbacks, with either secret while a rotatio
   t.strictSame(accepted(hook.received[1]!, SECRET), both, 'the receiver that has the old one');
   t.strictSame(accepted(hook.received[1]!, secret), both, 'the receiver that has the new one');
 
-  await ground.db.query('testOverlap', 'update subscription set previous_valid_until = now() where id = $1', [
+  await fixture.db.query('testOverlap', 'update subscription set previous_valid_until = now() where id = $1', [
     subscription,
   ]);
   await emit(client, connection);
@@ -93,11 +95,11 @@ t.test('stock verifiers accept the callbacks, with either secret while a rotatio
 
 t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) => {
   const at: number[] = [];
-  const { ground, hook } = await story(t, (_request, response) => {
+  const { fixture, hook } = await story(t, (_request, response) => {
     at.push(performance.now());
     response.writeHead(at.length < 3 ? 503 : 204).end();
   });
-  const { client, metricsUrl } = await startService(t, ground);
+  const { client, metricsUrl } = await startService(t, fixture);
   const connection = await connect(client);
   const subscription = await subscribe(client, connection, hook.url, SECRET);
   await emit(client, connection);
@@ -105,38 +107,38 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
   const waits = [at[1]! - at[0]!, at[2]! - at[1]!];
   t.ok(waits[0]! >= 1000 && waits[1]! >= 5000, `${waits.map(Math.round)} ms`);
   t.match(done.attempts, [{ status_code: 503 }, { status_code: 503 }, { status_code: 204, outcome: 'delivered' }]);
-  const told = await metrics(metricsUrl, /^delivery_latency_seconds_count 1$/m);
-  t.match(told, /^delivery_attempts_total\{outcome="failed",error="status"\} 2$/m, 'an operator sees what happened');
-  t.match(told, /^delivery_attempts_total\{outcome="delivered",error="none"\} 1$/m);
-  t.match(told, /^delivery_latency_seconds_bucket\{le="5"\} 0$/m, 'the waits are part of the latency');
+  const shown = await metrics(metricsUrl, /^delivery_latency_seconds_count 1$/m);
+  t.match(shown, /^delivery_attempts_total\{outcome="failed",error="status"\} 2$/m, 'an operator sees what happened');
+  t.match(shown, /^delivery_attempts_total\{outcome="delivered",error="none"\} 1$/m);
+  t.match(shown, /^delivery_latency_seconds_bucket\{le="5"\} 0$/m, 'the waits are part of the latency');
 });
 
 t.test('a service killed while its receiver holds the answer makes the delivery again', async (t) => {
   let held = true;
-  const { ground, hook } = await story(t, (_request, response) => {
+  const { fixture, hook } = await story(t, (_request, response) => {
     if (!held) response.writeHead(204).end();
   });
-  const before = await startService(t, ground);
+  const before = await startService(t, fixture);
   const connection = await connect(before.client);
   const subscription = await subscribe(before.client, connection, hook.url, SECRET);
   const event = await emit(before.client, connection);
   await hook.arrived(1);
   await before.kill();
   held = false;
-  const after = await startService(t, ground);
+  const after = await startService(t, fixture);
   const done = await delivery(after.client, subscription, 'delivered');
   t.match(done.attempts, [{ outcome: 'abandoned' }, { outcome: 'delivered', status_code: 204 }]);
-  t.equal(done.attempts.length, hook.received.length, 'the log tells of every request');
+  t.equal(done.attempts.length, hook.received.length, 'the log holds every request');
   t.ok(hook.received.every(({ headers }) => headers['x-cs-event-id'] === event));
   t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-delivery-id'])).size, 1);
 });
 
 t.test('a service killed between the 2xx and its commit delivers again', async (t) => {
-  const { ground, hook } = await story(t);
-  const service = await startService(t, ground);
+  const { fixture, hook } = await story(t);
+  const service = await startService(t, fixture);
   const connection = await connect(service.client);
   const subscription = await subscribe(service.client, connection, hook.url, SECRET);
-  const lock = await ground.db.pool.connect();
+  const lock = await fixture.db.pool.connect();
   t.teardown(() => lock.release(true));
   // The answer arrives, and what it means cannot be written.
   await lock.query(`create function hold_end() returns trigger language plpgsql as
@@ -146,17 +148,16 @@ t.test('a service killed between the 2xx and its commit delivers again', async (
   await lock.query('select pg_advisory_lock(4711)');
   await emit(service.client, connection);
   await hook.arrived(1);
-  for (;;) {
-    const { rows } = await lock.query(
-      `select 1 from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`,
-    );
-    if (rows.length > 0) break;
-  }
+  await eventually(
+    'the end of the attempt waits for the lock',
+    () => lock.query(`select 1 from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`),
+    ({ rows }) => rows.length > 0,
+  );
   await service.kill();
   // The dead service's own session still waits for the lock: PostgreSQL ends it as a machine's loss would.
   await lock.query(`select pg_terminate_backend(pid) from pg_locks where objid = 4711 and not granted`);
   await lock.query('select pg_advisory_unlock(4711)');
-  const after = await startService(t, ground);
+  const after = await startService(t, fixture);
   const done = await delivery(after.client, subscription, 'delivered');
   t.match(done.attempts, [{ outcome: 'abandoned' }, { outcome: 'delivered' }]);
   t.equal(hook.received.length, 2, 'made again, under the same ids');

@@ -120,7 +120,7 @@ t.test('takes https URLs alone, without userinfo, query or fragment', async (t) 
   for (const [url, reason] of rows) t.same(await checkCallback(url, policy), { ok: false, reason }, url.slice(0, 60));
 });
 
-t.test('exempts the networks it is told to, and no others', async (t) => {
+t.test('exempts the networks of its policy, and no others', async (t) => {
   const policy: CallbackPolicy = { allowedNetworks: ['127.0.0.0/8', '::1/128'] };
   t.same(await checkCallback('https://127.0.0.1:8443/in', policy), { ok: true });
   t.same(await checkCallback('https://[::1]/', policy), { ok: true });
@@ -183,7 +183,7 @@ async function nameServer(t: Test, table: Record<string, Address[]>): Promise<Re
   return resolver;
 }
 
-t.test('asks a name server for both families and gives all addresses of the answer', async (t) => {
+t.test('asks a name server for both families and returns all addresses of the answer', async (t) => {
   const servers = await nameServer(t, {
     'both.example': [
       { address: '8.8.8.8', family: 4 },

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
+import type { SubscriptionState } from '../../../actors/deliveries/subscription-actor.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { recoverDeliveries } from '../../../storage/deliveries/recovery.js';
 import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
@@ -15,7 +16,7 @@ import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
 export const SECRET = 'a secret of more than 32 characters';
 
-/** A clock that moves when it is told to. It starts at the real time, so that timestamps in signatures are fresh. */
+/** A clock that moves when the test moves it. It starts at the real time, so that timestamps in signatures are fresh. */
 export class MovedClock {
   #now = new Date();
   now(): Date {
@@ -97,16 +98,18 @@ export async function deliveries(db: Sql, subscriptionId?: string): Promise<Deli
   );
 }
 
-/** Stands where an actor host stands: owns partitions, fetches their jobs by the clock, hears what the dispatcher says. */
+/** Stands in for an actor host: owns partitions, fetches their jobs by the clock, and keeps what the dispatcher reports. */
 export class DeliveryHost {
   readonly nodeId = randomUUID();
   readonly clock = new MovedClock();
   readonly dispatcher: Dispatcher;
   owned = new Map<number, OwnedPartition>();
-  /** What `wakeAt` was told, in order. */
+  /** The calls of `wakeAt`, in order. */
   wakes: { partition: number; at: Date }[] = [];
   logged: Record<string, unknown>[] = [];
+  readonly #present = new Set<string>();
   #woken: (() => void)[] = [];
+  #quiet: (() => void)[] = [];
 
   private constructor(
     readonly db: Database,
@@ -125,6 +128,7 @@ export class DeliveryHost {
         this.wakes.push({ partition, at });
         for (const wake of this.#woken.splice(0)) wake();
       },
+      onState: (subscription, { kind }) => this.#onState(subscription, kind),
       ...options,
     });
   }
@@ -143,27 +147,24 @@ export class DeliveryHost {
     return owned.epoch;
   }
 
-  /** Fetches what is due by the clock and hands it over; gives how many. */
+  /** Fetches what is due by the clock and hands it over; returns how many. */
   async fetch(partition: number, limit = this.dispatcher.room(partition)): Promise<number> {
     const ids = await fetchJobs(this.db, 'delivery', partition, this.clock.now(), limit);
     this.dispatcher.take(partition, this.epoch(partition), ids);
     return ids.length;
   }
 
-  /** Once nothing is under way and every subscription without a slow receiver has been given back to its queue. */
-  quiet(): Promise<unknown> {
-    return until(
-      async () => this.dispatcher.stats(),
-      ({ in_flight, subscriptions }) => in_flight === 0 && subscriptions === 0,
-    );
+  /** Resolves once nothing is under way and every subscription without a slow receiver has gone back to its queue. */
+  quiet(): Promise<void> {
+    return this.#present.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve));
   }
 
-  /** The next time `wakeAt` is told something. */
+  /** Resolves at the next call of `wakeAt`. */
   woken(): Promise<void> {
     return new Promise((resolve) => this.#woken.push(resolve));
   }
 
-  /** As after the loss of the thread: the next epoch, everything recovered, nothing known to the old dispatcher. */
+  /** As after the loss of the thread: the next epoch, everything recovered, and the old dispatcher knows of nothing. */
   async retake(partition: number): Promise<void> {
     await this.db.transaction(async (tx) => {
       const [taken] = await retakePartitions(tx, this.nodeId, [partition], 600_000);
@@ -172,13 +173,10 @@ export class DeliveryHost {
       await putBackJobs(tx, [partition]);
     });
   }
-}
 
-/** Resolves once `holds` does; asked again every few milliseconds, as a caller of the API would. */
-export async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await ask();
-    if (holds(value)) return value;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  #onState(subscription: string, state: SubscriptionState['kind']): void {
+    if (state === 'gone') this.#present.delete(subscription);
+    else this.#present.add(subscription);
+    if (this.#present.size === 0) for (const resolve of this.#quiet.splice(0)) resolve();
   }
 }

@@ -3,8 +3,10 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { keyRing } from '../../../storage/secrets/encryption.js';
+import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { authority, type Received, receiver } from '../../fixture/https-receiver.js';
+import { eventually } from '../../fixture/eventually.js';
+import { type Received, receiver } from '../../fixture/https-receiver.js';
 import { jobIds, lockJob } from '../../fixture/jobs.js';
 import {
   DeliveryHost,
@@ -14,7 +16,6 @@ import {
   record,
   ring,
   SECRET,
-  until,
 } from './delivery-host.js';
 
 const certificates = await authority();
@@ -26,7 +27,7 @@ async function setUp(t: Test) {
   return { db, connection: await insertConnection(db) };
 }
 
-/** As a receiver checks it, from the specification alone. */
+/** As a receiver checks it, from the contract alone. */
 function verified({ headers, body }: Received, secret: string): boolean {
   const expected = createHmac('sha256', Buffer.from(secret, 'utf8'))
     .update(Buffer.concat([Buffer.from(`${headers['x-cs-timestamp']}.`, 'ascii'), body]))
@@ -41,14 +42,15 @@ function verified({ headers, body }: Received, secret: string): boolean {
 const signaturesOf = (received: Received[]): string[] =>
   received.map(({ headers }) => headers['x-cs-signature']?.replace('v1=', '') ?? 'none');
 
-t.test('an event arrives signed, once, with the body the specification tells', async (t) => {
+t.test('an event arrives signed, once, with the body of the contract', async (t) => {
   const { db, connection } = await setUp(t);
   const hook = await receiver(t, onLoopback);
   const subscription = await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection, 1, { text: 'grüße', big: 12345678901234 });
   await host.fetch(connection.partition);
-  const [delivery] = await until(
+  const [delivery] = await eventually(
+    'the delivery is delivered and its job gone',
     () => deliveries(db),
     ([only]) => only?.status === 'delivered' && only.job === null,
   );
@@ -100,7 +102,8 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
     host.clock.moveTo(due);
   }
   t.equal(await host.fetch(connection.partition), 1);
-  const [delivery] = await until(
+  const [delivery] = await eventually(
+    'the delivery is failed and its job gone',
     () => deliveries(db),
     ([only]) => only?.status === 'failed' && only.job === null,
   );
@@ -113,8 +116,9 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
   t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-timestamp'])).size, 5, 'a fresh timestamp each');
   t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-delivery-id'])).size, 1);
   t.ok(hook.received.every((request) => verified(request, SECRET)));
-  await until(
-    async () => host.logged,
+  await eventually(
+    'the failure is logged',
+    () => host.logged,
     (lines) => lines.some(({ msg }) => msg === 'delivery failed'),
   );
   const [debug, warn] = [pino.levels.values.debug, pino.levels.values.warn];
@@ -131,9 +135,9 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
     error: 'status',
     status_code: 500,
   });
-  const said = JSON.stringify(host.logged);
+  const lines = JSON.stringify(host.logged);
   for (const secret of ['hello', SECRET, new URL(hook.url).pathname.slice(1), ...signaturesOf(hook.received)])
-    t.notOk(said.includes(secret), 'neither body, secret, path nor signature');
+    t.notOk(lines.includes(secret), 'neither body, secret, path nor signature');
 });
 
 t.test('a receiver that comes back gets the delivery at the next attempt', async (t) => {
@@ -149,7 +153,8 @@ t.test('a receiver that comes back gets the delivery at the next attempt', async
   up = true;
   host.clock.moveTo(host.wakes.at(-1)!.at);
   await host.fetch(connection.partition);
-  const [delivery] = await until(
+  const [delivery] = await eventually(
+    'the delivery is delivered and its job gone',
     () => deliveries(db),
     ([only]) => only?.status === 'delivered' && only.job === null,
   );
@@ -165,8 +170,9 @@ t.test('dead receivers, however many, do not delay another', async (t) => {
   await record(db, connection, 100);
   // They take every slot until each has shown that it is slow; from then on half of the slots stay free.
   await host.fetch(connection.partition);
-  await until(
-    async () => host.dispatcher.stats(),
+  await eventually(
+    'the dead receivers have timed out',
+    () => host.dispatcher.stats(),
     (stats) => stats.attempts.timeout >= 24,
   );
   const subscription = await insertSubscription(db, connection, alive.url);
@@ -175,13 +181,14 @@ t.test('dead receivers, however many, do not delay another', async (t) => {
   const startedAt = performance.now();
   await Promise.all([handed, alive.arrived(50)]);
   t.ok(performance.now() - startedAt < 1_000, `${Math.round(performance.now() - startedAt)} ms for 50`);
-  await until(
+  await eventually(
+    'fifty deliveries are delivered',
     () => deliveries(db, subscription),
     (rows) => rows.length === 50 && rows.every(({ status }) => status === 'delivered'),
   );
 });
 
-t.test("the backlog of a dead receiver is in nobody's way", async (t) => {
+t.test('the backlog of a dead receiver does not delay another', async (t) => {
   const { db, connection } = await setUp(t);
   const dead = await receiver(t, onLoopback, () => {});
   const alive = await receiver(t, onLoopback);
@@ -194,7 +201,7 @@ t.test("the backlog of a dead receiver is in nobody's way", async (t) => {
   const startedAt = performance.now();
   await Promise.all([host.fetch(connection.partition), alive.arrived(1)]);
   t.ok(performance.now() - startedAt < 1_500, `${Math.round(performance.now() - startedAt)} ms behind a thousand`);
-  t.ok(dead.received.length <= 2, 'nobody knows that receiver yet');
+  t.ok(dead.received.length <= 2, 'that receiver has not answered yet');
   const rows = await deliveries(db, backlogged);
   t.equal(rows.filter(({ status }) => status === 'pending' || status === 'sending').length, 1_000, 'none is lost');
 });
@@ -213,11 +220,13 @@ t.test('one subscription has at most eight attempts in flight, and claims no mor
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection, 400);
   await host.fetch(connection.partition);
-  await until(
-    async () => answers.length,
+  await eventually(
+    'eight attempts are held',
+    () => answers.length,
     (held) => held === 8,
   );
-  await until(
+  await eventually(
+    'all but the held ones are delivered',
     () => deliveries(db),
     (all) => all.filter(({ status }) => status === 'delivered').length === hook.received.length - 8,
   );
@@ -227,7 +236,8 @@ t.test('one subscription has at most eight attempts in flight, and claims no mor
   t.ok(rows.filter(({ status }) => status === 'pending').every(({ attempt_count }) => attempt_count === 0));
   open = true;
   for (const answer of answers) answer();
-  await until(
+  await eventually(
+    'everything is delivered and the job gone',
     () => deliveries(db),
     (all) => all.every(({ status, job }) => status === 'delivered' && job === null),
   );
@@ -250,7 +260,8 @@ t.test('a start whose answer is lost on the way is taken back, and the delivery 
   const host = await DeliveryHost.start(t, db, { ca, relaxed: flaky });
   await record(db, connection, 3);
   await host.fetch(connection.partition);
-  const rows = await until(
+  const rows = await eventually(
+    'everything is delivered and the job gone',
     () => deliveries(db),
     (all) => all.every(({ status, job }) => status === 'delivered' && job === null),
   );
@@ -274,19 +285,21 @@ t.test('a retry that falls due while a slow attempt is under way is made in time
   t.equal(host.dispatcher.stats().in_flight, 1);
   host.clock.moveTo(host.wakes.at(-1)!.at);
   t.equal(await host.fetch(connection.partition), 1);
-  await until(
+  await eventually(
+    'the retry is delivered',
     () => deliveries(db),
     (rows) => rows.filter(({ status }) => status === 'delivered').length === 1,
   );
   for (const answer of answers) answer();
-  await until(
+  await eventually(
+    'everything is delivered and the job gone',
     () => deliveries(db),
     (rows) => rows.every(({ status, job }) => status === 'delivered' && job === null),
   );
   t.equal(hook.received.length, 3);
 });
 
-t.test('a job that somebody has in hand is given back once they let go of it', async (t) => {
+t.test('a job that another transaction holds is parked once it is released', async (t) => {
   const { db, connection } = await setUp(t);
   const answers: (() => void)[] = [];
   const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(204).end()));
@@ -298,19 +311,21 @@ t.test('a job that somebody has in hand is given back once they let go of it', a
   await db.transaction(async (tx) => {
     await lockJob(tx, subscription);
     for (const answer of answers) answer();
-    await until(
+    await eventually(
+      'the delivery is delivered',
       () => deliveries(db),
       ([only]) => only?.status === 'delivered',
     );
     t.equal((await deliveries(db))[0]?.job, 'active');
   });
-  await until(
+  await eventually(
+    'the job is gone',
     () => deliveries(db),
     ([only]) => only?.job === null,
   );
 });
 
-t.test('what is recorded while its subscription is laid to rest is delivered all the same', async (t) => {
+t.test('what is recorded while the job of its subscription is parked is delivered all the same', async (t) => {
   const { db, connection } = await setUp(t);
   const hook = await receiver(t, onLoopback);
   await insertSubscription(db, connection, hook.url);
@@ -320,7 +335,8 @@ t.test('what is recorded while its subscription is laid to rest is delivered all
     await host.fetch(connection.partition);
     if (i % 3 === 0) await hook.arrived(i);
   }
-  await until(
+  await eventually(
+    'everything is delivered and the job gone',
     async () => {
       await host.fetch(connection.partition);
       return deliveries(db);
@@ -350,7 +366,8 @@ t.test('a crash between sending and finishing is recovered and delivered again',
   t.match(recovered, { status: 'pending', attempt_count: 1, series_attempts: 0, job: 'created' });
   t.match(recovered?.attempts, [{ sequence: 1, outcome: 'abandoned', closed: true }]);
   await next.fetch(connection.partition);
-  const [delivered] = await until(
+  const [delivered] = await eventually(
+    'the delivery is delivered and its job gone',
     () => deliveries(db),
     ([only]) => only?.status === 'delivered' && only.job === null,
   );
@@ -376,7 +393,7 @@ t.test('a stale epoch starts nothing and leaves the job alone', async (t) => {
   t.equal(hook.received.length, 0);
 });
 
-t.test('a deactivation in mid-attempt stays canceled, and its attempt says so', async (t) => {
+t.test('a deactivation in mid-attempt stays canceled, and so does its attempt', async (t) => {
   const { db, connection } = await setUp(t);
   const answers: (() => void)[] = [];
   const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(200).end()));
@@ -412,7 +429,8 @@ t.test('the job of a subscription that has nothing left, or is gone, is removed'
   await record(db, connection, 3);
   await db.query('testCancel', `update delivery set status = 'canceled', next_attempt_at = null`);
   await host.fetch(connection.partition);
-  await until(
+  await eventually(
+    'the job is gone',
     () => deliveries(db),
     (rows) => rows.every(({ job }) => job === null),
   );
@@ -420,7 +438,7 @@ t.test('the job of a subscription that has nothing left, or is gone, is removed'
   await db.query('testDelete', 'delete from subscription where id = $1', [subscription]);
   await host.fetch(connection.partition);
   const jobs = () => jobIds(db, 'delivery');
-  await until(jobs, (rows) => rows.length === 0);
+  await eventually('no delivery job is left', jobs, (rows) => rows.length === 0);
   t.equal(hook.received.length, 0);
 });
 
@@ -456,7 +474,8 @@ t.test('without the key of a secret the attempt fails and nothing is sent', asyn
   const host = await DeliveryHost.start(t, db, { ca, ring: keyRing([]) });
   await record(db, connection);
   await host.fetch(connection.partition);
-  const [delivery] = await until(
+  const [delivery] = await eventually(
+    'the attempt has failed',
     () => deliveries(db),
     ([only]) => only?.status === 'pending' && only.attempt_count === 1,
   );
@@ -493,7 +512,8 @@ t.test(
     Object.assign(next, { nodeId: host.nodeId });
     await next.retake(connection.partition);
     await next.fetch(connection.partition);
-    await until(
+    await eventually(
+      'everything is delivered and the job gone',
       () => deliveries(db),
       (all) => all.every(({ status, job }) => status === 'delivered' && job === null),
     );
@@ -501,7 +521,7 @@ t.test(
   },
 );
 
-t.test('a lost partition is forgotten: nothing of it starts any more', async (t) => {
+t.test('a lost partition is dropped: nothing of it starts any more', async (t) => {
   const { db, connection } = await setUp(t);
   const answers: (() => void)[] = [];
   const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(200).end()));
@@ -532,7 +552,8 @@ t.test('a database that fails for a while delays the end of an attempt and loses
   const host = await DeliveryHost.start(t, db, { ca, db: flaky });
   await record(db, connection);
   await host.fetch(connection.partition);
-  const [delivery] = await until(
+  const [delivery] = await eventually(
+    'the delivery is delivered and its job gone',
     () => deliveries(db),
     ([only]) => only?.status === 'delivered' && only.job === null,
   );
@@ -547,7 +568,8 @@ t.test('five hundred deliveries of one event share its bytes and all arrive', as
   const host = await DeliveryHost.start(t, db, { ca, concurrency: 64 });
   await record(db, connection, 5);
   while ((await host.fetch(connection.partition)) > 0);
-  await until(
+  await eventually(
+    'everything is delivered',
     () => deliveries(db),
     (rows) => rows.every(({ status }) => status === 'delivered'),
   );

@@ -14,8 +14,10 @@ import {
   lockSubscription,
 } from '../../../storage/deliveries/subscriptions.js';
 import type { Database } from '../../../storage/postgres/database.js';
+import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { authority, receiver } from '../../fixture/https-receiver.js';
+import { eventually } from '../../fixture/eventually.js';
+import { receiver } from '../../fixture/https-receiver.js';
 import { jobState } from '../../fixture/jobs.js';
 import {
   type Connection,
@@ -25,13 +27,12 @@ import {
   insertConnection,
   insertSubscription,
   record,
-  until,
 } from './delivery-host.js';
 
 /**
  * What callers can do, in every state that a delivery's schedule has (contract: "Delivery"; EVT-5, EVT-6), on a clock
- * that is moved. A delivery is brought into the state, the action is done, and then everything that could still
- * happen to it is let happen.
+ * that the test moves. A delivery is brought into the state, the action is done, and then everything that could still
+ * happen to it happens.
  */
 const WAITS_s = [1, 5, 30, 120];
 const ATTEMPTS = WAITS_s.length + 1;
@@ -47,12 +48,12 @@ type Action = (typeof ACTIONS)[number];
 
 const certificates = await authority();
 const { db } = await freshDatabase(t);
-/** What the receiver does with the requests to a path; held ones are answered by the test. */
-const manners = new Map<string, 'fail' | 'accept' | 'hold'>();
+/** What the receiver does with the requests to a path; the test answers the held ones. */
+const behaviours = new Map<string, 'fail' | 'accept' | 'hold'>();
 const held: ServerResponse[] = [];
 const hook = await receiver(t, await certificates.issue({ ip: '127.0.0.1' }), ({ path }, response) => {
-  if (manners.get(path) === 'hold') held.push(response);
-  else response.writeHead(manners.get(path) === 'accept' ? 204 : 500).end();
+  if (behaviours.get(path) === 'hold') held.push(response);
+  else response.writeHead(behaviours.get(path) === 'accept' ? 204 : 500).end();
 });
 const host = await DeliveryHost.start(t, db, { ca: certificates.ca });
 
@@ -62,7 +63,7 @@ interface Subject {
   path: string;
 }
 
-const came = ({ path }: Subject) => hook.received.filter((request) => request.path === path).length;
+const requestsOf = ({ path }: Subject) => hook.received.filter((request) => request.path === path).length;
 
 async function look({ subscription }: Subject): Promise<DeliveryState | undefined> {
   return (await deliveries(db, subscription))[0];
@@ -73,7 +74,8 @@ const fetch = ({ connection }: Subject) => host.fetch(connection.partition);
 
 /** The delivery, once the attempt that is under way is written. */
 const ended = (subject: Subject) =>
-  until(
+  eventually(
+    'the attempt is written and the subscription idle',
     () => look(subject),
     (delivery) =>
       delivery === undefined || (delivery.status !== 'sending' && host.dispatcher.stats().subscriptions === 0),
@@ -81,11 +83,12 @@ const ended = (subject: Subject) =>
 
 const moveBy = (s: number) => host.clock.moveTo(new Date(Math.max(host.clock.now().getTime(), Date.now()) + s * 1_000));
 
-/** Makes the attempt that is due, lets it fail, and gives the delivery; its retry is due after `WAITS_s[number - 1]`. */
+/** Makes the attempt that is due, lets it fail, and returns the delivery; its retry is due after `WAITS_s[number - 1]`. */
 async function fail(subject: Subject, number: number): Promise<DeliveryState> {
   moveBy(0);
   if ((await fetch(subject)) !== 1) throw new Error(`attempt ${number} is not due`);
-  await until(
+  await eventually(
+    'the attempt has failed',
     () => look(subject),
     (delivery) => delivery?.attempts.filter(({ outcome }) => outcome === 'failed').length === number,
   );
@@ -104,7 +107,7 @@ async function bring(state: string): Promise<Subject> {
     case 'recorded':
       return subject;
     case 'delivered':
-      manners.set(path, 'accept');
+      behaviours.set(path, 'accept');
       await fetch(subject);
       await ended(subject);
       return subject;
@@ -120,19 +123,20 @@ async function bring(state: string): Promise<Subject> {
     if (i < failures || kind === 'sending') moveBy(WAITS_s[i - 1] as number);
   }
   if (kind === 'sending') {
-    manners.set(path, 'hold');
+    behaviours.set(path, 'hold');
     const before = held.length;
     await fetch(subject);
-    await until(
-      async () => held.length,
+    await eventually(
+      'the receiver holds the request',
+      () => held.length,
       (count) => count > before,
     );
-    manners.delete(path);
+    behaviours.delete(path);
   }
   return subject;
 }
 
-/** As the routes do it. Gives what a replay answers. */
+/** As the routes do it. Returns what a replay answers. */
 async function act(action: Action, { connection, subscription }: Subject, delivery: DeliveryState): Promise<unknown> {
   const { id, partition } = connection;
   return db.transaction(async (tx) => {
@@ -188,7 +192,7 @@ for (const state of [...LIVE, ...OVER]) {
         const subject = await bring(state);
         const before = (await look(subject)) as DeliveryState;
         t.equal(before.status, live ? (sending ? 'sending' : 'pending') : state);
-        const requests = came(subject);
+        const requests = requestsOf(subject);
         const answer = await act(action, subject, before);
 
         if (action === 'delete') {
@@ -197,7 +201,7 @@ for (const state of [...LIVE, ...OVER]) {
           await fetch(subject);
           t.equal(await look(subject), undefined, 'it is gone');
           t.equal(await jobs(db, subject.subscription), 0, 'and so is its job');
-          t.equal(came(subject), requests, 'nothing more is sent');
+          t.equal(requestsOf(subject), requests, 'nothing more is sent');
           return;
         }
 
@@ -205,7 +209,7 @@ for (const state of [...LIVE, ...OVER]) {
           await letGo(subject, 200);
           moveBy(WAITS_s.at(-1)!);
           t.equal(await fetch(subject), 0, 'nothing is due any more');
-          t.equal(came(subject), requests);
+          t.equal(requestsOf(subject), requests);
           const after = (await look(subject)) as DeliveryState;
           const status = live ? 'canceled' : state;
           t.match(after, { status, job: null, next_attempt_at: null, attempt_count: before.attempt_count });
@@ -227,14 +231,13 @@ for (const state of [...LIVE, ...OVER]) {
           t.equal(await replays(subject), 0);
           if (!live) return;
           await letGo(subject, 500);
-          for (;;) {
-            const made = ((await look(subject)) as DeliveryState).attempt_count;
-            if (made === ATTEMPTS) break;
+          let made = ((await look(subject)) as DeliveryState).attempt_count;
+          while (made < ATTEMPTS) {
             if (made > 0) moveBy(WAITS_s[made - 1] as number);
-            await fail(subject, made + 1);
+            made = (await fail(subject, made + 1)).attempt_count;
           }
           t.match(await look(subject), { status: 'failed', attempt_count: ATTEMPTS, job: null });
-          t.equal(came(subject), ATTEMPTS, 'five attempts in all');
+          t.equal(requestsOf(subject), ATTEMPTS, 'five attempts in all');
           return;
         }
 
@@ -268,7 +271,7 @@ for (const state of [...LIVE, ...OVER]) {
           after.attempts.map(({ sequence }) => sequence),
           Array.from({ length: 2 * ATTEMPTS }, (_, i) => i + 1),
         );
-        t.equal(came(subject), 2 * ATTEMPTS);
+        t.equal(requestsOf(subject), 2 * ATTEMPTS);
       });
     }
   });

@@ -5,7 +5,8 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { CallbackPolicy } from '../../../actors/deliveries/callback-guard.js';
 import { Sender, type SenderOptions } from '../../../actors/deliveries/sender.js';
-import { type Answer, authority, receiver } from '../../fixture/https-receiver.js';
+import { authority } from '../../fixture/certificates.js';
+import { type Answer, receiver } from '../../fixture/https-receiver.js';
 
 const loopback: CallbackPolicy = { allowedNetworks: ['127.0.0.0/8'] };
 const certificates = await authority();
@@ -19,7 +20,7 @@ function sender(t: Test, options: Partial<SenderOptions> = {}): Sender {
   return made;
 }
 
-/** A raw TCP server on loopback; gives its callback address. */
+/** A raw TCP server on loopback; returns its callback address. */
 async function tcp(t: Test, onConnection: (socket: net.Socket) => void): Promise<string> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
@@ -76,12 +77,12 @@ t.test('the connection leads to the address that was checked, and TLS proves the
   const send = sender(t, { policy });
   t.match(await send.send(`https://hooks.example:${hook.port}/`, headers, body), { outcome: 'delivered' });
   t.match(await send.send(`https://hooks.example:${hook.port}/`, headers, body), { outcome: 'delivered' });
-  t.equal(asked, 2, 'the name is resolved at every attempt, and never behind its back');
+  t.equal(asked, 2, 'the name is resolved once at every attempt');
   const other = await send.send(`https://other.example:${hook.port}/`, headers, body);
   t.match(other, { outcome: 'failed', status_code: null, error: 'tls' });
 });
 
-t.test('a name that changes its mind is refused at the next attempt, kept connection or not', async (t) => {
+t.test('a name that resolves to another address is refused at the next attempt, kept connection or not', async (t) => {
   const hook = await receiver(t, await certificates.issue({ host: 'hooks.example' }));
   let address = '127.0.0.1';
   const policy: CallbackPolicy = { ...loopback, resolve: async () => [{ address, family: 4 }] };
@@ -127,7 +128,7 @@ t.test('a name server that never answers holds the slot until the deadline only'
   });
 });
 
-t.test('nobody listening is refused', async (t) => {
+t.test('a closed port is refused', async (t) => {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -136,7 +137,7 @@ t.test('nobody listening is refused', async (t) => {
   t.match(await sender(t).send(`https://127.0.0.1:${port}/`, headers, body), { status_code: null, error: 'refused' });
 });
 
-t.test('a certificate nobody vouches for fails as tls', async (t) => {
+t.test('a certificate of an unknown authority fails as tls', async (t) => {
   const stranger = await (await authority()).issue({ ip: '127.0.0.1' });
   const hook = await receiver(t, stranger);
   t.match(await sender(t).send(hook.url, headers, body), { status_code: null, error: 'tls' });
@@ -177,7 +178,7 @@ const STALLS: Record<string, Answer> = {
     const drip = setInterval(() => response.write('.'), 20);
     response.on('close', () => clearInterval(drip));
   },
-  'only ever says continue': (_request, response, socket) => {
+  'only ever sends 102': (_request, response, socket) => {
     const drip = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20);
     response.on('close', () => clearInterval(drip));
   },
@@ -197,7 +198,7 @@ for (const [what, answer] of Object.entries(STALLS)) {
   });
 }
 
-t.test('a server that accepts and says nothing, and a handshake that stalls, time out', async (t) => {
+t.test('a server that accepts and sends nothing times out in the handshake', async (t) => {
   const silent = await tcp(t, () => {});
   const result = await sender(t, { deadline_ms: 200 }).send(silent, headers, body);
   t.match(result, { outcome: 'failed', status_code: null, error: 'timeout' });

@@ -27,7 +27,7 @@ function slowed(): SubscriptionActor {
   return actor;
 }
 
-/** Starts what may start; gives how many. */
+/** Starts what may start; returns how many. */
 function start(actor: SubscriptionActor): number {
   let count = 0;
   for (; actor.ready; count++) actor.begin();
@@ -77,13 +77,13 @@ t.test('no slot is given past the concurrency', async (t) => {
   t.equal(slots.take(), undefined);
 });
 
-t.test('a receiver nobody knows begins with two and earns one more with each answer', async (t) => {
+t.test('an unknown receiver begins with two and earns one more with each answer', async (t) => {
   const actor = new SubscriptionActor(randomUUID(), 1, 1);
   actor.call();
   t.equal(start(actor), 2);
   for (let allowed = 3; allowed <= 8; allowed++) {
     actor.ended(delivered);
-    t.equal(start(actor), 2, 'its place, and one more');
+    t.equal(start(actor), 2, 'its slot, and one more');
   }
   actor.ended(delivered);
   t.equal(start(actor), 1, 'eight are the most');

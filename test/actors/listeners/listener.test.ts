@@ -8,7 +8,7 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
-t.test('a provider that speaks faster than its events are stored is held up, and nothing is lost', async (t) => {
+t.test('a provider that sends faster than its events are stored is held up, and nothing is lost', async (t) => {
   const { db } = await freshDatabase(t);
   const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
   await pinConnection(db, id, (await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' })).id);
@@ -38,16 +38,16 @@ t.test('a provider that speaks faster than its events are stored is held up, and
     },
   });
   const stream = await opened.promise;
-  const say = (number: number) =>
+  const send = (number: number) =>
     stream.onFrame({ type: 'event', event: { providerEventId: String(number), type: 'message_sent', data: {} } });
   // The first frame also has a gap to look for.
   const numbers = Array.from({ length: LIMITS.stream_waiting_frames - 1 }, (_, number) => number);
-  const held = numbers.map(say);
-  t.strictSame(new Set(held.slice(0, -1)), new Set([undefined]), 'up to the bound it speaks freely');
+  const held = numbers.map(send);
+  t.strictSame(new Set(held.slice(0, -1)), new Set([undefined]), 'up to the bound it sends freely');
   t.ok(held.at(-1), 'then it waits');
   store();
   await held.at(-1);
   t.strictSame(recorded, numbers.map(String), 'until everything is stored, in order');
-  t.equal(say(numbers.length), undefined, 'and speaks freely again');
+  t.equal(send(numbers.length), undefined, 'and sends freely again');
   await listener.close('test ended');
 });

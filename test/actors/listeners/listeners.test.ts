@@ -13,12 +13,13 @@ import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { Network } from '../../fixture/network.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 
 /** Longer than the network's heartbeat, so that only a stream that was silenced is silent. */
 const SILENCE_MS = 5_000;
-/** The epoch of a partition that nobody has claimed yet. */
+/** The epoch of a partition that no node has claimed yet. */
 const EPOCH = 0;
 
 const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
@@ -51,15 +52,6 @@ async function signedIn(db: Database, network: Network, username: string): Promi
   return id;
 }
 
-/** Asks until the answer is as wanted. */
-async function until<Answer>(ask: () => Promise<Answer>, wanted: (answer: Answer) => boolean): Promise<Answer> {
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 t.test('listeners', async (t) => {
   const { db } = await freshDatabase(t);
   const network = await Network.start();
@@ -71,26 +63,32 @@ t.test('listeners', async (t) => {
     const id = await signedIn(db, network, username);
     await listeners.own(partitionOf(id), EPOCH);
     const state = async () => await findListener(db, id);
-    await until(state, (row) => row?.stream_status === 'connected');
+    await eventually('the stream is connected', state, (row) => row?.stream_status === 'connected');
     return { id, state };
   };
 
   await t.test('a stream that falls silent is a gap until another one speaks', async (t) => {
     const { id, state } = await listening('ada');
     await network.stream({ account: 'ada', action: 'silence' });
-    t.match(await until(state, (row) => row?.continuity_status === 'gap_open'), { open_gap_count: 1 });
+    t.match(await eventually('a gap is open', state, (row) => row?.continuity_status === 'gap_open'), {
+      open_gap_count: 1,
+    });
     t.match(await listGaps(db, id, 50), [{ reason: 'stream_silent', closed_at: null }]);
-    const told = async () => (await listEvents(db, id, 0, 100)).map(({ type }) => type);
-    t.strictSame(await until(told, (types) => types.length > 0), ['connection.stream_degraded']);
+    const recorded = async () => (await listEvents(db, id, 0, 100)).map(({ type }) => type);
+    t.strictSame(await eventually('the loss is an event', recorded, (types) => types.length > 0), [
+      'connection.stream_degraded',
+    ]);
 
-    await until(state, (row) => row?.stream_status === 'connecting');
-    const deaf = await until(state, (row) => row?.stream_status === 'degraded');
-    t.match(deaf, { reason: 'stream_silent', open_gap_count: 1 }, 'an open stream that says nothing fills no gap');
+    await eventually('the next stream is asked for', state, (row) => row?.stream_status === 'connecting');
+    const deaf = await eventually('the next stream is silent too', state, (row) => row?.stream_status === 'degraded');
+    t.match(deaf, { reason: 'stream_silent', open_gap_count: 1 }, 'an open stream without frames closes no gap');
 
     await network.stream({ account: 'ada', action: 'resume' });
-    t.match(await until(state, (row) => row?.stream_status === 'connected'), { open_gap_count: 0 });
+    t.match(await eventually('the stream is connected again', state, (row) => row?.stream_status === 'connected'), {
+      open_gap_count: 0,
+    });
     t.match(await listGaps(db, id, 50), [{ reason: 'stream_silent', closed_at: Date }]);
-    t.strictSame(await until(told, (types) => types.length > 1), [
+    t.strictSame(await eventually('the recovery is an event', recorded, (types) => types.length > 1), [
       'connection.stream_restored',
       'connection.stream_degraded',
     ]);
@@ -102,7 +100,10 @@ t.test('listeners', async (t) => {
     await network.account({ username: 'bob', restricted: true });
     await network.stream({ account: 'bob', action: 'drop' });
     const connection = async () => (await findConnections(db, [id]))[0];
-    t.match(await until(connection, (row) => row?.health !== 'ready'), { health: 'invalid', state_revision: 1 });
+    t.match(await eventually('the connection is no longer ready', connection, (row) => row?.health !== 'ready'), {
+      health: 'invalid',
+      state_revision: 1,
+    });
     t.match(await state(), { stream_status: 'stopped', reason: 'stream_restricted', open_gap_count: 1 });
     const before = await asked();
     await listeners.look(id);

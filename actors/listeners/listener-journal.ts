@@ -1,0 +1,90 @@
+import type { ProviderEvent } from '../../browser-pool/social/access/frames.js';
+import { closeGap, listenedBefore, openGap, saveListener } from '../../storage/connections/listeners.js';
+import type { NewEvent } from '../../storage/model/records.js';
+import type { Database } from '../../storage/postgres/database.js';
+
+/** What a listener does with its stream, as the listener route shows it. */
+export type StreamState =
+  | { kind: 'connecting' }
+  | { kind: 'connected' }
+  | { kind: 'degraded'; reason: string }
+  | { kind: 'stopped'; reason: string };
+
+export interface ListenerJournalOptions {
+  db: Database;
+  connectionId: string;
+  /** Of the partition, when it was taken: a later owner's writes win. */
+  epoch: number;
+  /** Records an event with its deliveries; resolves after the commit. */
+  record(event: NewEvent): Promise<void>;
+}
+
+/** What a listener writes: its row, the gaps of its stream, and events. */
+export class ListenerJournal {
+  readonly #options: ListenerJournalOptions;
+  #lastEventId: string | null = null;
+  #lastFrameAt: Date | null = null;
+
+  constructor(options: ListenerJournalOptions) {
+    this.#options = options;
+  }
+
+  /** True when another owner's stream of this connection ended without a note. */
+  listenedBefore(): Promise<boolean> {
+    return listenedBefore(this.#options.db, this.#options.connectionId);
+  }
+
+  /** Notes the time of a frame, for the next `save`. */
+  noteFrame(): void {
+    this.#lastFrameAt = new Date();
+  }
+
+  async save(state: StreamState): Promise<void> {
+    const { db, connectionId, epoch } = this.#options;
+    await saveListener(db, {
+      connectionId,
+      epoch,
+      streamStatus: state.kind,
+      status: state.kind === 'stopped' ? 'stopped' : 'running',
+      reason: 'reason' in state ? state.reason : null,
+      lastEventId: this.#lastEventId,
+      lastFrameAt: this.#lastFrameAt,
+    });
+  }
+
+  async recordEvent(event: ProviderEvent): Promise<void> {
+    await this.#options.record({ connectionId: this.#options.connectionId, ...event });
+    this.#lastEventId = event.providerEventId;
+  }
+
+  /** Opens a gap and records its event, unless one is open or a later owner listens. */
+  async openGap(reason: string): Promise<void> {
+    const { db, connectionId, epoch } = this.#options;
+    const gap = await openGap(db, connectionId, epoch, reason);
+    if (gap) await this.#recordGap('connection.stream_degraded', gap, reason);
+  }
+
+  /** Closes the open gap, if there is one; returns its id for `recordRestored`. */
+  closeGap(): Promise<string | undefined> {
+    const { db, connectionId, epoch } = this.#options;
+    return closeGap(db, connectionId, epoch);
+  }
+
+  /** Records that the stream runs again after this gap. */
+  async recordRestored(gap: string): Promise<void> {
+    await this.#recordGap('connection.stream_restored', gap, null);
+  }
+
+  #recordGap(
+    type: 'connection.stream_degraded' | 'connection.stream_restored',
+    gap: string,
+    reason: string | null,
+  ): Promise<void> {
+    return this.#options.record({
+      connectionId: this.#options.connectionId,
+      providerEventId: `${type}/${gap}`,
+      type,
+      data: { gap_id: gap, reason, last_event_id: this.#lastEventId },
+    });
+  }
+}

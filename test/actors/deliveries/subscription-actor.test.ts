@@ -1,0 +1,75 @@
+import t from 'tap';
+import type { AttemptResult } from '../../../actors/deliveries/sender.js';
+import { SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
+
+const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error: null, duration_ms: 10 };
+
+/** An actor and the states it has announced. */
+function observed() {
+  const states: string[] = [];
+  const actor = new SubscriptionActor('subscription', 1, 1, ({ kind }) => states.push(kind));
+  return { actor, states };
+}
+
+t.test('a subscription is due, exhausted, parked and passivated', async (t) => {
+  const { actor, states } = observed();
+  actor.call();
+  actor.exhausted(actor.begin());
+  actor.ended(undefined);
+  actor.written();
+  t.ok(actor.park(), 'the caller parks its job');
+  t.notOk(actor.parked(), 'once');
+  actor.passivate();
+  t.strictSame(states, ['due', 'idle', 'parking', 'idle', 'gone']);
+});
+
+t.test('its job is parked once at a time, and once more when an attempt ends meanwhile', async (t) => {
+  const { actor, states } = observed();
+  t.ok(actor.park());
+  t.notOk(actor.park(), 'it is being parked already');
+  t.ok(actor.parked(), 'once more');
+  t.ok(actor.park());
+  t.notOk(actor.parked());
+  t.strictSame(states, ['parking', 'parking', 'idle', 'parking', 'idle']);
+});
+
+t.test('a subscription whose job is fetched while it is parked is due after that', async (t) => {
+  const { actor, states } = observed();
+  actor.park();
+  actor.call();
+  t.ok(actor.ready, 'attempts start at once');
+  t.notOk(actor.parked());
+  t.strictSame(states, ['parking', 'recalled', 'due']);
+});
+
+t.test('a recalled subscription that is exhausted is parked once more', async (t) => {
+  const { actor, states } = observed();
+  actor.park();
+  actor.call();
+  actor.exhausted(actor.begin());
+  t.ok(actor.parked());
+  t.strictSame(states, ['parking', 'recalled', 'parking', 'idle']);
+});
+
+t.test('one that leaves is gone when its last attempt is written, and a lost one stays lost', async (t) => {
+  const { actor, states } = observed();
+  actor.call();
+  actor.begin();
+  actor.leave(false);
+  t.notOk(actor.ready);
+  actor.leave(true);
+  actor.leave(false);
+  actor.ended(delivered);
+  t.equal(actor.state, 'lost', 'its end is still being written');
+  actor.written();
+  t.strictSame(states, ['due', 'leaving', 'lost', 'gone']);
+});
+
+t.test('an illegal step throws', async (t) => {
+  const { actor } = observed();
+  t.throws(() => actor.begin(), /not ready/);
+  actor.call();
+  t.throws(() => actor.passivate(), /no step from due to gone/);
+  actor.leave(true);
+  t.throws(() => actor.call(), /no step from gone to due/);
+});
