@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { HttpError } from '../../storage/model/errors.js';
-import type { Exchange } from './socket.js';
+import type { HttpExchange } from './exchange.js';
 
 /** What the gateway in front of a hosted service adds to every request. */
 export interface GatewayAccess {
@@ -9,7 +9,7 @@ export interface GatewayAccess {
 }
 
 /** Checks the gateway headers, then that the client named itself (contract: "Authentication" 1; HTTP-11). */
-export function gatewayCheck(access: GatewayAccess): (headers: Exchange['headers']) => void {
+export function gatewayCheck(access: GatewayAccess): (headers: HttpExchange['headers']) => void {
   const expected = digest(access.id, access.secret);
   return (headers) => {
     const given = digest(headers['gateway-access-client-id'], headers['gateway-access-client-secret']);

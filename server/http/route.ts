@@ -10,10 +10,11 @@ import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer, ErrorStyle } from './answer.js';
 import type { JsonObject } from './body.js';
 import type { DeclaredAnswers, DeclaredHeaders, SchemaOf } from './declared.js';
+import type { Drain } from './drain.js';
+import type { RequestHeader } from './exchange.js';
 import type { Validator } from './fields.js';
 import type { Loader } from './loader.js';
 import type { Preferences } from './prefer.js';
-import type { RequestHeader } from './socket.js';
 
 /** What every handler may use. */
 export interface Services {
@@ -34,13 +35,7 @@ export interface Services {
   drain: Drain;
 }
 
-/** Whether the edge is draining; `begun` resolves when it does. */
-export interface Drain {
-  draining: boolean;
-  begun: Promise<void>;
-}
-
-/** A request on its way through the checks; `R`, `B`, `Q`: resource, body and query, as its route declares them. */
+/** A checked request; `R`, `B`, `Q`: resource, body and query, as its route declares them. */
 export interface Call<R, B, Q> extends Services {
   /** Whose request it is. On routes without a key it must not be read. */
   key: UsableKey;

@@ -3,6 +3,7 @@ import type { Scope } from '../../storage/model/records.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from './answer.js';
 import { expectNoBody, readJson } from './body.js';
+import type { HttpExchange } from './exchange.js';
 import { check } from './fields.js';
 import type { KeyAuthenticator } from './keys.js';
 import { parsePrefer } from './prefer.js';
@@ -10,11 +11,10 @@ import { expectNoQuery, parseQuery } from './query.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
-import type { Exchange } from './socket.js';
 
 /** What stands between a request and its handler. */
 export interface Checks {
-  gateway: ((headers: Exchange['headers']) => void) | undefined;
+  gateway: ((headers: HttpExchange['headers']) => void) | undefined;
   keys: KeyAuthenticator;
   rateLimit: RateLimit | undefined;
 }
@@ -27,7 +27,7 @@ export interface Checks {
  *   → size 413 → media type 415 → JSON 400 → social:send 403 → query, body and input 400 → idempotency and state (handler)
  */
 export async function serve(
-  exchange: Exchange,
+  exchange: HttpExchange,
   match: Match | undefined,
   checks: Checks,
   services: Services,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import typia from 'typia';
+import { LIMITS } from './limits.js';
 import { loadOrCreate, replace } from './private-file.js';
 
 /**
@@ -25,7 +26,6 @@ export interface DemoReceiver {
 // Only Linux and Windows answer on all of 127/8 without being told to.
 const HOST = process.platform === 'darwin' ? '127.0.0.1' : '127.0.0.2';
 const PORT = 8443;
-const VALID_YEARS = 10;
 
 /** What the receiver and the service share, made once in `DATA_DIR`. */
 export async function demoReceiver(dataDir: string): Promise<DemoReceiver> {
@@ -38,7 +38,7 @@ export async function demoReceiver(dataDir: string): Promise<DemoReceiver> {
 
 async function identity(): Promise<{ key: string; cert: string; secret: string }> {
   const notAfterDate = new Date();
-  notAfterDate.setFullYear(notAfterDate.getFullYear() + VALID_YEARS);
+  notAfterDate.setFullYear(notAfterDate.getFullYear() + LIMITS.receiver_certificate_years);
   const pair = await generate([{ name: 'commonName', value: 'callback receiver' }], {
     keyType: 'ec',
     algorithm: 'sha256',

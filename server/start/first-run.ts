@@ -8,7 +8,7 @@ import { createKey, createWorkspace, findUsableKey, listWorkspaces } from '../..
 import type { Config } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
 import { load, replace } from './private-file.js';
-import type { SandboxReady } from './sandbox-process.js';
+import type { SandboxReady } from './sandbox-ready.js';
 
 /** What `npm start` puts in place so that a stranger can send a request at once. */
 
