@@ -28,14 +28,14 @@ export interface EdgeOptions {
   ring: KeyRing;
   system: ActorSystem;
   log: Logger;
-  /** Given: the service is hosted behind this gateway, and every request must carry its headers (HTTP-11). */
+  /** Set: the service is hosted behind this gateway, and every request must carry its headers (HTTP-11). */
   gateway?: GatewayAccess;
   /** Requests per second and key; absent: no limit (HTTP-12). */
   rateLimitPerSecond?: number;
   callbackPolicy: CallbackPolicy;
   /** Gets every answered request, for metrics. */
   onAnswered?: (request: AnsweredRequest) => void;
-  /** Domains of the provider that `file.download` may reach; absent: decided when the operation runs. */
+  /** Domains of the provider that `file.download` may reach; absent: checked when the operation runs. */
   providerDomains?: readonly string[];
 }
 

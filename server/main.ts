@@ -1,8 +1,8 @@
 import { createLogger, type Logger } from '../storage/log.js';
+import { type Parts, startService, stopService } from './service.js';
 import { banner, readyLine } from './start/banner.js';
 import { ConfigError, readConfig } from './start/config.js';
 import { ensureDemoKey, withDemoReceiver } from './start/first-run.js';
-import { type Parts, startService, stopService } from './start/service.js';
 
 /**
  * The service's process: `npm start`. A service that cannot start ends it with one line that says what to do, status 2 for

@@ -27,8 +27,8 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
   const { match, checks, services, log } = options;
   return async (exchange) => {
     const startedAt = performance.now();
-    const given = exchange.headers['x-request-id'];
-    const requestId = isPrintableKey(given) ? given : uuidv4();
+    const sentId = exchange.headers['x-request-id'];
+    const requestId = isPrintableKey(sentId) ? sentId : uuidv4();
     const matched = match(exchange.path);
     const route = matched?.routes.get(exchange.method) ?? matched?.routes.values().next().value;
     exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes);

@@ -15,12 +15,12 @@ export interface AdminSession {
 
 export type Work = (session: AdminSession) => Promise<Answer>;
 
-/** How a command hands over what it wants done, once its arguments are known to be good. */
+/** How a command hands over its work, once its arguments are known to be good. */
 export type Perform = (work: Work) => void;
 
 /**
  * Opens the database that the service of this environment uses, does the work and closes it again. An embedded
- * database is found running, or runs for as long as the command takes.
+ * database that does not run is started for as long as the command takes.
  */
 export async function withSession(env: NodeJS.ProcessEnv, work: Work): Promise<Answer> {
   const config = readConfig(env);

@@ -41,7 +41,7 @@ function parse(bytes: Buffer): JsonObject {
 }
 
 function refuseUnstorable(root: object, rootPath: string): void {
-  // A list, not recursion: the nesting is the caller's to choose.
+  // A list, not recursion: callers choose how deep values are nested.
   const pending: [value: unknown, path: string][] = [[root, rootPath]];
   for (let item = pending.pop(); item; item = pending.pop()) {
     const [value, path] = item;

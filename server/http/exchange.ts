@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Answer, MadeBody } from './answer.js';
 import { LIMITS } from './limits.js';
+import { type RequestHeader, readHeaders } from './request-headers.js';
 import { STATUS_LINES } from './status-lines.js';
 
 /*
@@ -20,24 +21,6 @@ import { STATUS_LINES } from './status-lines.js';
  * I8. `endWithoutBody(undefined)` is not `endWithoutBody()`: it announces 2^63 bytes and leaves the answer pending for ever.
  */
 
-/** Headers that are looked at; absent ones are ''. */
-const HEADERS = [
-  'authorization',
-  'content-encoding',
-  'content-type',
-  'gateway-access-client-id',
-  'gateway-access-client-secret',
-  'idempotency-key',
-  'if-none-match',
-  'prefer',
-  'user-agent',
-  'x-request-id',
-] as const;
-export type RequestHeader = (typeof HEADERS)[number];
-
-/** The idempotency key of a request whose header is empty. */
-const BLANK = ' ';
-
 type State =
   | { kind: 'receiving'; chunks: Buffer[] }
   /** Null: the body is larger than its limit. */
@@ -56,7 +39,7 @@ export class HttpExchange {
   readonly path: string;
   /** Without the `?`. */
   readonly query: string;
-  readonly headers: Record<RequestHeader, string>;
+  readonly headers: Readonly<Record<RequestHeader, string>>;
   readonly #res: HttpResponse;
   #state: State = { kind: 'receiving', chunks: [] };
   #limit_bytes = 0;
@@ -70,15 +53,7 @@ export class HttpExchange {
     this.method = req.getCaseSensitiveMethod(); // I1
     this.path = req.getUrl();
     this.query = req.getQuery() ?? '';
-    const headers: Partial<Record<RequestHeader, string>> = {};
-    for (const name of HEADERS) headers[name] = req.getHeader(name);
-    // An empty key is a mistake of its client, not a wish for a new one: sent again, the same request would run twice.
-    if (this.method === 'POST' && headers['idempotency-key'] === '') {
-      req.forEach((name) => {
-        if (name === 'idempotency-key') headers[name] = BLANK;
-      });
-    }
-    this.headers = headers as Record<RequestHeader, string>;
+    this.headers = readHeaders(req);
   }
 
   /** Begins to listen for abort and body (I2). Keeps at most `limit_bytes`. */

@@ -7,8 +7,8 @@ import { loadOrCreate, replace } from './private-file.js';
 
 /**
  * The HTTPS receiver of this machine that `npm run receiver` starts, so that callbacks can be seen without a public
- * host. It stands on a loopback address of its own: exempting that one address (EVT-2) leaves
- * `localhost` and everything that listens there as unreachable for callbacks as anywhere else.
+ * host. It has a loopback address of its own: exempting that one address (EVT-2) keeps callbacks from `localhost`
+ * and everything that listens there.
  */
 export interface DemoReceiver {
   host: string;
@@ -17,13 +17,13 @@ export interface DemoReceiver {
   key: string;
   /** PEM, self-signed for `host`. */
   cert: string;
-  /** Where `cert` stands, for CALLBACK_CA_FILE. */
+  /** The file with `cert`, for CALLBACK_CA_FILE. */
   caFile: string;
   /** For subscriptions that call it. */
   secret: string;
 }
 
-// Only Linux and Windows answer on all of 127/8 without being told to.
+// Only Linux and Windows answer on all of 127/8 without configuration.
 const HOST = process.platform === 'darwin' ? '127.0.0.1' : '127.0.0.2';
 const PORT = 8443;
 

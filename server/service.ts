@@ -1,27 +1,27 @@
 import { readFile } from 'node:fs/promises';
-import { callbackResolver } from '../../actors/deliveries/host-resolver.js';
-import { type Node, startNode } from '../../actors/node/node.js';
-import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
-import type { Site } from '../../browser-pool/social/site/site.js';
-import type { Logger } from '../../storage/log.js';
-import { type Database, openDatabase } from '../../storage/postgres/database.js';
-import { connectDatabase, type DatabaseServer } from '../../storage/postgres/embedded.js';
-import { migrate } from '../../storage/postgres/migrate.js';
-import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
-import { fingerprintSecret } from '../../storage/secrets/installation.js';
-import { type Edge, startEdge } from '../edge.js';
-import { type MetricsServer, startMetrics } from '../metrics/metrics.js';
-import { type Addresses, baseAddress } from './banner.js';
-import type { Config } from './config.js';
-import { loadEncryptionKeys } from './encryption-keys.js';
-import { useSandboxProxies } from './first-run.js';
-import { LIMITS } from './limits.js';
-import { describedSite, sandboxSite } from './provider-site.js';
-import { type SandboxProcess, startSandbox } from './sandbox-process.js';
+import { callbackResolver } from '../actors/deliveries/host-resolver.js';
+import { type Node, startNode } from '../actors/node/node.js';
+import { findBrowser } from '../browser-pool/chromium/find-browser.js';
+import type { Site } from '../browser-pool/social/site/site.js';
+import type { Logger } from '../storage/log.js';
+import { type Database, openDatabase } from '../storage/postgres/database.js';
+import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
+import { migrate } from '../storage/postgres/migrate.js';
+import { type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
+import { fingerprintSecret } from '../storage/secrets/installation.js';
+import { type Edge, startEdge } from './edge.js';
+import { type MetricsServer, startMetrics } from './metrics/metrics.js';
+import { type Addresses, baseAddress } from './start/banner.js';
+import type { Config } from './start/config.js';
+import { loadEncryptionKeys } from './start/encryption-keys.js';
+import { useSandboxProxies } from './start/first-run.js';
+import { LIMITS } from './start/limits.js';
+import { describedSite, sandboxSite } from './start/provider-site.js';
+import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 
 /**
  * The parts of a running service, from the ground up: database, stand-in network, node, metrics, edge. Each is set once it
- * has started, so that a start that fails in the middle stops what is there.
+ * has started, so that `stopService` also cleans up after a start that failed in the middle.
  */
 export interface Parts {
   database?: DatabaseServer;
