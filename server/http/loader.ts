@@ -33,7 +33,7 @@ export function rowLoader<Row extends { id: string }>(load: (ids: string[]) => P
 }
 
 /**
- * A loader that remembers a value, an absent one too, for `ttl_ms`. Holds `max` keys; the least recently requested one is
+ * A loader that remembers a value, an absent one too, for `ttl_ms`. Holds `max` keys; the least recently used one is
  * dropped. A failed load is not remembered.
  */
 export function rememberingLoader<V>(load: Loader<V>, max: number, ttl_ms: number): Loader<V> {
