@@ -35,6 +35,14 @@ function once<T>(make: () => T): () => T {
   };
 }
 
+function readyPage(): Fixed {
+  return fixed(PAGE, 'text/html; charset=utf-8', {
+    ...NO_SNIFFING,
+    'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+    'Referrer-Policy': 'no-referrer',
+  });
+}
+
 /** The page's files, ready to be answered, by name. */
 function readyFiles(): ReadonlyMap<string, Fixed> {
   const ready = ([name, { text, contentType }]: [string, PageFile]) =>
@@ -56,13 +64,7 @@ const UNCHANGED = { description: 'The copy is still current.', headers: ['ETag']
  */
 export function referenceRoutes(table: () => readonly Route[]): Route[] {
   const openapi = once(() => fixed(JSON.stringify(buildDocument(table())), 'application/json; charset=utf-8'));
-  const page = once(() =>
-    fixed(PAGE, 'text/html; charset=utf-8', {
-      ...NO_SNIFFING,
-      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-      'Referrer-Policy': 'no-referrer',
-    }),
-  );
+  const page = once(readyPage);
   const files = once(readyFiles);
   return [
     route({
