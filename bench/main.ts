@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { Scenario } from './scenario.js';
 import { browser } from './scenarios/browser.js';
 import { deliveries } from './scenarios/deliveries.js';
 import { fleet } from './scenarios/fleet.js';
 import { isolation } from './scenarios/isolation.js';
 import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
-import type { Scenario } from './scenarios/scenario.js';
 import { schedule } from './scenarios/schedule.js';
 import { submit } from './scenarios/submit.js';
 

@@ -1,5 +1,5 @@
 import { machine } from './machine.js';
-import type { Report } from './scenarios/scenario.js';
+import type { Report } from './scenario.js';
 
 /** What a scenario found, before it is put on paper. */
 export interface Findings {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import typia, { type IValidation, type tags } from 'typia';
+import { performActivity } from './activity.js';
 import type { FaultMode, Faults } from './faults.js';
-import type { Post } from './post.js';
+import type { Mailer } from './mailer.js';
 import type { ActivityType, Streams } from './realtime.js';
-import { stage } from './staging.js';
 import type { Account, AccountSettings } from './state/accounts.js';
 import type { State } from './state/state.js';
 import type { Traffic } from './traffic.js';
@@ -37,31 +37,31 @@ const validateFault = typia.createValidateEquals<FaultRequest>();
 const validateStream = typia.createValidateEquals<StreamRequest>();
 const validateAccount = typia.createValidateEquals<AccountRequest>();
 
-/** Says what is wrong with a control request. */
-class Unusable extends Error {}
+/** A control request that makes no sense; the message names what is wrong with it. */
+class UnusableRequest extends Error {}
 
-/** The parts of the network that the control API moves. */
-export interface Steered {
+/** The parts of the network that the control API changes. */
+export interface ControlledParts {
   state: State;
   faults: Faults;
   streams: Streams;
   traffic: Traffic;
-  post: Post;
+  mailer: Mailer;
 }
 
 /** The control API: plain HTTP and JSON, for loopback only. Its requests are described in README.md. */
-export function controlServer(steered: Steered): Server {
+export function controlServer(parts: ControlledParts): Server {
   return createServer(async (request, response) => {
     let status = 200;
     let answer: unknown;
     try {
       const url = new URL(request.url ?? '/', 'http://control.invalid');
       const body = request.method === 'POST' ? await readJson(request) : undefined;
-      const found = act(steered, `${request.method} ${url.pathname}`, url.searchParams, body);
+      const found = act(parts, `${request.method} ${url.pathname}`, url.searchParams, body);
       if (found === null) status = 404;
       answer = found ?? { error: 'There is no such control.' };
     } catch (error) {
-      status = error instanceof Unusable ? 400 : 500;
+      status = error instanceof UnusableRequest ? 400 : 500;
       answer = { error: error instanceof Error ? error.message : String(error) };
     }
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
@@ -69,9 +69,9 @@ export function controlServer(steered: Steered): Server {
   });
 }
 
-/** Does what a request asks for and gives the answer; null when there is no such control. */
-function act(steered: Steered, control: string, query: URLSearchParams, body: unknown): unknown {
-  const { state, faults, traffic } = steered;
+/** Carries a request out and gives its answer; null when there is no such control. */
+function act(parts: ControlledParts, control: string, query: URLSearchParams, body: unknown): unknown {
+  const { state, faults, traffic } = parts;
   switch (control) {
     case 'GET /health':
       return { status: 'ok', members: state.directory.members.length };
@@ -86,20 +86,20 @@ function act(steered: Steered, control: string, query: URLSearchParams, body: un
     case 'GET /faults':
       return { faults: faults.list() };
     case 'POST /faults': {
-      const asked = checked(validateFault(body));
+      const fault = checked(validateFault(body));
       return faults.add({
-        mode: asked.mode,
-        account: asked.account === undefined ? null : state.account(asked.account).username,
-        capability: asked.capability ?? null,
-        status: asked.status ?? 500,
-        ms: asked.ms ?? 0,
-        times: asked.times ?? null,
+        mode: fault.mode,
+        account: fault.account === undefined ? null : state.account(fault.account).username,
+        capability: fault.capability ?? null,
+        status: fault.status ?? 500,
+        ms: fault.ms ?? 0,
+        times: fault.times ?? null,
       });
     }
     case 'DELETE /faults':
       return { cleared: faults.clear() };
     case 'POST /stream':
-      return steer(steered, checked(validateStream(body)));
+      return steer(parts, checked(validateStream(body)));
     case 'POST /accounts':
       return changeAccount(state, checked(validateAccount(body)));
     default:
@@ -107,38 +107,40 @@ function act(steered: Steered, control: string, query: URLSearchParams, body: un
   }
 }
 
-function steer({ state, streams, post }: Steered, asked: StreamRequest): unknown {
-  const account = state.account(asked.account);
+function steer({ state, streams, mailer }: ControlledParts, request: StreamRequest): unknown {
+  const account = state.account(request.account);
   const { username } = account;
-  switch (asked.action) {
+  switch (request.action) {
     case 'drop':
-      return { streams: streams.setMood(username, 'dropped') };
+      return { streams: streams.setMode(username, 'dropped') };
     case 'silence':
-      return { streams: streams.setMood(username, 'silent') };
+      return { streams: streams.setMode(username, 'silent') };
     case 'resume':
-      return { streams: streams.setMood(username, 'speaking') };
+      return { streams: streams.setMode(username, 'speaking') };
     case 'emit': {
-      const known = asked.event_id === undefined ? null : streams.repeat(username, asked.event_id);
-      const emitted = known ?? emit(state, streams, post, account, asked);
+      const known = request.event_id === undefined ? null : streams.repeat(username, request.event_id);
+      const emitted = known ?? emit(state, streams, mailer, account, request);
       return { event_id: emitted.id, delivered: emitted.streams > 0 };
     }
+    default:
+      return request.action satisfies never;
   }
 }
 
 function emit(
   state: State,
   streams: Streams,
-  post: Post,
+  mailer: Mailer,
   account: Account,
-  asked: StreamRequest,
+  request: StreamRequest,
 ): { id: string; streams: number } {
-  if (asked.type === undefined) throw new Unusable('emit needs a type.');
-  const payload = stage(state, post, account, asked.type, asked.data ?? {});
-  return streams.emit(account.username, asked.type, payload, asked.event_id);
+  if (request.type === undefined) throw new UnusableRequest('emit needs a type.');
+  const payload = performActivity(state, mailer, account, request.type, request.data ?? {});
+  return streams.emit(account.username, request.type, payload, request.event_id);
 }
 
-function changeAccount(state: State, asked: AccountRequest): unknown {
-  const { username, end_sessions, ...changes } = asked;
+function changeAccount(state: State, request: AccountRequest): unknown {
+  const { username, end_sessions, ...changes } = request;
   const { username: known } = state.account(username);
   if (Object.keys(changes).length > 0) state.commit({ type: 'account', username: known, changes });
   if (end_sessions === true) {
@@ -162,7 +164,7 @@ function changeAccount(state: State, asked: AccountRequest): unknown {
 function checked<T>(result: IValidation<T>): T {
   if (result.success) return result.data;
   const [first] = result.errors;
-  throw new Unusable(`${first?.path ?? '$input'} is not ${first?.expected ?? 'valid'}.`);
+  throw new UnusableRequest(`${first?.path ?? '$input'} is not ${first?.expected ?? 'valid'}.`);
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
@@ -171,6 +173,6 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Unusable('The body is not JSON.');
+    throw new UnusableRequest('The body is not JSON.');
   }
 }

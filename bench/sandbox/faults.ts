@@ -13,7 +13,7 @@ export type FaultMode =
 export interface Fault {
   id: string;
   mode: FaultMode;
-  /** Username; null for everybody. */
+  /** Username; null for all accounts. */
   account: string | null;
   /** Full name (`social.message.send`); null for every page and endpoint. */
   capability: string | null;
@@ -39,7 +39,7 @@ export class Faults {
     return this.#faults;
   }
 
-  /** Takes all away; gives how many there were. */
+  /** Removes all; gives how many there were. */
   clear(): number {
     const cleared = this.#faults.length;
     this.#faults = [];

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { LIMITS } from './limits.js';
 import { startNetwork } from './network.js';
 
 /**
@@ -6,8 +7,8 @@ import { startNetwork } from './network.js';
  *
  *     node dist/bench/sandbox/main.js --data-dir DIR [--control-port N] [--seed WORD]
  *
- * Prints one JSON line when it is up. Ends on SIGTERM and SIGINT, and when its standard input closes: whoever
- * started it is gone then.
+ * Prints one JSON line when it is up. Ends on SIGTERM and SIGINT, and when its standard input closes: its
+ * parent process is gone then.
  */
 const { values } = parseArgs({
   options: {
@@ -29,8 +30,8 @@ let ending = false;
 function end(): void {
   if (ending) return;
   ending = true;
-  // Whatever keeps a connection open must not keep the process.
-  setTimeout(() => process.exit(0), 2_000).unref();
+  // A client that keeps its connection open must not keep the process.
+  setTimeout(() => process.exit(0), LIMITS.shutdown_ms).unref();
   void network.close().finally(() => process.exit(0));
 }
 process.on('SIGTERM', end);

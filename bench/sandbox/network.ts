@@ -21,18 +21,18 @@ import { Faults } from './faults.js';
 import { fileRoutes } from './files.js';
 import { Front } from './http/front.js';
 import { ORIGIN, REGIONS } from './limits.js';
+import { Mailer } from './mailer.js';
 import { checkpointRoutes } from './pages/checkpoint.js';
 import { feedRoutes } from './pages/feed.js';
 import { contractChosen, recruiterPageRoutes } from './pages/recruiter.js';
 import { signedIn, signInRoutes } from './pages/sign-in.js';
-import { Post } from './post.js';
 import { openRegionalProxy } from './proxies.js';
 import { Streams } from './realtime.js';
 import { loadSettings, saveSettings } from './settings.js';
 import { State } from './state/state.js';
 import { Traffic } from './traffic.js';
 
-/** The line that says the network is up. */
+/** The line that the process prints once the network is up. */
 export interface Ready {
   ready: true;
   control_url: string;
@@ -62,7 +62,7 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   const faults = new Faults();
   const traffic = new Traffic(REGIONS);
   const streams = new Streams();
-  const post = new Post(state, streams);
+  const mailer = new Mailer(state, streams);
   state.sessions.onEnd((session) => streams.endSession(session));
   const site = [
     ...signInRoutes(state),
@@ -82,7 +82,7 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
     ...conversationRoutes(state),
     ...conversationSearchRoutes(state),
     ...attachmentRoutes(state),
-    ...messageRoutes(state, post),
+    ...messageRoutes(state, mailer),
     ...jobRoutes(state),
     ...recruiterPageRoutes(state),
     ...recruiterRoutes(state),
@@ -91,7 +91,7 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   const front = new Front(state, faults, traffic, site, fileRoutes(state));
 
   const proxies = await Promise.all(settings.proxies.map((proxy) => openRegionalProxy(proxy, certificate, front)));
-  const control = controlServer({ state, faults, streams, traffic, post });
+  const control = controlServer({ state, faults, streams, traffic, mailer });
   const controlPort = await listen(control, options.controlPort, settings.controlPort);
 
   settings.controlPort = controlPort;

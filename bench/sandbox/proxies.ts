@@ -13,7 +13,7 @@ export interface RegionalProxy {
 
 /**
  * Opens the forward proxy of a region. A tunnel to the network's own hosts ends in this process, at an https server
- * of that region's own: so the site knows where a request came from without being told. Nothing else is let out.
+ * of that region's own: the site knows the region of a request by the server it arrived at. Other hosts are refused.
  *
  * `wanted.port` is taken when it is free, any other otherwise.
  */

@@ -5,7 +5,7 @@ import { LIMITS } from './limits.js';
 import type { Session } from './state/sessions.js';
 import { unguessable } from './state/sessions.js';
 
-/** What a frame tells. */
+/** What an activity frame reports. */
 export type ActivityType =
   | 'message_received'
   | 'message_sent'
@@ -19,17 +19,17 @@ export interface Activity {
   payload: Record<string, unknown>;
 }
 
-/** Whether an account's streams speak, keep silent, or are refused. */
-type Mood = 'speaking' | 'silent' | 'dropped';
+/** What the site does with the streams of an account: send, keep open without a frame, or refuse. */
+type StreamMode = 'speaking' | 'silent' | 'dropped';
 
 /**
  * The open event streams. An account's streams are `speaking`; the control API makes them `silent` (open, but not
- * even a heartbeat) or `dropped` (closed, new ones refused), and `speaking` again. Nothing is ever sent later:
- * what happens while no speaking stream is open is seen in conversations only.
+ * even a heartbeat) or `dropped` (closed, new ones refused), and `speaking` again. Nothing is sent later:
+ * what happens while no speaking stream is open shows in conversations only.
  */
 export class Streams {
   readonly #open = new Map<string, Map<ServerResponse, Session>>();
-  readonly #moods = new Map<string, Mood>();
+  readonly #modes = new Map<string, StreamMode>();
   readonly #remembered = new Map<string, Activity>();
   readonly #heartbeat = setInterval(() => this.#beat(), LIMITS.heartbeat_ms).unref();
 
@@ -43,7 +43,7 @@ export class Streams {
         capabilities: [],
         answer: (exchange) => {
           const { session, viewer } = exchange;
-          if (session === null || this.#moodOf(viewer.username) === 'dropped') {
+          if (session === null || this.#modeOf(viewer.username) === 'dropped') {
             return refusal(503, 'stream_unavailable', 'The stream is not available.');
           }
           return { stream: (response) => this.#add(viewer.username, session, response) };
@@ -62,21 +62,21 @@ export class Streams {
     const activity = { id, type, at: Date.now(), payload };
     this.#remembered.set(id, activity);
     const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > LIMITS.frames_remembered && oldest !== undefined) this.#remembered.delete(oldest);
+    if (this.#remembered.size > LIMITS.remembered_frames && oldest !== undefined) this.#remembered.delete(oldest);
     return { id, streams: this.#send(username, frame('activity', activity, id)) };
   }
 
-  /** Sends an activity once more under the id it had; null when it is not remembered. */
+  /** Sends an activity once more under its own id; null when it is no longer remembered. */
   repeat(username: string, id: string): { id: string; streams: number } | null {
     const activity = this.#remembered.get(id);
     return activity === undefined ? null : { id, streams: this.#send(username, frame('activity', activity, id)) };
   }
 
-  /** Changes the mood of the account's streams; gives how many are open after it. */
-  setMood(username: string, mood: Mood): number {
-    this.#moods.set(username, mood);
-    if (mood === 'dropped') for (const response of this.#of(username).keys()) response.destroy();
-    return mood === 'dropped' ? 0 : this.#of(username).size;
+  /** Changes the mode of the account's streams; gives how many are open after it. */
+  setMode(username: string, mode: StreamMode): number {
+    this.#modes.set(username, mode);
+    if (mode === 'dropped') for (const response of this.#of(username).keys()) response.destroy();
+    return mode === 'dropped' ? 0 : this.#of(username).size;
   }
 
   /** Closes the streams of a session that has ended. */
@@ -101,7 +101,7 @@ export class Streams {
     response.on('close', () => streams.delete(response));
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     response.flushHeaders();
-    if (this.#moodOf(username) === 'speaking') {
+    if (this.#modeOf(username) === 'speaking') {
       response.write(frame('connected', { streamId: `st-${unguessable()}`, at: Date.now() }));
     }
   }
@@ -110,12 +110,12 @@ export class Streams {
     return this.#open.get(username) ?? new Map();
   }
 
-  #moodOf(username: string): Mood {
-    return this.#moods.get(username) ?? 'speaking';
+  #modeOf(username: string): StreamMode {
+    return this.#modes.get(username) ?? 'speaking';
   }
 
   #send(username: string, text: string): number {
-    if (this.#moodOf(username) !== 'speaking') return 0;
+    if (this.#modeOf(username) !== 'speaking') return 0;
     const streams = this.#of(username);
     for (const response of streams.keys()) response.write(text);
     return streams.size;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REGIONS } from './limits.js';
 
-/** What stays the same from start to start: others have stored these addresses and credentials. */
+/** What stays the same from start to start: the service has stored these addresses and credentials. */
 export interface Settings {
   seed: string;
   /** 0 before the first start. */

@@ -1,4 +1,4 @@
-/** Whose requests are counted where nobody is signed in. Not a possible username: those are never blank. */
+/** Counts the requests of signed-out visitors. No account has it: usernames are not blank. */
 export const SIGNED_OUT = '';
 
 /** Requests by region and account, as the site saw them come out of the regional proxies. */

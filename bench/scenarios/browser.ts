@@ -2,11 +2,11 @@ import { chromium, type Page } from 'playwright';
 import typia from 'typia';
 import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
 import { treeUse } from '../../browser-pool/chromium/process-tree.js';
-import { type BenchAccount, type BenchHost, startHost } from '../browser-host.js';
-import { type CrawleePool, loadCrawlee } from '../crawlee.js';
-import { type BenchNetwork, startNetwork } from '../network.js';
+import { type CrawleePool, loadCrawlee } from '../browser/crawlee.js';
+import { type BenchAccount, type BenchHost, startHost } from '../browser/host.js';
+import { type BenchNetwork, startNetwork } from '../browser/network.js';
 import { reportOf } from '../report.js';
-import type { Report, Scenario } from './scenario.js';
+import type { Report, Scenario } from '../scenario.js';
 
 interface Options {
   seconds: number;

@@ -4,7 +4,7 @@ import { callbackGround, eventRecorder } from '../callbacks/fixture.js';
 import type { Tally } from '../callbacks/receiver.js';
 import { askProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
-import type { Report, Scenario } from './scenario.js';
+import type { Report, Scenario } from '../scenario.js';
 
 interface Options {
   events: number;

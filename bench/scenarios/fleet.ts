@@ -13,11 +13,11 @@ import {
   openContexts,
   proxyViolations,
   signInFleet,
-} from '../fleet.js';
+} from '../fleet/work.js';
 import { machine } from '../machine.js';
 import { quantileOf } from '../quantile.js';
+import type { Report, Scenario } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
-import type { Report, Scenario } from './scenario.js';
 
 interface Options {
   seconds: number;

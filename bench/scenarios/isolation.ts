@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import { type CallbackGround, callbackGround } from '../callbacks/fixture.js';
 import { quantile, reportOf, rows } from '../report.js';
-import type { Report, Scenario } from './scenario.js';
+import type { Report, Scenario } from '../scenario.js';
 
 interface Options {
   subscriptions: number;

@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import type { Hint } from '../../actors/system.js';
-import { notifySignals } from '../../storage/partitions/hints.js';
+import { notifyHints } from '../../storage/partitions/hints.js';
 import { ServiceApi } from '../api.js';
 import { control } from '../control.js';
+import { type SignedIn, signInAll } from '../listeners/accounts.js';
+import { type Held, held } from '../listeners/memory.js';
 import { machine } from '../machine.js';
 import { mapConcurrent } from '../map-concurrent.js';
-import { type Held, held } from '../memory.js';
 import { quantileOf } from '../quantile.js';
+import type { Report, Scenario } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
-import { type SignedIn, signInAll } from '../signed-in.js';
-import type { Report, Scenario } from './scenario.js';
 
 interface Options {
   streams: number;
@@ -61,7 +61,7 @@ async function openStreams(service: BenchService, api: ServiceApi, accounts: Sig
   const startedAt = performance.now();
   const signals = accounts.map(({ connectionId }): Hint => ({ type: 'connection', connectionId }));
   await service.withDatabase((_, db) =>
-    notifySignals(
+    notifyHints(
       db,
       signals.map((signal) => JSON.stringify(signal)),
     ),

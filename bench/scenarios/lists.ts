@@ -1,8 +1,8 @@
 import typia from 'typia';
-import { fillHistory } from '../history.js';
+import { fillHistory } from '../lists/history.js';
 import { quantile, reportOf } from '../report.js';
+import type { Report, Scenario } from '../scenario.js';
 import { startService } from '../service.js';
-import type { Report, Scenario } from './scenario.js';
 
 interface Options {
   rows: number;

@@ -6,8 +6,8 @@ import typia from 'typia';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
 import { machine } from '../machine.js';
 import { startReceiver } from '../receiver.js';
+import type { Report, Scenario } from '../scenario.js';
 import { startService } from '../service.js';
-import type { Report, Scenario } from './scenario.js';
 
 interface Options {
   deliveries: number;

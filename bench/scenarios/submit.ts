@@ -1,11 +1,11 @@
 import typia from 'typia';
 import { operationCounts } from '../../storage/partitions/inspection.js';
-import { insertBaseline } from '../baseline.js';
-import type { Load, Measured } from '../load.js';
 import { askProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
+import type { Report, Scenario } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
-import type { Report, Scenario } from './scenario.js';
+import { insertBaseline } from '../submit/baseline.js';
+import type { Load, Measured } from '../submit/load.js';
 
 interface Options {
   seconds: number;
@@ -66,7 +66,7 @@ export const submit: Scenario = {
         connectionIds,
         body: JSON.stringify({ capability: options.capability, input }),
       };
-      return askProgram('./load.js', load);
+      return askProgram('./submit/load.js', load);
     };
     say(`warming up for ${options.warmup} s, then measuring for ${options.seconds} s`);
     await drive('warmup', options.warmup);

@@ -1,5 +1,5 @@
 import { ATTEMPT_ERRORS } from '../../actors/deliveries/attempt-error.js';
-import { ATTEMPT_BOUNDS_s, LATENCY_BOUNDS_s } from '../../actors/deliveries/counters.js';
+import { HISTOGRAM_BOUNDS } from '../../actors/deliveries/counters.js';
 import type { ThreadDeliveryStats } from '../../actors/deliveries/deliveries.js';
 import { gauge, type MetricsSource, sum, type ThreadMetric } from './metric.js';
 
@@ -32,7 +32,7 @@ export const DELIVERY_METRICS: readonly ThreadMetric[] = [
     type: 'histogram',
     labels: ['outcome'],
     meaning: 'Callback attempts by outcome, from the name lookup to the end of the answer',
-    bounds: ATTEMPT_BOUNDS_s,
+    bounds: HISTOGRAM_BOUNDS.attempt_s,
     read: (source) => threads(source).map((thread) => thread.attempt_s),
   },
   {
@@ -40,7 +40,7 @@ export const DELIVERY_METRICS: readonly ThreadMetric[] = [
     type: 'histogram',
     labels: [],
     meaning: 'From the receipt of an event to the 2xx of its receiver, replays included',
-    bounds: LATENCY_BOUNDS_s,
+    bounds: HISTOGRAM_BOUNDS.latency_s,
     read: (source) => threads(source).map((thread) => ({ '': thread.latency_s })),
   },
 ];

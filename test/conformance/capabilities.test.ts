@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BOUNDS } from '../actors/capabilities/bounds.js';
 import type { Operation } from '../fixture/client.js';
-import { stage } from './table.js';
+import { tableFixture } from './table.js';
 
 /**
  * The five tables of "Capabilities" on simulated connections: every input bound from both sides through HTTP, and the
@@ -13,7 +13,7 @@ interface Result {
   input: Record<string, unknown>;
   /** Beside `state_revision`. */
   fields: readonly string[];
-  /** Fields that the specification gives only "when supplied". */
+  /** Fields that the contract gives only "when supplied". */
   supplied?: readonly string[];
   like?: Record<string, unknown>;
   /** Where a list of rows stands, and the fields of each (contract: "Row shapes"). */
@@ -221,7 +221,7 @@ function missingAndExtra(value: object, fields: readonly string[], supplied: rea
 const NONE = { missing: [], extra: [] };
 
 t.test('every capability gives the result of its row', async (t) => {
-  const { service, names, ground } = await stage(t, { BROWSER_PATH: '/bin/false' });
+  const { service, names, fixture } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
   const { client } = service;
   const ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   t.strictSame([...new Set(RESULTS.map((row) => row.capability))].sort(), Object.keys(BOUNDS).sort(), 'all 22');
@@ -244,7 +244,7 @@ t.test('every capability gives the result of its row', async (t) => {
     t.strictSame([phases, done.attempts[0]?.status], [['done'], 'succeeded'], `${row} is one attempt`);
     if (write && capability === 'social.message.send') names.conversation = String(result.conversation_id);
   }
-  const sealed = await ground.db.query<{ plain: string | null }>(
+  const sealed = await fixture.db.query<{ plain: string | null }>(
     'testSealed',
     `select input as plain from operation where capability in ('social.message.send', 'social.attachment.send')`,
   );
@@ -255,7 +255,7 @@ t.test('every capability gives the result of its row', async (t) => {
 });
 
 t.test('every capability takes and refuses through HTTP what its row bounds', async (t) => {
-  const on = await stage(t, { BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
   on.names.ada = await on.service.client.connect({
     provider: 'simulated',
     external_actor: { kind: 'person', id: 'me' },

@@ -2,13 +2,14 @@ import pg from 'pg';
 import t from 'tap';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
+import { eventually } from '../fixture/eventually.js';
 import { insertDeliveries } from '../server/rows.js';
-import { hold, type Row, stage, work } from './table.js';
+import { hold, type Row, tableFixture, work } from './table.js';
 
 /**
  * The section "Errors": every code of an HTTP answer with its status, and every `error_code` of a failed operation with
  * whether it may be retried (HTTP-2, OPS-8). The statuses are typed here again, so that the service's own list is held
- * against the specification and not against itself.
+ * against the contract and not against itself.
  */
 const STATUSES: Record<string, number> = {
   invalid_json: 400,
@@ -63,10 +64,10 @@ const FAILURES: Record<string, boolean> = {
 };
 
 /** How an answer with this code is brought about on a plain service. */
-const plain = (code: string, row: Omit<Row, 'says' | 'status'>): Row => {
+const plain = (code: string, row: Omit<Row, 'title' | 'status'>): Row => {
   const status = STATUSES[code] ?? 0;
   return {
-    says: `${status} ${code}`,
+    title: `${status} ${code}`,
     status,
     ...row,
     // "Service conflicts return HTTP 409 with body {code}", and nothing else.
@@ -128,7 +129,7 @@ const onAHostedService: Row[] = [
   plain('gateway_unauthorized', { send: 'GET /healthz', scopes: 'none' }),
   plain('user_agent_required', { send: 'GET /healthz', scopes: 'none', headers: { ...GATEWAY, 'User-Agent': ' ' } }),
   {
-    says: 'healthz needs only the gateway headers',
+    title: 'healthz needs only the gateway headers',
     send: 'GET /healthz',
     scopes: 'none',
     headers: GATEWAY,
@@ -136,7 +137,7 @@ const onAHostedService: Row[] = [
   },
   plain('encryption_key_unavailable', { send: 'POST /v1/connections', headers: GATEWAY, body: SUE }),
   {
-    says: 'a simulated connection keeps no secret',
+    title: 'a simulated connection keeps no secret',
     send: 'POST /v1/connections',
     headers: GATEWAY,
     body: { provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } },
@@ -154,7 +155,7 @@ const onAHostedService: Row[] = [
     body: { event_types: ['message_sent'], callback_url: 'https://93.184.216.34/callback' },
   }),
   {
-    says: 'an input that is not sealed needs no key',
+    title: 'an input that is not sealed needs no key',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { ...GATEWAY, 'Idempotency-Key': 'open' },
     body: work('social.identity.get'),
@@ -166,10 +167,10 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   t.strictSame(
     Object.fromEntries(Object.entries(HTTP_ERRORS).map(([code, { status }]) => [code, status])),
     STATUSES,
-    "the service's list is the specification's",
+    "the service's list is the contract's",
   );
   const callbacks = await receiveCallbacks(t);
-  const on = await stage(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
   const { client } = on.service;
   on.names.ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   on.names.sue = await client.connect(SUE);
@@ -198,8 +199,8 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   t.notMatch(details.text, 'secret', 'a secret is never repeated (HTTP-2)');
 });
 
-t.test('a hosted service asks for its gateway, limits rates, and says that it has no encryption key', async (t) => {
-  const on = await stage(t, {
+t.test('a hosted service asks for its gateway, limits rates, and reports that it has no encryption key', async (t) => {
+  const on = await tableFixture(t, {
     BROWSER_PATH: '/bin/false',
     ENCRYPTION_KEYS: '',
     PROVIDER: 'sandbox',
@@ -215,15 +216,15 @@ t.test('a hosted service asks for its gateway, limits rates, and says that it ha
   t.match(refused, { body: { code: 'rate_limited' }, headers: { 'retry-after': /^[1-9]\d*$/ } });
 });
 
-t.test('without its database the service is unavailable, and says so', async (t) => {
-  const on = await stage(t, { BROWSER_PATH: '/bin/false' });
+t.test('without its database the service is unavailable, and reports it', async (t) => {
+  const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
   on.names.ada = await on.service.client.connect({
     provider: 'simulated',
     external_actor: { kind: 'person', id: 'ada' },
   });
-  const { pathname } = new URL(on.ground.databaseUrl);
+  const { pathname } = new URL(on.fixture.databaseUrl);
   const name = pathname.slice(1);
-  const server = new pg.Client({ connectionString: on.ground.databaseUrl.replace(pathname, '/postgres') });
+  const server = new pg.Client({ connectionString: on.fixture.databaseUrl.replace(pathname, '/postgres') });
   await server.connect();
   t.teardown(() => server.end());
   await server.query(`alter database ${name} allow_connections false`);
@@ -233,20 +234,26 @@ t.test('without its database the service is unavailable, and says so', async (t)
   const read = await on.call({ send: 'GET /v1/connections/{ada}' });
   t.match(read, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': '1' } });
   await server.query(`alter database ${name} allow_connections true`);
-  for (;;) {
-    const back = await on.call({ send: 'GET /v1/connections/{ada}' });
-    if (back.status === 200) break;
-    t.equal(back.status, 503, 'until the database is back');
-  }
+  const answers = new Set<number>();
+  await eventually(
+    'the service answers again',
+    async () => (await on.call({ send: 'GET /v1/connections/{ada}' })).status,
+    (status) => answers.add(status).has(200),
+  );
+  t.strictSame(
+    [...answers].filter((status) => status !== 503),
+    [200],
+    '503 until the database is back',
+  );
 });
 
 t.test('every error_code of a failed operation tells whether it may be retried', async (t) => {
   t.strictSame(
     Object.fromEntries(Object.entries(OPERATION_ERRORS).map(([code, { retryable }]) => [code, retryable])),
     FAILURES,
-    "the service's list is the specification's",
+    "the service's list is the contract's",
   );
-  const { service } = await stage(t, { BROWSER_PATH: '/bin/false' });
+  const { service } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
   const ada = await service.client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   const submitted = [];
   for (const code of Object.keys(FAILURES)) {

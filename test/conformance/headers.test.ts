@@ -1,8 +1,8 @@
 import t from 'tap';
-import { hold, type Row, stage, work } from './table.js';
+import { hold, type Row, tableFixture, work } from './table.js';
 
 /**
- * Headers that the specification and the decisions name: what each does when it is there, is not, or is wrong; and what
+ * Headers that the contract and the decisions name: what each does when it is there, is not, or is wrong; and what
  * comes back.
  */
 
@@ -18,7 +18,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const request: Row[] = [
   ...['', 'Bearer', 'Bearer ', 'Basic Y3M6eA==', 'Bearer cs_short', `Bearer cs_${'a'.repeat(43)}`, '{key}'].map(
     (authorization): Row => ({
-      says: `Authorization "${authorization}": 401`,
+      title: `Authorization "${authorization}": 401`,
       send: 'GET /v1/connections',
       scopes: 'none',
       headers: { authorization },
@@ -28,7 +28,7 @@ const request: Row[] = [
   ),
   ...['Bearer {key}', 'bearer {key}', 'Bearer   {key}'].map(
     (authorization): Row => ({
-      says: `Authorization "${authorization}": accepted`,
+      title: `Authorization "${authorization}": accepted`,
       send: 'GET /v1/connections',
       scopes: 'none',
       headers: { authorization },
@@ -36,14 +36,14 @@ const request: Row[] = [
     }),
   ),
   {
-    says: 'a key in the query is no key',
+    title: 'a key in the query is no key',
     send: 'GET /v1/connections?key={key}',
     scopes: 'none',
     status: 401,
     ...UNAUTHORIZED,
   },
   {
-    says: 'X-Request-Id, the caller’s (HTTP-3)',
+    title: 'X-Request-Id, the caller’s (HTTP-3)',
     send: 'GET /v1/connections',
     headers: { 'x-request-id': 'abc 123' },
     status: 200,
@@ -51,7 +51,7 @@ const request: Row[] = [
   },
   ...['x'.repeat(129), 'ä', ' '].map(
     (id): Row => ({
-      says: 'X-Request-Id that is no 1–128 printable characters: a new one',
+      title: 'X-Request-Id that is no 1–128 printable characters: a new one',
       send: 'GET /v1/connections',
       headers: { 'x-request-id': Buffer.from(id).toString('latin1') },
       status: 200,
@@ -59,7 +59,7 @@ const request: Row[] = [
     }),
   ),
   {
-    says: 'X-Request-Id comes with errors too',
+    title: 'X-Request-Id comes with errors too',
     send: 'GET /nothing',
     scopes: 'none',
     headers: { 'x-request-id': 'mine' },
@@ -77,7 +77,7 @@ const request: Row[] = [
     ] as const
   ).map(
     ([type, status]): Row => ({
-      says: `Content-Type "${type}" (HTTP-5): ${status === 400 ? 'the body is looked at' : '415'}`,
+      title: `Content-Type "${type}" (HTTP-5): ${status === 400 ? 'the body is looked at' : '415'}`,
       send: 'POST /v1/connections',
       headers: { 'content-type': type },
       body: '{}',
@@ -85,21 +85,21 @@ const request: Row[] = [
     }),
   ),
   {
-    says: 'Content-Encoding: bodies are plain',
+    title: 'Content-Encoding: bodies are plain',
     send: 'POST /v1/connections',
     headers: { 'content-encoding': 'gzip' },
     body: '{}',
     status: 415,
   },
   {
-    says: 'Idempotency-Key is required on submissions',
+    title: 'Idempotency-Key is required on submissions',
     send: 'POST /v1/connections/{ada}/operations',
     body: READ,
     status: 400,
     like: { errors: [{ path: 'headers.Idempotency-Key' }] },
   },
   {
-    says: 'Location and Retry-After of a submission (HTTP-19)',
+    title: 'Location and Retry-After of a submission (HTTP-19)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { 'idempotency-key': 'one' },
     body: READ,
@@ -108,7 +108,7 @@ const request: Row[] = [
     keep: { operation: 'id' },
   },
   {
-    says: 'Idempotency-Replayed',
+    title: 'Idempotency-Replayed',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { 'idempotency-key': 'one' },
     body: READ,
@@ -128,7 +128,7 @@ const request: Row[] = [
     ] as const
   ).map(
     ([prefer, applied]): Row => ({
-      says: `Prefer: ${prefer} on a read (HTTP-18); what is not understood is not refused`,
+      title: `Prefer: ${prefer} on a read (HTTP-18); what is not understood is not refused`,
       send: 'GET /v1/operations/{operation}',
       headers: { prefer },
       status: 200,
@@ -136,7 +136,7 @@ const request: Row[] = [
     }),
   ),
   {
-    says: 'Prefer: dry-run (OPS-16)',
+    title: 'Prefer: dry-run (OPS-16)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { 'idempotency-key': 'two', prefer: 'dry-run' },
     body: READ,
@@ -145,7 +145,7 @@ const request: Row[] = [
     carries: { 'preference-applied': 'dry-run' },
   },
   {
-    says: 'Prefer: respond-async on the compatibility route; the key and the operation come back',
+    title: 'Prefer: respond-async on the compatibility route; the key and the operation come back',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: { prefer: 'respond-async', 'idempotency-key': 'three' },
     body: { hash_id: 'sim-delay-300' },
@@ -153,7 +153,7 @@ const request: Row[] = [
     carries: { 'idempotency-key': 'three', 'x-operation-id': UUID },
   },
   {
-    says: 'Idempotency-Key of the compatibility route is generated when it is not given',
+    title: 'Idempotency-Key of the compatibility route is generated when it is not given',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: { prefer: 'respond-async' },
     body: { hash_id: 'someone' },
@@ -161,7 +161,7 @@ const request: Row[] = [
     carries: { 'idempotency-key': UUID, 'x-operation-id': UUID },
   },
   {
-    says: 'without a gateway no gateway headers and no User-Agent are asked for (HTTP-11)',
+    title: 'without a gateway no gateway headers and no User-Agent are asked for (HTTP-11)',
     send: 'GET /v1/connections',
     headers: { 'user-agent': '' },
     status: 200,
@@ -175,18 +175,18 @@ const without = (name: keyof typeof GATEWAY, value?: string) => {
 
 /** "Authentication" 1–3, once the service is hosted. */
 const hosted: Row[] = [
-  { says: 'healthz needs the gateway headers', send: 'GET /healthz', scopes: 'none', status: 401 },
-  { says: 'healthz needs only them', send: 'GET /healthz', scopes: 'none', headers: GATEWAY, status: 200 },
-  { says: 'every route needs both', send: 'GET /v1/connections', headers: GATEWAY, status: 200 },
+  { title: 'healthz needs the gateway headers', send: 'GET /healthz', scopes: 'none', status: 401 },
+  { title: 'healthz needs only them', send: 'GET /healthz', scopes: 'none', headers: GATEWAY, status: 200 },
+  { title: 'every route needs both', send: 'GET /v1/connections', headers: GATEWAY, status: 200 },
   {
-    says: 'they stand before the route',
+    title: 'they stand before the route',
     send: 'GET /nothing',
     scopes: 'none',
     status: 401,
     like: { code: 'gateway_unauthorized' },
   },
   {
-    says: 'and the key after them',
+    title: 'and the key after them',
     send: 'GET /v1/connections',
     scopes: 'none',
     headers: GATEWAY,
@@ -205,7 +205,7 @@ const hosted: Row[] = [
     ] as const
   ).map(
     ([name, value, status]): Row => ({
-      says: `${name} ${value === undefined ? 'absent' : `"${value}"`}: ${status}`,
+      title: `${name} ${value === undefined ? 'absent' : `"${value}"`}: ${status}`,
       send: 'GET /v1/connections',
       headers: without(name, value),
       status,
@@ -214,7 +214,7 @@ const hosted: Row[] = [
     }),
   ),
   {
-    says: 'the compatibility route says it in its envelope',
+    title: 'the compatibility route says it in its envelope',
     send: 'POST /v1/accounts/{nobody}/linkedin/invite',
     body: {},
     status: 401,
@@ -222,9 +222,9 @@ const hosted: Row[] = [
   },
 ];
 
-t.test('each header does what its row says', async (t) => {
-  const on = await stage(t, { BROWSER_PATH: '/bin/false' });
-  on.names.key = on.ground.key;
+t.test('each header does what its row promises', async (t) => {
+  const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
+  on.names.key = on.fixture.key;
   on.names.ada = await on.service.client.connect({
     provider: 'simulated',
     external_actor: { kind: 'person', id: 'ada' },
@@ -233,6 +233,10 @@ t.test('each header does what its row says', async (t) => {
 });
 
 t.test('a hosted service asks every request for its gateway headers and a named User-Agent', async (t) => {
-  const on = await stage(t, { BROWSER_PATH: '/bin/false', GATEWAY_CLIENT_ID: 'gw', GATEWAY_CLIENT_SECRET: 'shh' });
+  const on = await tableFixture(t, {
+    BROWSER_PATH: '/bin/false',
+    GATEWAY_CLIENT_ID: 'gw',
+    GATEWAY_CLIENT_SECRET: 'shh',
+  });
   await hold(t, on, hosted);
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { insertDeliveries } from '../server/rows.js';
-import { type Stage, stage, work } from './table.js';
+import { type TableFixture, tableFixture, work } from './table.js';
 
 /**
  * The table "Limits", row by row and from both sides. Lengths count Unicode code points (HTTP-17), so each bound of
@@ -17,7 +17,7 @@ const bytes = (length: number) => Buffer.alloc(length, 7).toString('base64');
 interface Bound {
   /** The row of the table. */
   limit: string;
-  send(on: Stage, value: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  send(on: TableFixture, value: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
   takes: unknown[];
   taken: number;
   refuses: unknown[];
@@ -46,17 +46,17 @@ function input(
   };
 }
 
-const create = (field: string) => (on: Stage, value: unknown) =>
+const create = (field: string) => (on: TableFixture, value: unknown) =>
   on.call({
     send: 'POST /v1/connections',
     body: { provider: 'social', username: randomUUID(), password: 'p', region: 'US', [field]: value },
   });
-const subscribe = (field: string) => (on: Stage, value: unknown) =>
+const subscribe = (field: string) => (on: TableFixture, value: unknown) =>
   on.call({
     send: 'POST /v1/connections/{ada}/subscriptions',
     body: { event_types: ['message_sent'], callback_url: on.names.callback, [field]: value },
   });
-const page = (path: string) => (on: Stage, value: unknown) => on.call({ send: `GET ${path}?offset=${value}` });
+const page = (path: string) => (on: TableFixture, value: unknown) => on.call({ send: `GET ${path}?offset=${value}` });
 
 const CALLBACK = '{callback}';
 const search = (capability: string, rest: object): Bound[] => [
@@ -315,7 +315,7 @@ const BOUNDS: readonly Bound[] = [
 
 t.test('every limit of the table holds from both sides', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const on = await stage(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
   const { client } = on.service;
   on.names.callback = callbacks.url;
   on.names.ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
@@ -347,7 +347,7 @@ t.test('every limit of the table holds from both sides', async (t) => {
 
 t.test('lists page by 100, and say where the next page begins', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const on = await stage(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
   on.names.callback = callbacks.url;
   on.names.ada = await on.service.client.connect({
     provider: 'simulated',

@@ -1,6 +1,6 @@
 import type { Scope } from '../../storage/model/records.js';
 
-/** Method, path and scope of every route of the specification and of the decisions. */
+/** Method, path and scope of every route of the contract and of the decisions. */
 export const ROUTES: readonly [send: string, scopes: readonly Scope[]][] = [
   ['GET /v1/connections', ['connections:read']],
   ['POST /v1/connections', ['connections:write']],

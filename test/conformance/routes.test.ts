@@ -4,7 +4,7 @@ import { receiveCallbacks } from '../fixture/callbacks.js';
 import { insertDeliveries } from '../server/rows.js';
 import * as fields from './fields.js';
 import { ROUTES } from './route-table.js';
-import { hold, type Row, type Stage, stage, work } from './table.js';
+import { hold, type Row, type TableFixture, tableFixture, work } from './table.js';
 
 /** The tables of "Endpoints", row by row: what each route answers, field by field, and each error that it names. */
 
@@ -15,7 +15,7 @@ const CONFLICT = (code: string) => ({ code });
 
 const service: Row[] = [
   {
-    says: 'Service, healthz: no key, 200 {status:"ok"}',
+    title: 'Service, healthz: no key, 200 {status:"ok"}',
     send: 'GET /healthz',
     scopes: 'none',
     status: 200,
@@ -23,7 +23,7 @@ const service: Row[] = [
     carries: { 'cache-control': undefined, 'x-request-id': /./ },
   },
   {
-    says: 'HTTP-20, the OpenAPI document',
+    title: 'HTTP-20, the OpenAPI document',
     send: 'GET /openapi.json',
     scopes: 'none',
     status: 200,
@@ -35,13 +35,13 @@ const service: Row[] = [
 
 const connections: Row[] = [
   {
-    says: 'Connections, list: an empty workspace',
+    title: 'Connections, list: an empty workspace',
     send: 'GET /v1/connections',
     status: 200,
     answer: { connections: [] },
   },
   {
-    says: 'Connections, create simulated: 201 Connection, ready (CONN-3)',
+    title: 'Connections, create simulated: 201 Connection, ready (CONN-3)',
     send: 'POST /v1/connections',
     body: person('ada'),
     status: 201,
@@ -51,7 +51,7 @@ const connections: Row[] = [
     keep: { ada: 'id' },
   },
   {
-    says: 'Connections, create social: 201 Connection, needs_login; id of the actor null before login',
+    title: 'Connections, create social: 201 Connection, needs_login; id of the actor null before login',
     send: 'POST /v1/connections',
     body: SOCIAL,
     status: 201,
@@ -69,28 +69,28 @@ const connections: Row[] = [
     keep: { sue: 'id' },
   },
   {
-    says: 'Connections, create: 409 connection_conflict, same username trimmed and case-folded (CONN-1)',
+    title: 'Connections, create: 409 connection_conflict, same username trimmed and case-folded (CONN-1)',
     send: 'POST /v1/connections',
     body: { ...SOCIAL, username: ' SUE ' },
     status: 409,
     answer: CONFLICT('connection_conflict'),
   },
   {
-    says: 'Connections, create: 409 connection_conflict, same simulated actor',
+    title: 'Connections, create: 409 connection_conflict, same simulated actor',
     send: 'POST /v1/connections',
     body: person('ada'),
     status: 409,
     answer: CONFLICT('connection_conflict'),
   },
   {
-    says: 'Connections, create: an installation of the same id is another actor',
+    title: 'Connections, create: an installation of the same id is another actor',
     send: 'POST /v1/connections',
     body: { provider: 'simulated', external_actor: { kind: 'installation', id: 'ada' } },
     status: 201,
     keep: { installation: 'id' },
   },
   {
-    says: 'Connections, create: no proxy capacity in the region is 201, not configured (CONN-2)',
+    title: 'Connections, create: no proxy capacity in the region is 201, not configured (CONN-2)',
     send: 'POST /v1/connections',
     body: { ...SOCIAL, username: 'remote', region: 'zz' },
     status: 201,
@@ -98,20 +98,20 @@ const connections: Row[] = [
     keep: { remote: 'id' },
   },
   {
-    says: 'Connections, read: 200 Connection',
+    title: 'Connections, read: 200 Connection',
     send: 'GET /v1/connections/{sue}',
     status: 200,
     fields: fields.SOCIAL_CONNECTION,
   },
   {
-    says: 'Connections, list: ordered by creation time',
+    title: 'Connections, list: ordered by creation time',
     send: 'GET /v1/connections',
     status: 200,
     fields: ['connections'],
     like: { connections: [{ id: '{ada}' }, { id: '{sue}' }, { id: '{installation}' }, { id: '{remote}' }] },
   },
   {
-    says: 'Connections, PATCH: an unchanged region alone is a no-op',
+    title: 'Connections, PATCH: an unchanged region alone is a no-op',
     send: 'PATCH /v1/connections/{sue}',
     body: { region: 'us' },
     status: 200,
@@ -119,14 +119,14 @@ const connections: Row[] = [
     like: { state_revision: 0 },
   },
   {
-    says: 'Connections, PATCH: a password counts as changed (CONN-4)',
+    title: 'Connections, PATCH: a password counts as changed (CONN-4)',
     send: 'PATCH /v1/connections/{sue}',
     body: { password: 'sandbox' },
     status: 200,
     like: { health: 'needs_login', state_revision: 1 },
   },
   {
-    says: 'Connections, PATCH: a new region',
+    title: 'Connections, PATCH: a new region',
     send: 'PATCH /v1/connections/{sue}',
     body: { region: 'de' },
     status: 200,
@@ -141,7 +141,7 @@ const connections: Row[] = [
     ] as const
   ).map(
     ([what, id, body]): Row => ({
-      says: `Connections, PATCH: 400 for ${what} (CONN-4)`,
+      title: `Connections, PATCH: 400 for ${what} (CONN-4)`,
       send: `PATCH /v1/connections/${id}`,
       body,
       status: 400,
@@ -149,31 +149,31 @@ const connections: Row[] = [
     }),
   ),
   {
-    says: 'Connections, disconnect: 200 {health:"needs_login"}',
+    title: 'Connections, disconnect: 200 {health:"needs_login"}',
     send: 'POST /v1/connections/{sue}/disconnect',
     status: 200,
     answer: { health: 'needs_login' },
   },
   {
-    says: 'Connections, disconnect twice: 200 (CONN-6)',
+    title: 'Connections, disconnect twice: 200 (CONN-6)',
     send: 'POST /v1/connections/{sue}/disconnect',
     body: {},
     status: 200,
     answer: { health: 'needs_login' },
   },
   {
-    says: 'Connections, delete: 204 no body',
+    title: 'Connections, delete: 204 no body',
     send: 'DELETE /v1/connections/{installation}',
     status: 204,
     answer: null,
     carries: { 'content-type': undefined },
   },
-  { says: 'Connections, delete: it is gone', send: 'GET /v1/connections/{installation}', status: 404 },
+  { title: 'Connections, delete: it is gone', send: 'GET /v1/connections/{installation}', status: 404 },
 ];
 
 const operations: Row[] = [
   {
-    says: 'Operations, submit: 202 Operation for a new submission (HTTP-19)',
+    title: 'Operations, submit: 202 Operation for a new submission (HTTP-19)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: KEYED('first'),
     body: work('social.profile.get', { profile_id: 'ada-lovelace' }),
@@ -184,7 +184,7 @@ const operations: Row[] = [
     keep: { operation: 'id' },
   },
   {
-    says: 'Operations, submit: 200 Operation with Idempotency-Replayed for the same key and request',
+    title: 'Operations, submit: 200 Operation with Idempotency-Replayed for the same key and request',
     send: 'POST /v1/connections/{ada}/operations',
     headers: KEYED('first'),
     body: work('social.profile.get', { profile_id: 'ada-lovelace' }),
@@ -194,7 +194,7 @@ const operations: Row[] = [
     carries: { 'idempotency-replayed': 'true' },
   },
   {
-    says: 'Operations, submit: 409 idempotency_conflict for the same key with different input',
+    title: 'Operations, submit: 409 idempotency_conflict for the same key with different input',
     send: 'POST /v1/connections/{ada}/operations',
     headers: KEYED('first'),
     body: work('social.profile.get', { profile_id: 'grace-hopper' }),
@@ -202,7 +202,7 @@ const operations: Row[] = [
     answer: CONFLICT('idempotency_conflict'),
   },
   {
-    says: 'Operations, submit: a key is unique across the workspace, so another connection conflicts',
+    title: 'Operations, submit: a key is unique across the workspace, so another connection conflicts',
     send: 'POST /v1/connections/{remote}/operations',
     headers: KEYED('first'),
     body: work('social.profile.get', { profile_id: 'ada-lovelace' }),
@@ -210,7 +210,7 @@ const operations: Row[] = [
     answer: CONFLICT('idempotency_conflict'),
   },
   {
-    says: 'Operations, read: 200 Operation; wait answers when it is terminal (HTTP-18)',
+    title: 'Operations, read: 200 Operation; wait answers when it is terminal (HTTP-18)',
     send: 'GET /v1/operations/{operation}',
     headers: { Prefer: 'wait=30' },
     status: 200,
@@ -219,14 +219,14 @@ const operations: Row[] = [
     carries: { 'preference-applied': 'wait=30' },
   },
   {
-    says: 'Operations, list: newest first, with its cursor (OPS-15)',
+    title: 'Operations, list: newest first, with its cursor (OPS-15)',
     send: 'GET /v1/operations?connection_id={ada}&status=succeeded&limit=1',
     status: 200,
     fields: ['operations', 'next_cursor'],
     like: { operations: [{ id: '{operation}' }], next_cursor: null },
   },
   {
-    says: 'Operations, submit: a dry run stores nothing (OPS-16)',
+    title: 'Operations, submit: a dry run stores nothing (OPS-16)',
     send: 'POST /v1/connections/{ada}/operations',
     headers: { ...KEYED('dry'), Prefer: 'dry-run' },
     body: work('social.identity.get'),
@@ -234,34 +234,34 @@ const operations: Row[] = [
     answer: { valid: true },
   },
   {
-    says: 'Operations, challenge: 409 unless the challenge is current',
+    title: 'Operations, challenge: 409 unless the challenge is current',
     send: 'POST /v1/operations/{operation}/challenge',
     body: { challenge_id: 'none', code: '000000' },
     status: 409,
     answer: CONFLICT('challenge_not_accepting_code'),
   },
   {
-    says: 'Operations, cancel: 200 Operation; terminal ones stay (OPS-5)',
+    title: 'Operations, cancel: 200 Operation; terminal ones stay (OPS-5)',
     send: 'POST /v1/operations/{operation}/cancel',
     status: 200,
     fields: fields.OPERATION,
     like: { status: 'succeeded', cancel_requested: false },
   },
   {
-    says: 'Operations, reconcile: 409 not_outcome_unknown',
+    title: 'Operations, reconcile: 409 not_outcome_unknown',
     send: 'POST /v1/operations/{operation}/reconcile',
     status: 409,
     answer: CONFLICT('not_outcome_unknown'),
   },
   {
-    says: 'Operations, submit: a login that waits for a code',
+    title: 'Operations, submit: a login that waits for a code',
     send: 'POST /v1/connections',
     body: person('sim-challenge-email'),
     status: 201,
     keep: { asked: 'id' },
   },
   {
-    says: 'Operations, submit: a login that waits for a code',
+    title: 'Operations, submit: a login that waits for a code',
     send: 'POST /v1/connections/{asked}/operations',
     headers: KEYED('login'),
     body: work('social.login'),
@@ -272,33 +272,33 @@ const operations: Row[] = [
 
 const waiting: Row[] = [
   {
-    says: 'Connections, disconnect: 409 connection_busy while a lease is held (CONN-5)',
+    title: 'Connections, disconnect: 409 connection_busy while a lease is held (CONN-5)',
     send: 'POST /v1/connections/{asked}/disconnect',
     status: 409,
     answer: CONFLICT('connection_busy'),
   },
   {
-    says: 'Connections, delete: 409 connection_busy',
+    title: 'Connections, delete: 409 connection_busy',
     send: 'DELETE /v1/connections/{asked}',
     status: 409,
     answer: CONFLICT('connection_busy'),
   },
   {
-    says: 'Operations, challenge: 409 for another challenge',
+    title: 'Operations, challenge: 409 for another challenge',
     send: 'POST /v1/operations/{login}/challenge',
     body: { challenge_id: '{nobody}', code: '000000' },
     status: 409,
     answer: CONFLICT('challenge_not_accepting_code'),
   },
   {
-    says: 'Operations, challenge: 202 {status:"accepted"}',
+    title: 'Operations, challenge: 202 {status:"accepted"}',
     send: 'POST /v1/operations/{login}/challenge',
     body: { challenge_id: '{challenge}', code: '000000' },
     status: 202,
     answer: { status: 'accepted' },
   },
   {
-    says: 'Operations, challenge: 409 once it is answered (OPS-10)',
+    title: 'Operations, challenge: 409 once it is answered (OPS-10)',
     send: 'POST /v1/operations/{login}/challenge',
     body: { challenge_id: '{challenge}', code: '000000' },
     status: 409,
@@ -308,7 +308,7 @@ const waiting: Row[] = [
 
 const compatibility: Row[] = [
   {
-    says: 'Compatibility, 200 {data:{result:{code, message}}}; the headers come back',
+    title: 'Compatibility, 200 {data:{result:{code, message}}}; the headers come back',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: KEYED('invite'),
     body: { hash_id: 'someone', message: 'Hello' },
@@ -318,7 +318,7 @@ const compatibility: Row[] = [
     carries: { 'idempotency-key': 'invite', 'x-operation-id': /^[0-9a-f-]{36}$/ },
   },
   {
-    says: 'Compatibility, return_original adds the raw answer',
+    title: 'Compatibility, return_original adds the raw answer',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: KEYED('invite with original'),
     body: { hash_id: 'someone-new', return_original: true },
@@ -326,7 +326,7 @@ const compatibility: Row[] = [
     like: { data: { result: {}, original: {} } },
   },
   {
-    says: 'Compatibility, return_original is a part of the request: another is a conflict',
+    title: 'Compatibility, return_original is a part of the request: another is a conflict',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: KEYED('invite'),
     body: { hash_id: 'someone', message: 'Hello', return_original: true },
@@ -334,7 +334,7 @@ const compatibility: Row[] = [
     like: { error: { code: 'idempotency_conflict' } },
   },
   {
-    says: 'Compatibility, without a key every call gets a new one; 202 for async',
+    title: 'Compatibility, without a key every call gets a new one; 202 for async',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: { Prefer: 'respond-async' },
     body: { hash_id: 'someone-else' },
@@ -343,7 +343,7 @@ const compatibility: Row[] = [
     carries: { 'idempotency-key': /./, 'x-operation-id': /./ },
   },
   {
-    says: 'Compatibility, skipped: 409 with the operation (COMPAT-1)',
+    title: 'Compatibility, skipped: 409 with the operation (COMPAT-1)',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     body: { hash_id: 'someone', message: 'again sim-skip-already_connected' },
     status: 409,
@@ -351,7 +351,7 @@ const compatibility: Row[] = [
     carries: { 'x-operation-id': /./ },
   },
   {
-    says: 'Compatibility, unknown outcome: 409 with error.details.operation_id',
+    title: 'Compatibility, unknown outcome: 409 with error.details.operation_id',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: KEYED('unknown'),
     body: { hash_id: 'sim-unknown' },
@@ -360,21 +360,21 @@ const compatibility: Row[] = [
     carries: { 'x-operation-id': /./ },
   },
   {
-    says: 'Compatibility, provider failure: 424',
+    title: 'Compatibility, provider failure: 424',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     body: { hash_id: 'sim-upstream-503' },
     status: 424,
     like: { error: { code: 'upstream_error', details: { upstream_status: 503 } } },
   },
   {
-    says: 'Compatibility, account not ready: 423; the account by its username',
+    title: 'Compatibility, account not ready: 423; the account by its username',
     send: 'POST /v1/accounts/SUE/linkedin/invite',
     body: { hash_id: 'someone' },
     status: 423,
     like: { error: { code: 'connection_not_ready' } },
   },
   {
-    says: 'Compatibility, key conflict: 409 in the envelope; the namespace is shared (OPS-9)',
+    title: 'Compatibility, key conflict: 409 in the envelope; the namespace is shared (OPS-9)',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     headers: KEYED('first'),
     body: { hash_id: 'someone' },
@@ -383,14 +383,14 @@ const compatibility: Row[] = [
     carries: { 'x-operation-id': undefined },
   },
   {
-    says: 'Compatibility, validation: 400 in the envelope',
+    title: 'Compatibility, validation: 400 in the envelope',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     body: { hash_id: 'some one' },
     status: 400,
     like: { error: { code: 'validation_error', details: { errors: [{ path: 'body.hash_id' }] } } },
   },
   {
-    says: 'Compatibility, 401 uses the envelope',
+    title: 'Compatibility, 401 uses the envelope',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     scopes: 'none',
     body: { hash_id: 'someone' },
@@ -398,7 +398,7 @@ const compatibility: Row[] = [
     like: { error: { code: 'unauthorized', details: {} } },
   },
   {
-    says: 'Compatibility, both scopes are checked before the account is looked up: 403',
+    title: 'Compatibility, both scopes are checked before the account is looked up: 403',
     send: 'POST /v1/accounts/nobody-here/linkedin/invite',
     scopes: ['operations:write'],
     body: { hash_id: 'someone' },
@@ -406,7 +406,7 @@ const compatibility: Row[] = [
     like: { error: { code: 'forbidden' } },
   },
   {
-    says: 'Compatibility, an unknown account: 404 in the envelope',
+    title: 'Compatibility, an unknown account: 404 in the envelope',
     send: 'POST /v1/accounts/nobody-here/linkedin/invite',
     body: { hash_id: 'someone' },
     status: 404,
@@ -416,7 +416,7 @@ const compatibility: Row[] = [
 
 const subscriptions: Row[] = [
   {
-    says: 'Subscriptions, create: 201 Subscription plus secret',
+    title: 'Subscriptions, create: 201 Subscription plus secret',
     send: 'POST /v1/connections/{ada}/subscriptions',
     body: { event_types: ['message_received'], callback_url: '{callback}', secret: '{secret}' },
     status: 201,
@@ -425,7 +425,7 @@ const subscriptions: Row[] = [
     keep: { subscription: 'id' },
   },
   {
-    says: 'Subscriptions, create: a secret is generated; on a connection that is not ready it is inactive (EVT-1)',
+    title: 'Subscriptions, create: a secret is generated; on a connection that is not ready it is inactive (EVT-1)',
     send: 'POST /v1/connections/{sue}/subscriptions',
     body: { event_types: ['message_sent', 'message_received'], callback_url: '{callback}' },
     status: 201,
@@ -434,28 +434,28 @@ const subscriptions: Row[] = [
     keep: { inactive: 'id' },
   },
   {
-    says: 'Subscriptions, list: 200 {subscriptions}, without secrets',
+    title: 'Subscriptions, list: 200 {subscriptions}, without secrets',
     send: 'GET /v1/connections/{ada}/subscriptions',
     status: 200,
     fields: ['subscriptions'],
     like: { subscriptions: [{ id: '{subscription}' }] },
   },
   {
-    says: 'Subscriptions, read: 200 Subscription plus delivery_counts',
+    title: 'Subscriptions, read: 200 Subscription plus delivery_counts',
     send: 'GET /v1/subscriptions/{subscription}',
     status: 200,
     fields: [...fields.SUBSCRIPTION, 'delivery_counts'],
     like: { delivery_counts: { pending: 0, sending: 0, delivered: 0, failed: 0, canceled: 0 } },
   },
   {
-    says: 'Subscriptions, PATCH: 409 connection_not_ready on activation',
+    title: 'Subscriptions, PATCH: 409 connection_not_ready on activation',
     send: 'PATCH /v1/subscriptions/{inactive}',
     body: { active: true },
     status: 409,
     answer: CONFLICT('connection_not_ready'),
   },
   {
-    says: 'Subscriptions, PATCH: 200 Subscription',
+    title: 'Subscriptions, PATCH: 200 Subscription',
     send: 'PATCH /v1/subscriptions/{subscription}',
     body: { active: false },
     status: 200,
@@ -463,7 +463,7 @@ const subscriptions: Row[] = [
     like: { active: false },
   },
   {
-    says: 'Subscriptions, PATCH: active again',
+    title: 'Subscriptions, PATCH: active again',
     send: 'PATCH /v1/subscriptions/{subscription}',
     body: { active: true },
     status: 200,
@@ -471,20 +471,20 @@ const subscriptions: Row[] = [
   },
   ...[{}, { active: null }, { active: 'true' }, { active: true, secret: 'x' }].map(
     (body): Row => ({
-      says: `Subscriptions, PATCH: exactly {active:true} or {active:false}, not ${JSON.stringify(body)}`,
+      title: `Subscriptions, PATCH: exactly {active:true} or {active:false}, not ${JSON.stringify(body)}`,
       send: 'PATCH /v1/subscriptions/{subscription}',
       body,
       status: 400,
     }),
   ),
   {
-    says: 'Subscriptions, rotate secret (EVT-12)',
+    title: 'Subscriptions, rotate secret (EVT-12)',
     send: 'POST /v1/subscriptions/{inactive}/rotate-secret',
     status: 200,
     fields: ['secret', 'previous_valid_until'],
   },
   {
-    says: 'Listener, of a simulated connection (CONN-3)',
+    title: 'Listener, of a simulated connection (CONN-3)',
     send: 'GET /v1/connections/{ada}/listener',
     status: 200,
     fields: fields.LISTENER,
@@ -496,14 +496,14 @@ const subscriptions: Row[] = [
     },
   },
   {
-    says: 'Listener, of a connection that is not ready (EVT-9)',
+    title: 'Listener, of a connection that is not ready (EVT-9)',
     send: 'GET /v1/connections/{sue}/listener',
     status: 200,
     fields: fields.LISTENER,
     like: { stream_status: 'stopped', connection_health: 'needs_login', gaps: [] },
   },
   {
-    says: 'Events, simulated: 201 with the event (EVT-11)',
+    title: 'Events, simulated: 201 with the event (EVT-11)',
     send: 'POST /v1/connections/{ada}/simulated-events',
     body: { type: 'message_received', data: { message_body: 'Hello' } },
     status: 201,
@@ -512,34 +512,34 @@ const subscriptions: Row[] = [
     keep: { event: 'id' },
   },
   {
-    says: 'Events, simulated: 409 not_simulated on a real connection',
+    title: 'Events, simulated: 409 not_simulated on a real connection',
     send: 'POST /v1/connections/{sue}/simulated-events',
     body: { type: 'message_received', data: {} },
     status: 409,
     answer: CONFLICT('not_simulated'),
   },
   {
-    says: 'Events, list: newest first, next_offset null at the end',
+    title: 'Events, list: newest first, next_offset null at the end',
     send: 'GET /v1/connections/{ada}/events',
     status: 200,
     fields: ['next_offset', 'events'],
     like: { next_offset: null, events: [{ id: '{event}' }] },
   },
   {
-    says: 'Events, read: 200 Event detail',
+    title: 'Events, read: 200 Event detail',
     send: 'GET /v1/events/{event}',
     status: 200,
     fields: fields.EVENT,
   },
   {
-    says: 'Deliveries, list: 200 {next_offset, deliveries}',
+    title: 'Deliveries, list: 200 {next_offset, deliveries}',
     send: 'GET /v1/subscriptions/{subscription}/deliveries?offset=0',
     status: 200,
     fields: ['next_offset', 'deliveries'],
     like: { next_offset: null, deliveries: [{ event_id: '{event}' }] },
   },
   {
-    says: 'Deliveries, list: an optional status',
+    title: 'Deliveries, list: an optional status',
     send: 'GET /v1/subscriptions/{subscription}/deliveries?status=failed',
     status: 200,
     answer: { next_offset: null, deliveries: [] },
@@ -548,34 +548,34 @@ const subscriptions: Row[] = [
 
 const deliveries: Row[] = [
   {
-    says: 'Deliveries, read: 200 Delivery plus attempts',
+    title: 'Deliveries, read: 200 Delivery plus attempts',
     send: 'GET /v1/deliveries/{failed}',
     status: 200,
     fields: [...fields.DELIVERY, 'attempts'],
     like: { status: 'failed', replay_count: 0, attempts: [] },
   },
   {
-    says: 'Deliveries, replay: 409 with a reason when it is not failed (EVT-5)',
+    title: 'Deliveries, replay: 409 with a reason when it is not failed (EVT-5)',
     send: 'POST /v1/deliveries/{delivered}/replay',
     status: 409,
     answer: CONFLICT('delivery_not_failed'),
   },
   {
-    says: 'Deliveries, replay: 202 Delivery in its new queued state, the same id',
+    title: 'Deliveries, replay: 202 Delivery in its new queued state, the same id',
     send: 'POST /v1/deliveries/{failed}/replay',
     status: 202,
     fields: fields.DELIVERY,
     like: { id: '{failed}', replay_count: 1 },
   },
   {
-    says: 'Deliveries, bulk replay: 202 {replayed} (EVT-13)',
+    title: 'Deliveries, bulk replay: 202 {replayed} (EVT-13)',
     send: 'POST /v1/subscriptions/{subscription}/replay-failed',
     body: { since: '2020-01-01T00:00:00.000Z' },
     status: 202,
     answer: { replayed: 1 },
   },
   {
-    says: 'Deliveries, bulk replay: 409 subscription_inactive',
+    title: 'Deliveries, bulk replay: 409 subscription_inactive',
     send: 'POST /v1/subscriptions/{inactive}/replay-failed',
     body: { since: '2020-01-01T00:00:00Z' },
     status: 409,
@@ -587,37 +587,37 @@ const deliveries: Row[] = [
 function refusals([send, scopes]: (typeof ROUTES)[number]): Row[] {
   const [method, path] = send.split(' ') as [string, string];
   const rows: Row[] = [
-    { says: 'Authentication 6, no credentials', send, scopes: 'none', status: 401 },
+    { title: 'Authentication 6, no credentials', send, scopes: 'none', status: 401 },
     ...scopes.map(
       (missing): Row => ({
-        says: `Authentication 6, without ${missing}`,
+        title: `Authentication 6, without ${missing}`,
         send,
         scopes: SCOPES.filter((scope) => scope !== missing),
         status: 403,
       }),
     ),
-    { says: 'HTTP-9, wrong method', send: `PUT ${path}`, status: 405, carries: { allow: new RegExp(method) } },
-    { says: 'HTTP-9, trailing slash', send: `${method} ${path}/`, status: 404 },
+    { title: 'HTTP-9, wrong method', send: `PUT ${path}`, status: 405, carries: { allow: new RegExp(method) } },
+    { title: 'HTTP-9, trailing slash', send: `${method} ${path}/`, status: 404 },
   ];
   const inPath = /\{\w+\}/;
   if (inPath.test(path)) {
-    rows.push({ says: 'Errors 1, unknown id', send: send.replace(inPath, '{nobody}'), status: 404 });
-    rows.push({ says: 'HTTP-8, malformed id', send: send.replace(inPath, 'not-an-id'), status: 404 });
+    rows.push({ title: 'Errors 1, unknown id', send: send.replace(inPath, '{nobody}'), status: 404 });
+    rows.push({ title: 'HTTP-8, malformed id', send: send.replace(inPath, 'not-an-id'), status: 404 });
   }
-  if (!path.includes('?')) rows.push({ says: 'HTTP-6, unknown query', send: `${send}?x=1`, body: {}, status: 400 });
-  rows.push({ says: 'HTTP-6 and HTTP-7, unknown keys', send, body: { surprise: 1 }, status: 400 });
-  rows.push({ says: 'HTTP-4, invalid JSON', send, body: '{"a":', status: 400 });
+  if (!path.includes('?')) rows.push({ title: 'HTTP-6, unknown query', send: `${send}?x=1`, body: {}, status: 400 });
+  rows.push({ title: 'HTTP-6 and HTTP-7, unknown keys', send, body: { surprise: 1 }, status: 400 });
+  rows.push({ title: 'HTTP-4, invalid JSON', send, body: '{"a":', status: 400 });
   return rows.filter((row) => !row.send.startsWith('GET') || row.body === undefined);
 }
 
-async function challenged(on: Stage): Promise<void> {
+async function challenged(on: TableFixture): Promise<void> {
   const login = await on.service.client.settled(on.names.login);
   on.names.challenge = login.challenge?.id ?? '';
 }
 
-t.test('every route answers what its row of the specification says', async (t) => {
+t.test('every route answers what its row of the contract promises', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const on = await stage(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
   Object.assign(on.names, { callback: callbacks.url, secret: callbacks.secret });
   await t.test('Service', (t) => hold(t, on, service));
   await t.test('Connections', (t) => hold(t, on, connections));
@@ -634,7 +634,7 @@ t.test('every route answers what its row of the specification says', async (t) =
   const { body } = await on.call({ send: 'GET /v1/operations/{operation}' });
   const [attempt] = body.attempts as object[];
   const [entry] = body.timeline as { at: string }[];
-  t.strictSame(Object.keys(attempt ?? {}), fields.ATTEMPT, 'an attempt has the fields of the specification');
+  t.strictSame(Object.keys(attempt ?? {}), fields.ATTEMPT, 'an attempt has the fields of the contract');
   t.strictSame(Object.keys(entry ?? {}), fields.TIMELINE, 'so has an entry of the timeline');
   for (const at of [body.created_at, body.updated_at, entry?.at]) t.match(at, fields.TIMESTAMP);
   const { body: connection } = await on.call({ send: 'GET /v1/connections/{sue}' });

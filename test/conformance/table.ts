@@ -2,16 +2,16 @@ import type { Test } from 'tap';
 import { request } from 'undici';
 import type { Scope } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { createKey } from '../../storage/workspaces/workspaces.js';
-import { type RunningService, type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import { createKey } from '../../storage/workspaces/keys.js';
+import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
 /**
- * The specification's tables as data. A row says in words which row of which table it is, what is sent, and what comes
+ * The contract's tables as data. A row names the row of the table that it holds, what is sent, and what comes
  * back; rows run in order on one running service and may name what an earlier row created as `{name}`.
  */
 export interface Row {
-  /** The row of the specification or the decision that is held here. */
-  says: string;
+  /** The row of the contract, or the decision, that is held here. */
+  title: string;
   /** `POST /v1/connections/{ada}/operations` */
   send: string;
   /** Sent as JSON, unless it is text or bytes already. */
@@ -32,8 +32,8 @@ export interface Row {
   keep?: Record<string, string>;
 }
 
-export interface Stage {
-  ground: ServiceGround;
+export interface TableFixture {
+  fixture: ServiceFixture;
   service: RunningService;
   db: Database;
   names: Record<string, string>;
@@ -49,20 +49,20 @@ export interface TableAnswer {
 }
 
 /** A running service with a database of its own, and what is needed to hold rows against it. */
-export async function stage(t: Test, env: Record<string, string> = {}): Promise<Stage> {
-  const ground = await serviceGround(t, env);
-  const service = await startService(t, ground);
+export async function tableFixture(t: Test, env: Record<string, string> = {}): Promise<TableFixture> {
+  const fixture = await serviceFixture(t, env);
+  const service = await startService(t, fixture);
   const names: Record<string, string> = { nobody: '01900000-0000-7000-8000-000000000000' };
   const keys = new Map<string, Promise<string>>();
   const key = (scopes: readonly Scope[]) => {
     const wanted = [...scopes].sort().join();
-    const made = keys.get(wanted) ?? newKey(ground, scopes);
+    const made = keys.get(wanted) ?? newKey(fixture, scopes);
     keys.set(wanted, made);
     return made;
   };
-  const call: Stage['call'] = async ({ send, body, headers = {}, scopes }) => {
+  const call: TableFixture['call'] = async ({ send, body, headers = {}, scopes }) => {
     const [method, path] = filled(names, send).split(' ') as [string, string];
-    const bearer = scopes === 'none' ? undefined : scopes ? await key(scopes) : ground.key;
+    const bearer = scopes === 'none' ? undefined : scopes ? await key(scopes) : fixture.key;
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const payload = body === undefined ? undefined : raw ? body : filled(names, JSON.stringify(body));
     const answer = await request(service.url + path, {
@@ -77,10 +77,10 @@ export async function stage(t: Test, env: Record<string, string> = {}): Promise<
     const text = await answer.body.text();
     return { status: answer.statusCode, headers: answer.headers, text, body: text === '' ? {} : JSON.parse(text) };
   };
-  return { ground, service, db: ground.db, names, key, call };
+  return { fixture, service, db: fixture.db, names, key, call };
 }
 
-async function newKey({ db, workspaceId }: ServiceGround, scopes: readonly Scope[]): Promise<string> {
+async function newKey({ db, workspaceId }: ServiceFixture, scopes: readonly Scope[]): Promise<string> {
   const created = await createKey(db, { workspaceId, name: 'some scopes', scopes: [...scopes], expiresAt: null });
   if (!created) throw new Error('no key');
   return created.key;
@@ -91,22 +91,22 @@ function filled(names: Record<string, string>, text: string): string {
 }
 
 /** Holds each row against the service, in order. */
-export async function hold(t: Test, on: Stage, rows: readonly Row[]): Promise<void> {
+export async function hold(t: Test, on: TableFixture, rows: readonly Row[]): Promise<void> {
   for (const row of rows) {
     const answer = await on.call(row);
-    const said = `${row.says}: ${row.send}`;
+    const what = `${row.title}: ${row.send}`;
     const instead = answer.status === row.status ? '' : `, not ${answer.text.slice(0, 300)}`;
-    t.equal(answer.status, row.status, `${said} is ${row.status}${instead}`);
-    if (row.fields) t.strictSame(Object.keys(answer.body).sort(), [...row.fields].sort(), `${said} has these fields`);
+    t.equal(answer.status, row.status, `${what} is ${row.status}${instead}`);
+    if (row.fields) t.strictSame(Object.keys(answer.body).sort(), [...row.fields].sort(), `${what} has these fields`);
     if (row.answer !== undefined) {
       const wanted = row.answer === null ? '' : filled(on.names, JSON.stringify(row.answer));
-      t.strictSame(answer.text === '' ? '' : answer.body, wanted === '' ? '' : JSON.parse(wanted), `${said} is exact`);
+      t.strictSame(answer.text === '' ? '' : answer.body, wanted === '' ? '' : JSON.parse(wanted), `${what} is exact`);
     }
-    if (row.like) t.match(answer.body, JSON.parse(filled(on.names, JSON.stringify(row.like))), said);
+    if (row.like) t.match(answer.body, JSON.parse(filled(on.names, JSON.stringify(row.like))), what);
     for (const [name, value] of Object.entries(row.carries ?? {})) {
-      if (value === undefined) t.equal(answer.headers[name], undefined, `${said} has no ${name}`);
-      else if (typeof value === 'string') t.equal(answer.headers[name], filled(on.names, value), `${said} has ${name}`);
-      else t.match(answer.headers[name], value, `${said} has ${name}`);
+      if (value === undefined) t.equal(answer.headers[name], undefined, `${what} has no ${name}`);
+      else if (typeof value === 'string') t.equal(answer.headers[name], filled(on.names, value), `${what} has ${name}`);
+      else t.match(answer.headers[name], value, `${what} has ${name}`);
     }
     for (const [name, field] of Object.entries(row.keep ?? {})) on.names[name] = String(answer.body[field]);
   }

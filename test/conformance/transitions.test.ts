@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap';
-import { queueName } from '../../storage/postgres/jobs.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, type Operation } from '../fixture/client.js';
+import { eventually } from '../fixture/eventually.js';
+import { insertLaterJob } from '../fixture/jobs.js';
 import { insertDeliveries } from '../server/rows.js';
-import { type Stage, stage } from './table.js';
+import { type TableFixture, tableFixture } from './table.js';
 
 /** The tables of "States and transitions", row by row, and the transitions that OPS-1 adds. */
 
@@ -12,9 +13,12 @@ const steps = (operation: Operation) => operation.timeline.map(({ from, to }) =>
 const read = async (client: Client, id: unknown) =>
   (await client.send('GET', `/v1/operations/${id}`)).body as unknown as Operation;
 
-async function until(check: () => Promise<boolean>): Promise<void> {
-  while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
+const running = (client: Client, id: unknown) =>
+  eventually(
+    'the operation runs',
+    () => read(client, id),
+    ({ status }) => status === 'running',
+  );
 
 /** How an operation of each kind runs to its end: what is submitted, what it goes through, how its attempt ends. */
 const ENDS: [row: string, input: string, through: string[], attempt: string[], also: object][] = [
@@ -24,7 +28,7 @@ const ENDS: [row: string, input: string, through: string[], attempt: string[], a
 ];
 
 t.test('Operation status', async (t) => {
-  const on = await stage(t, { BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
   const { client } = on.service;
   const ada = await client.connect(person('ada'));
   const profile = (id: string) => client.submit(ada, 'social.profile.get', { profile_id: id });
@@ -50,18 +54,18 @@ t.test('Operation status', async (t) => {
     }
   });
   await t.test('queued, cancel request → canceled; running, cancel request → cancel_requested', async (t) => {
-    const running = await profile('sim-delay-60000');
+    const slow = await profile('sim-delay-60000');
     const queued = await profile('behind');
-    await until(async () => (await read(client, running.body.id)).status === 'running');
+    await running(client, slow.body.id);
     const canceled = await client.send('POST', `/v1/operations/${queued.body.id}/cancel`);
     t.match(canceled.body, { status: 'canceled', attempts: [] });
     t.strictSame(steps(canceled.body as unknown as Operation), [
       [null, 'queued'],
       ['queued', 'canceled'],
     ]);
-    const asked = await client.send('POST', `/v1/operations/${running.body.id}/cancel`);
+    const asked = await client.send('POST', `/v1/operations/${slow.body.id}/cancel`);
     t.equal(asked.body.cancel_requested, true);
-    const done = await client.settled(running.body.id);
+    const done = await client.settled(slow.body.id);
     t.match(done, { status: 'canceled', cancel_requested: true, attempts: [{ status: 'abandoned' }] });
   });
   await t.test('waiting_user, cancel request → unchanged with cancel_requested; the worker ends it', async (t) => {
@@ -107,7 +111,7 @@ t.test('Operation status', async (t) => {
     const reconciled = await client.send('POST', `/v1/operations/${unknown.id}/reconcile`);
     t.match(reconciled, { status: 200, body: { status: 'outcome_unknown' } });
     const slow = await profile('sim-delay-60000');
-    await until(async () => (await read(client, slow.body.id)).status === 'running');
+    await running(client, slow.body.id);
     const busy = await client.send('POST', `/v1/operations/${unknown.id}/reconcile`);
     t.strictSame([busy.status, busy.body], [409, { code: 'connection_busy' }]);
     await client.send('POST', `/v1/operations/${slow.body.id}/cancel`);
@@ -123,18 +127,14 @@ t.test('Operation status', async (t) => {
       [ada],
     );
     const { id = '', partition = 0 } = waiting ?? {};
-    await on.db.query(
-      'testLaterJob',
-      `insert into pgboss.job_common (id, name, start_after) values ($1, $2, now() + interval '1 hour')`,
-      [id, queueName('operation', partition)],
-    );
+    await insertLaterJob(on.db, 'operation', partition, id);
     t.equal((await client.send('POST', `/v1/connections/${ada}/disconnect`)).status, 200);
     t.match(await read(client, id), { status: 'canceled', timeline: [{ from: 'queued', to: 'canceled' }] });
   });
 });
 
 t.test('Connection health', async (t) => {
-  const on = await stage(t);
+  const on = await tableFixture(t);
   const { client, sandboxUrl } = on.service;
   const connection = await client.connect({ provider: 'social', username: 'iris', password: 'sandbox', region: 'US' });
   const shown = async () => (await client.send('GET', `/v1/connections/${connection}`)).body;
@@ -193,9 +193,11 @@ t.test('Connection health', async (t) => {
 });
 
 /** A simulated connection with a subscription whose receiver accepts or refuses. */
-async function subscribed(t: Test): Promise<{ on: Stage; callbacks: Awaited<ReturnType<typeof receiveCallbacks>> }> {
+async function subscribed(
+  t: Test,
+): Promise<{ on: TableFixture; callbacks: Awaited<ReturnType<typeof receiveCallbacks>> }> {
   const callbacks = await receiveCallbacks(t);
-  const on = await stage(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
   const { client } = on.service;
   on.names.ada = await client.connect(person('ada'));
   const created = await client.send('POST', `/v1/connections/${on.names.ada}/subscriptions`, {
@@ -207,13 +209,21 @@ async function subscribed(t: Test): Promise<{ on: Stage; callbacks: Awaited<Retu
   return { on, callbacks };
 }
 
-const event = (on: Stage) =>
+const event = (on: TableFixture) =>
   on.call({ send: 'POST /v1/connections/{ada}/simulated-events', body: { type: 'message_received', data: {} } });
 
-async function deliveries(on: Stage): Promise<Record<string, unknown>[]> {
+async function deliveries(on: TableFixture): Promise<Record<string, unknown>[]> {
   const { body } = await on.call({ send: 'GET /v1/subscriptions/{subscription}/deliveries' });
   return body.deliveries as Record<string, unknown>[];
 }
+
+/** Resolves once the newest delivery has these fields. */
+const newest = (on: TableFixture, wanted: { status: string; attempt_count?: number }) =>
+  eventually(
+    `the newest delivery is ${JSON.stringify(wanted)}`,
+    async () => (await deliveries(on))[0],
+    (one) => Object.entries(wanted).every(([field, value]) => one?.[field] === value),
+  );
 
 t.test('Subscription', async (t) => {
   const { on } = await subscribed(t);
@@ -245,7 +255,7 @@ t.test('Delivery', async (t) => {
   const { on, callbacks } = await subscribed(t);
   await event(on);
   await callbacks.next((one) => one.verified);
-  await until(async () => (await deliveries(on))[0]?.status === 'delivered');
+  await newest(on, { status: 'delivered' });
   const [accepted] = await deliveries(on);
   const detail = await on.call({ send: `GET /v1/deliveries/${accepted?.id}` });
   t.match(
@@ -257,8 +267,7 @@ t.test('Delivery', async (t) => {
 
   callbacks.refuse(true);
   await event(on);
-  await until(async () => (await deliveries(on))[0]?.attempt_count === 1);
-  await until(async () => (await deliveries(on))[0]?.status === 'pending');
+  await newest(on, { status: 'pending', attempt_count: 1 });
   const [refused] = await deliveries(on);
   const first = (await on.call({ send: `GET /v1/deliveries/${refused?.id}` })).body;
   const [attempt] = first.attempts as { completed_at: string; status_code: number; outcome: string }[];
@@ -270,7 +279,7 @@ t.test('Delivery', async (t) => {
   );
   t.ok(waits > 0 && waits < 2_000, `the first wait is one second, it was ${waits} ms`);
   callbacks.refuse(false);
-  await until(async () => (await deliveries(on))[0]?.status === 'delivered');
+  await newest(on, { status: 'delivered' });
   const retried = (await on.call({ send: `GET /v1/deliveries/${refused?.id}` })).body;
   t.match(retried, { attempt_count: 2, attempts: [{ sequence: 1 }, { sequence: 2, outcome: 'delivered' }] });
 
@@ -281,6 +290,6 @@ t.test('Delivery', async (t) => {
     { status: 202, body: { status: 'pending', replay_count: 1 } },
     'failed, replay request → queued again',
   );
-  await until(async () => (await deliveries(on))[0]?.status === 'delivered');
+  await newest(on, { status: 'delivered' });
   t.equal((await deliveries(on))[0]?.id, stored.deliveries[0], 'the same delivery');
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { OPERATION_ERRORS } from '../../storage/model/errors.js';
-import { stage } from './table.js';
+import { tableFixture } from './table.js';
 
 /** The table "Simulated triggers": what each word does, wherever in an input or in the actor's id it stands. */
 
@@ -23,8 +23,8 @@ const ROWS: [trigger: string, ends: Record<string, unknown>][] = [
   ['sim-nothing', { status: 'succeeded' }],
 ];
 
-t.test('each trigger ends a message as its row says', async (t) => {
-  const { service } = await stage(t, { BROWSER_PATH: '/bin/false' });
+t.test('each trigger ends a message as its row promises', async (t) => {
+  const { service } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
   const { client } = service;
   const ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   for (const [body, ends] of ROWS) {
@@ -37,7 +37,7 @@ t.test('each trigger ends a message as its row says', async (t) => {
 });
 
 t.test('a trigger in the actor steers every operation of the connection', async (t) => {
-  const { service } = await stage(t, { BROWSER_PATH: '/bin/false' });
+  const { service } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
   const { client } = service;
   const failing = await client.connect({
     provider: 'simulated',

@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
 import type { Database } from '../../storage/postgres/database.js';
-import { type RunningService, serviceGround, startService } from '../fixture/service.js';
+import { eventually } from '../fixture/eventually.js';
+import { type RunningService, serviceFixture, startService } from '../fixture/service.js';
 import { insertDeliveries } from '../server/rows.js';
 
 /** How many inputs of each property: a modest number in the suite, more with FUZZ_RUNS. FUZZ_SEED repeats a run. */
@@ -36,15 +37,17 @@ const TABLES = [
   ...['event', 'delivery', 'delivery_attempt'],
 ];
 const ANSWER_ms = 20_000;
+/** Within this all that a property submitted has ended. */
+const ENDED_ms = 120_000;
 
 export async function fuzzed(t: Test): Promise<Fuzzed> {
-  const ground = await serviceGround(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'error' });
-  const service = await startService(t, ground);
+  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'error' });
+  const service = await startService(t, fixture);
   const { client } = service;
   const connection = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   const spare = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'spare' } });
   const operation = (await client.run(connection, 'social.identity.get')).id;
-  const [row] = await ground.db.query<{ id: string }>(
+  const [row] = await fixture.db.query<{ id: string }>(
     'testSubscription',
     `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
      select gen_random_uuid(), workspace_id, id, partition, '{message_sent}', 'https://198.51.100.1/', false, '\\x00'
@@ -52,12 +55,12 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
     [connection],
   );
   const subscription = row?.id ?? '';
-  const stored = await insertDeliveries(ground.db, subscription, ['delivered']);
+  const stored = await insertDeliveries(fixture.db, subscription, ['delivered']);
   const agent = new Agent({ headersTimeout: ANSWER_ms, bodyTimeout: ANSWER_ms });
   t.teardown(() => agent.close());
   return {
     service,
-    db: ground.db,
+    db: fixture.db,
     ids: {
       connection,
       spare,
@@ -70,7 +73,7 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
       const answer = await request(service.url + path, {
         method: method as 'GET',
         dispatcher: agent,
-        headers: { authorization: `Bearer ${ground.key}`, ...headers },
+        headers: { authorization: `Bearer ${fixture.key}`, ...headers },
         ...(body && { body }),
       });
       return { status: answer.statusCode, text: await answer.body.text() };
@@ -94,11 +97,15 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
     },
     async rows() {
       const live = `select id from operation where status in ('queued', 'running') limit 1`;
-      while ((await ground.db.query('testLive', live)).length > 0)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await eventually(
+        'every accepted operation has ended',
+        () => fixture.db.query('testLive', live),
+        (rows) => rows.length === 0,
+        ENDED_ms,
+      );
       const counts: Record<string, number> = {};
       for (const table of TABLES) {
-        const [count] = await ground.db.query<{ n: number }>(
+        const [count] = await fixture.db.query<{ n: number }>(
           `testRows_${table}`,
           `select count(*)::int as n from ${table}`,
         );

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { eventually } from '../fixture/eventually.js';
 import { control, ledgerOf, startedNetwork } from './fixture.js';
 import { type ConversationRow, signedIn, Visitor } from './visitor.js';
 
@@ -68,7 +69,11 @@ t.test('faults', async (t) => {
     const asked = { method: 'POST', body, headers, signal: leaving.signal } as const;
     const answer = visitor.send('/api/messages', asked);
     const refused = t.rejects(answer, { name: 'AbortError' });
-    while ((await control<{ faults: unknown[] }>(network, 'GET', '/faults')).faults.length > 0);
+    await eventually(
+      'the fault has met its request',
+      () => control<{ faults: unknown[] }>(network, 'GET', '/faults'),
+      ({ faults }) => faults.length === 0,
+    );
     leaving.abort();
     await refused;
     t.equal(await sent('hang'), 0);

@@ -10,7 +10,7 @@ t.test('the event stream', async (t) => {
   const steer = (account: string, action: string, more: object = {}) =>
     control<Emitted>(network, 'POST', '/stream', { account, action, ...more });
 
-  t.test('it greets, keeps giving signs of life and tells what happens', async (t) => {
+  t.test('it greets, keeps giving signs of life and sends what happens', async (t) => {
     const visitor = await signedIn(t, network, 'listener.one');
     const stream = await listening(t, visitor);
     t.equal((await stream.next()).event, 'connected');
@@ -84,10 +84,9 @@ t.test('the event stream', async (t) => {
   });
 });
 
-/** The data of the next frame that tells of an activity. */
+/** The data of the next activity; what comes before it on the stream is skipped. */
 async function activity(stream: { next(): Promise<Frame> }): Promise<Frame['data']> {
-  for (;;) {
-    const frame = await stream.next();
-    if (frame.event === 'activity') return frame.data;
-  }
+  let frame = await stream.next();
+  while (frame.event !== 'activity') frame = await stream.next();
+  return frame.data;
 }

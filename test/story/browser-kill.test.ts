@@ -1,7 +1,7 @@
 import t from 'tap';
 import { control, faultsSpent, ledger } from '../fixture/client.js';
 import { browsersBelow } from '../fixture/processes.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 
 /** One capability a family, to be caught in the middle. */
 const READS: [family: string, capability: string, input: object][] = [
@@ -13,7 +13,7 @@ const READS: [family: string, capability: string, input: object][] = [
 ];
 
 t.test('a browser killed in the middle of an operation', async (t) => {
-  const { client, sandboxUrl, process: service } = await startService(t, await serviceGround(t));
+  const { client, sandboxUrl, process: service } = await startService(t, await serviceFixture(t));
   const connect = async (username: string) => {
     const id = await client.connect({ provider: 'social', username, password: 'sandbox', region: 'us' });
     t.match(await client.run(id, 'social.login'), { status: 'succeeded' });

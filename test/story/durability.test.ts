@@ -1,7 +1,8 @@
 import t from 'tap';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, ledger, type Operation } from '../fixture/client.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { eventually } from '../fixture/eventually.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 
 const social = (username: string, region: string) => ({ provider: 'social', username, password: 'sandbox', region });
 
@@ -12,20 +13,14 @@ async function loggedIn(client: Client, username: string, region: string): Promi
   return connection;
 }
 
-async function until(check: () => Promise<boolean>): Promise<void> {
-  while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
-
 const read = async (client: Client, id: unknown) =>
   (await client.send('GET', `/v1/operations/${id}`)).body as unknown as Operation;
-
-const phase = async (client: Client, id: unknown) => (await read(client, id)).attempts.at(-1)?.phase;
 
 for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
   t.test(`everything accepted ends after ${ending} and a new start`, async (t) => {
     const callbacks = await receiveCallbacks(t);
-    const ground = await serviceGround(t, { ...callbacks.env, SANDBOX_CONTROL_PORT: '0' });
-    const before = await startService(t, ground);
+    const fixture = await serviceFixture(t, { ...callbacks.env, SANDBOX_CONTROL_PORT: '0' });
+    const before = await startService(t, fixture);
     const { client, sandboxUrl } = before;
     const [writer, reader] = [await loggedIn(client, 'writer', 'US'), await loggedIn(client, 'reader', 'FR')];
     const asked = await client.connect(social('asked+email', 'GB'));
@@ -40,8 +35,16 @@ for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
     const hanging = await client.submit(writer, 'social.message.send', message('never answered'));
     const queued = await client.submit(writer, 'social.message.send', message('after the restart'));
     const reading = await client.submit(reader, 'social.people.search', { keywords: 'engineer', count: 1 });
-    await until(async () => (await phase(client, hanging.body.id)) === 'dispatching');
-    await until(async () => (await read(client, reading.body.id)).status === 'running');
+    await eventually(
+      'the send is at the boundary',
+      () => read(client, hanging.body.id),
+      ({ attempts }) => attempts.at(-1)?.phase === 'dispatching',
+    );
+    await eventually(
+      'the search runs',
+      () => read(client, reading.body.id),
+      ({ status }) => status === 'running',
+    );
 
     const subscribed = await client.send('POST', `/v1/connections/${writer}/subscriptions`, {
       event_types: ['message_received'],
@@ -50,8 +53,10 @@ for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
     });
     t.equal(subscribed.status, 201);
     callbacks.refuse(true);
-    await until(
-      async () => (await client.send('GET', `/v1/connections/${writer}/listener`)).body.stream_status === 'connected',
+    await eventually(
+      'the event stream is connected',
+      () => client.send('GET', `/v1/connections/${writer}/listener`),
+      ({ body }) => body.stream_status === 'connected',
     );
     await control(sandboxUrl, 'POST', '/stream', { account: 'writer', action: 'emit', type: 'message_received' });
     await callbacks.attempted();
@@ -60,7 +65,7 @@ for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
     else await before.kill();
     callbacks.refuse(false);
 
-    const after = await startService(t, ground);
+    const after = await startService(t, fixture);
     const settled = (answer: { body: { id?: unknown } }) => after.client.settled(answer.body.id);
     t.match(await settled(hanging), { status: 'outcome_unknown', attempts: [{ status: 'outcome_unknown' }] });
     t.match(await settled(queued), { status: 'succeeded' }, 'what was queued is done');
@@ -81,7 +86,7 @@ for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
 }
 
 t.test('a write whose answer was lost is unknown, whether it was committed or not', async (t) => {
-  const { client, sandboxUrl } = await startService(t, await serviceGround(t));
+  const { client, sandboxUrl } = await startService(t, await serviceFixture(t));
   const connection = await loggedIn(client, 'unlucky', 'DE');
   const [person] = (await client.run(connection, 'social.people.search', { keywords: 'engineer', count: 1 })).result
     .people as { hash_id: string }[];

@@ -1,6 +1,6 @@
 import { iso, type Row } from '../fixture/social.js';
 
-/** Rows of the network as the API has to show them, written down from the specification. */
+/** Rows of the network as the API has to show them, written down from the contract. */
 
 /** Degrees of distance. */
 export const STEPS: Record<string, number> = { SELF: 0, F: 1, S: 2, O: 3 };

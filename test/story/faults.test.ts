@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { type Client, control, ledger, type Operation } from '../fixture/client.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 import { type Row, visitorOf } from '../fixture/social.js';
 
 /** One capability under every fault; each on a connection of its own, all at once. */
@@ -56,13 +56,13 @@ const CASES: Case[] = [
 ];
 
 t.test('every capability under every fault of the network', async (t) => {
-  const ground = await serviceGround(t);
-  const { client, sandboxUrl } = await startService(t, ground);
+  const fixture = await serviceFixture(t);
+  const { client, sandboxUrl } = await startService(t, fixture);
   await Promise.all(
     CASES.map(async (one) => {
       const username = one.capability;
       const connection = await client.connect({ provider: 'social', username, password: 'sandbox', region: 'us' });
-      const visitor = await visitorOf(t, ground, username);
+      const visitor = await visitorOf(t, fixture, username);
       const [thread] = (await visitor.list<Row>('/api/conversations?count=1')).data;
       const people = {
         known: { ...(thread?.participants as Row[] | undefined)?.[0], conversation: thread?.id },

@@ -6,8 +6,8 @@ import {
   mixedWork,
   proxyViolations,
   signInFleet,
-} from '../../bench/fleet.js';
-import { serviceGround, startService } from '../fixture/service.js';
+} from '../../bench/fleet/work.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 
 const ACCOUNTS = 40;
 const CONTEXTS = 24;
@@ -16,8 +16,8 @@ const MIXED_MS = 5_000;
 const SWEEP_MS = 30_000;
 
 t.test('forty accounts in four regions at once keep to their own session and region', async (t) => {
-  const ground = await serviceGround(t, { BROWSER_CONTEXTS: String(CONTEXTS), BROWSER_THREADS: '1' });
-  const { client, sandboxUrl, metricsUrl } = await startService(t, ground);
+  const fixture = await serviceFixture(t, { BROWSER_CONTEXTS: String(CONTEXTS), BROWSER_THREADS: '1' });
+  const { client, sandboxUrl, metricsUrl } = await startService(t, fixture);
   const fleet = await signInFleet(client, ACCOUNTS);
   t.equal(new Set(fleet.map(({ actorId }) => actorId)).size, ACCOUNTS, 'as many identities as accounts');
 

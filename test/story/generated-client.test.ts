@@ -5,7 +5,7 @@ import openapiTypes, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import ts from 'typescript';
 import { receiveCallbacks } from '../fixture/callbacks.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 import type { Document } from '../server/openapi/openapi-schemas.js';
 import { documentedFetch } from './generated-client/documented.js';
 
@@ -20,8 +20,8 @@ interface CustomerCode {
 
 t.test('a client generated from the reference lives the simulated story', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const ground = await serviceGround(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
-  const { url } = await startService(t, ground);
+  const fixture = await serviceFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const { url } = await startService(t, fixture);
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
 
   const folder = await mkdtemp(join(tmpdir(), 'generated-client-'));
@@ -46,7 +46,7 @@ t.test('a client generated from the reference lives the simulated story', async 
   const { connect, mainStory, challengeStory } = (await import(client)) as CustomerCode;
   const faults: string[] = [];
   const seen = new Set<string>();
-  const api = connect({ url, key: ground.key, fetch: documentedFetch(document, faults, seen) });
+  const api = connect({ url, key: fixture.key, fetch: documentedFetch(document, faults, seen) });
   const told = await mainStory(api, {
     callbackUrl: callbacks.url,
     secret: callbacks.secret,

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { authority, type Receiver, receiver } from '../actors/deliveries/receiver.js';
 import { EMPTY, type Trap, trap } from '../fixture/canary-listener.js';
 import type { Client } from '../fixture/client.js';
+import { authority, type Receiver, receiver } from '../fixture/https-receiver.js';
 import { type NameServer, nameServer, type ZoneRecord } from '../fixture/name-server.js';
 import { lure, REDIRECT_PAYLOADS } from '../fixture/redirect-payloads.js';
-import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { HOSTILE, hostileZone } from './hostile-urls.js';
 
@@ -16,7 +16,7 @@ const certificate = await certificates.issue({ host: '*.hooks.test' });
 
 /** What the whole file stands on. */
 interface Ground {
-  ground: ServiceGround;
+  ground: ServiceFixture;
   client: Client;
   names: NameServer;
   hook: Receiver;
@@ -29,7 +29,7 @@ async function common(t: Test): Promise<Ground> {
   for (const [name, entry] of hostileZone(OPEN)) names.zone.set(name, entry);
   const hook = await receiver(t, certificate, lure, OPEN);
   const caught = await trap(t, hook.port);
-  const ground = await serviceGround(t, {
+  const ground = await serviceFixture(t, {
     ...(await trusting(t, certificates.ca)),
     CALLBACK_ALLOWED_NETWORKS: `${OPEN}/32`,
     CALLBACK_DNS_SERVERS: names.address,

@@ -1,9 +1,10 @@
 import t from 'tap';
 import { SCOPES } from '../../storage/model/records.js';
-import { createKey, createWorkspace } from '../../storage/workspaces/workspaces.js';
+import { createKey } from '../../storage/workspaces/keys.js';
+import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { ROUTES } from '../conformance/route-table.js';
 import { Client } from '../fixture/client.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 import { insertDeliveries } from '../server/rows.js';
 
 /**
@@ -24,10 +25,15 @@ const BODIES: Record<string, unknown> = {
 const NOBODY = '01900000-0000-7000-8000-000000000000';
 
 t.test('nothing of one workspace shows in another, whatever it asks for', async (t) => {
-  const ground = await serviceGround(t, { BROWSER_PATH: '/bin/false' });
-  const { client: owner, url } = await startService(t, ground);
-  const strangers = await createWorkspace(ground.db, 'strangers');
-  const created = await createKey(ground.db, { workspaceId: strangers.id, name: 'x', scopes: SCOPES, expiresAt: null });
+  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false' });
+  const { client: owner, url } = await startService(t, fixture);
+  const strangers = await createWorkspace(fixture.db, 'strangers');
+  const created = await createKey(fixture.db, {
+    workspaceId: strangers.id,
+    name: 'x',
+    scopes: SCOPES,
+    expiresAt: null,
+  });
   const stranger = new Client(url, created?.key ?? '');
 
   const actor = 'ada-of-the-owner sim-challenge-email';
@@ -35,14 +41,14 @@ t.test('nothing of one workspace shows in another, whatever it asks for', async 
   const sue = { provider: 'social', username: 'sue-of-the-owner', password: 'sandbox', region: 'US' };
   await owner.connect(sue);
   const waiting = await owner.settled((await owner.submit(ada, 'social.login', {}, 'owners-key')).body.id);
-  const [row] = await ground.db.query<{ id: string }>(
+  const [row] = await fixture.db.query<{ id: string }>(
     'testSubscription',
     `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
      select gen_random_uuid(), workspace_id, id, partition, '{message_sent}', 'https://198.51.100.1/', false, '\\x00'
      from connection where id = $1 returning id`,
     [ada],
   );
-  const stored = await insertDeliveries(ground.db, row?.id ?? '', ['failed']);
+  const stored = await insertDeliveries(fixture.db, row?.id ?? '', ['failed']);
   const names: Record<string, string> = {
     ada,
     operation: waiting.id,
@@ -54,13 +60,13 @@ t.test('nothing of one workspace shows in another, whatever it asks for', async 
   const secrets = [...Object.values(names), 'of-the-owner', 'owners-key', '198.51.100.1'];
   const fill = (text: string, from = names) => text.replace(/\{(\w+)\}/g, (_, name: string) => from[name] ?? NOBODY);
   const snapshot = () =>
-    ground.db.query<{ digest: string }>(
+    fixture.db.query<{ digest: string }>(
       'testSnapshot',
       `select md5(string_agg(t::text, '' order by t::text)) as digest from (
          select c::text from connection c where workspace_id = $1 union all select o::text from operation o where workspace_id = $1
          union all select s::text from subscription s where workspace_id = $1 union all select e::text from event e where workspace_id = $1
          union all select d::text from delivery d where workspace_id = $1) t`,
-      [ground.workspaceId],
+      [fixture.workspaceId],
     );
   const before = await snapshot();
 

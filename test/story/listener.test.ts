@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type Client, control } from '../fixture/client.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 
 type Row = Record<string, unknown>;
 
@@ -20,7 +20,7 @@ const eventsOf = async (client: Client, connection: string): Promise<Row[]> =>
   (await client.send('GET', `/v1/connections/${connection}/events`)).body.events as Row[];
 
 t.test('a stream that is lost leaves a gap, and one whose session ended stops', async (t) => {
-  const ground = await serviceGround(t);
+  const ground = await serviceFixture(t);
   const service = await startService(t, ground);
   const { client, sandboxUrl } = service;
   const connection = await client.connect({ provider: 'social', username: 'ada', password: 'sandbox', region: 'us' });

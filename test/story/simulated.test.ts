@@ -1,13 +1,13 @@
 import t from 'tap';
 import { receiveCallbacks } from '../fixture/callbacks.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 
 const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
 
 t.test('two simulated connections live the whole story without a browser', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const ground = await serviceGround(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
-  const { client } = await startService(t, ground);
+  const fixture = await serviceFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const { client } = await startService(t, fixture);
   const created = await client.send('POST', '/v1/connections', simulated('ada'));
   t.match(created, { status: 201, body: { health: 'ready', state_revision: 0 } });
   t.notOk('region' in created.body, 'no region, no proxy, no recruiter');
@@ -46,7 +46,7 @@ t.test('two simulated connections live the whole story without a browser', async
 });
 
 t.test('a login of a simulated connection can ask for a code', async (t) => {
-  const { client } = await startService(t, await serviceGround(t));
+  const { client } = await startService(t, await serviceFixture(t));
   const connection = await client.connect(simulated('ada sim-challenge-sms'));
   const login = await client.submit(connection, 'social.login', { reconnect: true });
   let waiting = await client.settled(login.body.id);
@@ -69,7 +69,7 @@ t.test('a login of a simulated connection can ask for a code', async (t) => {
 });
 
 t.test('work of one connection runs in order, and a cancel stops what is queued', async (t) => {
-  const { client } = await startService(t, await serviceGround(t));
+  const { client } = await startService(t, await serviceFixture(t));
   const connection = await client.connect(simulated('ada'));
   const read = (profile: string) => client.submit(connection, 'social.profile.get', { profile_id: profile });
   const slow = await read('sim-delay-700');

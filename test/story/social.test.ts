@@ -1,11 +1,12 @@
 import t from 'tap';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { control, ledger } from '../fixture/client.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { eventually } from '../fixture/eventually.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 
 t.test('a connection logs in through its regional proxy, sends once, and hears the reply', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const { client, sandboxUrl, stop } = await startService(t, await serviceGround(t, callbacks.env));
+  const { client, sandboxUrl, stop } = await startService(t, await serviceFixture(t, callbacks.env));
 
   const created = await client.send('POST', '/v1/connections', {
     provider: 'social',
@@ -75,9 +76,11 @@ t.test('a connection logs in through its regional proxy, sends once, and hears t
   t.strictSame([other.status, other.body], [409, { code: 'idempotency_conflict' }]);
   t.equal((await ledger(sandboxUrl, 'grace')).length, 1, 'once');
 
-  const listening = async () =>
-    (await client.send('GET', `/v1/connections/${connection}/listener`)).body.stream_status === 'connected';
-  while (!(await listening())) await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(
+    'the event stream is connected',
+    () => client.send('GET', `/v1/connections/${connection}/listener`),
+    ({ body }) => body.stream_status === 'connected',
+  );
   await control(sandboxUrl, 'POST', '/stream', { account: 'grace', action: 'emit', type: 'message_received' });
   const callback = await callbacks.next((one) => one.event?.type === 'message_received');
   t.ok(callback.verified, 'the signature holds');
@@ -101,7 +104,7 @@ t.test('a connection logs in through its regional proxy, sends once, and hears t
 });
 
 t.test('a code sent by sms is asked for, a wrong one asked for again, the right one accepted', async (t) => {
-  const { client } = await startService(t, await serviceGround(t));
+  const { client } = await startService(t, await serviceFixture(t));
   const connection = await client.connect({
     provider: 'social',
     username: 'ada+sms',

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import t from 'tap';
-import { failedStart, serviceGround, startService } from '../fixture/service.js';
+import { failedStart, serviceFixture, startService } from '../fixture/service.js';
 
 /** One line that names what is wrong, and nothing else. */
 function oneLine(text: string): string {
@@ -21,23 +21,23 @@ t.test('a port in use stops the start with one line', async (t) => {
   t.teardown(() => taken.close());
   const address = taken.address();
   const port = String(typeof address === 'object' && address ? address.port : 0);
-  const ground = await serviceGround(t, { PORT: port });
-  const { status, stderr } = await failedStart(ground.env);
+  const fixture = await serviceFixture(t, { PORT: port });
+  const { status, stderr } = await failedStart(fixture.env);
   t.equal(status, 1);
   t.match(oneLine(stderr), new RegExp(`${port}.*in use`));
 });
 
 t.test('a database that does not answer stops the start with one line', async (t) => {
-  const ground = await serviceGround(t, { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:9/none' });
-  const { status, stderr } = await failedStart(ground.env);
+  const fixture = await serviceFixture(t, { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:9/none' });
+  const { status, stderr } = await failedStart(fixture.env);
   t.equal(status, 1);
   t.match(oneLine(stderr), /^DATABASE_URL: the database does not answer/);
   t.notMatch(stderr, 'secret');
 });
 
 t.test('without a browser the service serves, and says what social operations lack', async (t) => {
-  const ground = await serviceGround(t, { PATH: '/nowhere', LOG_LEVEL: 'warn' });
-  const service = await startService(t, ground);
+  const fixture = await serviceFixture(t, { PATH: '/nowhere', LOG_LEVEL: 'warn' });
+  const service = await startService(t, fixture);
   t.match(service.said(), /no browser/i);
   const simulated = await service.client.connect({
     provider: 'simulated',
@@ -58,10 +58,10 @@ t.test('without a browser the service serves, and says what social operations la
 });
 
 t.test('a site description that is none stops the start with one line', async (t) => {
-  const ground = await serviceGround(t);
-  const file = `${ground.dataDir}/site.json`;
+  const fixture = await serviceFixture(t);
+  const file = `${fixture.dataDir}/site.json`;
   await writeFile(file, '{"origin":"https://www.example.test"}');
-  const { status, stderr } = await failedStart({ ...ground.env, PROVIDER: file });
+  const { status, stderr } = await failedStart({ ...fixture.env, PROVIDER: file });
   t.equal(status, 2);
   t.match(oneLine(stderr), /^PROVIDER has ".*site\.json" \(.* wants .*\), it wants a site description/);
 });

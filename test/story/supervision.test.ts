@@ -1,10 +1,10 @@
 import t from 'tap';
 import { control, faultsSpent } from '../fixture/client.js';
 import { browsersBelow } from '../fixture/processes.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 
 t.test('a browser that is killed is replaced within five seconds, and other connections do not notice', async (t) => {
-  const { client, sandboxUrl, process: service } = await startService(t, await serviceGround(t));
+  const { client, sandboxUrl, process: service } = await startService(t, await serviceFixture(t));
   const connection = await client.connect({ provider: 'social', username: 'ada', password: 'sandbox', region: 'US' });
   t.match(await client.run(connection, 'social.login'), { status: 'succeeded' });
   const bystander = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'simon' } });

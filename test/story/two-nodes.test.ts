@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
-import type { Client, Operation } from '../fixture/client.js';
-import { type RunningService, type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import type { Client } from '../fixture/client.js';
+import { eventually } from '../fixture/eventually.js';
+import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
 /**
  * Two processes on one database: any node accepts any request, only the owner of the connection's partition executes.
@@ -11,44 +12,44 @@ const simulated = (id: string) => ({ provider: 'simulated', external_actor: { ki
 const profile = (id: string) => ({ profile_id: id });
 const TWINS = 200;
 
-async function owners(ground: ServiceGround): Promise<Map<string, number>> {
-  const rows = await ground.db.query<{ node: string; count: number }>(
+async function owners(fixture: ServiceFixture): Promise<Map<string, number>> {
+  const rows = await fixture.db.query<{ node: string; count: number }>(
     'testOwners',
     'select node_id as node, count(*)::int as count from partition where lease_until > now() group by node_id',
   );
   return new Map(rows.map((row) => [row.node, row.count]));
 }
 
-/** Resolves when the partitions are shared out as `wanted` hasContent, the counts in ascending order. */
-async function shared(ground: ServiceGround, wanted: number[]): Promise<void> {
-  for (;;) {
-    const counts = [...(await owners(ground)).values()].sort((a, b) => a - b);
-    if (counts.join() === wanted.join()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+/** Resolves when the partitions are shared out as `wanted` lists them, the counts in ascending order. */
+async function shared(fixture: ServiceFixture, wanted: number[]): Promise<void> {
+  await eventually(
+    `partitions shared out as ${wanted.join()}`,
+    async () => [...(await owners(fixture)).values()].sort((a, b) => a - b),
+    (counts) => counts.join() === wanted.join(),
+  );
 }
 
 interface Pair {
-  ground: ServiceGround;
+  fixture: ServiceFixture;
   first: RunningService;
   second: RunningService;
 }
 
 /** Two nodes that have levelled their partitions, 32 each. */
 async function pair(t: Test): Promise<Pair> {
-  const ground = await serviceGround(t, { BROWSER_PATH: '/bin/false' });
-  const first = await startService(t, ground);
-  const second = await startService(t, ground);
-  await shared(ground, [32, 32]);
-  return { ground, first, second };
+  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false' });
+  const first = await startService(t, fixture);
+  const second = await startService(t, fixture);
+  await shared(fixture, [32, 32]);
+  return { fixture, first, second };
 }
 
 /** Connections until each node owns at least one: the first of each, whichever node it is. */
-async function oneOfEach(ground: ServiceGround, client: Client): Promise<[string, string]> {
+async function oneOfEach(fixture: ServiceFixture, client: Client): Promise<[string, string]> {
   const byOwner = new Map<string, string>();
   for (let n = 0; byOwner.size < 2; n++) {
     const id = await client.connect(simulated(`spread-${n}`));
-    const [row] = await ground.db.query<{ node: string }>(
+    const [row] = await fixture.db.query<{ node: string }>(
       'testOwnerOf',
       'select p.node_id as node from connection c join partition p on p.id = c.partition where c.id = $1',
       [id],
@@ -64,8 +65,8 @@ const counted = (answers: { status: number }[]) => {
   return counts;
 };
 
-const stored = async (ground: ServiceGround, key: string) => {
-  const [row] = await ground.db.query<{ count: number }>(
+const stored = async (fixture: ServiceFixture, key: string) => {
+  const [row] = await fixture.db.query<{ count: number }>(
     'testStored',
     'select count(*)::int as count from operation where idempotency_key like $1',
     [key],
@@ -74,8 +75,8 @@ const stored = async (ground: ServiceGround, key: string) => {
 };
 
 t.test('of 200 concurrent twins on one node one is accepted, and other inputs conflict', async (t) => {
-  const ground = await serviceGround(t, { BROWSER_PATH: '/bin/false' });
-  const { client } = await startService(t, ground);
+  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false' });
+  const { client } = await startService(t, fixture);
   const connection = await client.connect(simulated('ada'));
   const submit = (input: object, key: string) => client.submit(connection, 'social.profile.get', input, key);
 
@@ -89,13 +90,13 @@ t.test('of 200 concurrent twins on one node one is accepted, and other inputs co
   );
   t.strictSame(counted(mixed), { 200: TWINS / 2 - 1, 202: 1, 409: TWINS / 2 });
   for (const { status, body } of mixed) if (status === 409) t.strictSame(body, { code: 'idempotency_conflict' });
-  t.equal(await stored(ground, 'mixed'), 1);
+  t.equal(await stored(fixture, 'mixed'), 1);
 });
 
 t.test('two nodes are one service', async (t) => {
-  const { ground, first, second } = await pair(t);
+  const { fixture, first, second } = await pair(t);
   const nodes = [first.client, second.client];
-  const [mine, other] = await oneOfEach(ground, first.client);
+  const [mine, other] = await oneOfEach(fixture, first.client);
 
   await t.test('200 twins spread over both nodes make one operation', async (t) => {
     for (const connection of [mine, other]) {
@@ -106,10 +107,10 @@ t.test('two nodes are one service', async (t) => {
         ),
       );
       t.strictSame(counted(answers), { 200: TWINS - 1, 202: 1 });
-      t.equal(await stored(ground, key), 1);
+      t.equal(await stored(fixture, key), 1);
       const id = answers[0]?.body.id;
       const done = await Promise.all(nodes.map((client) => client.settled(id)));
-      t.strictSame(done[0], done[1], 'both nodes tell the same');
+      t.strictSame(done[0], done[1], 'both nodes answer the same');
       t.match(done[0], { status: 'succeeded', attempts: [{ number: 1 }] });
       const conflict = await second.client.submit(connection, 'social.profile.get', profile('else'), key);
       t.strictSame([conflict.status, conflict.body], [409, { code: 'idempotency_conflict' }]);
@@ -143,7 +144,7 @@ t.test('two nodes are one service', async (t) => {
         await running(client, endless.body.id);
         const asked = await client.send('POST', `/v1/operations/${endless.body.id}/cancel`);
         t.match(asked, { status: 200, body: { cancel_requested: true } });
-        t.match(await client.settled(endless.body.id), { status: 'canceled' }, 'the owner hears of it');
+        t.match(await client.settled(endless.body.id), { status: 'canceled' }, 'the owner learns of it');
         t.match(await client.settled(behind.body.id), { status: 'succeeded' });
 
         const login = await client.submit(connection, 'social.recruiter.switch', { contract: 'sim-challenge-sms' });
@@ -169,7 +170,7 @@ t.test('two nodes are one service', async (t) => {
     }
     await second.kill();
     const killedAt = performance.now();
-    await shared(ground, [64]);
+    await shared(fixture, [64]);
     const took = performance.now() - killedAt;
     t.ok(took < 12_000, `taken over after ${Math.round(took)} ms`);
     const done = await Promise.all(accepted.map((id) => first.client.settled(id)));
@@ -184,8 +185,8 @@ t.test('two nodes are one service', async (t) => {
   });
 
   await t.test('a node that joins again takes its share, and one that leaves hands over at once', async (t) => {
-    const third = await startService(t, ground);
-    await shared(ground, [32, 32]);
+    const third = await startService(t, fixture);
+    await shared(fixture, [32, 32]);
     const ids: unknown[] = [];
     for (const connection of [mine, other]) {
       ids.push((await third.client.submit(connection, 'social.profile.get', profile('sim-delay-500'))).body.id);
@@ -194,13 +195,14 @@ t.test('two nodes are one service', async (t) => {
     t.equal(await third.stop(), 0);
     const done = await Promise.all(ids.map((id) => first.client.settled(id)));
     t.ok(done.every((one) => one.status === 'succeeded'));
-    await shared(ground, [64]);
+    await shared(fixture, [64]);
   });
 });
 
 async function running(client: Client, id: unknown): Promise<void> {
-  for (;;) {
-    const { body } = await client.send('GET', `/v1/operations/${id}`);
-    if ((body as unknown as Operation).status === 'running') return;
-  }
+  await eventually(
+    'the operation runs',
+    () => client.send('GET', `/v1/operations/${id}`),
+    ({ body }) => body.status === 'running',
+  );
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { receiver } from '../actors/deliveries/receiver.js';
-import { serviceGround, startService } from '../fixture/service.js';
+import { receiver } from '../fixture/https-receiver.js';
+import { serviceFixture, startService } from '../fixture/service.js';
 import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { ANSWERS, BELOW, certificates, onLoopback } from './misbehaving-receivers.js';
 
@@ -15,7 +15,7 @@ t.test(
     const stalling = [...Object.values(ANSWERS), ...Object.values(BELOW)].filter(
       ({ expected }) => expected.error === 'timeout',
     ).length;
-    const ground = await serviceGround(t, {
+    const ground = await serviceFixture(t, {
       ...(await trusting(t, certificates.ca)),
       CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
       ACTOR_THREADS: '1',

@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import t, { type Test } from 'tap';
-import { type Answer, authority, type Received, type Receiver, receiver } from '../actors/deliveries/receiver.js';
 import type { Client } from '../fixture/client.js';
-import { type ServiceGround, serviceGround, startService } from '../fixture/service.js';
+import { type Answer, authority, type Received, type Receiver, receiver } from '../fixture/https-receiver.js';
+import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
 const SECRET = 'a secret of more than 32 characters';
@@ -11,14 +11,14 @@ const certificates = await authority();
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
 interface Story {
-  ground: ServiceGround;
+  ground: ServiceFixture;
   hook: Receiver;
 }
 
 async function story(t: Test, answer?: Answer): Promise<Story> {
   const hook = await receiver(t, onLoopback, answer);
   const env = { ...(await trusting(t, certificates.ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' };
-  return { ground: await serviceGround(t, env), hook };
+  return { ground: await serviceFixture(t, env), hook };
 }
 
 interface Delivery {

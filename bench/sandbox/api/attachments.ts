@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.js';
 import { attachmentUrn } from '../state/attachments.js';
 import type { State } from '../state/state.js';
 
-/** Uploads. They are no writes in the ledger's sense: nobody sees one before a message carries it. */
+/** Uploads. An upload is no write in the ledger's sense: it shows only once a message carries it. */
 export function attachmentRoutes(state: State): Route[] {
   return [
     {

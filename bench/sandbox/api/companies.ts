@@ -1,11 +1,11 @@
 import { cityOf } from '../data/biography.js';
 import type { Company } from '../data/companies.js';
-import { Draw } from '../data/seeded-random.js';
+import { SeededRandom } from '../data/seeded-random.js';
 import { INDUSTRIES, LOCATIONS, SENTENCES, SKILLS } from '../data/words.js';
 import { badRequest, html, json, notFound } from '../http/answer.js';
 import type { Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { ORIGIN } from '../limits.js';
-import { escaped, page } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 
 /** Companies, as JSON and as the page that links lead to. */
@@ -58,32 +58,32 @@ function sizeClassOf(employees: number): { start: number; end: number | null } {
 
 /** How many people a company employs: few have many. */
 export function employeesOf(company: Company): number {
-  return Math.round(2 + 40_000 * new Draw('employees', company.companyId).next() ** 5);
+  return Math.round(2 + 40_000 * new SeededRandom('employees', company.companyId).next() ** 5);
 }
 
 function companyView(company: Company): Record<string, unknown> {
-  const draw = new Draw('company', company.companyId);
-  const maybe = <T>(value: T): T | null => (draw.chance(0.6) ? value : null);
+  const random = new SeededRandom('company', company.companyId);
+  const maybe = <T>(value: T): T | null => (random.chance(0.6) ? value : null);
   const employees = employeesOf(company);
   const headquarter = cityOf(LOCATIONS[company.location] ?? '');
   return {
     companyId: company.companyId,
     publicId: company.publicId,
     name: company.name,
-    tagline: maybe(draw.pick(SENTENCES)),
-    description: maybe(`${company.name} works in ${INDUSTRIES[company.industry]}. ${draw.pick(SENTENCES)}`),
+    tagline: maybe(random.pick(SENTENCES)),
+    description: maybe(`${company.name} works in ${INDUSTRIES[company.industry]}. ${random.pick(SENTENCES)}`),
     url: `${ORIGIN}/company/${company.publicId}`,
     websiteUrl: maybe(`https://${company.publicId}.test`),
-    phone: maybe(`+44 20 5550 ${String(draw.between(0, 9_999)).padStart(4, '0')}`),
+    phone: maybe(`+44 20 5550 ${String(random.between(0, 9_999)).padStart(4, '0')}`),
     employeeCount: employees,
     employeeCountRange: sizeClassOf(employees),
-    foundedYear: maybe(draw.between(1890, 2022)),
+    foundedYear: maybe(random.between(1890, 2022)),
     industries: [INDUSTRIES[company.industry]],
-    specialties: draw.chance(0.5) ? [draw.pick(SKILLS)] : [],
+    specialties: random.chance(0.5) ? [random.pick(SKILLS)] : [],
     logoUrl: null,
     coverImageUrl: null,
     headquarter,
-    locations: [headquarter, ...(draw.chance(0.4) ? [cityOf(draw.pick(LOCATIONS))] : [])],
+    locations: [headquarter, ...(random.chance(0.4) ? [cityOf(random.pick(LOCATIONS))] : [])],
   };
 }
 

@@ -14,9 +14,9 @@ export function connectionRoutes(state: State): Route[] {
       capabilities: ['social.connections.list'],
       answer: (exchange) => {
         const query = exchange.query.only('start', 'count');
-        const start = query.number('start', 0, LIMITS.connections_start) ?? 0;
-        const count = query.number('count', 1, LIMITS.search_count) ?? LIMITS.connections_count_default;
-        const all = [...state.acquaintance.connectionsOf(exchange.viewer.member.hashId)];
+        const start = query.number('start', 0, LIMITS.connections_start_rows) ?? 0;
+        const count = query.number('count', 1, LIMITS.search_rows) ?? LIMITS.connections_default_rows;
+        const all = [...state.relationships.connectionsOf(exchange.viewer.member.hashId)];
         const data = all.slice(start, start + count).map(([hashId, connectedAt]) => {
           const member = state.directory.byHashId(hashId);
           return member === undefined ? { hashId, connectedAt } : { ...card(member), connectedAt };

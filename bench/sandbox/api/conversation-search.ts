@@ -53,7 +53,7 @@ function search(state: State, exchange: Exchange): Answer {
     return meant;
   });
   const firstDegree = query.flag('firstDegree') ?? false;
-  const count = query.number('count', 1, LIMITS.conversation_count) ?? LIMITS.conversation_count;
+  const count = query.number('count', 1, LIMITS.conversation_rows) ?? LIMITS.conversation_rows;
   const cursor = query.text('cursor', 200);
 
   const { viewer } = exchange;
@@ -61,7 +61,7 @@ function search(state: State, exchange: Exchange): Answer {
   const found = [...state.mailboxes.of(viewer.member.hashId).values()].filter(
     (conversation) =>
       categories.includes(conversation.category) &&
-      (!firstDegree || state.acquaintance.distance(viewer.member.hashId, conversation.otherHashId) === 'F') &&
+      (!firstDegree || state.relationships.distance(viewer.member.hashId, conversation.otherHashId) === 'F') &&
       asked.length > 0 &&
       speaksOf(state, conversation, asked),
   );

@@ -39,7 +39,7 @@ export function conversationRoutes(state: State): Route[] {
 function listConversations(state: State, exchange: Exchange): ReturnType<typeof json> {
   const query = exchange.query.only('category', 'count', 'cursor', 'lastActivityBefore');
   const category = query.choice('category', CATEGORIES) ?? 'PRIMARY_INBOX';
-  const count = query.number('count', 1, LIMITS.conversation_count) ?? LIMITS.conversation_count;
+  const count = query.number('count', 1, LIMITS.conversation_rows) ?? LIMITS.conversation_rows;
   const cursor = query.text('cursor', 200);
   const before = query.number('lastActivityBefore', 0, Number.MAX_SAFE_INTEGER);
   if (cursor !== null && before !== null) throw badRequest('Give cursor or lastActivityBefore, not both.');
@@ -50,7 +50,7 @@ function listConversations(state: State, exchange: Exchange): ReturnType<typeof 
   return conversationPage(state, exchange.viewer, older, { scope: `conversations/${category}`, cursor, count });
 }
 
-/** One page of conversations that are sorted already, going on where `cursor` says. */
+/** One page of conversations that are sorted already, continued from `cursor`. */
 export function conversationPage(
   state: State,
   viewer: Account,
@@ -104,7 +104,7 @@ export function conversationView(state: State, viewer: Account, conversation: Co
         hashId: otherHashId,
         publicId: other?.publicId ?? null,
         name: state.directory.nameOf(otherHashId),
-        distance: state.acquaintance.distance(own, otherHashId),
+        distance: state.relationships.distance(own, otherHashId),
       },
     ],
     unreadCount: unread,
@@ -118,13 +118,13 @@ export function conversationView(state: State, viewer: Account, conversation: Co
 
 function listMessages(state: State, exchange: Exchange): ReturnType<typeof json> {
   const query = exchange.query.only('count', 'cursor', 'deliveredBefore');
-  const count = query.number('count', 1, LIMITS.conversation_count) ?? LIMITS.conversation_count;
+  const count = query.number('count', 1, LIMITS.conversation_rows) ?? LIMITS.conversation_rows;
   const cursor = query.text('cursor', 200);
   const before = query.number('deliveredBefore', 0, Number.MAX_SAFE_INTEGER);
   if (cursor !== null && before !== null) throw badRequest('Give cursor or deliveredBefore, not both.');
 
   const { id, messages } = conversationOf(state, exchange);
-  // A position counts from the oldest message, which never changes: new ones move nobody's page.
+  // A position counts from the oldest message, which never changes: new ones move no page.
   let end = messages.length;
   if (cursor !== null) end = Math.min(end, Number(readCursor(`messages/${id}`, cursor)[0]));
   if (before !== null) end = messages.findLastIndex((message) => message.deliveredAt <= before) + 1;

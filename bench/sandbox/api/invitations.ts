@@ -42,7 +42,7 @@ function invite(state: State, exchange: Exchange): Answer {
   if (recipient === undefined) throw notFound('member');
   if (recipientHashId === member.hashId) throw new Refused(422, 'self_target', 'You cannot invite yourself.');
   const pending = state.invitations.pendingTo(member.hashId, recipientHashId);
-  if (state.acquaintance.distance(member.hashId, recipientHashId) === 'F') {
+  if (state.relationships.distance(member.hashId, recipientHashId) === 'F') {
     return outcome(200, 'ALREADY_CONNECTED', 'You are connected already.', null);
   }
   if (pending !== undefined) {
@@ -76,11 +76,11 @@ function outcome(status: number, code: string, message: string, invitationId: st
 
 function listSent(state: State, exchange: Exchange): Answer {
   const query = exchange.query.only('start', 'includeTotal');
-  const start = query.number('start', 0, LIMITS.invitations_start) ?? 0;
+  const start = query.number('start', 0, LIMITS.invitations_start_places) ?? 0;
   const includeTotal = query.flag('includeTotal') ?? false;
-  if (start % LIMITS.invitations_window !== 0) throw badRequest('start is a multiple of ten.');
+  if (start % LIMITS.invitations_window_places !== 0) throw badRequest('start is a multiple of ten.');
   const places = state.invitations.of(exchange.viewer.member.hashId);
-  const end = start + LIMITS.invitations_window;
+  const end = start + LIMITS.invitations_window_places;
   const data = places.slice(start, end).flatMap((invitation) => {
     const recipient = invitation === null ? undefined : state.directory.byHashId(invitation.recipientHashId);
     if (invitation === null || recipient === undefined) return [];
@@ -88,7 +88,7 @@ function listSent(state: State, exchange: Exchange): Answer {
     return [{ invitationId, sentAt, message, recipient: card(recipient) }];
   });
   // The count comes from elsewhere on the real thing, and is not always there.
-  const counted = includeTotal && start < 3 * LIMITS.invitations_window;
+  const counted = includeTotal && start < 3 * LIMITS.invitations_window_places;
   const total = counted ? places.filter((invitation) => invitation !== null).length : null;
   return json({ data, paging: { start, nextStart: end < places.length ? end : null, total } });
 }

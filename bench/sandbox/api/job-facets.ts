@@ -27,7 +27,7 @@ export const JOB_FACETS = [
   ...FLAGS,
 ] as const;
 
-/** The facets a job search asks for. Malformed ones are refused, ids nobody has simply match nothing. */
+/** The facets of a job search. Malformed ones are refused; an unknown id matches no job. */
 export function jobFacetsOf(state: State, exchange: Exchange): Facet[] {
   const { query } = exchange;
   const facets: Facet[] = [];

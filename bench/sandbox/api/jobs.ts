@@ -1,12 +1,12 @@
 import { wordsOf } from '../data/directory.js';
 import { type Job, makeJobs } from '../data/jobs.js';
-import { Draw } from '../data/seeded-random.js';
+import { SeededRandom } from '../data/seeded-random.js';
 import { facetId } from '../data/taxonomy.js';
 import { LOCATIONS, SENTENCES } from '../data/words.js';
 import { badRequest, html, json, notFound } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { LIMITS, ORIGIN } from '../limits.js';
-import { escaped, page } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { JOB_FACETS, jobFacetsOf, SORT_ORDERS } from './job-facets.js';
 
@@ -31,8 +31,8 @@ export function jobRoutes(state: State): Route[] {
       capabilities,
       answer: (exchange) => {
         const query = exchange.query.only('keywords', 'start', 'count', 'sortBy', 'decorationId', ...JOB_FACETS);
-        const start = query.number('start', 0, LIMITS.search_start) ?? 0;
-        const count = query.number('count', 1, LIMITS.search_count) ?? LIMITS.jobs_count_default;
+        const start = query.number('start', 0, LIMITS.search_start_rows) ?? 0;
+        const count = query.number('count', 1, LIMITS.search_rows) ?? LIMITS.jobs_default_rows;
         query.text('decorationId', 255);
         const found = search(state, exchange, all());
         const data = found.slice(start, start + count).map((job) => jobRow(state, job));
@@ -86,7 +86,7 @@ function jobRow(state: State, job: Job): Record<string, unknown> {
 }
 
 function jobView(state: State, job: Job): Record<string, unknown> {
-  const draw = new Draw('job', job.jobId);
+  const random = new SeededRandom('job', job.jobId);
   const company = state.directory.companies[job.company];
   return {
     ...jobRow(state, job),
@@ -96,7 +96,7 @@ function jobView(state: State, job: Job): Record<string, unknown> {
       name: company?.name,
       url: `${ORIGIN}/company/${company?.publicId}`,
     },
-    description: `${company?.name} is looking for a ${job.title}. ${draw.pick(SENTENCES)} ${draw.pick(SENTENCES)}`,
+    description: `${company?.name} is looking for a ${job.title}. ${random.pick(SENTENCES)} ${random.pick(SENTENCES)}`,
     posting: {
       jobType: job.jobType,
       experience: job.experience,
@@ -109,7 +109,7 @@ function jobView(state: State, job: Job): Record<string, unknown> {
     application: {
       method: job.easyApply ? 'on_site' : 'external',
       url: job.easyApply ? null : `https://${company?.publicId}.test/apply/${job.jobId}`,
-      applicants: draw.between(0, 200),
+      applicants: random.between(0, 200),
     },
   };
 }

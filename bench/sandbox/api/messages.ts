@@ -3,7 +3,7 @@ import typia, { type tags } from 'typia';
 import { badRequest, json, notFound, Refused } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
 import { LIMITS } from '../limits.js';
-import type { Draft, Post } from '../post.js';
+import type { Draft, Mailer } from '../mailer.js';
 import type { State } from '../state/state.js';
 
 interface SendRequest {
@@ -18,7 +18,7 @@ interface SendRequest {
 const validateSend = typia.createValidateEquals<SendRequest>();
 
 /** Sending messages. */
-export function messageRoutes(state: State, post: Post): Route[] {
+export function messageRoutes(state: State, mailer: Mailer): Route[] {
   return [
     {
       method: 'POST',
@@ -33,7 +33,7 @@ export function messageRoutes(state: State, post: Post): Route[] {
         const recipient = recipientOf(state, exchange, request);
         const { username } = exchange.viewer;
         const [file] = draft.attachments;
-        const message = post.send(exchange.viewer, recipient, draft, {
+        const message = mailer.send(exchange.viewer, recipient, draft, {
           id: randomUUID(),
           account: username,
           kind: file === undefined ? 'message' : 'attachment',
@@ -52,7 +52,7 @@ function draftOf(state: State, exchange: Exchange, request: SendRequest): Draft 
   const urns = request.attachments ?? [];
   if ([...body].length > LIMITS.message_characters) throw badRequest('body is too long.');
   if (renderContent.length > LIMITS.render_content_objects) throw badRequest('renderContent is too long.');
-  if (urns.length > LIMITS.attachments_per_message) throw badRequest('attachments is too long.');
+  if (urns.length > LIMITS.message_attachments) throw badRequest('attachments is too long.');
   if (body.trim() === '' && renderContent.length + urns.length === 0) throw badRequest('The message is empty.');
   const attachments = urns.map((urn) => {
     const attachment = state.attachments.own(urn, exchange.viewer.member.hashId);

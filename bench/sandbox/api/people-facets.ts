@@ -32,7 +32,7 @@ export const FACETS = [
   'openToVolunteer',
 ] as const;
 
-/** The facets a search asks for. Malformed ones are refused, ids nobody has simply match nobody. */
+/** The facets of a search. Malformed ones are refused; an unknown id matches no member. */
 export function facetsOf(state: State, exchange: Exchange): Facet[] {
   const { query, viewer } = exchange;
   const { companies } = state.directory;
@@ -64,12 +64,13 @@ export function facetsOf(state: State, exchange: Exchange): Facet[] {
   const network = query.list('network', 3);
   if (network !== null) {
     if (network.some((entry) => !['F', 'S', 'O'].includes(entry))) throw badRequest('network is a list of F, S, O.');
-    facets.push((member) => network.includes(state.acquaintance.distance(viewer.member.hashId, member.hashId)));
+    facets.push((member) => network.includes(state.relationships.distance(viewer.member.hashId, member.hashId)));
   }
   for (const name of ['connectionOf', 'followerOf']) {
     const hashId = query.text(name, 255);
     if (hashId === null) continue;
-    const known = state.directory.byHashId(hashId) === undefined ? new Map() : state.acquaintance.connectionsOf(hashId);
+    const known =
+      state.directory.byHashId(hashId) === undefined ? new Map() : state.relationships.connectionsOf(hashId);
     facets.push((member) => known.has(member.hashId));
   }
   const volunteer = query.flag('openToVolunteer');

@@ -8,7 +8,7 @@ import { LIMITS, ORIGIN } from '../limits.js';
 import type { State } from '../state/state.js';
 import { FACETS, facetsOf } from './people-facets.js';
 
-/** Finding people: by public id, and by what they say of themselves. */
+/** Finding people: by public id, and by the text of their profiles. */
 export function peopleRoutes(state: State): Route[] {
   return [
     {
@@ -36,8 +36,8 @@ export function peopleRoutes(state: State): Route[] {
       capabilities: ['social.people.search'],
       answer: (exchange) => {
         const query = exchange.query.only('keywords', 'start', 'count', ...FACETS);
-        const start = query.number('start', 0, LIMITS.search_start) ?? 0;
-        const count = query.number('count', 1, LIMITS.search_count) ?? LIMITS.search_count_default;
+        const start = query.number('start', 0, LIMITS.search_start_rows) ?? 0;
+        const count = query.number('count', 1, LIMITS.search_rows) ?? LIMITS.people_default_rows;
         const found = search(state, exchange);
         const rows = found.slice(start, start + pageLength(start, count));
         const data = rows.map((member) => personRow(state, exchange.viewer.member, member));
@@ -62,7 +62,7 @@ function pageLength(start: number, count: number): number {
 
 function personRow(state: State, viewer: Member, member: Member): Record<string, unknown> {
   const { memberId, hashId, publicId, headline } = member;
-  const distance = state.acquaintance.distance(viewer.hashId, hashId);
+  const distance = state.relationships.distance(viewer.hashId, hashId);
   const shared = distance === 'S' ? (fingerprint(`${viewer.hashId}${hashId}`) % 40) + 1 : 0;
   return {
     memberId,

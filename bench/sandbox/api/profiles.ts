@@ -3,8 +3,8 @@ import type { Member } from '../data/members.js';
 import { INDUSTRIES, LOCATIONS } from '../data/words.js';
 import { html, json, notFound } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { ORIGIN } from '../limits.js';
-import { escaped, page } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { pictureOf } from './identity.js';
 
@@ -40,7 +40,7 @@ export function profileRoutes(state: State): Route[] {
 export function profileView(state: State, viewer: Member, member: Member): Record<string, unknown> {
   const { hashId, publicId, memberId, firstName, lastName, headline } = member;
   const life = biographyOf(member, state.directory.companies);
-  const distance = state.acquaintance.distance(viewer.hashId, hashId);
+  const distance = state.relationships.distance(viewer.hashId, hashId);
   const connected = distance === 'F' || distance === 'SELF';
   return {
     hashId,
@@ -55,7 +55,7 @@ export function profileView(state: State, viewer: Member, member: Member): Recor
     about: life.about,
     profileUrl: `${ORIGIN}/in/${publicId}`,
     distance,
-    connectedAt: state.acquaintance.connectionsOf(viewer.hashId).get(hashId) ?? null,
+    connectedAt: state.relationships.connectionsOf(viewer.hashId).get(hashId) ?? null,
     pendingInvitation: state.invitations.pendingTo(viewer.hashId, hashId) !== undefined,
     contact: {
       email: connected ? life.email : null,

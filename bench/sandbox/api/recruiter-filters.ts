@@ -18,8 +18,8 @@ type Filter = (candidate: Candidate) => boolean;
 
 const LANGUAGES = ['en', 'es', 'zh', 'de', 'fr', 'it', 'pt', 'nl', 'in', 'ms', 'ro', 'ru'];
 
-/** What a well-formed search still may not ask for. */
-function senseless(message: string): Refused {
+/** The refusal of a well-formed search whose filters contradict each other. */
+function invalidFilter(message: string): Refused {
   return new Refused(422, 'invalid_filter', message);
 }
 
@@ -76,7 +76,8 @@ export function recruiterFilters(state: State, viewer: Member, asked: RecruiterS
   oneOf(within('jobFunctions', asked.jobFunctions, 26), ({ career }) => career.jobFunction);
   oneOf(within('seniorities', asked.seniorities, 10), ({ career }) => career.seniority);
   oneOf<string>(asked.networks, ({ member }) => networkOf(state, viewer, member));
-  if (asked.profileLanguages?.some((code) => !LANGUAGES.includes(code))) throw senseless('There is no such language.');
+  if (asked.profileLanguages?.some((code) => !LANGUAGES.includes(code)))
+    throw invalidFilter('There is no such language.');
   oneOf<string>(asked.profileLanguages, ({ member }) => member.language);
   const joined = asked.recentlyJoined === undefined ? undefined : [asked.recentlyJoined];
   oneOf(within('recentlyJoined', joined, 5), ({ career }) => career.recentlyJoined);
@@ -90,15 +91,15 @@ export function recruiterFilters(state: State, viewer: Member, asked: RecruiterS
   );
 
   if (asked.distance !== undefined) {
-    if (!Number.isInteger(asked.distance) || asked.distance < 1) throw senseless('distance is a positive integer.');
-    if (asked.locations === undefined && asked.zipCodes === undefined) throw senseless('distance needs a place.');
+    if (!Number.isInteger(asked.distance) || asked.distance < 1) throw invalidFilter('distance is a positive integer.');
+    if (asked.locations === undefined && asked.zipCodes === undefined) throw invalidFilter('distance needs a place.');
   }
   return filters;
 }
 
-/** First degree, second degree, fellow group member, or anybody else. */
+/** First degree, second degree, fellow group member, or other. */
 export function networkOf(state: State, viewer: Member, member: Member): 'F' | 'S' | 'A' | 'O' {
-  const distance = state.acquaintance.distance(viewer.hashId, member.hashId);
+  const distance = state.relationships.distance(viewer.hashId, member.hashId);
   if (distance === 'F' || distance === 'S') return distance;
   return fingerprint(`group\u0000${viewer.hashId}\u0000${member.hashId}`) % 10 === 0 ? 'A' : 'O';
 }
@@ -123,6 +124,8 @@ function inTime(scope: TimeScope = 'CURRENT_OR_PAST', current: boolean, past: bo
       return past;
     case 'PAST_NOT_CURRENT':
       return past && !current;
+    default:
+      return scope satisfies never;
   }
 }
 
@@ -134,6 +137,8 @@ function inPlace(scope: GeoScope = 'CURRENT', current: boolean, preferred: boole
       return preferred && !current;
     case 'CURRENT_OR_PREFERRED':
       return current || preferred;
+    default:
+      return scope satisfies never;
   }
 }
 
@@ -144,14 +149,14 @@ function named(names: readonly string[], own: string): boolean {
 
 function within(name: string, codes: readonly number[] | undefined, highest: number): readonly number[] | undefined {
   if (codes?.some((code) => !Number.isInteger(code) || code < 1 || code > highest)) {
-    throw senseless(`${name} goes from 1 to ${highest}.`);
+    throw invalidFilter(`${name} goes from 1 to ${highest}.`);
   }
   return codes;
 }
 
 function between({ min, max }: Range, measured: (candidate: Candidate) => number): Filter {
-  if (min === undefined && max === undefined) throw senseless('A range needs min or max.');
-  if (min !== undefined && max !== undefined && min > max) throw senseless('min is above max.');
+  if (min === undefined && max === undefined) throw invalidFilter('A range needs min or max.');
+  if (min !== undefined && max !== undefined && min > max) throw invalidFilter('min is above max.');
   return (candidate) => {
     const value = measured(candidate);
     return value >= (min ?? value) && value <= (max ?? value);

@@ -13,7 +13,7 @@ import { validateRecruiterSearch } from './recruiter-request.js';
 /** Answers a recruiter search. */
 export function searchCandidates(state: State, exchange: Exchange): Answer {
   const asked = exchange.json(validateRecruiterSearch);
-  const { start = 0, count = LIMITS.recruiter_count_default, keywords, ...others } = asked;
+  const { start = 0, count = LIMITS.recruiter_default_rows, keywords, ...others } = asked;
   const words = wordsOf(keywords ?? '');
   if (keywords === undefined && Object.keys(others).length === 0) throw badRequest('Give keywords or a filter.');
 

@@ -33,7 +33,7 @@ export function recruiterRoutes(state: State): Route[] {
         const query = exchange.query.only('kind', 'q', 'count');
         const kind = query.choice('kind', KINDS);
         const text = query.text('q', 100);
-        const count = query.number('count', 1, LIMITS.typeahead_count) ?? LIMITS.typeahead_count_default;
+        const count = query.number('count', 1, LIMITS.typeahead_items) ?? LIMITS.typeahead_default_items;
         if (kind === null || text === null) throw badRequest('kind or q is missing.');
         return json({ data: kind === 'zip' ? zips(text.trim(), count) : suggestions(state, kind, text, count) });
       },
@@ -42,7 +42,7 @@ export function recruiterRoutes(state: State): Route[] {
       method: 'POST',
       path: '/api/recruiter/search',
       access: 'api',
-      // The first search under a contract is how somebody finds out whether the choice worked.
+      // The first search under a contract proves that the choice worked, and belongs to it.
       capabilities: ({ session }) => [
         state.seats.isFresh(session?.token ?? '') ? 'social.recruiter.switch' : 'social.recruiter.people.search',
       ],

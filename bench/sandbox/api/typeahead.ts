@@ -37,7 +37,7 @@ export function typeaheadRoutes(state: State): Route[] {
         const query = exchange.query.only('kind', 'q', 'count');
         const kind = query.choice('kind', TYPEAHEAD_KINDS);
         const text = query.text('q', 100);
-        const count = query.number('count', 1, LIMITS.typeahead_count) ?? LIMITS.typeahead_count_default;
+        const count = query.number('count', 1, LIMITS.typeahead_items) ?? LIMITS.typeahead_default_items;
         if (kind === null || text === null) throw badRequest('kind or q is missing.');
         return json({ data: suggestions(state, kind, text, count) });
       },

@@ -1,7 +1,7 @@
 import { careerOf, PRESENT_YEAR } from './career.js';
 import type { Company } from './companies.js';
 import type { Member } from './members.js';
-import { Draw } from './seeded-random.js';
+import { SeededRandom } from './seeded-random.js';
 import { facetId } from './taxonomy.js';
 import { INDUSTRIES, LOCATIONS, SCHOOLS, SENTENCES, SKILLS, TITLES } from './words.js';
 
@@ -24,7 +24,7 @@ export interface Education {
   endYear: number;
 }
 
-/** The long part of a profile: everything follows from the member, and is made when somebody looks. */
+/** The long part of a profile: everything follows from the member, and is made when it is read. */
 export interface Biography {
   about: string | null;
   experience: Position[];
@@ -54,46 +54,47 @@ const FIELDS = [
 ] as const;
 
 export function biographyOf(member: Member, companies: readonly Company[]): Biography {
-  const draw = new Draw('biography', member.hashId);
+  const random = new SeededRandom('biography', member.hashId);
   const { graduationYear, skills } = careerOf(member);
   const city = cityOf(LOCATIONS[member.location] ?? '').city;
   return {
-    about: draw.chance(0.7) ? `${member.headline}. ${draw.pick(SENTENCES)} ${draw.pick(SENTENCES)}` : null,
-    experience: experienceOf(draw, member, companies),
+    about: random.chance(0.7) ? `${member.headline}. ${random.pick(SENTENCES)} ${random.pick(SENTENCES)}` : null,
+    experience: experienceOf(random, member, companies),
     education: [
       {
         school: SCHOOLS[member.school] ?? '',
         schoolId: facetId('school', member.school),
-        degree: draw.pick(DEGREES),
-        fieldOfStudy: draw.pick(FIELDS),
+        degree: random.pick(DEGREES),
+        fieldOfStudy: random.pick(FIELDS),
         startYear: graduationYear - 4,
         endYear: graduationYear,
       },
     ],
     skills: skills.map((place) => SKILLS[place] ?? ''),
     email: `${member.publicId}@mail.test`,
-    phoneNumbers: draw.chance(0.4) ? [`+49 30 555${String(draw.between(0, 9_999)).padStart(4, '0')}`] : [],
-    address: draw.chance(0.2) ? `${draw.between(1, 99)} ${draw.pick(TITLES)} Street, ${city}` : null,
+    phoneNumbers: random.chance(0.4) ? [`+49 30 555${String(random.between(0, 9_999)).padStart(4, '0')}`] : [],
+    address: random.chance(0.2) ? `${random.between(1, 99)} ${random.pick(TITLES)} Street, ${city}` : null,
   };
 }
 
-function experienceOf(draw: Draw, member: Member, companies: readonly Company[]): Position[] {
+function experienceOf(random: SeededRandom, member: Member, companies: readonly Company[]): Position[] {
   const places = [
     member.company,
     member.pastCompany,
-    ...(draw.chance(0.5) ? [draw.between(0, companies.length - 1)] : []),
+    ...(random.chance(0.5) ? [random.between(0, companies.length - 1)] : []),
   ];
   const { pastJob } = careerOf(member);
   let end: Position['endedOn'] = null;
   return places.map((place, number) => {
     const company = companies[place] as Company;
-    const startedOn = { year: (end?.year ?? PRESENT_YEAR) - draw.between(1, 6), month: draw.between(1, 12) };
+    const startedOn = { year: (end?.year ?? PRESENT_YEAR) - random.between(1, 6), month: random.between(1, 12) };
     const position = {
-      title: number === 0 ? member.title : (TITLES[number === 1 ? pastJob : draw.between(0, TITLES.length - 1)] ?? ''),
+      title:
+        number === 0 ? member.title : (TITLES[number === 1 ? pastJob : random.between(0, TITLES.length - 1)] ?? ''),
       company: company.name,
       companyId: company.companyId,
       location: LOCATIONS[company.location] ?? '',
-      description: draw.chance(0.5) ? `${INDUSTRIES[company.industry]}. ${draw.pick(SENTENCES)}` : null,
+      description: random.chance(0.5) ? `${INDUSTRIES[company.industry]}. ${random.pick(SENTENCES)}` : null,
       startedOn,
       endedOn: end,
     };

@@ -1,11 +1,11 @@
 import type { Member } from './members.js';
-import { Draw } from './seeded-random.js';
+import { SeededRandom } from './seeded-random.js';
 import { JOB_FUNCTIONS, LOCATIONS, SKILLS, TITLES } from './words.js';
 
-/** The year in which the generated world stands still. */
+/** The present year of the generated data, which does not move. */
 export const PRESENT_YEAR = 2025;
 
-/** What recruiters filter by beside the profile. A search asks for everybody's, so it is made once and kept. */
+/** What recruiters filter by beside the profile. A search reads every member's, so each is made once and kept. */
 export interface Career {
   yearsOfExperience: number;
   graduationYear: number;
@@ -39,20 +39,20 @@ export function careerOf(member: Member): Career {
 }
 
 function makeCareer(member: Member): Career {
-  const draw = new Draw('career', member.hashId);
-  const yearsOfExperience = draw.between(0, 34);
-  const other = draw.between(1, JOB_FUNCTIONS.length);
+  const random = new SeededRandom('career', member.hashId);
+  const yearsOfExperience = random.between(0, 34);
+  const other = random.between(1, JOB_FUNCTIONS.length);
   return {
     yearsOfExperience,
     graduationYear: PRESENT_YEAR - yearsOfExperience,
     seniority: SENIORITY_CODES[member.seniority] ?? 3,
     jobFunction: member.title.includes('Engineer') ? ENGINEERING : other,
-    pastJob: draw.between(0, TITLES.length - 1),
-    preferredLocation: draw.between(0, LOCATIONS.length - 1),
-    recentlyJoined: draw.chance(0.2) ? draw.between(1, 5) : 0,
-    veteran: draw.chance(0.05),
-    openToWork: draw.chance(0.2),
-    skills: [...new Set(Array.from({ length: draw.between(3, 9) }, () => draw.between(0, SKILLS.length - 1)))],
+    pastJob: random.between(0, TITLES.length - 1),
+    preferredLocation: random.between(0, LOCATIONS.length - 1),
+    recentlyJoined: random.chance(0.2) ? random.between(1, 5) : 0,
+    veteran: random.chance(0.05),
+    openToWork: random.chance(0.2),
+    skills: [...new Set(Array.from({ length: random.between(3, 9) }, () => random.between(0, SKILLS.length - 1)))],
   };
 }
 

@@ -2,7 +2,7 @@ import { type Company, makeCompanies } from './companies.js';
 import { accountMember, type Member, makeMembers } from './members.js';
 import { INDUSTRIES, LOCATIONS } from './words.js';
 
-/** Everybody and every company on the network, and how to find them. Owns the members; accounts add theirs. */
+/** Every member and company on the network, with their indexes. Owns the members; accounts add theirs. */
 export class Directory {
   readonly companies: readonly Company[];
   readonly members: Member[];
@@ -42,7 +42,7 @@ export class Directory {
     return member === undefined ? 'Social Member' : `${member.firstName} ${member.lastName}`;
   }
 
-  /** Members in whose text all words occur, in the directory's order; everybody when there are no words. */
+  /** Members in whose text all words occur, in the directory's order; all members when there are no words. */
   withWords(words: readonly string[]): Member[] {
     if (words.length === 0) return this.members;
     const index = this.#wordIndex();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** A deterministic source of numbers: the same words give the same sequence, on every machine. */
-export class Draw {
+export class SeededRandom {
   #state: number;
 
   constructor(...words: (string | number)[]) {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** What a request is answered with. `stream` keeps the response and writes to it for as long as it likes. */
+/** The answer to a request. `stream` keeps the response open and writes to it itself. */
 export type Answer =
   | { status: number; headers: Record<string, string>; body: string | Buffer }
   | { stream: (response: ServerResponse) => void };

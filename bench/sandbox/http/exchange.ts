@@ -76,9 +76,9 @@ export interface Route {
   path: string;
   /** `page` and `api` need a session and answer its absence each in its own way; `open` does not. */
   access: 'open' | 'page' | 'api';
-  /** Names of the capabilities this serves: what a fault is aimed at. */
+  /** Names of the capabilities this serves; a fault is aimed at one. */
   capabilities: readonly string[] | ((exchange: Exchange) => readonly string[]);
-  /** Who is asking, where no session says it. */
+  /** The account of a request without a session, where the request names it. */
   account?: (exchange: Exchange) => Account | null;
   answer: (exchange: Exchange) => Answer;
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, Faults } from '../faults.js';
 import { FILES_HOST, ORIGIN, SITE_HOST } from '../limits.js';
-import { errorPage, forbiddenPage, notFoundPage } from '../pages/markup.js';
 import type { State } from '../state/state.js';
 import { SIGNED_OUT, type Traffic } from '../traffic.js';
 import { type Answer, html, Refused, redirect, refusal } from './answer.js';
 import { CSRF_COOKIE, endedSessionCookie, SESSION_COOKIE } from './cookies.js';
 import { Exchange, type Route } from './exchange.js';
+import { errorPage, forbiddenPage, notFoundPage } from './markup.js';
 import { Routes } from './routes.js';
 import { bodyOf, send } from './wire.js';
 
@@ -16,15 +16,15 @@ import { bodyOf, send } from './wire.js';
  * wholly after it.
  */
 export class Front {
+  readonly #state: State;
+  readonly #faults: Faults;
+  readonly #traffic: Traffic;
   readonly #hosts: ReadonlyMap<string, Routes>;
 
-  constructor(
-    readonly state: State,
-    readonly faults: Faults,
-    readonly traffic: Traffic,
-    site: readonly Route[],
-    files: readonly Route[],
-  ) {
+  constructor(state: State, faults: Faults, traffic: Traffic, site: readonly Route[], files: readonly Route[]) {
+    this.#state = state;
+    this.#faults = faults;
+    this.#traffic = traffic;
     this.#hosts = new Map([
       [SITE_HOST, new Routes(site)],
       [FILES_HOST, new Routes(files)],
@@ -33,14 +33,14 @@ export class Front {
 
   /** Answers one request that came through the proxy of `region`. Never throws. */
   async serve(region: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Whoever asked may be gone by the time the answer is written.
+    // The client may have left by the time the answer is written.
     response.on('error', () => {});
     try {
       const body = await bodyOf(request);
       if (body === null) send(response, refusal(413, 'too_large', 'The body is too large.'), []);
       else await this.#serve(new Exchange(request, region, body), response);
     } catch (error) {
-      // A request that broke off in mid-body is nobody's fault; anything else is one of this program.
+      // A request that broke off in mid-body is no error; anything else is one of this program.
       if (!request.destroyed) process.stderr.write(`${request.method} ${request.url}: ${String(error)}\n`);
       response.destroy();
     }
@@ -54,7 +54,7 @@ export class Front {
       exchange.params = found.params;
       exchange.account ??= found.route.account?.(exchange) ?? null;
     }
-    this.traffic.count(exchange.region, exchange.account?.username ?? SIGNED_OUT);
+    this.#traffic.count(exchange.region, exchange.account?.username ?? SIGNED_OUT);
 
     if (routes === undefined) {
       const bare = exchange.host === 'social.test';
@@ -73,7 +73,7 @@ export class Front {
       return;
     }
     const capabilities = typeof route.capabilities === 'function' ? route.capabilities(exchange) : route.capabilities;
-    const fault = this.faults.take(exchange.account?.username ?? null, capabilities);
+    const fault = this.#faults.take(exchange.account?.username ?? null, capabilities);
     await this.#answer(exchange, response, route, fault);
   }
 
@@ -81,13 +81,13 @@ export class Front {
   #recognise(exchange: Exchange): void {
     const token = exchange.cookies.get(SESSION_COOKIE);
     if (token === undefined) return;
-    const session = this.state.sessions.find(token);
+    const session = this.#state.sessions.find(token);
     if (session !== undefined && session.region === exchange.region) {
       exchange.session = session;
-      exchange.account = this.state.account(session.username);
+      exchange.account = this.#state.account(session.username);
       return;
     }
-    if (session !== undefined) this.state.commit({ type: 'session_ended', token });
+    if (session !== undefined) this.#state.commit({ type: 'session_ended', token });
     exchange.setCookies.push(endedSessionCookie());
   }
 
@@ -110,19 +110,21 @@ export class Front {
   }
 
   async #answer(exchange: Exchange, response: ServerResponse, route: Route, fault: Fault | null): Promise<void> {
-    switch (fault?.mode) {
-      case undefined:
-        send(response, handled(exchange, route), exchange.setCookies);
-        return;
+    if (fault === null) {
+      send(response, handled(exchange, route), exchange.setCookies);
+      return;
+    }
+    switch (fault.mode) {
       case 'error': {
-        const code = fault?.status === 429 ? 'rate_limited' : 'server_error';
-        const status = fault?.status ?? 500;
-        const answer = isPage(route) ? html(status, errorPage()) : refusal(status, code, 'Something went wrong.');
+        const code = fault.status === 429 ? 'rate_limited' : 'server_error';
+        const answer = isPage(route)
+          ? html(fault.status, errorPage())
+          : refusal(fault.status, code, 'Something went wrong.');
         send(response, answer, exchange.setCookies);
         return;
       }
       case 'delay':
-        await new Promise((resolve) => setTimeout(resolve, fault?.ms ?? 0));
+        await new Promise((resolve) => setTimeout(resolve, fault.ms));
         send(response, handled(exchange, route), exchange.setCookies);
         return;
       case 'drop_before_commit':
@@ -137,12 +139,14 @@ export class Front {
         send(response, malformed(route), []);
         return;
       case 'logged_out':
-        if (exchange.session !== null) this.state.commit({ type: 'session_ended', token: exchange.session.token });
+        if (exchange.session !== null) this.#state.commit({ type: 'session_ended', token: exchange.session.token });
         exchange.setCookies.push(endedSessionCookie());
         send(response, signedOut(exchange, route), exchange.setCookies);
         return;
       case 'hang':
         return;
+      default:
+        fault.mode satisfies never;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { badRequest } from './answer.js';
 
-/** The query of a request, read strictly: what is not asked for by name, or comes twice, is a 400. */
+/** The query of a request, read strictly: a parameter that the endpoint does not name, or that comes twice, is a 400. */
 export class Query {
   readonly #values = new Map<string, string>();
   #repeated: string | null = null;

@@ -1,10 +1,10 @@
 import { type Answer, html, redirect } from '../http/answer.js';
 import { CSRF_COOKIE } from '../http/cookies.js';
 import type { Exchange, Route } from '../http/exchange.js';
+import { csrfField, escaped, page } from '../http/markup.js';
 import type { Account } from '../state/accounts.js';
 import { type Challenge, RIGHT_CODE } from '../state/challenges.js';
 import type { State } from '../state/state.js';
-import { csrfField, escaped, page } from './markup.js';
 
 /** Challenges, and the page of a restricted account. `passed` takes over after the right code. */
 export function checkpointRoutes(

@@ -1,20 +1,20 @@
 import type { Member } from '../data/members.js';
-import { Draw } from '../data/seeded-random.js';
+import { SeededRandom } from '../data/seeded-random.js';
 import { SENTENCES } from '../data/words.js';
 import { html } from '../http/answer.js';
 import type { Route } from '../http/exchange.js';
+import { escaped, page } from '../http/markup.js';
 import { shownMember } from '../state/identity.js';
 import type { State } from '../state/state.js';
-import { escaped, page } from './markup.js';
 
-/** The page a signed-in browser starts from: it says whose session this is. */
+/** The page a signed-in browser starts from: its header holds the identity of the session. */
 export function feedRoutes(state: State): Route[] {
   return [
     {
       method: 'GET',
       path: '/feed',
       access: 'page',
-      // The load that follows a sign-in belongs to it; every later one is somebody looking after the session.
+      // The load that follows a sign-in belongs to it; every later one checks the session.
       capabilities: (exchange) => [
         state.sessions.isFresh(exchange.session?.token ?? '') ? 'social.login' : 'social.health.check',
       ],
@@ -33,9 +33,9 @@ const DEVICE_SCRIPT = `if (localStorage.getItem('sn.device') === null) {
 }`;
 
 function feedPage(member: Member, csrf: string): string {
-  const draw = new Draw('feed', member.hashId);
+  const random = new SeededRandom('feed', member.hashId);
   const posts = Array.from({ length: 8 }, (_, number) => {
-    const text = `${draw.pick(SENTENCES)} ${draw.pick(SENTENCES)}`;
+    const text = `${random.pick(SENTENCES)} ${random.pick(SENTENCES)}`;
     return `<article class="post" data-post-id="${number + 1}"><p>${escaped(text)}</p></article>`;
   });
   return page(

@@ -1,8 +1,8 @@
 import { type Answer, html, notFound, redirect } from '../http/answer.js';
 import type { Exchange, Route } from '../http/exchange.js';
+import { csrfField, escaped, page } from '../http/markup.js';
 import { CONTRACTS, type Contract } from '../state/seats.js';
 import type { State } from '../state/state.js';
-import { csrfField, escaped, page } from './markup.js';
 
 /** The recruiter side's pages: where a session chooses the contract it works under. */
 export function recruiterPageRoutes(state: State): Route[] {

@@ -1,10 +1,10 @@
 import { type Answer, html, redirect } from '../http/answer.js';
 import { CSRF_COOKIE, csrfCookie, endedSessionCookie, sessionCookie } from '../http/cookies.js';
 import type { Exchange, Route } from '../http/exchange.js';
+import { csrfField, escaped, page } from '../http/markup.js';
 import type { Account } from '../state/accounts.js';
 import { unguessable } from '../state/sessions.js';
 import type { State } from '../state/state.js';
-import { csrfField, escaped, page } from './markup.js';
 
 /** Signing in and out, up to the point where a challenge takes over. */
 export function signInRoutes(state: State): Route[] {

@@ -3,7 +3,7 @@ import type { Member } from '../data/members.js';
 
 export type ChallengeKind = 'email' | 'sms' | 'authenticator' | 'captcha' | 'passkey';
 
-/** How an account behaves. Markers in the username say it (`ada+email`), the control API can change it. */
+/** How an account behaves. Markers in the username set it (`ada+email`), the control API changes it. */
 export interface AccountSettings {
   password: string;
   /** Raised at every sign-in; null for none. */
@@ -28,9 +28,13 @@ const MARKER =
 
 /** Accounts by username, which is compared trimmed and without case. */
 export class Accounts {
+  readonly #directory: Directory;
   readonly #accounts = new Map<string, Account>();
+  readonly #byMember = new Map<string, Account>();
 
-  constructor(readonly directory: Directory) {}
+  constructor(directory: Directory) {
+    this.#directory = directory;
+  }
 
   find(username: string): Account | undefined {
     return this.#accounts.get(keyOf(username));
@@ -40,8 +44,6 @@ export class Accounts {
   ofMember(hashId: string): Account | undefined {
     return this.#byMember.get(hashId);
   }
-
-  readonly #byMember = new Map<string, Account>();
 
   /** Adds the account when it is new, and changes what `changes` names. Called for live and for replayed records alike. */
   apply(username: string, changes: Partial<AccountSettings>): Account {
@@ -53,7 +55,7 @@ export class Accounts {
     }
     const account: Account = {
       username: username.trim(),
-      member: this.directory.accountMember(key),
+      member: this.#directory.accountMember(key),
       settings: { ...settingsFrom(key), ...changes },
     };
     this.#accounts.set(key, account);

@@ -15,17 +15,19 @@ const URN_PREFIX = 'urn:social:attachment:';
 
 /** Uploaded files. Their bytes stand in a directory of their own, what they are called in the journal. */
 export class Attachments {
+  readonly #directory: string;
   readonly #attachments = new Map<string, Attachment>();
   readonly #readers = new Map<string, Set<string>>();
 
-  constructor(readonly directory: string) {
+  constructor(directory: string) {
+    this.#directory = directory;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   }
 
   /** Stores the bytes; the attachment counts once its record is committed. */
   store(ownerHashId: string, name: string, contentType: string, bytes: Buffer): Attachment {
     const id = `at-${unguessable()}`;
-    writeFileSync(join(this.directory, id), bytes, { mode: 0o600 });
+    writeFileSync(join(this.#directory, id), bytes, { mode: 0o600 });
     return { id, name, contentType, size: bytes.length, ownerHashId };
   }
 
@@ -35,11 +37,11 @@ export class Attachments {
     return attachment?.ownerHashId === hashId ? attachment : undefined;
   }
 
-  /** An attachment and its bytes, for somebody who may see it. */
+  /** An attachment and its bytes; undefined unless this member may read it. */
   read(id: string, hashId: string): { attachment: Attachment; bytes: Buffer } | undefined {
     const attachment = this.#attachments.get(id);
     if (attachment === undefined || this.#readers.get(id)?.has(hashId) !== true) return undefined;
-    return { attachment, bytes: readFileSync(join(this.directory, id)) };
+    return { attachment, bytes: readFileSync(join(this.#directory, id)) };
   }
 
   apply(attachment: Attachment): void {

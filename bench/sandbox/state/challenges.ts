@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.js';
 import type { ChallengeKind } from './accounts.js';
 import { unguessable } from './sessions.js';
 
-/** A question asked before going on. Used up by any answer: a wrong one raises another in its place. */
+/** A security check before a sign-in or a switch goes on. Any answer uses it up: a wrong one raises another in its place. */
 export interface Challenge {
   id: string;
   kind: ChallengeKind;
@@ -17,7 +17,7 @@ export interface Challenge {
 export type Purpose =
   /** A session, and `next` is where the browser goes with it. */
   | { for: 'login'; next: string }
-  /** A contract of the recruiter side, for the session that asked. */
+  /** A contract of the recruiter side, for the session that chose it. */
   | { for: 'recruiter'; contractId: string };
 
 /** The code every challenge accepts. */

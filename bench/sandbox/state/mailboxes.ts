@@ -1,6 +1,6 @@
 import type { Directory } from '../data/directory.js';
-import type { Acquaintance } from '../data/relationship.js';
-import { Draw, stableId } from '../data/seeded-random.js';
+import type { Relationships } from '../data/relationships.js';
+import { SeededRandom, stableId } from '../data/seeded-random.js';
 import { SENTENCES } from '../data/words.js';
 import { LIMITS } from '../limits.js';
 
@@ -23,7 +23,7 @@ export interface Letter {
   people: [string, string];
   /** Where a conversation that does not exist yet is filed. */
   category: Category;
-  /** Uploads that the message carries; everybody in `people` may read them from now on. */
+  /** Uploads that the message carries; all `people` may read them from now on. */
   attachmentIds?: string[];
 }
 
@@ -50,17 +50,19 @@ const GENERATED: Record<Category, [number, number]> = {
 };
 
 /**
- * The mailboxes of all accounts. A mailbox is generated when it is first looked at, and what was delivered to it
- * before is then laid on top: so a start costs nothing for accounts nobody asks about.
+ * The mailboxes of all accounts. A mailbox is generated when it is first read; what was delivered to it before is
+ * added then, so that accounts that are not read cost nothing at the start.
  */
 export class Mailboxes {
+  readonly #directory: Directory;
+  readonly #relationships: Relationships;
   readonly #open = new Map<string, Mailbox>();
   readonly #waiting = new Map<string, Letter[]>();
 
-  constructor(
-    readonly directory: Directory,
-    readonly acquaintance: Acquaintance,
-  ) {}
+  constructor(directory: Directory, relationships: Relationships) {
+    this.#directory = directory;
+    this.#relationships = relationships;
+  }
 
   of(hashId: string): Mailbox {
     const known = this.#open.get(hashId);
@@ -74,7 +76,7 @@ export class Mailboxes {
 
   /** The id of the one conversation two people share, whether it exists yet or not. */
   conversationId(one: string, other: string): string {
-    return `2-${stableId(32, this.directory.seed, 'conversation', ...[one, other].sort())}`;
+    return `2-${stableId(32, this.#directory.seed, 'conversation', ...[one, other].sort())}`;
   }
 
   apply(letter: Letter): void {
@@ -90,21 +92,21 @@ export class Mailboxes {
   }
 
   #generate(hashId: string): Mailbox {
-    const draw = new Draw(this.directory.seed, 'mailbox', hashId);
-    const known = [...this.acquaintance.connectionsOf(hashId).keys()];
+    const random = new SeededRandom(this.#directory.seed, 'mailbox', hashId);
+    const known = [...this.#relationships.connectionsOf(hashId).keys()];
     const mailbox: Mailbox = new Map();
     for (const category of CATEGORIES) {
-      const wanted = mailbox.size + draw.between(...GENERATED[category]);
+      const wanted = mailbox.size + random.between(...GENERATED[category]);
       let at = Date.UTC(2025, 0, 1);
       while (mailbox.size < wanted) {
-        const stranger = this.directory.members[draw.between(0, LIMITS.members - 1)]?.hashId as string;
-        const otherHashId = category === 'PRIMARY_INBOX' ? draw.pick(known) : stranger;
+        const stranger = this.#directory.members[random.between(0, LIMITS.members - 1)]?.hashId as string;
+        const otherHashId = category === 'PRIMARY_INBOX' ? random.pick(known) : stranger;
         const id = this.conversationId(hashId, otherHashId);
         if (otherHashId === hashId || mailbox.has(id)) continue;
-        at -= draw.between(60_001, 5 * 86_400_000);
-        const count = mailbox.size % 7 === 0 ? draw.between(30, 70) : draw.between(1, 14);
-        const messages = this.#talk(draw, id, [hashId, otherHashId], at, count);
-        const unread = messages.at(-1)?.senderHashId === otherHashId && draw.chance(0.3) ? 1 : 0;
+        at -= random.between(60_001, 5 * 86_400_000);
+        const count = mailbox.size % 7 === 0 ? random.between(30, 70) : random.between(1, 14);
+        const messages = this.#talk(random, id, [hashId, otherHashId], at, count);
+        const unread = messages.at(-1)?.senderHashId === otherHashId && random.chance(0.3) ? 1 : 0;
         mailbox.set(id, { id, category, otherHashId, unread, messages });
       }
     }
@@ -112,18 +114,18 @@ export class Mailboxes {
   }
 
   /** `count` messages, the last one at `end`; now and then two share a millisecond. */
-  #talk(draw: Draw, conversationId: string, people: [string, string], end: number, count: number): Message[] {
+  #talk(random: SeededRandom, conversationId: string, people: [string, string], end: number, count: number): Message[] {
     const messages: Message[] = [];
     for (let deliveredAt = end, number = count; number > 0; number--) {
       messages.push({
         urn: `urn:social:message:5-${stableId(32, conversationId, number)}`,
         conversationId,
-        senderHashId: draw.pick(people),
-        body: draw.chance(0.5) ? draw.pick(SENTENCES) : `${draw.pick(SENTENCES)} ${draw.pick(SENTENCES)}`,
+        senderHashId: random.pick(people),
+        body: random.chance(0.5) ? random.pick(SENTENCES) : `${random.pick(SENTENCES)} ${random.pick(SENTENCES)}`,
         deliveredAt,
         renderContent: [],
       });
-      if (!draw.chance(0.1)) deliveredAt -= draw.between(1_000, 4 * 3_600_000);
+      if (!random.chance(0.1)) deliveredAt -= random.between(1_000, 4 * 3_600_000);
     }
     return messages.reverse();
   }

@@ -14,7 +14,7 @@ export function unguessable(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Live sessions by token. Owns them; whoever holds something open for one asks to be told of its end. */
+/** Live sessions by token. Owns them; what stays open for a session subscribes to its end. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #fresh = new Set<string>();

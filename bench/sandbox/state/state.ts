@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Directory } from '../data/directory.js';
-import { Acquaintance } from '../data/relationship.js';
+import { Relationships } from '../data/relationships.js';
 import { type Account, type AccountSettings, Accounts } from './accounts.js';
 import { type Attachment, Attachments } from './attachments.js';
 import { Challenges } from './challenges.js';
@@ -29,7 +29,7 @@ export type StateRecord =
  */
 export class State {
   readonly directory: Directory;
-  readonly acquaintance: Acquaintance;
+  readonly relationships: Relationships;
   readonly accounts: Accounts;
   readonly sessions = new Sessions();
   readonly seats = new Seats();
@@ -43,10 +43,10 @@ export class State {
   /** `directory` holds the journal and the uploaded files. */
   constructor(seed: string, directory: string) {
     this.directory = new Directory(seed);
-    this.acquaintance = new Acquaintance(this.directory);
+    this.relationships = new Relationships(this.directory);
     this.accounts = new Accounts(this.directory);
-    this.mailboxes = new Mailboxes(this.directory, this.acquaintance);
-    this.invitations = new Invitations(this.directory, this.acquaintance);
+    this.mailboxes = new Mailboxes(this.directory, this.relationships);
+    this.invitations = new Invitations(this.directory, this.relationships);
     this.attachments = new Attachments(join(directory, 'files'));
     this.#journal = Journal.open(join(directory, 'journal.jsonl'), (record) => this.#apply(record));
   }
@@ -96,7 +96,7 @@ export class State {
         this.seats.apply(record.token, record.contractId);
         return;
       case 'connected':
-        this.acquaintance.connect(record.one, record.other, record.at);
+        this.relationships.connect(record.one, record.other, record.at);
         this.invitations.applyConnected(record.one, record.other);
         return;
       default:

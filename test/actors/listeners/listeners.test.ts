@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { Listeners } from '../../../actors/listeners/listeners.js';
-import { openSignIn } from '../../../bench/sign-in.js';
+import { openSignIn } from '../../../bench/listeners/sign-in.js';
 import { findConnections, insertSocialConnection } from '../../../storage/connections/connections.js';
 import { findListener, listGaps } from '../../../storage/connections/listener-read.js';
 import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ATTEMPT_BOUNDS_s, AttemptCounters, LATENCY_BOUNDS_s } from '../../../actors/deliveries/counters.js';
+import { AttemptCounters, HISTOGRAM_BOUNDS } from '../../../actors/deliveries/counters.js';
 import type { HostStats } from '../../../actors/messages.js';
 import type { SystemStatus } from '../../../actors/system.js';
 import type { BrowserStats } from '../../../browser-pool/messages.js';
@@ -97,7 +97,7 @@ t.test('deliveries are counted by outcome, class of error, duration and latency,
   t.match(first, /^delivery_latency_seconds_sum 9$/m);
   t.match(first, /^delivery_oldest_pending_seconds 31$/m, 'the oldest of all threads');
   const series = first.match(/^delivery_\w+(\{.*\})? /gm) ?? [];
-  t.equal(series.length, 1 + 12 + 2 * (ATTEMPT_BOUNDS_s.length + 3) + LATENCY_BOUNDS_s.length + 3);
+  t.equal(series.length, 1 + 12 + 2 * (HISTOGRAM_BOUNDS.attempt_s.length + 3) + HISTOGRAM_BOUNDS.latency_s.length + 3);
   t.notMatch(await scrape(), /^delivery_latency_seconds_count [^2]$/m, 'a second look counts nothing twice');
 
   const replaced = new AttemptCounters();

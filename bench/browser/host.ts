@@ -1,0 +1,71 @@
+import { MessageChannel } from 'node:worker_threads';
+import { Channel } from '../../browser-pool/channel.js';
+import browserHost, { type FromBrowserHost, type ToBrowserHost } from '../../browser-pool/host.js';
+import type { PoolLimits } from '../../browser-pool/limits.js';
+import type { FromBrowser, SessionEffects, ToBrowser } from '../../browser-pool/messages.js';
+import type { BenchNetwork } from './network.js';
+
+type Order = Omit<Extract<ToBrowser, { type: 'run' }>, 'type' | 'run'>;
+type End = Extract<FromBrowser, { type: 'result' | 'skipped' | 'failure' }>;
+
+/** The pool's own host, in this thread, behind a line as actors have it. */
+export interface BenchHost extends AsyncDisposable {
+  /** Throws when the run fails. */
+  run(order: Order): Promise<SessionEffects>;
+  /** An order for this account's session; a login when it has none yet. */
+  order(account: BenchAccount, capability: string): Order;
+}
+
+/** A signed-in account. */
+export interface BenchAccount {
+  username: string;
+  session: string | null;
+  actorId: string | null;
+}
+
+export function startHost(network: BenchNetwork, limits: Partial<PoolLimits> = {}): BenchHost {
+  const [line, control] = [new MessageChannel(), new MessageChannel()];
+  const ended = browserHost({
+    options: { thread: 0, site: network.site, log: { level: 'warn', format: 'json' }, limits },
+    control: control.port2,
+    actors: [line.port2],
+  });
+  const supervisor = new Channel<ToBrowserHost, FromBrowserHost>(control.port1);
+  supervisor.onMessage(() => {});
+  const actor = new Channel<ToBrowser, FromBrowser>(line.port1);
+  const waiting = new Map<number, (end: End) => void>();
+  actor.onMessage((message) => {
+    if (message.type === 'result' || message.type === 'failure' || message.type === 'skipped') {
+      waiting.get(message.run)?.(message);
+      waiting.delete(message.run);
+    }
+  });
+  let next = 1;
+  return {
+    async run(order) {
+      const run = next++;
+      const ending = new Promise<End>((resolve) => waiting.set(run, resolve));
+      actor.send({ type: 'run', run, ...order });
+      const end = await ending;
+      if (end.type !== 'result') throw new Error(`${order.capability}: ${JSON.stringify(end)}`);
+      return end.effects ?? {};
+    },
+    order: (account, capability) => ({
+      workspaceId: 'bench',
+      connectionId: account.username,
+      stateRevision: account.session === null ? 0 : 1,
+      epoch: 1,
+      capability,
+      input: {},
+      proxy: network.proxy,
+      session: account.session,
+      actorId: account.actorId,
+      deadline_ms: 60_000,
+      ...(account.session === null && { credentials: { username: account.username, password: 'sandbox' } }),
+    }),
+    async [Symbol.asyncDispose]() {
+      supervisor.send({ type: 'drain', grace_ms: 0 });
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import autocannon from 'autocannon';
+import { quantile } from '../report.js';
+
+/** The client of the submit scenario, run as a process: takes one Load as a message, answers with what it Measured. */
+export interface Load {
+  url: string;
+  key: string;
+  /** Makes the idempotency keys of this run different from those of others. */
+  run: string;
+  seconds: number;
+  /** HTTP connections, each with one request under way. */
+  clients: number;
+  /** Taken in turn. */
+  connectionIds: string[];
+  body: string;
+}
+
+export interface Measured {
+  /** Answers 202. */
+  accepted: number;
+  seconds: number;
+  /** Of accepted ones only. */
+  p50_ms: number;
+  p99_ms: number;
+  max_ms: number;
+  /** Every other outcome, by status or kind. */
+  errors: Record<string, number>;
+}
+
+async function drive(load: Load): Promise<Measured> {
+  const headers = { authorization: `Bearer ${load.key}`, 'content-type': 'application/json' };
+  const latencies: number[] = [];
+  const errors: Record<string, number> = {};
+  const failed = (what: string, count = 1) => {
+    errors[what] = (errors[what] ?? 0) + count;
+  };
+  let sent = 0;
+  const started = performance.now();
+  const options: autocannon.Options = {
+    url: load.url,
+    connections: load.clients,
+    duration: load.seconds,
+    requests: [
+      {
+        method: 'POST',
+        body: load.body,
+        setupRequest(request) {
+          const number = sent++;
+          const connectionId = load.connectionIds[number % load.connectionIds.length];
+          return {
+            ...request,
+            path: `/v1/connections/${connectionId}/operations`,
+            headers: { ...headers, 'idempotency-key': `${load.run}-${number}` },
+          };
+        },
+      },
+    ],
+  };
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const instance = autocannon(options, (error: Error | null, done) => (error ? reject(error) : resolve(done)));
+    instance.on('response', (_client, status, _bytes, latency_ms) => {
+      if (status === 202) latencies.push(latency_ms);
+      else failed(`status ${status}`);
+    });
+  });
+  const seconds = (performance.now() - started) / 1000;
+  if (result.errors > result.timeouts) failed('connection errors', result.errors - result.timeouts);
+  if (result.timeouts > 0) failed('timeouts', result.timeouts);
+  return {
+    accepted: latencies.length,
+    seconds,
+    p50_ms: quantile(latencies, 0.5),
+    p99_ms: quantile(latencies, 0.99),
+    max_ms: quantile(latencies, 1),
+    errors,
+  };
+}
+
+process.once('message', (load: Load) => {
+  void drive(load).then((measured) => process.send?.(measured, () => process.disconnect()));
+});

@@ -1,0 +1,184 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
+import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import { recoverDeliveries } from '../../../storage/deliveries/recovery.js';
+import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { putBackJobs } from '../../../storage/postgres/job-table.js';
+import { type KeyRing, keyRing } from '../../../storage/secrets/encryption.js';
+import { fetchJobs, JOBS } from '../../fixture/jobs.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
+export const SECRET = 'a secret of more than 32 characters';
+
+/** A clock that moves when it is told to. It starts at the real time, so that timestamps in signatures are fresh. */
+export class MovedClock {
+  #now = new Date();
+  now(): Date {
+    return this.#now;
+  }
+  moveTo(at: Date): void {
+    this.#now = at;
+  }
+}
+
+/** A workspace with one simulated connection. */
+export async function insertConnection(db: Sql): Promise<{ workspaceId: string; id: string; partition: number }> {
+  const workspaceId = await insertWorkspace(db);
+  return { workspaceId, ...(await insertSimulated(db, workspaceId, randomUUID())) };
+}
+export type Connection = Awaited<ReturnType<typeof insertConnection>>;
+
+export async function insertSubscription(db: Sql, connection: Connection, url: string, by = ring): Promise<string> {
+  const id = uuidv7();
+  await db.query(
+    'testSubscription',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
+     values ($1, $2, $3, $4, '{message_received}', $5, true, $6)`,
+    [
+      id,
+      connection.workspaceId,
+      connection.id,
+      connection.partition,
+      url,
+      by.seal(SECRET, `subscription/${id}/secret`),
+    ],
+  );
+  return id;
+}
+
+/** Records `count` events, each with its deliveries; their subscriptions' jobs become due. */
+export async function record(
+  db: Sql,
+  connection: Connection,
+  count = 1,
+  data: object = { body: 'hello' },
+): Promise<void> {
+  const events = Array.from({ length: count }, () => ({
+    connectionId: connection.id,
+    providerEventId: randomUUID(),
+    type: 'message_received' as const,
+    data: data as Record<string, unknown>,
+  }));
+  await recordEvents(db, connection.workspaceId, events);
+}
+
+export interface DeliveryState {
+  id: string;
+  subscription_id: string;
+  event_id: string;
+  status: string;
+  attempt_count: number;
+  series_attempts: number;
+  next_attempt_at: Date | null;
+  delivered_at: Date | null;
+  last_error: string | null;
+  /** Of its subscription's job. */
+  job: string | null;
+  job_due: Date | null;
+  attempts: { sequence: number; outcome: string; status_code: number | null; error: string | null; closed: boolean }[];
+}
+
+export async function deliveries(db: Sql, subscriptionId?: string): Promise<DeliveryState[]> {
+  return db.query<DeliveryState>(
+    'testDeliveries',
+    `select d.id, d.subscription_id, d.event_id, d.status, d.attempt_count, d.series_attempts, d.next_attempt_at,
+       d.delivered_at, d.last_error, j.state as job, j.due_at as job_due,
+       (select coalesce(jsonb_agg(jsonb_build_object('sequence', a.sequence, 'outcome', a.outcome,
+         'status_code', a.status_code, 'error', a.error, 'closed', a.completed_at is not null) order by a.sequence), '[]')
+        from delivery_attempt a where a.delivery_id = d.id) as attempts
+     from delivery d left join ${JOBS} j on j.id = d.subscription_id
+     where $1::uuid is null or d.subscription_id = $1 order by d.event_id`,
+    [subscriptionId ?? null],
+  );
+}
+
+/** Stands where an actor host stands: owns partitions, fetches their jobs by the clock, hears what the dispatcher says. */
+export class DeliveryHost {
+  readonly nodeId = randomUUID();
+  readonly clock = new MovedClock();
+  readonly dispatcher: Dispatcher;
+  owned = new Map<number, OwnedPartition>();
+  /** What `wakeAt` was told, in order. */
+  wakes: { partition: number; at: Date }[] = [];
+  logged: Record<string, unknown>[] = [];
+  #woken: (() => void)[] = [];
+
+  private constructor(
+    readonly db: Database,
+    options: Partial<DispatcherOptions>,
+  ) {
+    const log = pino({ level: 'debug' }, { write: (line: string) => void this.logged.push(JSON.parse(line)) });
+    this.dispatcher = new Dispatcher({
+      db,
+      relaxed: db,
+      ring,
+      policy: { allowedNetworks: ['127.0.0.0/8'] },
+      concurrency: 32,
+      log,
+      clock: this.clock,
+      wakeAt: (partition, at) => {
+        this.wakes.push({ partition, at });
+        for (const wake of this.#woken.splice(0)) wake();
+      },
+      ...options,
+    });
+  }
+
+  static async start(t: Test, db: Database, options: Partial<DispatcherOptions> = {}): Promise<DeliveryHost> {
+    const host = new DeliveryHost(db, options);
+    const claimed = await db.transaction((tx) => claimPartitions(tx, host.nodeId, 64, 600_000));
+    host.owned = new Map(claimed.map((p) => [p.id, p]));
+    t.teardown(() => host.dispatcher.drain());
+    return host;
+  }
+
+  epoch(partition: number): number {
+    const owned = this.owned.get(partition);
+    if (!owned) throw new Error(`partition ${partition} is not owned`);
+    return owned.epoch;
+  }
+
+  /** Fetches what is due by the clock and hands it over; gives how many. */
+  async fetch(partition: number, limit = this.dispatcher.room(partition)): Promise<number> {
+    const ids = await fetchJobs(this.db, 'delivery', partition, this.clock.now(), limit);
+    this.dispatcher.take(partition, this.epoch(partition), ids);
+    return ids.length;
+  }
+
+  /** Once nothing is under way and every subscription without a slow receiver has been given back to its queue. */
+  quiet(): Promise<unknown> {
+    return until(
+      async () => this.dispatcher.stats(),
+      ({ in_flight, subscriptions }) => in_flight === 0 && subscriptions === 0,
+    );
+  }
+
+  /** The next time `wakeAt` is told something. */
+  woken(): Promise<void> {
+    return new Promise((resolve) => this.#woken.push(resolve));
+  }
+
+  /** As after the loss of the thread: the next epoch, everything recovered, nothing known to the old dispatcher. */
+  async retake(partition: number): Promise<void> {
+    await this.db.transaction(async (tx) => {
+      const [taken] = await retakePartitions(tx, this.nodeId, [partition], 600_000);
+      if (taken) this.owned.set(partition, taken);
+      await recoverDeliveries(tx, [partition], this.clock.now());
+      await putBackJobs(tx, [partition]);
+    });
+  }
+}
+
+/** Resolves once `holds` does; asked again every few milliseconds, as a caller of the API would. */
+export async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (holds(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
