@@ -4,8 +4,8 @@ import { adminProgram } from './admin/program.js';
 import { ConfigError } from './start/config.js';
 
 /**
- * The operator's command line (CLI-1): one JSON object on stdout, status 0. What went wrong is
- * one line on stderr: status 2 when the command or the environment is wrong, 1 when the work failed.
+ * The operator's command line (CLI-1): one JSON object on stdout, status 0. An error is one line on stderr: status 2
+ * when the command or the environment is wrong, 1 when the work failed.
  */
 async function main(): Promise<number> {
   try {
@@ -24,8 +24,8 @@ function lineOf(error: unknown): string {
   if (error instanceof Failure || error instanceof ConfigError) return error.message;
   if (error instanceof CommanderError) return error.message.replace(/^error: /, '');
   // A refused connection to both addresses of a name is an AggregateError without a message of its own.
-  const told = error.message || (error instanceof AggregateError && String(error.errors[0])) || error.name;
-  return told.replace(/\s*\n\s*/g, ' ');
+  const text = error.message || (error instanceof AggregateError && String(error.errors[0])) || error.name;
+  return text.replace(/\s*\n\s*/g, ' ');
 }
 
 process.exitCode = await main();

@@ -10,9 +10,10 @@ import { listenerRoutes } from './routes/listener.js';
 import { operationActionRoutes } from './routes/operation-actions.js';
 import { operationRoutes } from './routes/operations.js';
 import { submissionRoutes } from './routes/submission.js';
+import { subscriptionChangeRoutes } from './routes/subscription-changes.js';
 import { subscriptionRoutes } from './routes/subscriptions.js';
 
-/** Every route of the service, in the order the specification tells them. */
+/** Every route of the service, in the order of the contract. */
 export const routes: readonly Route[] = [
   ...healthRoutes,
   ...connectionRoutes,
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...operationActionRoutes,
   ...invitationRoutes,
   ...subscriptionRoutes,
+  ...subscriptionChangeRoutes,
   ...listenerRoutes,
   ...eventRoutes,
   ...deliveryRoutes,

@@ -4,7 +4,7 @@ import type { NewProxy } from '../../storage/connections/proxies.js';
 import { SCOPES, type Scope } from '../../storage/model/records.js';
 import type { Uuid } from '../http/fields.js';
 
-/** Each turns one argument of the command line into a value, or refuses it in words that end the error's line. */
+/* Each function turns one argument of the command line into a value, or refuses it in words that end the error's line. */
 
 export function name(text: string): string {
   const trimmed = text.trim();
@@ -48,7 +48,7 @@ export function region(text: string): string {
   throw new InvalidArgumentError('It wants two letters.');
 }
 
-/** A forward proxy's address; credentials in it are taken out, so that they can be sealed. An error never shows it. */
+/** A forward proxy's address; its credentials are separated, so that they can be encrypted. An error never shows the address. */
 export function proxyUrl(text: string): Omit<NewProxy, 'region'> {
   const url = URL.canParse(text) ? new URL(text) : null;
   const bare = url?.pathname.replace('/', '') === '' && url.search === '' && url.hash === '';

@@ -4,7 +4,7 @@ import { Failure } from './answer.js';
 import { id } from './arguments.js';
 import type { Perform } from './session.js';
 
-/** `delivery stats --subscription ID`: how the deliveries of one subscription fare. Reads only, within bounds. */
+/** `delivery stats --subscription ID`: the deliveries of one subscription in numbers. Reads only, a bounded number of rows. */
 export function deliveryCommands(program: Command, perform: Perform): void {
   const noun = program.command('delivery').description('callbacks of a subscription');
   noun

@@ -12,9 +12,16 @@ interface CreateOptions {
   expires?: Date;
 }
 
-/** `key create|list|rotate|revoke`; a key is shown by the command that makes it, and never again. */
+/** `key create|list|rotate|revoke`; only the command that makes a key shows it. */
 export function keyCommands(program: Command, perform: Perform): void {
   const noun = program.command('key').description('keys of a workspace');
+  createCommand(noun, perform);
+  listCommand(noun, perform);
+  rotateCommand(noun, perform);
+  revokeCommand(noun, perform);
+}
+
+function createCommand(noun: Command, perform: Perform): void {
   noun
     .command('create')
     .requiredOption('--workspace <id>', 'the workspace it opens', id)
@@ -33,6 +40,9 @@ export function keyCommands(program: Command, perform: Perform): void {
         return shownOnce(created);
       });
     });
+}
+
+function listCommand(noun: Command, perform: Perform): void {
   noun
     .command('list')
     .requiredOption('--workspace <id>', 'whose keys', id)
@@ -43,6 +53,9 @@ export function keyCommands(program: Command, perform: Perform): void {
         return { keys: rows.map(({ id, workspace_id: _, ...row }) => ({ key_id: id, ...row })) };
       });
     });
+}
+
+function rotateCommand(noun: Command, perform: Perform): void {
   noun
     .command('rotate')
     .requiredOption('--key <id>', 'the key to replace', id)
@@ -55,6 +68,9 @@ export function keyCommands(program: Command, perform: Perform): void {
         return { ...shownOnce(rotated), ...previous };
       });
     });
+}
+
+function revokeCommand(noun: Command, perform: Perform): void {
   noun
     .command('revoke')
     .requiredOption('--key <id>', 'the key to end', id)

@@ -20,7 +20,7 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
   const program = new Command('admin')
     .description("The operator's command line: answers with JSON on stdout.")
     .exitOverride()
-    // Errors are told once, as one line, by the caller.
+    // The caller prints an error, as one line.
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(false);
   workspaceCommands(program, perform);

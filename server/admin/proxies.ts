@@ -4,7 +4,7 @@ import { Failure } from './answer.js';
 import { id, proxyUrl, region } from './arguments.js';
 import type { Perform } from './session.js';
 
-/** `proxy add|list|remove`; credentials are stored sealed and never shown. */
+/** `proxy add|list|remove`; credentials are stored encrypted and never shown. */
 export function proxyCommands(program: Command, perform: Perform): void {
   const noun = program.command('proxy').description('regional forward proxies');
   noun

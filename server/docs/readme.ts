@@ -6,7 +6,7 @@ import { markdownTable } from './table.js';
 const TABLES: Record<string, () => string> = { variables: variableTable, metrics: metricTable };
 
 /**
- * The page with its tables as the records give them. A table stands between `<!-- name -->` and `<!-- /name -->`.
+ * The page with its tables as the records give them. A table's place is between `<!-- name -->` and `<!-- /name -->`.
  * @throws Error when the page lacks the markers of a table
  */
 export function withTables(page: string): string {

@@ -1,4 +1,4 @@
-/** A Markdown table whose columns stand under each other in the source. */
+/** A Markdown table with its columns aligned. */
 export function markdownTable(head: string[], rows: string[][]): string {
   const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));

@@ -1,7 +1,7 @@
 import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
 import { isUnreachable } from '../../storage/postgres/liveness.js';
 
-/** What a request ends with. The body is JSON text, made once, or made while it is taken; null with 204. */
+/** The answer to a request. Its body is text, made once, or made while the client takes it; null with 204 and 304. */
 export interface Answer {
   status: number;
   body: string | MadeBody | null;
@@ -10,10 +10,10 @@ export interface Answer {
   contentType?: string;
 }
 
-/** A body too large to be held: its length is known before it is made. */
+/** A body too large to be held in memory; its length is known before it is made. */
 export interface MadeBody {
   bytes: number;
-  /** Together as long as was said. The next one is asked for when the client has taken the one before. */
+  /** Together `bytes` long. A piece is made when the client has taken the one before. */
   pieces(): AsyncIterable<Buffer>;
 }
 
@@ -23,7 +23,7 @@ export function json(status: number, value: unknown, headers?: Record<string, st
 
 export const noContent: Answer = { status: 204, body: null };
 
-/** How the errors of a route look: the specification knows two ways. */
+/** The two forms of a route's errors: `{code, message}` or the compatibility route's envelope. */
 export type ErrorStyle = 'plain' | 'envelope';
 
 /** An error's body (HTTP-2); a 409 is answered with `code` alone. */
@@ -65,18 +65,18 @@ export function envelope(
   return json(status, { error: { code, message, details } } satisfies EnvelopeJson, headers);
 }
 
-/** Nothing of the cause is told, but whether it is worth trying again soon (HTTP-15). */
+/** Hides the cause; the code shows whether trying again soon can help (HTTP-15). */
 function unexpected(error: unknown, requestId: string): HttpError {
   if (isUnreachable(error)) return new HttpError('unavailable', 'the database cannot be reached');
   return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
 }
 
-/** 400 with where it is wrong. */
+/** 400 with the wrong fields. */
 export function invalid(errors: FieldError[]): HttpError {
   return new HttpError('validation_error', undefined, errors);
 }
 
-/** 400 for one value. Give `value` only when it is not secret. */
+/** 400 for one value. `value` must not be secret. */
 export function invalidField(path: string, expected: string, value?: unknown): HttpError {
   return invalid([{ path, expected, ...(value !== undefined && { value }) }]);
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { HttpError } from '../../storage/model/errors.js';
 import { invalidField } from './answer.js';
-import type { Exchange } from './socket.js';
+import type { HttpExchange } from './exchange.js';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -9,7 +9,7 @@ export type JsonObject = Record<string, unknown>;
  * The body as a JSON object: 413, then 415, then 400 `invalid_json` (HTTP-1, HTTP-4, HTTP-5, HTTP-10). An empty body gives
  * undefined. Null when the client went away.
  */
-export async function readJson(exchange: Exchange): Promise<JsonObject | undefined | null> {
+export async function readJson(exchange: HttpExchange): Promise<JsonObject | undefined | null> {
   const bytes = await exchange.body();
   if (bytes === null) {
     if (exchange.aborted) return null;
@@ -41,7 +41,7 @@ function parse(bytes: Buffer): JsonObject {
 }
 
 function refuseUnstorable(root: object, rootPath: string): void {
-  // A list, not recursion: the nesting is the caller's to choose.
+  // A list, not recursion: callers choose how deep values are nested.
   const pending: [value: unknown, path: string][] = [[root, rootPath]];
   for (let item = pending.pop(); item; item = pending.pop()) {
     const [value, path] = item;

@@ -3,7 +3,7 @@ import type { IJsonSchemaCollection } from 'typia';
 /** JSON Schemas of `T` as typia writes them, with the components they refer to; the type they were made from stays known. */
 export type SchemaOf<T> = IJsonSchemaCollection<'3.1', [T]>;
 
-/** Headers of answers that the reference tells of; what they mean stands in `headers.ts`. */
+/** Headers of answers that the reference lists; `server/openapi/headers.ts` describes them. */
 export type AnswerHeader =
   | 'ETag'
   | 'Idempotency-Key'
@@ -14,12 +14,12 @@ export type AnswerHeader =
   | 'WWW-Authenticate'
   | 'X-Operation-Id';
 
-/** One answer of a route beside the errors that the checks before it give. */
+/** One answer of a route beside the errors of the checks before it. */
 export interface DeclaredAnswer {
   description: string;
-  /** Absent: no body, or `contentType` says what it is. */
+  /** Absent: no body, or one of `contentType`. */
   schema?: SchemaOf<unknown>;
-  /** The body when it is no JSON. */
+  /** Of a body that is not JSON. */
   contentType?: string;
   headers?: readonly AnswerHeader[];
 }
@@ -27,7 +27,7 @@ export interface DeclaredAnswer {
 /** By status. */
 export type DeclaredAnswers = Readonly<Record<number, DeclaredAnswer>>;
 
-/** Request headers that a route looks at beside those that every route takes. */
+/** Request headers that a route reads beside those that every route takes. */
 export interface DeclaredHeaders {
   'Idempotency-Key'?: 'required' | 'optional';
   /** Preferences it honours. */

@@ -3,7 +3,7 @@ import { fieldError } from '../../storage/model/field-errors.js';
 import { isSecretPath } from '../../storage/secrets/secret-names.js';
 import { invalid } from './answer.js';
 
-/** At least one character that is no white space. */
+/** At least one character that is not white space. */
 export type NonBlank = tags.TagBase<{
   target: 'string';
   kind: 'nonBlank';
@@ -13,13 +13,14 @@ export type NonBlank = tags.TagBase<{
   schema: { pattern: '\\S' };
 }>;
 
-/** What may stand in keys and codes (HTTP-17): printable ASCII, not all blank. */
+/** Text of keys and codes (HTTP-17): printable ASCII, not all blank. */
 export type Printable<Min extends number, Max extends number> = string &
   tags.MinLength<Min> &
   tags.MaxLength<Max> &
   tags.Pattern<'^[ -~]*[!-~][ -~]*$'>;
 
-/** An id of the service; typia's own format would let `urn:uuid:` through, which PostgreSQL does not read. */
+// Not typia's own format: that accepts `urn:uuid:`, which PostgreSQL refuses.
+/** An id of the service. */
 export type Uuid = string & UuidText;
 type UuidText = tags.TagBase<{
   target: 'string';
@@ -36,7 +37,7 @@ export type Timestamp = string & tags.Format<'date-time'>;
 /** A count or a generation: a whole number from 0. */
 export type Count = number & tags.Type<'uint32'>;
 
-/** Checks a value against a type and gives it back, or throws 400 with the fields' paths. */
+/** Checks a value against a type. */
 export type Validator<T> = (input: unknown) => IValidation<T>;
 
 /** `input` as `T`; throws 400 `validation_error` whose paths begin with `root` (`body.region`). */
@@ -48,7 +49,7 @@ export function check<T>(validator: Validator<T>, input: unknown, root: 'body' |
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** An id of the service in a path, in lower case; undefined when it is none (HTTP-8). */
+/** An id of the service in a path, in lower case; undefined for other text (HTTP-8). */
 export function pathId(text: string | undefined): string | undefined {
   const id = text?.toLowerCase();
   return id !== undefined && UUID.test(id) ? id : undefined;

@@ -9,9 +9,9 @@ import { rememberingLoader, turnLoader } from './loader.js';
 /** `cs_` and 32 bytes in base64url; anything else is refused without a query. */
 const BEARER = /^Bearer +(cs_[A-Za-z0-9_-]{43})$/i;
 
-/** Tells whose request it is (contract: "Authentication"). */
+/** Finds whose request it is (contract: "Authentication"). */
 export interface KeyAuthenticator {
-  /** The key of an `Authorization` header; throws 401. A revoked key stops working within LIMITS.key_cache_ms. */
+  /** The key of an `Authorization` header; throws 401. A revoked key stops working within `LIMITS.key_cache_ms`. */
   authenticate(authorization: string): Promise<UsableKey>;
   /** Writes what is still to be written of `last_used_at`. */
   close(): Promise<void>;
@@ -20,36 +20,47 @@ export interface KeyAuthenticator {
 export function keyAuthenticator(db: Sql, log: Logger): KeyAuthenticator {
   const load = turnLoader((hashes) => findKeysByHash(db, hashes));
   const find = rememberingLoader(load, LIMITS.key_cache_keys, LIMITS.key_cache_ms);
-  const touched = new Map<string, number>();
-  let untold = new Set<string>();
-  let telling: NodeJS.Timeout | undefined;
-
-  const tell = async () => {
-    telling = undefined;
-    const ids = [...untold];
-    untold = new Set();
-    if (ids.length > 0)
-      await touchKeys(db, ids).catch((error: unknown) => log.warn({ err: error }, 'key use not noted'));
-  };
-  const touch = (id: string, now: number) => {
-    if (now - (touched.get(id) ?? Number.NEGATIVE_INFINITY) < LIMITS.key_touch_ms) return;
-    touched.set(id, now);
-    untold.add(id);
-    // Soon after the first use, so that many keys share a statement.
-    telling ??= setTimeout(() => void tell(), LIMITS.key_cache_ms).unref();
-  };
+  const touches = new KeyTouches(db, log);
   return {
     async authenticate(authorization) {
       const bearer = BEARER.exec(authorization)?.[1];
       const now = performance.now();
       const key = bearer && (await find(createHash('sha256').update(bearer).digest('hex')));
       if (!key) throw new HttpError('unauthorized');
-      touch(key.id, now);
+      touches.add(key.id, now);
       return key;
     },
-    async close() {
-      clearTimeout(telling);
-      await tell();
-    },
+    close: () => touches.flush(),
   };
+}
+
+/** Writes `last_used_at` of keys: at most every `LIMITS.key_touch_ms` a key, many keys in a statement. */
+class KeyTouches {
+  readonly #db: Sql;
+  readonly #log: Logger;
+  readonly #touchedAt = new Map<string, number>();
+  #pendingTouches = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(db: Sql, log: Logger) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  add(id: string, now: number): void {
+    if (now - (this.#touchedAt.get(id) ?? Number.NEGATIVE_INFINITY) < LIMITS.key_touch_ms) return;
+    this.#touchedAt.set(id, now);
+    this.#pendingTouches.add(id);
+    // Soon after the first use, so that many keys share a statement.
+    this.#timer ??= setTimeout(() => void this.flush(), LIMITS.key_cache_ms).unref();
+  }
+
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const ids = [...this.#pendingTouches];
+    this.#pendingTouches = new Set();
+    if (ids.length === 0) return;
+    await touchKeys(this.#db, ids).catch((error: unknown) => this.#log.warn({ err: error }, 'key use not noted'));
+  }
 }

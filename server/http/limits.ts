@@ -16,16 +16,16 @@ export const LIMITS = {
 
   /** A key read from the database is trusted this long: a revoked one stops working after it. */
   key_cache_ms: 1_000,
-  /** Keys kept, right or wrong: past it the one not asked for longest goes. */
+  /** Keys kept, valid or not: past it the least recently used one is dropped. */
   key_cache_keys: 10_000,
   /** `last_used_at` of a key is written at most this often. */
   key_touch_ms: 60_000,
-  /** A submission trusts this long that its connection is there; the commit notices one that is gone. */
+  /** A submission trusts this long that its connection is there; the commit notices a deleted one. */
   connection_cache_ms: 1_000,
-  /** Connections remembered for submissions: past it the one not asked for longest goes. */
+  /** Connections remembered for submissions: past it the least recently used one is dropped. */
   connection_cache_connections: 50_000,
 
-  /** Ids a loader asks for in one query: more go into the next one. */
+  /** Ids a loader reads in one query: more go into the next one. */
   loader_batch_keys: 256,
   /** Queries of one loader under way at once: meanwhile ids gather. */
   loader_queries: 4,

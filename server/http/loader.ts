@@ -3,10 +3,10 @@ import { HttpError } from '../../storage/model/errors.js';
 import { Batcher, Full } from '../../storage/postgres/batcher.js';
 import { LIMITS } from './limits.js';
 
-/** Gives the value of a key, or undefined; keys asked for in one turn of the event loop share one query. */
+/** Loads the value of a key, or undefined; keys requested in one turn of the event loop share one query. */
 export type Loader<V> = (key: string) => Promise<V | undefined>;
 
-/** A loader over `load`, which is given each key once. A full one refuses with 503 `overloaded`. */
+/** A loader over `load`, which gets each key once. It refuses with 503 `overloaded` while it holds too many keys. */
 export function turnLoader<V>(load: (keys: string[]) => Promise<Map<string, V>>): Loader<V> {
   const batcher = new Batcher<string, V | undefined>({
     maxItems: LIMITS.loader_batch_keys,
@@ -33,8 +33,8 @@ export function rowLoader<Row extends { id: string }>(load: (ids: string[]) => P
 }
 
 /**
- * A loader that trusts an answer, an absent one too, for `ttl_ms`: for what may be a moment old. Holds `max` keys; the one
- * not asked for longest goes. A failed load is not remembered.
+ * A loader that remembers a value, an absent one too, for `ttl_ms`. Holds `max` keys; the least recently used one is
+ * dropped. A failed load is not remembered.
  */
 export function rememberingLoader<V>(load: Loader<V>, max: number, ttl_ms: number): Loader<V> {
   const known = new LRUCache<string, Promise<V | undefined>>({ max, ttl: ttl_ms });

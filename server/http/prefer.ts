@@ -1,6 +1,6 @@
 import { LIMITS } from './limits.js';
 
-/** What a `Prefer` header asks for (RFC 7240); what is not understood is not honoured, and never refused. */
+/** The preferences of a `Prefer` header (RFC 7240). Unknown ones are ignored. */
 export interface Preferences {
   /** `respond-async`: answer without the brief wait. */
   respondAsync: boolean;

@@ -2,7 +2,7 @@ import { invalidField } from './answer.js';
 
 /**
  * The query as an object: each key once (HTTP-6). Those named in `numbers` become numbers when they are plain
- * decimals and stay text otherwise, which their type then refuses.
+ * decimals and stay text otherwise, which their type refuses.
  */
 export function parseQuery(query: string, numbers: readonly string[]): Record<string, string | number> {
   const values: Record<string, string | number> = Object.create(null);

@@ -4,8 +4,8 @@ import { HttpError } from '../../storage/model/errors.js';
 export type RateLimit = (keyId: string) => void;
 
 /**
- * A token bucket per key (HTTP-12): `perSecond` requests flow in, and as many may come at once. A bucket that is
- * full again is forgotten, so idle keys hold nothing.
+ * A token bucket per key (HTTP-12): it fills with `perSecond` requests and holds one second's. A bucket that is
+ * full again is dropped, so idle keys take no memory.
  */
 export function rateLimit(perSecond: number, now: () => number = () => performance.now()): RateLimit {
   const burst = Math.max(1, perSecond);

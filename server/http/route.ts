@@ -10,10 +10,11 @@ import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer, ErrorStyle } from './answer.js';
 import type { JsonObject } from './body.js';
 import type { DeclaredAnswers, DeclaredHeaders, SchemaOf } from './declared.js';
+import type { Drain } from './drain.js';
 import type { Validator } from './fields.js';
 import type { Loader } from './loader.js';
 import type { Preferences } from './prefer.js';
-import type { RequestHeader } from './socket.js';
+import type { RequestHeader } from './request-headers.js';
 
 /** What every handler may use. */
 export interface Services {
@@ -26,7 +27,7 @@ export interface Services {
   load: {
     connection: Loader<ConnectionView>;
     connectionRef: Loader<ConnectionRef>;
-    /** May be a moment old: for submissions, whose commit looks again. */
+    /** May be `LIMITS.connection_cache_ms` old: for submissions, whose commit checks again. */
     submissionTarget: Loader<ConnectionRef>;
     operation: Loader<OperationRow>;
     subscription: Loader<SubscriptionRow>;
@@ -34,18 +35,12 @@ export interface Services {
   drain: Drain;
 }
 
-/** Whether the edge is draining; `begun` resolves when it does. */
-export interface Drain {
-  draining: boolean;
-  begun: Promise<void>;
-}
-
-/** A request on its way through the checks; `R`, `B`, `Q`: resource, body and query, as its route declares them. */
+/** A checked request; `R`, `B`, `Q`: resource, body and query, as its route declares them. */
 export interface Call<R, B, Q> extends Services {
-  /** Whose request it is. On routes without a key it must not be read. */
+  /** Must not be read on routes without a key. */
   key: UsableKey;
   params: Record<string, string>;
-  headers: Record<RequestHeader, string>;
+  headers: Readonly<Record<RequestHeader, string>>;
   prefer: Preferences;
   resource: R;
   body: B;
@@ -54,19 +49,19 @@ export interface Call<R, B, Q> extends Services {
   gone(): Promise<void>;
 }
 
-/** What of a call is known when its resource is looked up: whose it is, and the path. */
+/** The part of a call that is known when its resource is looked up: the key and the path. */
 export type Lookup = Pick<Call<unknown, unknown, unknown>, 'key' | 'params' | 'db' | 'load'>;
 
 export type BodySpec<B> =
   | { kind: 'none' }
-  /** Whatever is sent is read past. */
+  /** A body is read and dropped. */
   | { kind: 'ignored' }
   /** `schema` is made from the very type that `validate` checks: a different one does not compile. */
   | { kind: 'json'; limit_bytes: number; validate: Validator<B>; schema: SchemaOf<B> };
 
 /**
- * One route, as data: the table of them drives routing, the checks and the reference. The order in which its parts are
- * looked at is `serve`'s, not the route's.
+ * One route, as data: the table of them drives routing, the checks and the reference. `serve` decides the order in which
+ * its parts are checked.
  */
 export interface Route<R = unknown, B = unknown, Q = unknown> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -74,7 +69,7 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   path: string;
   /** One line for the reference. */
   summary: string;
-  /** All of them are needed; `none`: no key is asked for. */
+  /** All of them are needed; `none`: the route needs no key. */
   scopes: readonly Scope[] | 'none';
   errors?: ErrorStyle;
   body: BodySpec<B>;
@@ -82,18 +77,18 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   query?: { numbers: readonly string[]; validate: Validator<Q>; schema: SchemaOf<Q> };
   /** Request headers of its own, for the reference. */
   headers?: DeclaredHeaders;
-  /** What it answers when it does not refuse, for the reference; the errors of the checks are known without it. */
+  /** Its answers for the reference; the errors of the checks are known without it. */
   answers: DeclaredAnswers;
-  /** Codes that only its handler refuses with, for the reference. */
+  /** Codes that its handler alone refuses with, for the reference. */
   refusals?: readonly HttpErrorCode[];
-  /** The thing the path names, within the key's workspace; undefined is 404. */
+  /** The resource the path names, within the key's workspace; undefined is answered 404. */
   resource?(lookup: Lookup): Promise<R | undefined>;
   /** Scopes that depend on the body (as sent, not yet validated). */
   bodyScopes?(body: JsonObject): readonly Scope[];
   handle(call: Call<R, B, Q>): Promise<Answer>;
 }
 
-/** Checks a route's types where it is declared and forgets them: handlers of one table take different things. */
+/** Checks a route's types where it is declared and erases them: the routes of one table have different types. */
 export function route<R = undefined, B = undefined, Q = undefined>(declared: Route<R, B, Q>): Route {
   return declared as Route<unknown, unknown, unknown>;
 }

@@ -1,6 +1,6 @@
 import type { Route } from './route.js';
 
-/** A path that some route has: its routes by method, and the parameters as the path gives them, decoded; as they stand when they cannot be. */
+/** The routes of a path by method, and its parameters: decoded, or as sent when they cannot be decoded. */
 export interface Match {
   routes: ReadonlyMap<string, Route>;
   params: Record<string, string>;
@@ -53,7 +53,7 @@ function childOf(node: Node, segment: string): Node {
   return child;
 }
 
-/** What is no percent-encoded UTF-8 is an id like any other that nothing has (HTTP-8). */
+/** Text that is not percent-encoded UTF-8 stays as it is: an id that no resource has (HTTP-8). */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);

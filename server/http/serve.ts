@@ -3,6 +3,7 @@ import type { Scope } from '../../storage/model/records.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from './answer.js';
 import { expectNoBody, readJson } from './body.js';
+import type { HttpExchange } from './exchange.js';
 import { check } from './fields.js';
 import type { KeyAuthenticator } from './keys.js';
 import { parsePrefer } from './prefer.js';
@@ -10,24 +11,23 @@ import { expectNoQuery, parseQuery } from './query.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
-import type { Exchange } from './socket.js';
 
-/** What stands between a request and its handler. */
+/** The checks that a request passes before its route's own. */
 export interface Checks {
-  gateway: ((headers: Exchange['headers']) => void) | undefined;
+  gateway: ((headers: HttpExchange['headers']) => void) | undefined;
   keys: KeyAuthenticator;
   rateLimit: RateLimit | undefined;
 }
 
 /**
- * The one order in which every request is checked (HTTP-1). Throws HttpError for the first check that fails; null
- * when the client went away meanwhile.
+ * Checks a request in the one order (HTTP-1) and has its route handle it. Throws HttpError for the first check that
+ * fails; null when the client went away meanwhile.
  *
  *   gateway 401, User-Agent 403 → key 401 → rate 429 → route 404, method 405 → scope 403 → resource 404
  *   → size 413 → media type 415 → JSON 400 → social:send 403 → query, body and input 400 → idempotency and state (handler)
  */
 export async function serve(
-  exchange: Exchange,
+  exchange: HttpExchange,
   match: Match | undefined,
   checks: Checks,
   services: Services,
@@ -63,10 +63,10 @@ export async function serve(
   });
 }
 
-/** Stands where no key was asked for; has no workspace and no scope. */
+/** In place of a key on paths that need none; has no workspace and no scope. */
 const NO_KEY: UsableKey = { id: '', workspace_id: '', scopes: [] };
 
-/** Everything under /v1, whether a route is there or not. */
+/** Every path under /v1, with and without a route. */
 function needsKey(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
 }

@@ -3,7 +3,7 @@ import { callbackHeaders } from '../../actors/deliveries/signature.js';
 import { eventSchema } from '../routes/events.js';
 import type { Components } from './schema.js';
 
-/** What the headers of a callback are; which there are is asked of the code that sends them. */
+/** Descriptions of a callback's headers; the code that sends them decides which there are. */
 const MEANINGS: Record<string, string> = {
   'X-CS-Event-Id': 'The event: dedupe by it.',
   'X-CS-Delivery-Id': 'The delivery series; not the event.',

@@ -51,7 +51,7 @@ export function buildDocument(routes: readonly Route[]): Record<string, unknown>
   };
 }
 
-/** An operation object of the document, as far as this file looks into it. */
+/** An operation object of the document, as far as this file reads it. */
 interface Operation {
   requestBody?: { content: Record<string, { schema: Schema; examples?: object }> };
   callbacks?: object;
@@ -114,7 +114,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'openapi.json': 'Reference',
 };
 
-/** The last thing that the path names. */
+/** The tag of the last resource that the path names. */
 function tagOf(path: string): string {
   const named = path
     .split('/')

@@ -8,7 +8,7 @@ import type { Components, Schema } from './schema.js';
 
 /*
  * The errors of a route, from what is checked before it (HTTP-1), what its handler refuses with, and the status
- * that each code has (`storage/model/errors.ts`). Answers that are the same on many routes stand once in `components.responses`.
+ * that each code has (`storage/model/errors.ts`). Answers that several routes share are written once, in `components.responses`.
  */
 
 const READING = { closed: false, dropHeads: false };
@@ -59,7 +59,7 @@ export function errorResponses(
 function bodyOf(status: number, codes: HttpErrorCode[], envelope: boolean, components: Components): Schema {
   if (envelope) return components.take(ENVELOPE, READING);
   const base = components.take(status === 409 ? CONFLICT : ERROR, READING);
-  // Codes of this status only; `errors` comes with a 400.
+  // Codes of this status only; only a 400 has `errors`.
   const { code, errors, ...properties } = resolved(base, components).properties ?? {};
   return {
     ...resolved(base, components),

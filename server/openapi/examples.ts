@@ -7,14 +7,9 @@ import type { InvitationInput, InvitationQueuedJson, InvitationSentJson } from '
 import type { ListenerJson } from '../routes/listener.js';
 import type { ChallengeInput } from '../routes/operation-actions.js';
 import type { OperationJson } from '../routes/operation-json.js';
-import type {
-  NewSubscriptionInput,
-  NewSubscriptionJson,
-  RotatedSecretJson,
-  SubscriptionDetailJson,
-  SubscriptionJson,
-  SubscriptionPatchInput,
-} from '../routes/subscriptions.js';
+import type { RotatedSecretJson, SubscriptionPatchInput } from '../routes/subscription-changes.js';
+import type { NewSubscriptionJson, SubscriptionDetailJson, SubscriptionJson } from '../routes/subscription-json.js';
+import type { NewSubscriptionInput } from '../routes/subscriptions.js';
 import { CAPABILITY_EXAMPLES } from './capability-examples.js';
 
 /** One value of each component that a reader wants to see filled in; they tell one story and hold each other's ids. */

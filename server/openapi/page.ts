@@ -33,7 +33,7 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Nothing but what the page is made of, from here. */
+/** Allows the page its own files only. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

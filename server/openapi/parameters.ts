@@ -6,7 +6,7 @@ import { Components, nameOf, type Schema } from './schema.js';
 
 const ID = new Components().take(typia.json.schemas<[Uuid]>(), { closed: false, dropHeads: false });
 
-/** What the braces of paths stand for. */
+/** The parameters of paths, by the name in braces. */
 const PATH_PARAMETERS: Record<string, { description: string; schema: Schema }> = {
   connection_id: { description: 'A connection of the workspace.', schema: ID },
   operation_id: { description: 'An operation of the workspace.', schema: ID },

@@ -4,7 +4,7 @@ import { type Call, type Route, route } from '../http/route.js';
 import { buildDocument } from './document.js';
 import { CONTENT_SECURITY_POLICY, PAGE, type PageFile, pageFiles } from './page.js';
 
-/** Text that stays as it is while the service runs, and how to ask whether a copy of it is current. */
+/** Text that does not change while the service runs, with the headers that let clients keep a copy. */
 interface Fixed {
   body: string;
   contentType: string;
@@ -13,7 +13,7 @@ interface Fixed {
 
 function fixed(body: string, contentType: string, headers: Record<string, string> = {}): Fixed {
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  // A copy may be kept, but another version of the service answers something else: ask before using it.
+  // A copy may be kept but must be revalidated: another version of the service has other text.
   return { body, contentType, headers: { ETag: etag, 'Cache-Control': 'no-cache', ...headers } };
 }
 
@@ -35,56 +35,62 @@ function once<T>(make: () => T): () => T {
   };
 }
 
+function readyPage(): Fixed {
+  return fixed(PAGE, 'text/html; charset=utf-8', {
+    ...NO_SNIFFING,
+    'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+    'Referrer-Policy': 'no-referrer',
+  });
+}
+
+/** The page's files, ready to be answered, by name. */
+function readyFiles(): ReadonlyMap<string, Fixed> {
+  const ready = ([name, { text, contentType }]: [string, PageFile]) =>
+    [name, fixed(text, contentType, NO_SNIFFING)] as const;
+  return new Map([...pageFiles()].map(ready));
+}
+
+const COMMON = {
+  method: 'GET',
+  scopes: 'none',
+  body: { kind: 'ignored' },
+  headers: { 'If-None-Match': 'optional' },
+} as const;
+const UNCHANGED = { description: 'The copy is still current.', headers: ['ETag'] } as const;
+
 /**
- * The reference of `table` (HTTP-20). It is public documentation: no key is asked for, but the gateway's headers are
- * when the service is hosted, as everywhere. `table` is asked for late: these routes are in it.
+ * The reference of `table` (HTTP-20). It is public documentation and needs no key; a hosted service requires the
+ * gateway's headers, as on every route. `table` is called late: these routes are in it.
  */
 export function referenceRoutes(table: () => readonly Route[]): Route[] {
   const openapi = once(() => fixed(JSON.stringify(buildDocument(table())), 'application/json; charset=utf-8'));
-  const page = once(() =>
-    fixed(PAGE, 'text/html; charset=utf-8', {
-      ...NO_SNIFFING,
-      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-      'Referrer-Policy': 'no-referrer',
-    }),
-  );
-  const files = once(() => {
-    const ready = ([name, { text, contentType }]: [string, PageFile]) =>
-      [name, fixed(text, contentType, NO_SNIFFING)] as const;
-    return new Map([...pageFiles()].map(ready));
-  });
-  const common = {
-    method: 'GET',
-    scopes: 'none',
-    body: { kind: 'ignored' },
-    headers: { 'If-None-Match': 'optional' },
-  } as const;
-  const unchanged = { description: 'The copy is still current.', headers: ['ETag'] } as const;
+  const page = once(readyPage);
+  const files = once(readyFiles);
   return [
     route({
-      ...common,
+      ...COMMON,
       path: '/openapi.json',
       summary: 'This reference as an OpenAPI 3.1 document',
       answers: {
         200: { description: 'The document.', contentType: 'application/json', headers: ['ETag'] },
-        304: unchanged,
+        304: UNCHANGED,
       },
       handle: async ({ headers }) => answered(openapi(), headers['if-none-match']),
     }),
     route({
-      ...common,
+      ...COMMON,
       path: '/docs',
       summary: 'This reference as a page to read',
-      answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: unchanged },
+      answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
       handle: async ({ headers }) => answered(page(), headers['if-none-match']),
     }),
     route({
-      ...common,
+      ...COMMON,
       path: '/docs/{file}',
       summary: 'What the page is made of',
       answers: {
         200: { description: 'The file.', contentType: 'text/*', headers: ['ETag'] },
-        304: unchanged,
+        304: UNCHANGED,
       },
       resource: async ({ params }) => files().get(params.file ?? ''),
       handle: async ({ resource, headers }: Call<Fixed, undefined, undefined>) =>

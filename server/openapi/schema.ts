@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SchemaOf } from '../http/declared.js';
 
-/** A JSON Schema (2020-12) as far as this folder looks into it. */
+/** A JSON Schema (2020-12) as far as this folder reads it. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -18,13 +18,13 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** How a type's schema is written down. */
+/** How a type's schema is rewritten. */
 export interface Reading {
   /** A value the service takes: fields it does not know are refused (HTTP-6). */
   closed: boolean;
   /**
-   * In files that hold nothing but types the comment at the head stands before the first type, and typia takes it for that
-   * type's own. It names the specification's section: a description that does so is left out, an enumeration's always.
+   * In files that hold only types typia takes the comment at the head for that of the first type. Such a comment cites a
+   * section of the contract: a description that does so is left out, an enumeration's always.
    */
   dropHeads: boolean;
 }
@@ -38,8 +38,7 @@ export const nameOf = (ref: string): string => ref.slice(PREFIX.length);
  * Collects what typia makes of the service's types into one `components.schemas`.
  *
  * Named objects, unions and enumerations stay named, without the ending `Json` that only the source needs; plain texts,
- * numbers and records are written where they are used. A name that two different types claim throws: the document
- * cannot be built, which its test notices.
+ * numbers and records are written where they are used. Throws when two different types have one name.
  */
 export class Components {
   readonly schemas: Record<string, Schema> = {};
@@ -101,7 +100,7 @@ export class Components {
   }
 }
 
-/** No object with fields of its own, no union, no enumeration. */
+/** True for a type that is not an object with fields of its own, a union or an enumeration. */
 function isPlain(schema: Schema): boolean {
   if (schema.type === 'object') return schema.additionalProperties !== undefined;
   return schema.oneOf === undefined || !schema.oneOf.some((one) => one.$ref !== undefined || 'const' in one);
@@ -126,7 +125,7 @@ function simplified(schema: Schema): Schema {
   return schema;
 }
 
-/** A doc comment as readers of the API need it: without its references to the project's own pages. */
+/** A doc comment without its citations of the project's own pages. */
 function readable(comment: string, dropHeads: boolean): string {
   if (dropHeads && /\(contract:/.test(comment)) return '';
   if (comment.startsWith('Construct a type with a set of properties')) return '';

@@ -30,8 +30,8 @@ export interface DisconnectedJson {
 }
 
 /**
- * Runs `change` on the locked connection while no operation of it runs or waits, then tells its owner. Throws 409
- * `connection_busy` otherwise (CONN-5), 404 when it went meanwhile.
+ * Runs `change` on the locked connection while no operation of it runs or waits, then signals its owner. Throws 409
+ * `connection_busy` otherwise (CONN-5), 404 when it was deleted meanwhile.
  */
 async function changeIdle(
   { db, system }: Services,
@@ -61,7 +61,7 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
   return json(200, connectionJson(row));
 }
 
-/** The answer is the specification's, for a simulated connection too, though that one stays ready (CONN-3). */
+/** The answer is the same for a simulated connection, although that one stays ready (CONN-3). */
 async function disconnect(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
   await changeIdle(call, call.resource.id, async (tx, connection) => {
     await clearSession(tx, connection.id);
@@ -73,7 +73,7 @@ async function disconnect(call: Call<ConnectionView, undefined, undefined>): Pro
 
 async function remove(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
   await changeIdle(call, call.resource.id, async (tx, connection) => {
-    // Cancelled first only so that their jobs go too.
+    // Cancelled first so that their jobs are deleted too.
     await cancelQueuedOperations(tx, connection, 'connection_deleted');
     await disableSubscriptions(tx, connection);
     await deleteConnection(tx, connection.id);

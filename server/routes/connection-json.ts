@@ -72,7 +72,7 @@ function sessionProxyJson(row: ConnectionView): SessionProxyJson | null {
   };
 }
 
-/** `ready` only while it was verified in the session that stands now (CONN-9). */
+/** `ready` only while it was verified in the current session (CONN-9). */
 function recruiterJson(row: ConnectionView): RecruiterJson {
   const stale = row.recruiter_health === 'ready' && row.recruiter_verified_revision !== row.state_revision;
   return {

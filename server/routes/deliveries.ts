@@ -115,7 +115,7 @@ async function replay({ db, system, resource }: Call<DeliveryRow, undefined, und
   return json(202, deliveryJson(row));
 }
 
-/** In batches, so that however many there are no transaction is long; a crash between two leaves the rest failed. */
+/** In batches, so that each transaction is short; a crash between two leaves the rest failed. */
 async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undefined>): Promise<Answer> {
   const { db, system, resource, body } = call;
   const since = new Date(body.since);

@@ -4,7 +4,7 @@ import { type Answer, json } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Route, route, type Services } from '../http/route.js';
 
-/** What a balancer is told. */
+/** The health that a balancer reads. */
 export interface ServiceHealthJson {
   status: 'ok';
 }

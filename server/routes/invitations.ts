@@ -20,7 +20,7 @@ export interface InvitationInput {
   return_original?: boolean;
 }
 
-/** The provider's answer; `original` when it was asked for. */
+/** The provider's answer; `original` when the request set `return_original`. */
 export interface InvitationSentJson {
   data: { result: { code: string | null; message: string | null }; original?: Record<string, unknown> };
 }
@@ -54,11 +54,11 @@ async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Pr
     workspaceId: key.workspace_id,
     connectionId: resource.id,
     capability: CAPABILITY,
-    // Known to the page program, and not an input a client may give elsewhere.
+    // The page program knows this field; no other route accepts it.
     input: body.return_original ? { ...input, return_original: true } : input,
     idempotencyKey,
   });
-  // It is accepted: whatever hinders the wait, the answer is that it is under way.
+  // It is accepted: when the wait fails, the answer is that it is under way.
   const settled = prefer.respondAsync
     ? null
     : await awaitSettled(call, operation, LIMITS.invitation_wait_ms).catch(() => null);
@@ -68,7 +68,7 @@ async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Pr
   });
 }
 
-/** How an operation's status looks to the older clients. */
+/** An operation's status in the older answer shape. */
 function outcomeAnswer(operation: OperationRow, returnOriginal: boolean, headers: Record<string, string>): Answer {
   const details = { operation_id: operation.id };
   switch (operation.status) {

@@ -36,9 +36,9 @@ export interface GapJson {
 
 type Stream = Pick<ListenerJson, 'stream_status' | 'status' | 'reason' | 'continuity_status'>;
 
-/** What the listener does now. It runs while the connection is ready, whatever its row was left at (EVT-9). */
+/** The listener's current state. It runs only while the connection is ready: its row may show an earlier state (EVT-9). */
 function streamOf(row: ListenerRow): Stream {
-  // Nothing stands between a simulated connection and its events (CONN-3).
+  // A simulated connection gets its events without a stream (CONN-3).
   if (row.provider === 'simulated') {
     return { stream_status: 'connected', status: 'running', reason: null, continuity_status: 'continuous' };
   }

@@ -23,7 +23,7 @@ export interface CodeAcceptedJson {
   status: 'accepted';
 }
 
-/** Works in any order with the owner: the row says first that cancelling was asked for, the signal only hurries. */
+/** The row records the request first, so that the owner sees it in any case; the signal only makes it look sooner. */
 async function cancel({ db, system, load, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const outcome = await cancelOperation(db, resource.id);
   if (outcome === 'requested') {
@@ -78,7 +78,7 @@ export const operationActionRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/operations/{operation_id}/cancel',
-    summary: 'Ask for an operation to be cancelled',
+    summary: 'Request that an operation is cancelled',
     scopes: ['operations:write'],
     body: { kind: 'none' },
     resource: operationResource,

@@ -40,7 +40,7 @@ export async function awaitSettled(
   let stop = drain.draining;
   for (;;) {
     const left_ms = until - performance.now();
-    // Asked for before the row is read: a finish between the two is then seen by one of them.
+    // Requested before the row is read: one of the two sees a finish between them.
     const settled = stop || left_ms <= 0 ? null : system.awaitable(operation.id, left_ms).then(() => false);
     const current = await load.operation(operation.id);
     if (!current) return null;
@@ -56,7 +56,7 @@ async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answ
   return operationAnswer(call.db, 200, operation, { 'Preference-Applied': `wait=${prefer.wait_s}` });
 }
 
-/** Opaque to callers: the id after which the next page goes on. */
+/** Opaque to callers: the id after which the next page begins. */
 function cursorOf(id: string): string {
   return Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
 }

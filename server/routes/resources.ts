@@ -7,7 +7,7 @@ import { pathId } from '../http/fields.js';
 import type { Lookup } from '../http/route.js';
 
 /**
- * How the thing a path names is found. One of another workspace is as absent as one that never was (contract:
+ * The row that a path names. One of another workspace is answered like an unknown one (contract:
  * "Authentication" 4; HTTP-8).
  */
 async function inWorkspace<Row extends { workspace_id: string }>(

@@ -26,7 +26,7 @@ export interface DryRunJson {
   valid: true;
 }
 
-/** Sends need a scope of their own. What is no capability is told by the validation that follows. */
+/** Sends need a scope of their own. Validation, which follows, refuses an unknown capability. */
 function sendScopes({ capability }: JsonObject) {
   const send = typeof capability === 'string' && capabilityNamed(capability)?.send;
   return send ? (['social:send'] as const) : [];
@@ -43,7 +43,7 @@ export function requireValidInput(
   if (!capability) throw invalidField('body.capability', 'the name of a capability', capabilityName);
   const errors = validateInput(capability, input, {
     ownActor: connection.actor_id,
-    // The stand-in network's domains are what a simulated connection can reach (CONN-3).
+    // A simulated connection can reach the stand-in network's domains (CONN-3).
     ...(connection.provider === 'simulated'
       ? { providerDomains: ['social.test'] }
       : providerDomains && { providerDomains }),
@@ -51,7 +51,7 @@ export function requireValidInput(
   if (errors.length > 0) throw invalid(errors);
 }
 
-/** Stores the submission through the owner's committer; throws for everything that is neither created nor replayed. */
+/** Stores the submission through the owner's committer. Throws HttpError unless it was created or replayed. */
 export async function submit(
   { system, load, drain }: Services,
   submission: Submission,

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { Config } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
 
-/** Where a started service is to be found. */
+/** The addresses of a started service. */
 export interface Addresses {
   url: string;
   metricsUrl: string;
@@ -11,7 +11,7 @@ export interface Addresses {
   sandboxControlUrl: string | null;
 }
 
-/** Base address of what listens on `host`, a name or an address; one of IPv6 stands in brackets (RFC 3986). */
+/** Base address of a server on `host`, a name or an address; one of IPv6 is put in brackets (RFC 3986). */
 export function baseAddress(host: string, port: number): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
@@ -21,7 +21,7 @@ export function readyLine({ url, metricsUrl, sandboxControlUrl }: Addresses): st
   return JSON.stringify({ ready: true, url, metrics_url: metricsUrl, sandbox_control_url: sandboxControlUrl });
 }
 
-/** What a person reads instead: the addresses, the key and a first round through the service to paste. */
+/** What a person reads instead: the addresses, the key and first requests to paste. */
 export async function banner(config: Config, addresses: Addresses, demoKey: string | null): Promise<string> {
   const rows: [string, string][] = [
     ['address', addresses.url],
@@ -106,7 +106,7 @@ async function firstRound(config: Config): Promise<string[]> {
     '  api "$BASE/v1/connections/$CONNECTION/subscriptions" \\',
     `    -d '{"event_types":["message_received"],"callback_url":"${callback}","secret":"${receiver.secret}"}'`,
     '',
-    '  echo "Let somebody answer; the receiver shows the signed callback"',
+    '  echo "Let the other account answer; the receiver shows the signed callback"',
     '  curl -sS "$CONTROL/stream" \\',
     '    -d "{\\"account\\":\\"$ACCOUNT\\",\\"action\\":\\"emit\\",\\"type\\":\\"message_received\\",\\"data\\":{\\"body\\":\\"Hi back\\"}}"',
   ];

@@ -98,9 +98,9 @@ function readSettings(env: Environment, machine: Machine): Settings {
   return Object.fromEntries(entries.map(([name, one]) => [name, read(name, one, env[name], machine)])) as Settings;
 }
 
-function read(name: VariableName, variable: Variable, given: string | undefined, machine: Machine): unknown {
+function read(name: VariableName, variable: Variable, value: string | undefined, machine: Machine): unknown {
   const usual = typeof variable.default === 'function' ? variable.default(machine) : variable.default;
-  const text = given === undefined || given.trim() === '' ? usual : given;
+  const text = value === undefined || value.trim() === '' ? usual : value;
   if (text === null) return null;
   try {
     return variable.parse(text);

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import typia from 'typia';
+import { LIMITS } from './limits.js';
 import { loadOrCreate, replace } from './private-file.js';
 
 /**
  * The HTTPS receiver of this machine that `npm run receiver` starts, so that callbacks can be seen without a public
- * host. It stands on a loopback address of its own: exempting that one address (EVT-2) leaves
- * `localhost` and everything that listens there as unreachable for callbacks as anywhere else.
+ * host. It has a loopback address of its own: exempting that one address (EVT-2) keeps callbacks from `localhost`
+ * and everything that listens there.
  */
 export interface DemoReceiver {
   host: string;
@@ -16,16 +17,15 @@ export interface DemoReceiver {
   key: string;
   /** PEM, self-signed for `host`. */
   cert: string;
-  /** Where `cert` stands, for CALLBACK_CA_FILE. */
+  /** The file with `cert`, for CALLBACK_CA_FILE. */
   caFile: string;
   /** For subscriptions that call it. */
   secret: string;
 }
 
-// Only Linux and Windows answer on all of 127/8 without being told to.
+// Only Linux and Windows answer on all of 127/8 without configuration.
 const HOST = process.platform === 'darwin' ? '127.0.0.1' : '127.0.0.2';
 const PORT = 8443;
-const VALID_YEARS = 10;
 
 /** What the receiver and the service share, made once in `DATA_DIR`. */
 export async function demoReceiver(dataDir: string): Promise<DemoReceiver> {
@@ -38,7 +38,7 @@ export async function demoReceiver(dataDir: string): Promise<DemoReceiver> {
 
 async function identity(): Promise<{ key: string; cert: string; secret: string }> {
   const notAfterDate = new Date();
-  notAfterDate.setFullYear(notAfterDate.getFullYear() + VALID_YEARS);
+  notAfterDate.setFullYear(notAfterDate.getFullYear() + LIMITS.receiver_certificate_years);
   const pair = await generate([{ name: 'commonName', value: 'callback receiver' }], {
     keyType: 'ec',
     algorithm: 'sha256',

@@ -5,9 +5,9 @@ import { type Config, ConfigError } from './config.js';
 import { loadOrCreate } from './private-file.js';
 
 /**
- * The keys that seal secrets at rest. Given ones win; the embedded database comes with a key file of its own in
- * DATA_DIR; a DATABASE_URL without keys has none, and what needs sealing answers 503 `encryption_key_unavailable`
- * (CONN-12): a key that one node made up would be unreadable to the others.
+ * The keys that seal secrets at rest. Those of ENCRYPTION_KEYS win; the embedded database has a key file of its own in
+ * DATA_DIR; a DATABASE_URL without keys has none, and what needs sealing is answered 503 `encryption_key_unavailable`
+ * (CONN-12): other nodes could not read what one node encrypts under a key of its own.
  */
 export async function loadEncryptionKeys(
   config: Pick<Config, 'encryptionKeys' | 'databaseUrl' | 'dataDir'>,
@@ -19,7 +19,7 @@ export async function loadEncryptionKeys(
 /**
  * `DATA_DIR/encryption-keys`, made once with mode 0600, in the form of ENCRYPTION_KEYS: an operator may put a new
  * key in front and run `admin encryption rotate`.
- * @throws ConfigError when the file is there but cannot be read as keys: making new ones would lose every secret
+ * @throws ConfigError when the file exists but holds no keys: new ones would make every secret unreadable
  */
 export async function loadOrCreateKeyFile(dataDir: string): Promise<EncryptionKey[]> {
   const file = join(dataDir, 'encryption-keys');

@@ -9,26 +9,26 @@ import { createWorkspace, listWorkspaces } from '../../storage/workspaces/worksp
 import type { Config } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
 import { load, replace } from './private-file.js';
-import type { SandboxReady } from './sandbox-process.js';
+import type { SandboxReady } from './sandbox-ready.js';
 
-/** What `npm start` puts in place so that a stranger can send a request at once. */
+/* What `npm start` puts in place so that a newcomer can send a request at once. */
 
 const DEMO_WORKSPACE = 'demo';
 
 /**
- * The configuration with callbacks to the receiver of this machine let through, when the stand-in network and the
- * embedded database make it a trial and the operator said nothing about callbacks. Otherwise as it is.
+ * The configuration that also allows callbacks to the receiver of this machine, when the service runs on the stand-in
+ * network and the embedded database and the operator set no variable about callbacks. Otherwise as it is.
  */
 export async function withDemoReceiver(config: Config): Promise<Config> {
-  const said = config.callbackAllowedNetworks !== null || config.callbackCaFile !== null;
-  if (config.databaseUrl !== null || config.provider.kind !== 'sandbox' || said) return config;
+  const decided = config.callbackAllowedNetworks !== null || config.callbackCaFile !== null;
+  if (config.databaseUrl !== null || config.provider.kind !== 'sandbox' || decided) return config;
   const receiver = await demoReceiver(config.dataDir);
   return { ...config, callbackAllowedNetworks: [`${receiver.host}/32`], callbackCaFile: receiver.caFile };
 }
 
 /**
  * The key of the demo workspace, with every scope: kept in `DATA_DIR/demo-key` (mode 0600), so that the next start
- * shows the same one; a new one when it was revoked. Null with a DATABASE_URL: there, operators make keys.
+ * shows the same one; a revoked one is replaced. Null with a DATABASE_URL, where operators make keys.
  */
 export async function ensureDemoKey(config: Config, db: Database): Promise<string | null> {
   if (config.databaseUrl !== null) return null;

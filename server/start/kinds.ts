@@ -5,13 +5,13 @@ import ipaddr from 'ipaddr.js';
 
 /** How the text of a variable becomes a value. */
 export interface Kind<T> {
-  /** What a value must be: ends a refusal's line, and stands in the table of variables. */
+  /** What a value must be: ends the line of a refusal, and is a column of the README's table. */
   wants: string;
   /** @throws Unusable */
   parse(text: string): T;
 }
 
-/** A text that a kind does not take; `part` is what is wrong in it, when that is less than the whole. */
+/** A text that a kind refuses; `part` is the wrong part of it, when not the whole is wrong. */
 export class Unusable extends Error {
   constructor(
     readonly why?: string,
@@ -21,7 +21,7 @@ export class Unusable extends Error {
   }
 }
 
-/** Any text, taken as it stands. */
+/** Any text, unchanged. */
 export const text = (wants: string): Kind<string> => ({ wants, parse: (text) => text });
 
 export function matching(pattern: RegExp, wants: string): Kind<string> {

@@ -2,33 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import typia from 'typia';
-import type { NewProxy } from '../../storage/connections/proxies.js';
+import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
+import { LIMITS } from './limits.js';
+import { readReadyLine, type SandboxReady } from './sandbox-ready.js';
 
-/**
+/*
  * The stand-in network as a child process, started by path: the service shares no code with it.
  *
- *     starting ──ready line──▶ ready ──exit──▶ backing off ──▶ starting
- *         └──────exit or no line in time──────────▲
+ *     starting ──ready line──▶ ready ──exit──▶ backing_off ──▶ starting
+ *         └──────exit or no line in time───────────▲
  *     any ──stop()──▶ stopping ──exit──▶ stopped
  *
- * Owns: the process. It ends when its stdin closes, so it never outlives this one, whatever ends this one.
+ * I1. It owns the process, which ends when its stdin closes: it never outlives this process.
+ * I2. At most one process runs.
+ * I3. After a restart `onRestart` is called until it succeeds: proxies may have new ports and passwords.
  */
-export interface SandboxReady {
-  /** Of the control API on loopback. */
-  control_url: string;
-  /** Of the web site, as the proxies reach it. */
-  origin: string;
-  /** PEM file of the CA that signs the web site's certificates. */
-  ca_file: string;
-  /** Base64 SHA-256 of the web site's public key, for a browser that is to trust it. */
-  spki: string;
-  proxies: NewProxy[];
-}
-
 export interface SandboxProcess {
-  /** As last announced. A restart keeps the control address; proxies may have new ports and passwords. */
+  /** As last announced. A restart keeps the control address. */
   readonly ready: SandboxReady;
   /** Of the process that runs now. */
   readonly pid: number | undefined;
@@ -37,35 +28,48 @@ export interface SandboxProcess {
 }
 
 export interface SandboxOptions {
-  /** Its state stands in `sandbox/` below. */
+  /** Its state is kept in `sandbox/` below. */
   dataDir: string;
   /** 0 takes a free one. */
   controlPort: number;
   log: Logger;
-  /** After a restart: the proxies have to be put in place again. */
+  /** After a restart: puts the proxies in place again. */
   onRestart: (ready: SandboxReady) => Promise<void>;
 }
 
+type State =
+  | { kind: 'starting' | 'ready'; child: ChildProcess }
+  | { kind: 'stopping'; child: ChildProcess | undefined }
+  | { kind: 'backing_off' | 'stopped' };
+
+const STEPS: Record<State['kind'], readonly State['kind'][]> = {
+  starting: ['ready', 'backing_off', 'stopping'],
+  ready: ['backing_off', 'stopping'],
+  backing_off: ['starting', 'stopping'],
+  stopping: ['stopped'],
+  stopped: ['starting'],
+};
+
 const PROGRAM = new URL('../../bench/sandbox/main.js', import.meta.url).pathname;
-const READY_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 5_000;
-const BACKOFF_FIRST_MS = 250;
-const BACKOFF_LAST_MS = 10_000;
 
 /** Starts the stand-in network and waits until it serves. Throws Error when it does not come up the first time. */
 export async function startSandbox(options: SandboxOptions): Promise<SandboxProcess> {
-  const supervised = new Supervised(options);
+  const supervised = new SupervisedSandbox(options);
   await supervised.start(options.controlPort);
   return supervised;
 }
 
-class Supervised implements SandboxProcess {
-  #child: ChildProcess | undefined;
+class SupervisedSandbox implements SandboxProcess {
+  readonly #options: SandboxOptions;
+  readonly #backoff = new Backoff({ first_ms: LIMITS.sandbox_retry_ms, cap_ms: LIMITS.sandbox_retry_cap_ms });
+  readonly #stopping = new AbortController();
+  #state: State = { kind: 'stopped' };
   #ready: SandboxReady | undefined;
-  #stopping = new AbortController();
-  #backoff_ms = BACKOFF_FIRST_MS;
+  #restarting: Promise<void> | undefined;
 
-  constructor(private readonly options: SandboxOptions) {}
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
 
   get ready(): SandboxReady {
     if (!this.#ready) throw new Error('the stand-in network has not started');
@@ -73,17 +77,17 @@ class Supervised implements SandboxProcess {
   }
 
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return 'child' in this.#state ? this.#state.child?.pid : undefined;
   }
 
-  /** starting → ready; from then on, an exit starts it anew. */
+  /** Resolves in `ready`; from then on, an exit starts the process again. */
   async start(controlPort: number): Promise<void> {
-    const { dataDir, log } = this.options;
+    const { dataDir, log } = this.#options;
     const args = [PROGRAM, '--data-dir', `${dataDir}/sandbox`, '--control-port', String(controlPort)];
-    // Its own session: a terminal's Ctrl-C must not end the network under a service that still drains.
+    // Its own session: a terminal's Ctrl-C must not end the network under a service that still drains. The pipe is I1.
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
-    this.#child = child;
-    // A broken pipe is told by the exit.
+    this.#enter({ kind: 'starting', child }); // I2
+    // A broken pipe is reported by the exit.
     child.stdin.on('error', () => {});
     // Of an uncaught error Node writes the source line, the error, its stack and its own version.
     let reason = '';
@@ -91,64 +95,71 @@ class Supervised implements SandboxProcess {
       if (reason === '' && /error|usage/i.test(line)) reason = line.trim();
       log.info({ part: 'sandbox' }, line);
     });
-    this.#ready = await readyLine(child).catch((error: Error) => {
+    const ready = await readReadyLine(child).catch((error: Error) => {
       child.kill('SIGKILL');
+      if (this.#state.kind === 'starting') this.#enter({ kind: 'backing_off' });
       throw new Error(`the stand-in network did not start: ${reason || error.message}`);
     });
-    this.#backoff_ms = BACKOFF_FIRST_MS;
-    child.once('exit', (code, signal) => {
-      if (this.#stopping.signal.aborted) return;
-      log.warn({ code, signal }, 'the stand-in network ended and is started again');
-      void this.#restart();
+    if (this.#state.kind !== 'starting') return;
+    this.#ready = ready;
+    this.#enter({ kind: 'ready', child });
+    this.#backoff.reset();
+    child.once('exit', (code, signal) => this.#ended(code, signal));
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state.kind === 'stopped') return;
+    const child = 'child' in this.#state ? this.#state.child : undefined;
+    if (this.#state.kind !== 'stopping') this.#enter({ kind: 'stopping', child });
+    this.#stopping.abort();
+    if (child && child.exitCode === null && child.signalCode === null) await endProcess(child);
+    // A second call may have come to its end first.
+    if (this.#isStopping()) this.#enter({ kind: 'stopped' });
+  }
+
+  #isStopping(): boolean {
+    return this.#state.kind === 'stopping';
+  }
+
+  #ended(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#state.kind !== 'ready') return;
+    this.#enter({ kind: 'backing_off' });
+    this.#options.log.warn({ code, signal }, 'the stand-in network ended and is started again');
+    this.#restarting ??= this.#restart().finally(() => {
+      this.#restarting = undefined;
     });
   }
 
+  /** Until the network is ready and `onRestart` has succeeded (I3), or it is stopped. */
   async #restart(): Promise<void> {
-    const { log, onRestart } = this.options;
+    const { log, onRestart } = this.#options;
+    const { signal } = this.#stopping;
     const controlPort = Number(new URL(this.ready.control_url).port);
-    while (!this.#stopping.signal.aborted) {
+    while (!signal.aborted) {
       try {
-        await delay(this.#backoff_ms, undefined, { signal: this.#stopping.signal });
-        this.#backoff_ms = Math.min(this.#backoff_ms * 2, BACKOFF_LAST_MS);
-        await this.start(controlPort);
-        return await onRestart(this.ready);
+        await delay(this.#backoff.next_ms(), undefined, { signal });
+        if (this.#state.kind === 'backing_off') await this.start(controlPort);
+        if (signal.aborted) return;
+        await onRestart(this.ready);
+        if (this.#state.kind === 'ready') return;
       } catch (error) {
-        if (!this.#stopping.signal.aborted) log.error({ err: error }, 'the stand-in network is not back yet');
+        if (!signal.aborted) log.error({ err: error }, 'the stand-in network is not back yet');
       }
     }
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.stdin?.end();
-    const late = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-    await exited;
-    clearTimeout(late);
+  #enter(next: State): void {
+    if (!STEPS[this.#state.kind].includes(next.kind))
+      throw new Error(`illegal step of the stand-in network: ${this.#state.kind} -> ${next.kind}`);
+    this.#state = next;
   }
 }
 
-/** The first line on stdout. Whatever else it says there is ignored. */
-function readyLine(child: ChildProcess): Promise<SandboxReady> {
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error('no ready line in time')), READY_TIMEOUT_MS);
-    const settle = (finish: () => void) => {
-      clearTimeout(late);
-      finish();
-    };
-    if (!child.stdout) return reject(new Error('no stdout'));
-    createInterface({ input: child.stdout }).once('line', (line) =>
-      settle(() => {
-        try {
-          resolve(typia.json.assertParse<SandboxReady & { ready: true }>(line));
-        } catch {
-          reject(new Error('its ready line is not what was agreed'));
-        }
-      }),
-    );
-    child.once('error', (error) => settle(() => reject(error)));
-    child.once('exit', (code, signal) => settle(() => reject(new Error(`it ended (${signal ?? code})`))));
-  });
+/** Closes the child's stdin, which ends it; kills it when it does not end in time. */
+async function endProcess(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.stdin?.end();
+  const late = setTimeout(() => child.kill('SIGKILL'), LIMITS.sandbox_stop_ms);
+  await exited;
+  clearTimeout(late);
 }

@@ -115,7 +115,7 @@ export class StillSystem implements ActorSystem {
     });
   }
 
-  /** Resolves when somebody begins to wait for an operation, from now on. */
+  /** Resolves when a request begins to wait for an operation, from now on. */
   asked(): Promise<void> {
     return new Promise((resolve) => {
       this.#asked = resolve;

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
 
-t.test('health answers without a key, and says when the service or its database is not well', async (t) => {
+t.test('health answers without a key, and reports when the service or its database does not work', async (t) => {
   const { call, system } = await startTestEdge(t);
   const ok = await call('GET', '/healthz?anything=1', { key: '' });
   t.equal(ok.status, 200);
@@ -97,7 +97,7 @@ t.test('without a gateway no gateway headers and no user agent are asked for', a
   t.equal((await call('GET', '/v1/connections')).status, 200);
 });
 
-t.test('routes are found exactly, and a wrong method is told the right ones', async (t) => {
+t.test('routes are found exactly, and the answer to a wrong method lists the right ones', async (t) => {
   const { call } = await startTestEdge(t);
   for (const path of ['/', '/nothing', '/healthz/', '/v1x'])
     t.equal((await call('GET', path, { key: '' })).status, 404, path);
@@ -171,7 +171,7 @@ t.test(
   },
 );
 
-t.test('an error says where, and what was expected there', async (t) => {
+t.test('an error has the path of the fault, and what was expected there', async (t) => {
   const { call } = await startTestEdge(t);
   const create = await call('POST', '/v1/connections', { body: { provider: 'simulated', external_actor: null } });
   t.strictSame(create.json.errors, [{ path: 'body.external_actor', expected: 'an object', value: null }]);
@@ -209,7 +209,7 @@ t.test('a route without input takes an empty body or {} and no query', async (t)
   t.equal((await call('GET', '/v1/connections?a=1')).json.code, 'validation_error');
 });
 
-t.test('a key that asks too often is told when to come back', async (t) => {
+t.test('a key with too many requests gets the time to wait', async (t) => {
   const { call } = await startTestEdge(t, { rateLimitPerSecond: 2 });
   const replies = await Promise.all([1, 2, 3, 4].map(() => call('GET', '/v1/connections')));
   const refused = replies.filter((reply) => reply.status === 429);

@@ -30,7 +30,7 @@ t.test('the use of a key is noted, at the latest when the edge closes', async (t
   t.equal(row?.used, true);
 });
 
-t.test('a database that cannot be reached is said, and is worth trying again', async (t) => {
+t.test('a database that cannot be reached is answered as unavailable, to be tried again', async (t) => {
   const nowhere = openDatabase({ url: 'postgres://x@127.0.0.1:1/x', maxConnections: 1, applicationName: 'test' });
   t.teardown(() => nowhere.close());
   const { call } = await startTestEdge(t, { db: nowhere });
@@ -41,7 +41,7 @@ t.test('a database that cannot be reached is said, and is worth trying again', a
   t.equal(reply.headers['retry-after'], '1');
 });
 
-t.test('an unexpected failure is told by its request id and nothing else', async (t) => {
+t.test('an unexpected failure is answered with its request id and nothing else', async (t) => {
   const { call, db } = await startTestEdge(t);
   await db.query('breakIt', 'alter table connection rename column health to wealth');
   const reply = await call('GET', '/v1/connections', { headers: { 'x-request-id': 'r-1' } });

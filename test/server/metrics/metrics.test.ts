@@ -52,7 +52,7 @@ t.test('a scrape adds the threads up, and a thread that was replaced counts from
   t.match(second, /^operations_finished_total\{status="failed"\} 2$/m);
 });
 
-t.test('each browser thread tells what its browser weighs and how many pages it keeps', async (t) => {
+t.test('each browser thread reports the memory of its browser and the pages it keeps', async (t) => {
   const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 1, browserThreads: 2 };
   const counts = { contexts: 3, pages: 1, running: 1, queued: 0, restarts: 0 };
   const browsers: BrowserStats[] = [
@@ -68,7 +68,7 @@ t.test('each browser thread tells what its browser weighs and how many pages it 
   t.match(text, /^browser_contexts 6$/m, 'the rest is added up');
 });
 
-t.test('deliveries are told by outcome, class of error, duration and latency, within bounded labels', async (t) => {
+t.test('deliveries are counted by outcome, class of error, duration and latency, within bounded labels', async (t) => {
   const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
   const [one, other] = [new AttemptCounters(), new AttemptCounters()];
   const delivered = { outcome: 'delivered', status_code: 204, error: null } as const;
@@ -109,7 +109,7 @@ t.test('deliveries are told by outcome, class of error, duration and latency, wi
   t.match(second, /^delivery_oldest_pending_seconds 0$/m);
 });
 
-t.test('a scrape shows the metrics of the catalogue, and of the process nothing but the usual ones', async (t) => {
+t.test('a scrape shows the metrics of the catalogue, and of the process the usual ones', async (t) => {
   const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 1, browserThreads: 0 };
   const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts: [host({})], browsers: [] }) });
   t.teardown(() => metrics.stop());
@@ -125,7 +125,7 @@ t.test('a scrape shows the metrics of the catalogue, and of the process nothing 
   }
 });
 
-t.test('a port in use is said in one error, with the variable that decides it', async (t) => {
+t.test('a port in use is one error, with the variable that decides it', async (t) => {
   const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1 };
   const source: MetricsSource = { status: () => status, stats: () => ({ hosts: [], browsers: [] }) };
   const metrics = await startMetrics(0, source);

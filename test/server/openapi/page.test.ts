@@ -59,6 +59,6 @@ t.test('a browser shows every route, and nothing breaks the policy', async (t) =
   t.same(
     asked.filter((address) => !address.startsWith(`${url}/`) && !address.startsWith('data:')),
     [],
-    'it asks nobody else',
+    'it requests nothing else',
   );
 });

@@ -104,7 +104,7 @@ t.test('a rotated secret is shown once, with the time until which the old one si
   t.equal(row?.same, true);
 });
 
-t.test('a simulated event is recorded with its deliveries and told to their owner', async (t) => {
+t.test('a simulated event is recorded with its deliveries, and their owner is signalled', async (t) => {
   const { call, db, subscribe, connectionId, system } = await startWithConnection(t);
   const subscription = (await subscribe()).json;
   system.hints.length = 0;
@@ -123,7 +123,7 @@ t.test('a simulated event is recorded with its deliveries and told to their owne
   t.strictSame(await jobIds(db), [deliveries[0]?.subscription_id]);
 
   await post({ type: 'connection.stream_degraded', data: {} });
-  t.equal(system.hints.length, 1, 'nobody subscribed to this one');
+  t.equal(system.hints.length, 1, 'this one has no subscription');
   const deep = `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`;
   for (const body of [
     { type: 'message_received' },

@@ -117,7 +117,7 @@ t.test('a dry run validates all and stores nothing', async (t) => {
   t.strictSame(await jobIds(db), []);
 });
 
-t.test('what the actors refuse is told with its status', async (t) => {
+t.test('a refusal of the actors is answered with its status', async (t) => {
   const { submit, system } = await startWithConnection(t);
   for (const [kind, status, code] of [
     ['overloaded', 503, 'overloaded'],

@@ -49,8 +49,8 @@ t.test('a trial lets callbacks reach the receiver of this machine, and nothing e
   t.match(readFileSync(trial.callbackCaFile ?? '', 'utf8'), /BEGIN CERTIFICATE/);
   const again = await withDemoReceiver({ ...trial, callbackAllowedNetworks: null, callbackCaFile: null });
   t.same(again, trial, 'the same at the next start');
-  const said = config(t, { CALLBACK_ALLOWED_NETWORKS: '10.0.0.0/8' });
-  t.equal(await withDemoReceiver(said), said, 'what an operator says stays');
+  const decided = config(t, { CALLBACK_ALLOWED_NETWORKS: '10.0.0.0/8' });
+  t.equal(await withDemoReceiver(decided), decided, 'what an operator sets stays');
   const shared = config(t, { DATABASE_URL: 'postgres://db/x' });
   t.equal(await withDemoReceiver(shared), shared);
 });

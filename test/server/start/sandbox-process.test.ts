@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import t from 'tap';
-import { type SandboxReady, startSandbox } from '../../../server/start/sandbox-process.js';
+import { startSandbox } from '../../../server/start/sandbox-process.js';
+import type { SandboxReady } from '../../../server/start/sandbox-ready.js';
 import { createLogger } from '../../../storage/log.js';
 
 const log = createLogger({ level: 'silent', format: 'json' }, {});
@@ -34,7 +35,28 @@ t.test('the stand-in network comes up, comes back when it dies, and ends with th
   await t.rejects(health());
 });
 
-t.test('one that cannot start says why', async (t) => {
+t.test('a restart that could not be put in place is put in place again, without another restart', async (t) => {
+  const pids: (number | undefined)[] = [];
+  const placed = new EventTarget();
+  const sandbox = await startSandbox({
+    dataDir: t.testdir(),
+    controlPort: 0,
+    log,
+    onRestart: async () => {
+      pids.push(sandbox.pid);
+      if (pids.length === 1) throw new Error('the database is away');
+      placed.dispatchEvent(new Event('placed'));
+    },
+  });
+  t.teardown(() => sandbox.stop());
+  const done = once(placed, 'placed');
+  process.kill(sandbox.pid ?? 0, 'SIGKILL');
+  await done;
+  t.equal(pids[1], pids[0]);
+  t.equal((await fetch(`${sandbox.ready.control_url}/health`)).status, 200);
+});
+
+t.test('a network that cannot start reports why', async (t) => {
   const taken = await startSandbox({ dataDir: t.testdir(), controlPort: 0, log, onRestart: async () => {} });
   t.teardown(() => taken.stop());
   const controlPort = Number(new URL(taken.ready.control_url).port);

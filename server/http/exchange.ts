@@ -1,0 +1,183 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { Answer, MadeBody } from './answer.js';
+import { LIMITS } from './limits.js';
+import { type RequestHeader, readHeaders } from './request-headers.js';
+import { STATUS_LINES } from './status-lines.js';
+
+/*
+ * One request and the answer to it, over uWebSockets.js.
+ *
+ *     receiving ──end of the body, or far past its limit──▶ received ──send()──▶ answered
+ *         └──────────────────────────────┬─────────────────────┴───────────────────┘
+ *                             the client goes away ──▶ aborted
+ *
+ * I1. `req` lives until the handler returns: what is needed of it is copied in the constructor.
+ * I2. A request without `onAborted` ends the process: `receive` is called in the turn the exchange was made in.
+ * I3. `res` throws once it was aborted or ended: it is touched only while neither has happened.
+ * I4. Chunks of `onData` are neutered when the callback returns: they are copied.
+ * I5. Outside its callbacks nothing is corked: `send` corks, so that an answer is one write.
+ * I6. `end` copies what the socket does not take at once: large answers go out through `tryEnd` and `onWritable`.
+ * I7. An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end.
+ * I8. `endWithoutBody(undefined)` is not `endWithoutBody()`: it announces 2^63 bytes and leaves the answer pending for ever.
+ */
+
+type State =
+  | { kind: 'receiving'; chunks: Buffer[] }
+  /** Null: the body is larger than its limit. */
+  | { kind: 'received'; body: Buffer | null }
+  | { kind: 'answered' | 'aborted' };
+
+const STEPS: Record<State['kind'], readonly State['kind'][]> = {
+  receiving: ['received', 'aborted'],
+  received: ['answered', 'aborted'],
+  answered: ['aborted'],
+  aborted: [],
+};
+
+export class HttpExchange {
+  readonly method: string;
+  readonly path: string;
+  /** Without the `?`. */
+  readonly query: string;
+  readonly headers: Readonly<Record<RequestHeader, string>>;
+  readonly #res: HttpResponse;
+  #state: State = { kind: 'receiving', chunks: [] };
+  #limit_bytes = 0;
+  #received_bytes = 0;
+  /** The client sends more than is worth reading: the connection ends after the answer. */
+  #flooded = false;
+  #wakes: (() => void)[] = [];
+
+  constructor(res: HttpResponse, req: HttpRequest) {
+    this.#res = res;
+    this.method = req.getCaseSensitiveMethod(); // I1
+    this.path = req.getUrl();
+    this.query = req.getQuery() ?? '';
+    this.headers = readHeaders(req);
+  }
+
+  /** Begins to listen for abort and body (I2). Keeps at most `limit_bytes`. */
+  receive(limit_bytes: number): void {
+    this.#limit_bytes = limit_bytes;
+    this.#res.onAborted(() => this.#enter({ kind: 'aborted' }));
+    this.#res.onData((chunk, isLast) => this.#take(chunk, isLast));
+  }
+
+  /** True when the client went away before it had the whole answer. */
+  get aborted(): boolean {
+    return this.#state.kind === 'aborted';
+  }
+
+  /** The whole body, once it is there; null when it is larger than the limit, or the client went away. */
+  async body(): Promise<Buffer | null> {
+    await this.#bodyEnd();
+    return this.#state.kind === 'received' ? this.#state.body : null;
+  }
+
+  /** Resolves when the client went away, or the answer was sent. */
+  async gone(): Promise<void> {
+    while (this.#state.kind === 'receiving' || this.#state.kind === 'received') await this.#change();
+  }
+
+  /** Sends the answer; does nothing when the client went away. `close` ends the connection after it. */
+  async send(answer: Answer, headers: Record<string, string>, close: boolean): Promise<void> {
+    await this.#bodyEnd(); // I7
+    if (this.#state.kind !== 'received') return; // I3
+    const res = this.#res;
+    const { body } = answer;
+    const closing = close || this.#flooded;
+    this.#enter({ kind: 'answered' });
+    // I5
+    res.cork(() => {
+      res.writeStatus(STATUS_LINES[answer.status] ?? String(answer.status));
+      for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
+      for (const [name, value] of Object.entries(answer.headers ?? {})) res.writeHeader(name, value);
+      if (body === null || this.method === 'HEAD') {
+        if (closing) res.writeHeader('Connection', 'close');
+        res.endWithoutBody(); // I8
+        return;
+      }
+      res.writeHeader('Content-Type', answer.contentType ?? 'application/json; charset=utf-8');
+      if (typeof body !== 'string') {
+        if (closing) res.writeHeader('Connection', 'close');
+      } else if (body.length < LIMITS.streamed_answer_bytes) res.end(body, closing);
+      else this.#stream(Buffer.from(body), closing);
+    });
+    if (body !== null && typeof body !== 'string' && this.method !== 'HEAD') await this.#make(body);
+  }
+
+  /** I6 */
+  #stream(body: Buffer, closing: boolean): void {
+    const res = this.#res;
+    if (closing) res.writeHeader('Connection', 'close');
+    const [, done] = res.tryEnd(body, body.length);
+    if (done) return;
+    res.onWritable((offset) => {
+      const [ok] = res.tryEnd(body.subarray(offset), body.length);
+      return ok;
+    });
+  }
+
+  /** Writes a body as it is made. When that fails, only a cut connection can show the client. */
+  async #make({ bytes, pieces }: MadeBody): Promise<void> {
+    let written = 0;
+    try {
+      for await (const piece of pieces()) {
+        await this.#write(piece, written, bytes);
+        if (this.aborted) return;
+        written += piece.length;
+      }
+      if (written !== bytes) throw new Error(`an answer has ${written} bytes, not ${bytes}`);
+    } catch (error) {
+      if (!this.aborted && written < bytes) this.#res.close();
+      throw error;
+    }
+  }
+
+  /** Resolves when the client has taken the piece, which begins at `from` of `total` bytes, or went away. */
+  async #write(piece: Buffer, from: number, total: number): Promise<void> {
+    const res = this.#res;
+    let taken = false;
+    res.onWritable((offset) => {
+      [taken] = res.tryEnd(piece.subarray(offset - from), total);
+      this.#wake();
+      return taken;
+    });
+    res.cork(() => {
+      [taken] = res.tryEnd(piece, total);
+    });
+    while (!taken && !this.aborted) await this.#change();
+  }
+
+  #take(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#state.kind !== 'receiving') return;
+    this.#received_bytes += chunk.byteLength;
+    const tooLarge = this.#received_bytes > this.#limit_bytes;
+    if (tooLarge) this.#state.chunks = [];
+    else if (chunk.byteLength > 0) this.#state.chunks.push(Buffer.from(chunk.slice(0))); // I4
+    this.#flooded = this.#received_bytes > this.#limit_bytes + LIMITS.dropped_body_bytes;
+    if (!isLast && !this.#flooded) return;
+    const { chunks } = this.#state;
+    const [first = Buffer.alloc(0), ...more] = chunks;
+    this.#enter({ kind: 'received', body: tooLarge ? null : more.length === 0 ? first : Buffer.concat(chunks) });
+  }
+
+  #enter(next: State): void {
+    if (!STEPS[this.#state.kind].includes(next.kind))
+      throw new Error(`illegal step of an exchange: ${this.#state.kind} -> ${next.kind}`);
+    this.#state = next;
+    this.#wake();
+  }
+
+  async #bodyEnd(): Promise<void> {
+    while (this.#state.kind === 'receiving') await this.#change();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#wakes.push(resolve));
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakes.splice(0)) wake();
+  }
+}

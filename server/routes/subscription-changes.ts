@@ -1,0 +1,91 @@
+import typia from 'typia';
+import {
+  activateSubscription,
+  deactivateSubscription,
+  findSubscriptions,
+  lockSubscription,
+  rotateSecret,
+  type SubscriptionRow,
+} from '../../storage/deliveries/subscriptions.js';
+import { HttpError } from '../../storage/model/errors.js';
+import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
+import { type Answer, json } from '../http/answer.js';
+import type { Timestamp } from '../http/fields.js';
+import { LIMITS } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { subscriptionResource } from './resources.js';
+import { signingSecret } from './signing-secret.js';
+import { type SubscriptionJson, subscriptionJson } from './subscription-json.js';
+
+/** Exactly this one key. */
+export interface SubscriptionPatchInput {
+  active: boolean;
+}
+
+/** A new secret, shown here only; until `previous_valid_until` the one before it signs as well. */
+export interface RotatedSecretJson {
+  secret: string;
+  previous_valid_until: Timestamp;
+}
+
+/**
+ *   inactive ─ active:true, connection ready ─▶ active     (not ready: 409, unchanged)
+ *   active ─ active:false ─▶ inactive                      (pending and sending deliveries become canceled)
+ */
+async function patch({
+  db,
+  resource,
+  body,
+}: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<Answer> {
+  await db.transaction(async (tx) => {
+    const locked = await lockSubscription(tx, resource);
+    if (!locked) throw new HttpError('not_found');
+    if (locked.active === body.active) return;
+    if (!body.active) return deactivateSubscription(tx, resource);
+    if (locked.health !== 'ready') throw new HttpError('connection_not_ready');
+    await activateSubscription(tx, resource.id);
+  });
+  const [row] = await findSubscriptions(db, [resource.id]);
+  if (!row) throw new HttpError('not_found');
+  return json(200, subscriptionJson(row));
+}
+
+async function rotate({ db, ring, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
+  const secret = signingSecret();
+  const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
+  const until = await rotateSecret(db, resource.id, sealed, LIMITS.secret_overlap_hours);
+  if (!until) throw new HttpError('not_found');
+  return json(200, { secret, previous_valid_until: until.toISOString() } satisfies RotatedSecretJson);
+}
+
+export const subscriptionChangeRoutes: Route[] = [
+  route({
+    method: 'PATCH',
+    path: '/v1/subscriptions/{subscription_id}',
+    summary: 'Activate or deactivate a subscription',
+    scopes: ['events:write'],
+    body: {
+      kind: 'json',
+      limit_bytes: LIMITS.body_bytes,
+      validate: typia.createValidateEquals<SubscriptionPatchInput>(),
+      schema: typia.json.schemas<[SubscriptionPatchInput]>(),
+    },
+    resource: subscriptionResource,
+    answers: {
+      200: { description: 'The subscription as it is now.', schema: typia.json.schemas<[SubscriptionJson]>() },
+    },
+    refusals: ['connection_not_ready'],
+    handle: patch,
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/subscriptions/{subscription_id}/rotate-secret',
+    summary: 'New signing secret; the old one signs beside it for a day',
+    scopes: ['events:write'],
+    body: { kind: 'none' },
+    resource: subscriptionResource,
+    answers: { 200: { description: 'The new secret.', schema: typia.json.schemas<[RotatedSecretJson]>() } },
+    refusals: ['encryption_key_unavailable'],
+    handle: rotate,
+  }),
+];

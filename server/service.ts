@@ -1,0 +1,175 @@
+import { readFile } from 'node:fs/promises';
+import { callbackResolver } from '../actors/deliveries/host-resolver.js';
+import { type Node, startNode } from '../actors/node/node.js';
+import { findBrowser } from '../browser-pool/chromium/find-browser.js';
+import type { Site } from '../browser-pool/social/site/site.js';
+import type { Logger } from '../storage/log.js';
+import { type Database, openDatabase } from '../storage/postgres/database.js';
+import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
+import { migrate } from '../storage/postgres/migrate.js';
+import { type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
+import { fingerprintSecret } from '../storage/secrets/installation.js';
+import { type Edge, startEdge } from './edge.js';
+import { type MetricsServer, startMetrics } from './metrics/metrics.js';
+import { type Addresses, baseAddress } from './start/banner.js';
+import type { Config } from './start/config.js';
+import { loadEncryptionKeys } from './start/encryption-keys.js';
+import { useSandboxProxies } from './start/first-run.js';
+import { LIMITS } from './start/limits.js';
+import { describedSite, sandboxSite } from './start/provider-site.js';
+import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
+
+/**
+ * The parts of a running service, from the ground up: database, stand-in network, node, metrics, edge. Each is set once it
+ * has started, so that `stopService` also cleans up after a start that failed in the middle.
+ */
+export interface Parts {
+  database?: DatabaseServer;
+  db?: Database;
+  sandbox?: SandboxProcess;
+  node?: Node;
+  metrics?: MetricsServer;
+  edge?: Edge;
+}
+
+/** A started service: where it is found, and its database. */
+export interface StartedService {
+  addresses: Addresses;
+  db: Database;
+}
+
+/** What of the configuration concerns callbacks, with its file read. */
+interface Callbacks {
+  allowedNetworks: string[];
+  ca: string | undefined;
+  dnsServers: string[] | null;
+}
+
+/** Starts every part and notes it in `parts`. Rejects with one Error that says what to do. */
+export async function startService(config: Config, log: Logger, parts: Parts): Promise<StartedService> {
+  const keys = await loadEncryptionKeys(config);
+  const ring = keyRing(keys);
+  warnOfGaps(ring, log);
+  const db = await openStorage(config, log, parts);
+  const site = await startProvider(config, log, parts, db, ring);
+  const callbacks: Callbacks = {
+    allowedNetworks: config.callbackAllowedNetworks ?? [],
+    ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
+    dnsServers: config.callbackDnsServers,
+  };
+  const node = await startActors(config, log, parts, { db, keys, site, callbacks });
+  const metrics = await startMetrics(config.metricsPort, node);
+  parts.metrics = metrics;
+  const edge = await startEdge({
+    host: config.host,
+    port: config.port,
+    db,
+    ring,
+    system: node,
+    log,
+    callbackPolicy: {
+      allowedNetworks: callbacks.allowedNetworks,
+      resolve: callbackResolver(callbacks.dnsServers),
+    },
+    onAnswered: metrics.observe,
+    providerDomains: site.domains,
+    ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
+    ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
+  });
+  parts.edge = edge;
+  return {
+    addresses: {
+      url: baseAddress(config.host, edge.port),
+      metricsUrl: metrics.url,
+      sandboxControlUrl: parts.sandbox?.ready.control_url ?? null,
+    },
+    db,
+  };
+}
+
+/** Refuses new work, lets what runs end, hands the partitions over, and closes every part from the top down. */
+export async function stopService(parts: Parts, log: Logger): Promise<void> {
+  await parts.edge?.drain();
+  await parts.node?.stop();
+  await parts.edge?.close();
+  await parts.metrics?.stop();
+  await parts.sandbox?.stop();
+  await parts.db?.close();
+  await parts.database?.stop();
+  log.info('stopped');
+}
+
+function warnOfGaps(ring: KeyRing, log: Logger): void {
+  if (!findBrowser()) {
+    log.warn(
+      'no browser found: social operations fail until chromium-headless-shell or chromium is installed or BROWSER_PATH set',
+    );
+  }
+  if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
+}
+
+async function openStorage(config: Config, log: Logger, parts: Parts): Promise<Database> {
+  log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
+  parts.database = await connectDatabase({
+    databaseUrl: config.databaseUrl ?? undefined,
+    dataDir: config.dataDir,
+    exclusive: true,
+  });
+  log.info('bringing the schema up to date');
+  await migrate(parts.database.url);
+  parts.db = openDatabase({
+    url: parts.database.url,
+    maxConnections: LIMITS.edge_connections,
+    applicationName: 'connection-service edge',
+    onError: (error) => log.warn({ err: error }, 'database connection lost'),
+  });
+  return parts.db;
+}
+
+/** The site the browser drives: the stand-in network, started here, or the operator's own description. */
+async function startProvider(config: Config, log: Logger, parts: Parts, db: Database, ring: KeyRing): Promise<Site> {
+  switch (config.provider.kind) {
+    case 'site':
+      return describedSite(config.provider.file);
+    case 'sandbox': {
+      const sandbox = await startSandbox({
+        dataDir: config.dataDir,
+        controlPort: config.sandboxControlPort,
+        log,
+        onRestart: (ready) => useSandboxProxies(db, ring, ready, log),
+      });
+      parts.sandbox = sandbox;
+      await useSandboxProxies(db, ring, sandbox.ready, log);
+      return sandboxSite(sandbox.ready);
+    }
+    default:
+      return config.provider satisfies never;
+  }
+}
+
+async function startActors(
+  config: Config,
+  log: Logger,
+  parts: Parts,
+  { db, keys, site, callbacks }: { db: Database; keys: EncryptionKey[]; site: Site; callbacks: Callbacks },
+): Promise<Node> {
+  if (!parts.database) throw new Error('the database has not started');
+  const node = await startNode({
+    db,
+    databaseUrl: parts.database.url,
+    encryptionKeys: keys,
+    fingerprintSecret: await fingerprintSecret(db),
+    actorThreads: config.actorThreads,
+    browserThreads: config.browserThreads,
+    browser: {
+      site,
+      limits: { contexts: config.browserContexts },
+      ...(config.browserArtifactsDir !== null && { artifactsDir: config.browserArtifactsDir }),
+    },
+    deliveries: { concurrency: config.deliveryConcurrency, ...callbacks },
+    log,
+    logOptions: config.log,
+  });
+  parts.node = node;
+  return node;
+}

@@ -1,0 +1,16 @@
+/** Every bound of starting and stopping: its unit in the name, its value, and what happens when it is reached. */
+export const LIMITS = {
+  /** Database connections of the main thread: reads and writes of the edge, renewals of partitions. Past it they wait. */
+  edge_connections: 10,
+  /** Database connections of the command line: past it statements wait. */
+  admin_connections: 2,
+  /** The stand-in network from its start to its ready line: past it that start has failed. */
+  sandbox_start_ms: 30_000,
+  /** The stand-in network after its stdin was closed: past it the process is killed. */
+  sandbox_stop_ms: 5_000,
+  /** Wait before the stand-in network is started again; doubles up to the cap. */
+  sandbox_retry_ms: 250,
+  sandbox_retry_cap_ms: 10_000,
+  /** The demo receiver's certificate: past it callbacks to that receiver fail until its files are removed. */
+  receiver_certificate_years: 10,
+} as const;
