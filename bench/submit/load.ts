@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { quantile } from '../report.js';
 
-/** The client of the submit scenario, run as a process: takes one Load as a message, answers with what it Measured. */
+/** The client of the submit scenario, run as a process: takes one Load as a message, answers with a LoadResult. */
 export interface Load {
   url: string;
   key: string;
@@ -15,7 +15,7 @@ export interface Load {
   body: string;
 }
 
-export interface Measured {
+export interface LoadResult {
   /** Answers 202. */
   accepted: number;
   seconds: number;
@@ -27,7 +27,7 @@ export interface Measured {
   errors: Record<string, number>;
 }
 
-async function drive(load: Load): Promise<Measured> {
+async function drive(load: Load): Promise<LoadResult> {
   const headers = { authorization: `Bearer ${load.key}`, 'content-type': 'application/json' };
   const latencies: number[] = [];
   const errors: Record<string, number> = {};
