@@ -1,7 +1,7 @@
 import type { Posting } from '../callbacks/baseline.js';
 import { callbackFixture, eventRecorder } from '../callbacks/fixture.js';
 import type { Tally } from '../callbacks/receiver.js';
-import { askProgram } from '../program.js';
+import { runProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 
@@ -67,7 +67,7 @@ export const deliveries = defineScenario({
       ca: fixture.ca,
       body: tally.body,
     };
-    const baseline_s = await askProgram<number>('./callbacks/baseline.js', posting);
+    const baseline_s = await runProgram<number>('./callbacks/baseline.js', posting);
     await posted;
     return report(options, { expected, ...measured, tally, baseline_s });
   },

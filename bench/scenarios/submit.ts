@@ -1,5 +1,5 @@
 import { operationCounts } from '../../storage/partitions/inspection.js';
-import { askProgram } from '../program.js';
+import { runProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
@@ -57,7 +57,7 @@ export const submit = defineScenario({
         connectionIds,
         body: JSON.stringify({ capability: options.capability, input }),
       };
-      return askProgram('./submit/load.js', load);
+      return runProgram('./submit/load.js', load);
     };
     say(`warming up for ${options.warmup} s, then measuring for ${options.seconds} s`);
     await drive('warmup', options.warmup);

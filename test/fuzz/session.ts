@@ -17,7 +17,7 @@ export interface Reply {
   text: string;
 }
 
-/** A service with a little of everything in it, and what a fuzz test asks of it. */
+/** A service with a row of everything in it, and what a fuzz test needs of it. */
 export interface Fuzzed {
   service: RunningService;
   db: Database;
@@ -81,10 +81,10 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
     async raw(bytes, quiet_ms, reset) {
       const { port, hostname } = new URL(service.url);
       const socket = connect(Number(port), hostname);
-      let said = '';
+      let received = '';
       socket.on('error', () => {});
       socket.on('data', (chunk: Buffer) => {
-        said += chunk.toString('latin1');
+        received += chunk.toString('latin1');
       });
       const closed = once(socket, 'close').catch(() => {});
       await once(socket, 'connect');
@@ -93,7 +93,7 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
       else await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, quiet_ms))]);
       socket.destroy();
       await closed;
-      return said;
+      return received;
     },
     async rows() {
       const live = `select id from operation where status in ('queued', 'running') limit 1`;
@@ -117,7 +117,7 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
       t.equal(service.process.exitCode, null, 'the process still runs');
       t.match(await client.send('GET', '/healthz'), { status: 200, body: { status: 'ok' } }, 'it is healthy');
       t.match(await client.run(connection, 'social.identity.get'), { status: 'succeeded' }, 'it still works');
-      t.equal(service.said(), '', 'nothing was logged as a failure');
+      t.equal(service.stderr(), '', 'nothing was logged as a failure');
     },
   };
 }
