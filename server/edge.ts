@@ -12,14 +12,14 @@ import { errorAnswer } from './http/answer.js';
 import { isPrintableKey } from './http/fields.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyAuthenticator } from './http/keys.js';
-import { BODY_bytes, CONNECTION_CACHE_connections, CONNECTION_CACHE_ms } from './http/limits.js';
+import { LIMITS } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
 import { rateLimit } from './http/rate-limit.js';
 import type { Drain, Route, Services } from './http/route.js';
 import { router } from './http/router.js';
 import { type Checks, serve } from './http/serve.js';
 import { type Exchange, listen } from './http/socket.js';
-import type { AnsweredRequest } from './metrics/metrics.js';
+import type { AnsweredRequest } from './metrics/request-metric.js';
 import { routes } from './table.js';
 
 export interface EdgeOptions {
@@ -66,7 +66,11 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     load: {
       connection: rowLoader((ids) => findConnections(db, ids)),
       connectionRef,
-      submissionTarget: rememberingLoader(connectionRef, CONNECTION_CACHE_connections, CONNECTION_CACHE_ms),
+      submissionTarget: rememberingLoader(
+        connectionRef,
+        LIMITS.connection_cache_connections,
+        LIMITS.connection_cache_ms,
+      ),
       operation: rowLoader((ids) => findOperations(db, ids)),
       subscription: rowLoader((ids) => findSubscriptions(db, ids)),
     },
@@ -101,7 +105,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     const requestId = isPrintableKey(given) ? given : uuidv4();
     const matched = match(exchange.path);
     const route = matched?.routes.get(exchange.method) ?? matched?.routes.values().next().value;
-    exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : BODY_bytes);
+    exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes);
     const headers: Record<string, string> = { 'X-Request-Id': requestId };
     if (exchange.path.startsWith('/v1')) headers['Cache-Control'] = 'no-store';
     try {

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { secretNames } from './secrets/secret-names.js';
 
 export type { Logger };
 
@@ -7,22 +8,6 @@ export interface LogOptions {
   /** `json`: one object a line; `pretty`: for a terminal. */
   format: 'json' | 'pretty';
 }
-
-/** Fields whose value is never written, wherever a log line carries them. */
-const SECRET = [
-  'password',
-  'secret',
-  'code',
-  'authorization',
-  'credentials',
-  'session',
-  'cookies',
-  'body',
-  'data_base64',
-  'render_content_unions',
-  'idempotency_key',
-  'key',
-];
 
 /** Characters of an error's message that a line keeps: Playwright's carry a browser's whole command line. */
 const MESSAGE_CHARACTERS = 500;
@@ -46,7 +31,7 @@ function errorFields(error: unknown): Record<string, unknown> {
 
 /** The logger of one thread. Writes to stderr: stdout belongs to the ready line and to commands' answers. */
 export function createLogger(options: LogOptions, base: Record<string, unknown>): Logger {
-  const paths = SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  const paths = secretNames('logs').flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
   return pino(
     { level: options.level, base, serializers: { err: errorFields }, redact: { paths, censor: '[redacted]' } },
     options.format === 'json' ? pino.destination({ fd: 2, sync: true }) : prettyDestination(),

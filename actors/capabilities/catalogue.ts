@@ -1,8 +1,8 @@
 import type { FieldError } from '../../storage/model/errors.js';
+import { fieldError } from '../../storage/model/field-errors.js';
 import { conversations } from './conversations.js';
 import { discovery } from './discovery.js';
 import type { CatalogueEntry, InputContext } from './entry.js';
-import { fieldError } from './field-errors.js';
 import { identity } from './identity.js';
 import { recruiter } from './recruiter.js';
 import { sending } from './sending.js';
@@ -39,6 +39,9 @@ export function validateInput(capability: CatalogueEntry, input: unknown, contex
     return errors.map(({ path, expected }) => ({ path: path.slice(1), expected }));
   }
   return validation.errors.map((error) =>
-    fieldError(error, SECRET.test(error.path) || (error.path === '$input' && capability.sealed)),
+    fieldError(error, {
+      root: 'input',
+      secret: SECRET.test(error.path) || (error.path === '$input' && capability.sealed),
+    }),
   );
 }

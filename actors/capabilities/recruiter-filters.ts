@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
 import type { FieldError } from '../../storage/model/errors.js';
+import { fieldError } from '../../storage/model/field-errors.js';
 import { hasContent, refuse } from './entry.js';
-import { fieldError } from './field-errors.js';
 import type { Integer, Text } from './fields.js';
 
 /**
@@ -70,7 +70,7 @@ const NAME_LISTS = [
 export function validateRecruiterFilters(input: Record<string, unknown>): FieldError[] {
   const { keywords: _keywords, start: _start, count: _count, ...filters } = input;
   const validation = validateFilters(filters);
-  if (!validation.success) return validation.errors.map((error) => fieldError(error, false));
+  if (!validation.success) return validation.errors.map((error) => fieldError(error, { root: 'input', secret: false }));
   const errors = [...blankNames(filters), ...ranges(validation.data)];
   if (filters.distance !== undefined && !hasContent(filters.locations) && !hasContent(filters.zip_codes)) {
     errors.push(...refuse('input.distance', 'locations or zip_codes beside it'));

@@ -4,15 +4,15 @@ import { errors } from 'undici';
  * Why an attempt failed, as it is stored in `error` and counted:
  *
  * | `dns` | the host has no address now |
- * | `blocked` | an address of the host is not public (EVT-2) |
- * | `refused` | nothing listens there |
- * | `unreachable` | there is no way to the address |
+ * | `blocked` | the callback may not be called: its URL or an address of its host (EVT-2) |
+ * | `refused` | the port is closed |
+ * | `unreachable` | no route leads to the address |
  * | `tls` | no encrypted connection, or the certificate does not prove the host |
  * | `timeout` | the exchange was not over at the deadline |
- * | `status` | answered with anything but 2xx, redirects included |
+ * | `status` | the answer's status is not 2xx; a redirect counts here |
  * | `reset` | the connection was closed before the answer was complete |
  * | `protocol` | the answer is not HTTP |
- * | `secret` | the subscription's secret cannot be opened, so nothing was sent |
+ * | `secret` | the subscription's secret cannot be decrypted, so nothing was sent |
  * | `internal` | this service failed, not the receiver |
  */
 export const ATTEMPT_ERRORS = [
@@ -30,7 +30,7 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
-const BY_CODE: Record<string, AttemptError> = {
+const CLASS_BY_CODE: Record<string, AttemptError> = {
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
@@ -50,7 +50,7 @@ const BY_CODE: Record<string, AttemptError> = {
   UND_ERR_INFO: 'reset',
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
-  // What OpenSSL's verification hasContent, as Node names it.
+  // Results of OpenSSL's certificate verification, under the names Node gives them.
   CERT_HAS_EXPIRED: 'tls',
   CERT_NOT_YET_VALID: 'tls',
   CERT_REVOKED: 'tls',
@@ -70,10 +70,10 @@ const BY_CODE: Record<string, AttemptError> = {
   EPROTO: 'tls',
 };
 
-/** The class of an error that undici, TLS or the socket gave. With several addresses tried, that of the first. */
+/** Returns the class of an error of undici, TLS or the socket. If several addresses were tried, that of the first. */
 export function classify(error: unknown): AttemptError {
   const code = (error as NodeJS.ErrnoException | null)?.code;
-  const known = code === undefined ? undefined : BY_CODE[code];
+  const known = code === undefined ? undefined : CLASS_BY_CODE[code];
   if (known) return known;
   if (code?.startsWith('ERR_TLS') || code?.startsWith('ERR_SSL')) return 'tls';
   if (error instanceof errors.HTTPParserError) return 'protocol';

@@ -1,19 +1,19 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 
-/** The bytes of one event, while any of its deliveries is under way. */
-interface Shared {
+/** The bytes of one event, while an attempt of one of its deliveries is under way. */
+interface SharedBody {
   bytes: Buffer;
   users: number;
 }
 
 /**
  * Bodies of callbacks: `{id, type, connection_id, provider_event_id, received_at, data}` (contract: "Events"). An event goes to
- * every subscription that selected it at about the same time: its bytes are made once and shared until the last is done.
+ * every subscription that selected it at about the same time: its bytes are made once and shared until the last attempt ends.
  */
 export class CallbackBodies {
-  readonly #shared = new Map<string, Shared>();
+  readonly #shared = new Map<string, SharedBody>();
 
-  /** The bytes of the event; `release` them once for each call. */
+  /** Returns the bytes of the event. Call `release` once for each call of this. */
   hold(event: StartedDelivery): Buffer {
     const shared = this.#shared.get(event.event_id) ?? { bytes: callbackBody(event), users: 0 };
     shared.users++;
@@ -35,6 +35,6 @@ function callbackBody(event: StartedDelivery): Buffer {
     provider_event_id: event.provider_event_id,
     received_at: event.received_at.toISOString(),
   });
-  // `data` is JSON text already: parsing it to write it again would cost more than the rest and bend its numbers.
+  // `data` is JSON text already: to parse and write it again would cost more than all the rest, and round its large numbers.
   return Buffer.from(`${head.slice(0, -1)},"data":${event.event_data}}`);
 }

@@ -6,24 +6,23 @@ import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
 import { DeliveryConsumer } from './delivery-consumer.js';
-import { createDispatcher } from './dispatcher.js';
+import { Dispatcher } from './dispatcher.js';
 import { callbackResolver } from './host-resolver.js';
 import { WakeTimers } from './wake-timers.js';
 
-/** The deliveries of one thread: a feed a partition, one dispatcher behind them all. */
 export interface DeliverySettings {
   /** Attempts in flight in this thread at most. */
   concurrency: number;
   allowedNetworks: string[];
-  /** PEM of a CA trusted beside the public ones. */
+  /** PEM of a CA that is trusted beside the public ones. */
   ca: string | undefined;
-  /** Name servers that alone are asked for the hosts of callbacks. Null: the machine's resolver. */
+  /** The only name servers that are asked for the hosts of callbacks. Null: the machine's resolver. */
   dnsServers: string[] | null;
 }
 
 export interface DeliveryContext {
   db: Database;
-  /** The same database, with commits that need not be on the disk when they answer. */
+  /** The same database, with commits that need not be on the disk when they return. */
   relaxed: Database;
   ring: KeyRing;
   boss: PgBoss;
@@ -32,13 +31,16 @@ export interface DeliveryContext {
 }
 
 export interface Deliveries {
+  /** The partition is this thread's under this epoch. Wake the consumer that is returned when something of it may be due. */
   own(partition: number, epoch: number): DeliveryConsumer;
   /** Starts nothing more of this partition; resolves when its attempts have ended. */
   settle(partition: number): Promise<void>;
+  /** The partition is no longer this thread's: what is still being sent writes nothing. */
   disown(partition: number): void;
-  /** Looks how long the oldest delivery waits, for `stats`. Rejects when the database does not answer. */
+  /** Reads how long the oldest delivery waits, for `stats`. Rejects when the database does not answer. */
   measure(): Promise<void>;
   stats(): ThreadDeliveryStats;
+  /** Starts nothing more, resolves when every attempt is over and written. */
   close(): Promise<void>;
 }
 
@@ -47,43 +49,45 @@ export interface ThreadDeliveryStats extends DeliveryStats {
   oldest_pending_s: number;
 }
 
+/** The deliveries of one thread: a consumer for each partition, one dispatcher behind them all. */
 export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
-  const feeds = new Map<number, DeliveryConsumer>();
-  const wakeUps = new WakeTimers((partition) => void feeds.get(partition)?.wake());
+  const { db, relaxed, ring, boss, lease, log } = context;
+  const consumers = new Map<number, DeliveryConsumer>();
+  const wakeTimers = new WakeTimers((partition) => void consumers.get(partition)?.wake());
   let oldest_pending_s = 0;
-  const dispatcher = createDispatcher({
-    db: context.db,
-    relaxed: context.relaxed,
-    ring: context.ring,
+  const dispatcher = new Dispatcher({
+    db,
+    relaxed,
+    ring,
     policy: { allowedNetworks: settings.allowedNetworks, resolve: callbackResolver(settings.dnsServers) },
     ca: settings.ca,
     concurrency: settings.concurrency,
-    log: context.log,
+    log,
     clock: { now: () => new Date() },
-    wakeAt: (partition, at) => wakeUps.at(partition, at),
+    wakeAt: (partition, at) => wakeTimers.at(partition, at),
   });
   return {
     own(partition, epoch) {
-      const feed = new DeliveryConsumer({ id: partition, epoch }, dispatcher, context.boss, context.lease, context.log);
-      feeds.set(partition, feed);
-      return feed;
+      const consumer = new DeliveryConsumer({ partition: { id: partition, epoch }, dispatcher, boss, lease, log });
+      consumers.set(partition, consumer);
+      return consumer;
     },
     settle(partition) {
-      feeds.get(partition)?.stop();
-      return dispatcher.settle(partition);
+      consumers.get(partition)?.stop();
+      return dispatcher.quiesce(partition);
     },
     disown(partition) {
-      feeds.get(partition)?.stop();
-      feeds.delete(partition);
-      wakeUps.forget(partition);
+      consumers.get(partition)?.stop();
+      consumers.delete(partition);
+      wakeTimers.forget(partition);
       dispatcher.drop(partition);
     },
     async measure() {
-      oldest_pending_s = await oldestPending(context.db, [...feeds.keys()]);
+      oldest_pending_s = await oldestPending(db, [...consumers.keys()]);
     },
-    stats: () => ({ ...dispatcher.stats(), oldest_pending_s: feeds.size === 0 ? 0 : oldest_pending_s }),
+    stats: () => ({ ...dispatcher.stats(), oldest_pending_s: consumers.size === 0 ? 0 : oldest_pending_s }),
     async close() {
-      wakeUps.close();
+      wakeTimers.close();
       await dispatcher.drain();
     },
   };

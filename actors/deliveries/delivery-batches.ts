@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
+import { Backoff } from '../../storage/backoff.js';
 import {
   type FinishedAttempt,
   type FinishedDelivery,
@@ -12,40 +13,39 @@ import { type OwnedSubscription, type Rest, restSubscriptions } from '../../stor
 import type { Logger } from '../../storage/log.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
-import {
-  BATCH_deliveries,
-  BATCH_statements,
-  RETRY_WAITS_s,
-  STATEMENT_RETRY_max_ms,
-  STATEMENT_RETRY_min_ms,
-} from './limits.js';
+import { LIMITS } from './limits.js';
 
-export interface LedgerOptions {
+export interface DeliveryBatchesOptions {
   db: Database;
-  /** Its commits need not be on the disk when they answer. Starts go there. */
+  /** Its commits need not be on the disk when they return. Starts go there. */
   relaxed: Database;
   now: () => Date;
   log: Logger;
-  /** Items of each kind that are asked for at most at a time; none of them is ever refused here. */
+  /** Starts, and ends of attempts, that the caller asks for at once at most. */
   bound: number;
 }
 
 /**
- * What the dispatcher writes, in batches. A statement that fails is tried again until it succeeds or the ledger closes: a
- * delivery whose end is not written would stay `sending` for as long as its partition has an owner. That is safe, because
- * every write is fenced and says nothing new the second time, or is undone first.
+ * What the deliveries of a thread write, in batches. A statement that fails is tried again until it succeeds or the thread
+ * drains: a delivery whose end is not written would stay `sending` for as long as its partition has an owner. That is safe:
+ * every write is fenced and changes nothing the second time, or is undone first.
  */
 export class DeliveryBatches {
+  readonly #options: DeliveryBatchesOptions;
   readonly #starts: Batcher<OwnedSubscription, StartedDelivery | undefined>;
   readonly #finishes: Batcher<FinishedAttempt, FinishedDelivery | undefined>;
-  readonly #rests: Batcher<OwnedSubscription, Rest | undefined>;
+  readonly #parks: Batcher<OwnedSubscription, Rest | undefined>;
   readonly #closing = new AbortController();
 
-  constructor(private readonly options: LedgerOptions) {
-    const batching = { maxItems: BATCH_deliveries, linger_ms: 0, concurrency: BATCH_statements, bound: options.bound };
+  constructor(options: DeliveryBatchesOptions) {
+    this.#options = options;
+    const { batch_items: maxItems, batch_statements: concurrency } = LIMITS;
+    const batching = { maxItems, linger_ms: 0, concurrency, bound: options.bound };
     this.#starts = new Batcher({ ...batching, flush: (subscriptions) => this.#start(subscriptions) });
     this.#finishes = new Batcher({ ...batching, flush: (attempts) => this.#finish(attempts) });
-    this.#rests = new Batcher({ ...batching, bound: Number.POSITIVE_INFINITY, flush: (asked) => this.#rest(asked) });
+    // One a subscription at most: bounded by the subscriptions of the thread.
+    const bound = Number.POSITIVE_INFINITY;
+    this.#parks = new Batcher({ ...batching, bound, flush: (subscriptions) => this.#park(subscriptions) });
   }
 
   /** Starts the delivery of the subscription that has been due the longest; undefined when none is. */
@@ -58,20 +58,20 @@ export class DeliveryBatches {
     return this.#finishes.add(attempt);
   }
 
-  /** Nothing of the subscription is due; see `restSubscriptions`. Undefined when it has no job, or the epoch is stale. */
-  rest(subscription: OwnedSubscription): Promise<Rest | undefined> {
-    return this.#rests.add(subscription);
+  /** Nothing of the subscription is due: its job goes back. Undefined when it has no job, or the epoch is stale. */
+  park(subscription: OwnedSubscription): Promise<Rest | undefined> {
+    return this.#parks.add(subscription);
   }
 
-  /** From now on a statement that fails is given up: what it would have written is left to the next recovery. */
+  /** From now on a statement that fails rejects: what it would have written is left to the next recovery. */
   close(): void {
     this.#closing.abort();
   }
 
   async #start(subscriptions: OwnedSubscription[]): Promise<(StartedDelivery | undefined)[]> {
-    const { db, relaxed, now } = this.options;
-    const asked = Map.groupBy(subscriptions, ({ id, epoch }) => `${id} ${epoch}`);
-    const claims = [...asked.values()].map((same) => ({
+    const { db, relaxed, now } = this.#options;
+    const grouped = Map.groupBy(subscriptions, ({ id, epoch }) => `${id} ${epoch}`);
+    const claims = [...grouped.values()].map((same) => ({
       subscription: same[0] as OwnedSubscription,
       attemptIds: same.map(() => uuidv7()),
     }));
@@ -87,26 +87,29 @@ export class DeliveryBatches {
   }
 
   async #finish(attempts: FinishedAttempt[]): Promise<(FinishedDelivery | undefined)[]> {
-    const { db, now } = this.options;
-    const finished = await this.#persist('finish', () => finishDeliveries(db, attempts, now(), RETRY_WAITS_s));
+    const { db, now } = this.#options;
+    const write = () => finishDeliveries(db, attempts, now(), LIMITS.retry_waits_s);
+    const finished = await this.#persist('finish', write);
     const byId = new Map(finished.map((delivery) => [delivery.id, delivery]));
     return attempts.map(({ id }) => byId.get(id));
   }
 
-  async #rest(subscriptions: OwnedSubscription[]): Promise<(Rest | undefined)[]> {
-    const rests = await this.#persist('rest', () => restSubscriptions(this.options.db, subscriptions));
-    const byId = new Map(rests.map((rest) => [rest.id, rest]));
+  async #park(subscriptions: OwnedSubscription[]): Promise<(Rest | undefined)[]> {
+    const parked = await this.#persist('park', () => restSubscriptions(this.#options.db, subscriptions));
+    const byId = new Map(parked.map((one) => [one.id, one]));
     return subscriptions.map(({ id }) => byId.get(id));
   }
 
-  async #persist<T>(what: string, write: () => Promise<T>): Promise<T> {
-    for (let wait_ms = STATEMENT_RETRY_min_ms; ; wait_ms = Math.min(wait_ms * 2, STATEMENT_RETRY_max_ms)) {
+  async #persist<T>(statement: string, write: () => Promise<T>): Promise<T> {
+    const { signal } = this.#closing;
+    const backoff = new Backoff({ first_ms: LIMITS.statement_retry_ms, cap_ms: LIMITS.statement_retry_cap_ms });
+    for (;;) {
       try {
         return await write();
       } catch (error) {
-        if (this.#closing.signal.aborted) throw error;
-        this.options.log.error({ err: error, statement: what }, 'a delivery statement failed, trying again');
-        await wait(wait_ms, undefined, { signal: this.#closing.signal });
+        if (signal.aborted) throw error;
+        this.#options.log.error({ err: error, statement }, 'a delivery statement failed, trying again');
+        await wait(backoff.next_ms(), undefined, { signal });
       }
     }
   }

@@ -2,57 +2,91 @@ import type { PgBoss } from 'pg-boss';
 import type { Logger } from '../../storage/log.js';
 import { queueName } from '../../storage/postgres/jobs.js';
 import type { LeaseCell } from '../lease.js';
-import { LIMITS } from '../limits.js';
 import type { Dispatcher } from './dispatcher.js';
+import { LIMITS } from './limits.js';
+
+export interface DeliveryConsumerOptions {
+  partition: { id: number; epoch: number };
+  dispatcher: Pick<Dispatcher, 'room' | 'take'>;
+  boss: Pick<PgBoss, 'fetch'>;
+  lease: Pick<LeaseCell, 'valid'>;
+  log: Logger;
+  /** Called after each change of its state. */
+  onState?: (state: ConsumerState) => void;
+}
+
+export type ConsumerState =
+  | { kind: 'waiting' }
+  /** `again`: woken since the fetch under way was begun. */
+  | { kind: 'fetching'; again: boolean }
+  | { kind: 'stopped' };
+
+type Kind = ConsumerState['kind'];
+
+const STEPS: Record<Kind, readonly Kind[]> = {
+  waiting: ['fetching', 'stopped'],
+  fetching: ['fetching', 'waiting', 'stopped'],
+  stopped: [],
+};
 
 /**
- * Tells the dispatcher which subscriptions of a partition have something due, as its queue says (storage/delivery-queue.ts). Woken by new
- * events, at the time of a retry, when there is room again, and by the slow poll behind them all.
+ * Fetches the jobs of one partition's delivery queue, and hands their subscriptions to the dispatcher. Woken by new events, at the
+ * time of a retry, when there is room again, and by the slow poll behind them all.
+ *
+ *     waiting ──wake()──▶ fetching ──nothing more, no room, no lease, an error──▶ waiting
+ *     any ──stop()──▶ stopped
+ *
+ * I1 one fetch at a time; a wake meanwhile has the queue fetched once more;
+ * I2 nothing is handed over once stopped: jobs fetched meanwhile go back with the partition's recovery.
  */
 export class DeliveryConsumer {
-  #fetching = false;
-  #again = false;
-  #stopped = false;
+  readonly #options: DeliveryConsumerOptions;
+  #state: ConsumerState = { kind: 'waiting' };
 
-  constructor(
-    private readonly partition: { id: number; epoch: number },
-    private readonly dispatcher: Dispatcher,
-    private readonly boss: PgBoss,
-    private readonly lease: LeaseCell,
-    private readonly log: Logger,
-  ) {}
+  constructor(options: DeliveryConsumerOptions) {
+    this.#options = options;
+  }
 
+  /** Resolves when nothing more is fetched; at once when a fetch is under way. Never rejects. */
   async wake(): Promise<void> {
-    this.#again = true;
-    if (this.#fetching) return;
-    this.#fetching = true;
+    if (this.#state.kind === 'stopped') return;
+    if (this.#state.kind === 'fetching') return this.#enter({ kind: 'fetching', again: true }); // I1
+    this.#enter({ kind: 'fetching', again: false });
+    const { log, partition } = this.#options;
     try {
-      while (this.#again && !this.#stopped && this.lease.valid) {
-        this.#again = false;
-        const room = Math.min(this.dispatcher.room(this.partition.id), LIMITS.fetch_batch);
-        if (room <= 0) break;
-        const jobs = await this.boss.fetch(queueName('delivery', this.partition.id), { batchSize: room });
-        if (this.#stopped) return; // taken jobs go back with the partition's recovery
-        if (jobs.length > 0) {
-          this.dispatcher.take(
-            this.partition.id,
-            this.partition.epoch,
-            jobs.map((job) => job.id),
-          );
-        }
-        this.#again ||= jobs.length === room;
-      }
+      while (await this.#fetch());
     } catch (error) {
-      this.log.error(
-        { err: error, partition: this.partition.id },
-        'fetching deliveries failed, the slow poll tries again',
-      );
-    } finally {
-      this.#fetching = false;
+      log.error({ err: error, partition: partition.id }, 'fetching deliveries failed, the slow poll tries again');
     }
+    if (this.#is('fetching')) this.#enter({ kind: 'waiting' });
   }
 
   stop(): void {
-    this.#stopped = true;
+    if (!this.#is('stopped')) this.#enter({ kind: 'stopped' });
+  }
+
+  /** Fetches once. True when the queue is to be fetched again. */
+  async #fetch(): Promise<boolean> {
+    const { partition, dispatcher, boss, lease } = this.#options;
+    if (this.#is('stopped') || !lease.valid) return false;
+    this.#enter({ kind: 'fetching', again: false });
+    const room = Math.min(dispatcher.room(partition.id), LIMITS.fetch_jobs);
+    if (room <= 0) return false;
+    const jobs = await boss.fetch(queueName('delivery', partition.id), { batchSize: room });
+    if (this.#is('stopped')) return false; // I2
+    const subscriptions = jobs.map((job) => job.id);
+    if (subscriptions.length > 0) dispatcher.take(partition.id, partition.epoch, subscriptions);
+    return jobs.length === room || (this.#state.kind === 'fetching' && this.#state.again);
+  }
+
+  #is(kind: Kind): boolean {
+    return this.#state.kind === kind;
+  }
+
+  #enter(next: ConsumerState): void {
+    const { kind } = this.#state;
+    if (!STEPS[kind].includes(next.kind)) throw new Error(`a delivery consumer cannot go from ${kind} to ${next.kind}`);
+    this.#state = next;
+    this.#options.onState?.(next);
   }
 }

@@ -1,248 +1,163 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { type AttemptOptions, CallbackAttempts } from './attempt.js';
+import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
 import type { DeliveryStats } from './counters.js';
+import { type AttemptContext, DeliveryAttempt } from './delivery-attempt.js';
 import { DeliveryBatches } from './delivery-batches.js';
-import { IDLE_SLOW_subscriptions, REST_again_ms, SLOT_finishing, THREAD_subscriptions } from './limits.js';
-import type { AttemptResult } from './sender.js';
-import { SlotScheduler } from './slot-scheduler.js';
-import { SubscriptionActor } from './subscription-actor.js';
+import { JobParking } from './job-parking.js';
+import { LIMITS } from './limits.js';
+import { type Slot, SlotScheduler } from './slot-scheduler.js';
+import { SubscriptionActors, type SubscriptionObserver } from './subscription-actors.js';
 
 export interface DispatcherOptions extends AttemptOptions {
   db: Database;
-  /** The same database, with commits that need not be on the disk when they answer. */
+  /** The same database, with commits that need not be on the disk when they return. */
   relaxed: Database;
   /** Attempts in flight in this thread at most (`DELIVERY_CONCURRENCY`). */
   concurrency: number;
-  /** Told when jobs of the partition's delivery queue are due, or when there is room for them again. */
+  /** Called with the moment at which jobs of the partition's delivery queue are due, or fit in again. */
   wakeAt: (partition: number, at: Date) => void;
+  /** Called after each change of a subscription's state. */
+  onState?: SubscriptionObserver;
 }
 
-export interface Dispatcher {
-  /** How many more subscriptions it takes now. After a 0, `wakeAt` tells the partition when that changes. */
-  room(partition: number): number;
-  /** Takes fetched jobs: these subscriptions have something due. */
-  take(partition: number, epoch: number, subscriptions: string[]): void;
-  /** The partition is given up: starts nothing more of it, resolves when its last attempt is over and written. `drop` ends it. */
-  settle(partition: number): Promise<void>;
-  /** The partition is lost: nothing more of it starts, what is being sent runs out and writes nothing. */
-  drop(partition: number): void;
-  /** Starts nothing more, resolves when the last attempt is over and written. Then it is done. */
-  drain(): Promise<void>;
-  stats(): DeliveryStats;
-}
+type DispatcherState =
+  | { kind: 'running' }
+  /** Nothing starts any more; attempts under way end. */
+  | { kind: 'draining'; drained: Promise<void> }
+  | { kind: 'drained' };
+
+type Kind = DispatcherState['kind'];
+
+const STEPS: Record<Kind, readonly Kind[]> = { running: ['draining'], draining: ['drained'], drained: [] };
 
 /**
- * Sends the deliveries of the partitions that one thread owns. It holds subscriptions, not deliveries; one of these is here
- * only while an attempt of it is:
+ * Sends the deliveries of the partitions that one thread owns. It holds subscriptions, not deliveries: a delivery is here only while
+ * an attempt of it is. Rows and jobs are the truth: what is dropped here, the next owner's recovery finds.
  *
- *     slot taken ─▶ starting ─▶ sending ─▶ finishing ─▶ forgotten
- *                       └─▶ forgotten   nothing is due, or the epoch is stale
+ *     running ──drain()──▶ draining ──the last attempt is written──▶ drained
  *
- * Rows and jobs are the truth: whatever is forgotten, the next owner's recovery finds. Invariants:
- * I1 a subscription has one actor, and a delivery one attempt at a time: what is sending is claimed by nobody;
- * I2 an attempt is sent only after its start was written under a valid epoch, and ends with one finish;
- * I3 attempts in flight never exceed `concurrency`, nor ends being written `SLOT_finishing` times that. A slot is free as soon
+ * I1 attempts in flight never exceed `concurrency`, nor ends being written `slot_finishes` times that. A slot is free as soon
  *    as its receiver has answered, not when that is written;
- * I4 a subscription that nothing is known to be due of is rested, after every look and every end that could be the last: until then its
- *    job is this thread's.
+ * I2 the job of a subscription of which nothing is known to be due is parked, after every claim that found nothing and every end of an attempt:
+ *    until then that job is this thread's.
  */
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  return new ThreadDispatcher(options);
-}
-
-class ThreadDispatcher implements Dispatcher {
-  readonly #actors = new Map<string, SubscriptionActor>();
-  /** Those of partitions given up or lost, until their attempts are over. */
-  readonly #leaving = new Set<SubscriptionActor>();
-  readonly #turns: SlotScheduler;
-  readonly #ledger: DeliveryBatches;
-  readonly #attempts: CallbackAttempts;
-  /** Partitions that were told there is no room. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #slots: SlotScheduler;
+  readonly #batches: DeliveryBatches;
+  readonly #callbacks: CallbackAttempts;
+  readonly #context: AttemptContext;
+  readonly #actors: SubscriptionActors;
+  readonly #parking: JobParking;
+  /** Partitions that found no room. */
   readonly #refused = new Set<number>();
-  /** Subscriptions being rested: true when they are to be again. */
-  readonly #resting = new Map<SubscriptionActor, boolean>();
-  /** Who waits for the last attempt of a partition, or of all. */
-  readonly #quiet: { of: (actor: SubscriptionActor) => boolean; resolve: () => void }[] = [];
   #finishing = 0;
-  #draining: Promise<void> | undefined;
+  #state: DispatcherState = { kind: 'running' };
 
-  constructor(private readonly options: DispatcherOptions) {
-    const { db, relaxed, clock, log, concurrency } = options;
-    this.#turns = new SlotScheduler(concurrency);
-    this.#ledger = new DeliveryBatches({
-      db,
-      relaxed,
-      now: () => clock.now(),
-      log,
-      bound: concurrency * (SLOT_finishing + 1),
+  constructor(options: DispatcherOptions) {
+    const { db, relaxed, clock, log, concurrency, wakeAt } = options;
+    this.#options = options;
+    this.#slots = new SlotScheduler(concurrency);
+    const bound = concurrency * (LIMITS.slot_finishes + 1);
+    this.#batches = new DeliveryBatches({ db, relaxed, now: () => clock.now(), log, bound });
+    this.#callbacks = new CallbackAttempts(options);
+    this.#context = { batches: this.#batches, callbacks: this.#callbacks, log };
+    this.#actors = new SubscriptionActors(this.#slots, options.onState);
+    this.#parking = new JobParking({
+      batches: this.#batches,
+      wakeAt,
+      onParked: (actor) => {
+        this.#actors.passivate(actor);
+        this.#pump();
+      },
     });
-    this.#attempts = new CallbackAttempts(options);
   }
 
+  /** How many more subscriptions it takes now. After a 0, `wakeAt` is called for the partition when there is room again. */
   room(partition: number): number {
     const room = this.#roomNow();
     if (room === 0) this.#refused.add(partition);
     return room;
   }
 
+  /** Takes fetched jobs: these subscriptions have something due. */
   take(partition: number, epoch: number, subscriptions: string[]): void {
-    for (const id of subscriptions) {
-      let actor = this.#actors.get(id);
-      if (actor === undefined || actor.epoch < epoch) {
-        if (actor) this.#leave(actor, true);
-        actor = new SubscriptionActor(id, partition, epoch);
-        this.#actors.set(id, actor);
-      }
-      actor.call();
-      this.#turns.update(actor);
-    }
+    for (const id of subscriptions) this.#actors.call(id, partition, epoch);
     this.#pump();
   }
 
-  settle(partition: number): Promise<void> {
-    return this.#end((actor) => actor.partition === partition, false);
+  /** The partition is given up: starts nothing more of it, resolves when its last attempt is over and written. `drop` follows. */
+  quiesce(partition: number): Promise<void> {
+    return this.#actors.leave((actor) => actor.partition === partition, false);
   }
 
+  /** The partition is lost: nothing more of it starts, what is being sent runs out and writes nothing. */
   drop(partition: number): void {
     this.#refused.delete(partition);
-    void this.#end((actor) => actor.partition === partition, true);
+    void this.#actors.leave((actor) => actor.partition === partition, true);
   }
 
-  drain(): Promise<void> {
-    this.#draining ??= (async () => {
-      this.#ledger.close();
-      await this.#end(() => true, false);
-      await this.#attempts.destroy();
-    })();
-    return this.#draining;
+  /** Starts nothing more, resolves when the last attempt is over and written. */
+  async drain(): Promise<void> {
+    if (this.#state.kind === 'running') this.#enter({ kind: 'draining', drained: this.#drain() });
+    if (this.#state.kind === 'draining') await this.#state.drained;
   }
 
   stats(): DeliveryStats {
     return {
-      ...this.#attempts.counters.counted(),
-      in_flight: this.#turns.taken,
-      waiting: this.#turns.waiting,
+      ...this.#callbacks.counters.counted(),
+      in_flight: this.#slots.taken,
+      waiting: this.#slots.waiting,
       subscriptions: this.#actors.size,
     };
   }
 
-  /** Lets no actor of these start anything; resolves when none of them is busy. */
-  #end(of: (actor: SubscriptionActor) => boolean, lost: boolean): Promise<void> {
-    for (const actor of [...this.#actors.values(), ...this.#leaving]) if (of(actor)) this.#leave(actor, lost);
-    return new Promise((resolve) => {
-      this.#quiet.push({ of, resolve });
-      this.#tellQuiet();
-    });
+  async #drain(): Promise<void> {
+    this.#batches.close();
+    await this.#actors.leave(() => true, false);
+    await this.#callbacks.destroy();
+    this.#enter({ kind: 'drained' });
   }
 
-  #leave(actor: SubscriptionActor, lost: boolean): void {
-    actor.close(lost);
-    this.#turns.update(actor);
-    if (this.#actors.get(actor.id) === actor) this.#actors.delete(actor.id);
-    if (actor.busy) this.#leaving.add(actor);
-  }
-
-  #tellQuiet(): void {
-    for (const waiter of [...this.#quiet]) {
-      if ([...this.#leaving].some(waiter.of)) continue;
-      this.#quiet.splice(this.#quiet.indexOf(waiter), 1);
-      waiter.resolve();
-    }
-  }
-
-  /** Starts what may start, then tells of room that came free. */
+  /** Starts what may start, then wakes the partitions that found no room if there is some now. */
   #pump(): void {
-    while (this.#draining === undefined && this.#finishing < this.options.concurrency * SLOT_finishing) {
-      const turn = this.#turns.begin();
-      if (!turn) break;
-      void this.#runAttempt(turn.actor, turn.end);
+    while (this.#state.kind === 'running' && this.#finishing < this.#options.concurrency * LIMITS.slot_finishes) {
+      const slot = this.#slots.take(); // I1
+      if (!slot) break;
+      void this.#attempt(slot);
     }
     if (this.#refused.size === 0 || this.#roomNow() === 0) return;
-    const now = this.options.clock.now();
-    for (const partition of this.#refused) this.options.wakeAt(partition, now);
+    const now = this.#options.clock.now();
+    for (const partition of this.#refused) this.#options.wakeAt(partition, now);
     this.#refused.clear();
   }
 
-  async #runAttempt(actor: SubscriptionActor, endTurn: () => void): Promise<void> {
+  async #attempt({ actor, release }: Slot): Promise<void> {
+    const attempt = new DeliveryAttempt(actor, this.#context);
     const calls = actor.begin();
-    this.#turns.update(actor);
-    let started: StartedDelivery | undefined;
-    let result: AttemptResult | undefined;
-    try {
-      started = await this.#ledger.start(actor);
-      if (!started) actor.exhausted(calls);
-      else if (!actor.lost) result = await this.#attempts.make(started);
-    } catch {
-      // Only while draining: what was not started is left to the next owner.
-    }
-    const written = actor.write();
-    endTurn();
+    this.#slots.update(actor);
+    const result = await attempt.send(calls);
+    release(); // I1
     actor.ended(result);
-    this.#turns.update(actor);
+    this.#slots.update(actor);
     this.#pump();
-    if (started && result) await this.#finish(actor, started, result);
-    written();
-    this.#rest(actor);
-    this.#pump();
-  }
-
-  /** Writes the end of an attempt, while its slot goes to the next one. */
-  async #finish(actor: SubscriptionActor, started: StartedDelivery, result: AttemptResult): Promise<void> {
-    this.#finishing++;
-    try {
-      const { id, epoch, attemptId } = started;
-      const { outcome, status_code: statusCode, error } = result;
-      const finished = await this.#ledger.finish({ id, epoch, attemptId, outcome, statusCode, error });
-      if (finished?.status === 'failed') this.#attempts.gaveUp(started, result);
-    } catch (error) {
-      this.options.log.error(
-        { err: error, delivery_id: started.id, subscription_id: actor.id },
-        'the end of an attempt was not written',
-      );
-    } finally {
+    if (attempt.finishing) {
+      this.#finishing++;
+      await attempt.finish();
       this.#finishing--;
     }
-  }
-
-  /** Gives the job of a subscription back when nothing of it is due. */
-  #rest(actor: SubscriptionActor): void {
-    if (actor.closed) {
-      if (!actor.busy) this.#leaving.delete(actor);
-      this.#tellQuiet();
-      return;
-    }
-    if (actor.due) return;
-    const again = this.#resting.has(actor);
-    this.#resting.set(actor, again);
-    if (again) return;
-    this.#ledger
-      .rest(actor)
-      .then(async (rest) => {
-        if (rest?.due) this.options.wakeAt(actor.partition, rest.due);
-        if (rest?.looked !== false) return;
-        await wait(REST_again_ms, undefined, { ref: false });
-        this.#resting.set(actor, true);
-      })
-      // Only while draining: its job is left to the next owner.
-      .catch(() => undefined)
-      .finally(() => {
-        const asked = this.#resting.get(actor);
-        this.#resting.delete(actor);
-        if (asked) this.#rest(actor);
-        else this.#passivate(actor);
-        this.#pump();
-      });
-  }
-
-  #passivate(actor: SubscriptionActor): void {
-    if (actor.due || actor.busy || this.#actors.get(actor.id) !== actor) return;
-    // A slow one is remembered: forgotten, it would be taken for fast at its next delivery.
-    if (!actor.slow || this.#actors.size > IDLE_SLOW_subscriptions) this.#actors.delete(actor.id);
+    actor.written();
+    this.#parking.park(actor); // I2
+    this.#pump();
   }
 
   #roomNow(): number {
-    return this.#draining === undefined ? Math.max(0, THREAD_subscriptions - this.#actors.size) : 0;
+    return this.#state.kind === 'running' ? this.#actors.room : 0;
+  }
+
+  #enter(next: DispatcherState): void {
+    const { kind } = this.#state;
+    if (!STEPS[kind].includes(next.kind)) throw new Error(`the dispatcher cannot go from ${kind} to ${next.kind}`);
+    this.#state = next;
   }
 }

@@ -1,25 +1,25 @@
 import { lookup, Resolver } from 'node:dns/promises';
-import { NAME_QUERY_ms, NAME_QUERY_tries } from './limits.js';
+import { LIMITS } from './limits.js';
 
 export interface Address {
   address: string;
   family: 4 | 6;
 }
 
-/** Gives every address of a host, of both families. Rejects when there is none. */
+/** Returns every address of a host, of both families. Rejects when there is none. */
 export type ResolveHost = (host: string) => Promise<Address[]>;
 
-/** Of a name server, what is asked here. */
+/** The questions to a name server that are asked here. */
 type NameServers = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
-/** What the name servers say when they have nothing, or when none is configured: the hosts file may still know. */
+/** Errors of name servers that do not know the name, or of a machine without any: the hosts file may still know it. */
 const NOT_IN_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
 
-const resolver = () => new Resolver({ timeout: NAME_QUERY_ms, tries: NAME_QUERY_tries });
+const resolver = () => new Resolver({ timeout: LIMITS.name_query_ms, tries: LIMITS.name_query_tries });
 
 /**
- * The resolver of an installation. With `dnsServers` (`CALLBACK_DNS_SERVERS`: `address` or `address:port`) these alone
- * are asked, so that what the machine's hosts file and search domains know is nothing a callback could name.
+ * The resolver of an installation. With `dnsServers` (`CALLBACK_DNS_SERVERS`: `address` or `address:port`) only these are
+ * asked: a callback then cannot name what the machine's hosts file and search domains know.
  */
 export function callbackResolver(dnsServers: string[] | null): ResolveHost {
   if (dnsServers === null) return hostResolver();
@@ -29,16 +29,15 @@ export function callbackResolver(dnsServers: string[] | null): ResolveHost {
 }
 
 /**
- * Resolves callback hosts. Name servers are asked directly: the system's resolver would hold one of the process's
- * four pool threads for as long as a dead name server keeps it, and with them every other callback. Names without a
- * dot, and names that are not in DNS, are left to the system's resolver (hosts file, search domains), which is given
- * one name at a time for the same reason.
+ * Resolves callback hosts. Name servers are asked directly: the system's resolver occupies one of the process's four pool
+ * threads until a dead name server times out, and four such names would hold up every callback. Names without a dot, and
+ * names that are not in DNS, are left to the system's resolver (hosts file, search domains), one at a time for the same reason.
  */
 export function hostResolver(servers: NameServers = resolver()): ResolveHost {
-  let systemTurn: Promise<unknown> = Promise.resolve();
+  let lastAnswer: Promise<unknown> = Promise.resolve();
   const askSystem = (host: string): Promise<Address[]> => {
-    const answer = systemTurn.then(() => lookup(host, { all: true, verbatim: true })) as Promise<Address[]>;
-    systemTurn = answer.catch(() => undefined);
+    const answer = lastAnswer.then(() => lookup(host, { all: true, verbatim: true })) as Promise<Address[]>;
+    lastAnswer = answer.catch(() => undefined);
     return answer;
   };
   return async (host) => {
@@ -52,7 +51,7 @@ export function hostResolver(servers: NameServers = resolver()): ResolveHost {
   };
 }
 
-/** The addresses of both families. Without any, rejects with what a server said; that it did not answer counts first. */
+/** Returns the addresses of both families. Without any, rejects with the servers' error: one that did not answer comes before one that knows no such name. */
 async function askNameServers(servers: NameServers, host: string): Promise<Address[]> {
   const [four, six] = await Promise.allSettled([servers.resolve4(host), servers.resolve6(host)]);
   const addresses: Address[] = [

@@ -2,29 +2,28 @@ import tls from 'node:tls';
 import { Pool } from 'undici';
 import type { CallbackTarget } from './callback-guard.js';
 import type { Address } from './host-resolver.js';
-import { ANSWER_HEADER_bytes, KEEP_ALIVE_ms, POOLED_origins } from './limits.js';
+import { LIMITS } from './limits.js';
 
 /**
- * Kept-alive connections, one pool for each origin. Invariants:
+ * Connections to receivers that are kept alive, one pool for each origin. Invariants:
  * I1 a connection leads to an address of the last checked answer for its host: when the answer changes, so does the pool,
  *    and the old one closes once its requests are over;
  * I2 a request never waits for another one: pools are unbounded, the dispatcher bounds what is in flight;
- * I3 at most `POOLED_origins` pools are kept, the least recently used one closes first.
+ * I3 at most `pooled_origins` pools are kept, the least recently used one closes first.
  */
 export class OriginPools {
   readonly #pools = new Map<string, { pool: Pool; addresses: string }>();
   readonly #secureContext: tls.SecureContext;
+  readonly #connect_ms: number;
 
-  /** `ca`: PEM certificates trusted besides the machine's own. `deadline_ms` bounds connecting. */
-  constructor(
-    ca: string | undefined,
-    private readonly deadline_ms: number,
-  ) {
-    // Made once: a `ca` option would have every connection parse all the certificates anew.
+  /** `ca`: PEM certificates trusted besides the machine's own. `connect_ms` bounds connecting. */
+  constructor(ca: string | undefined, connect_ms: number) {
+    this.#connect_ms = connect_ms;
+    // Made once: with a `ca` option every connection would parse all the certificates again.
     this.#secureContext = tls.createSecureContext(ca ? { ca: [...tls.getCACertificates('default'), ca] } : {});
   }
 
-  /** The pool for this target. Use it at once: the next call may close it for new requests. */
+  /** Returns the pool for this target. Use it at once: the next call may close it for new requests. */
   for({ url, addresses }: CallbackTarget): Pool {
     const signature = addresses
       .map(({ address }) => address)
@@ -32,10 +31,11 @@ export class OriginPools {
       .join();
     const kept = this.#pools.get(url.origin);
     this.#pools.delete(url.origin);
-    if (kept && kept.addresses !== signature) void kept.pool.close();
+    if (kept && kept.addresses !== signature) void kept.pool.close(); // I1
     const pool = kept?.addresses === signature ? kept.pool : this.#open(url.origin, addresses);
     this.#pools.set(url.origin, { pool, addresses: signature });
-    if (this.#pools.size > POOLED_origins) {
+    if (this.#pools.size > LIMITS.pooled_origins) {
+      // I3: a Map keeps its entries in the order in which they were set
       const [[oldest, { pool: unused }]] = this.#pools as unknown as [[string, { pool: Pool }]];
       this.#pools.delete(oldest);
       void unused.close();
@@ -52,19 +52,19 @@ export class OriginPools {
 
   #open(origin: string, addresses: Address[]): Pool {
     return new Pool(origin, {
-      // HTTP/2 would put the requests of many deliveries on one connection, and one bad answer would cost them all. And undici
-      // sends a stream that was refused (REFUSED_STREAM) a second time by itself, seen on the wire with 8.12: the attempt log
-      // would tell of one request where two were made. Over HTTP/1.1 what was written once is never written again.
+      // HTTP/2 would put the requests of many deliveries on one connection, and one bad answer would fail them all. And undici
+      // sends a refused stream (REFUSED_STREAM) a second time by itself, seen on the wire with 8.12: the attempt log
+      // would show one request where two were made. Over HTTP/1.1 what was written once is not written again.
       allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_ms,
-      keepAliveMaxTimeout: KEEP_ALIVE_ms,
-      maxHeaderSize: ANSWER_HEADER_bytes,
+      pipelining: 1, // I2
+      keepAliveTimeout: LIMITS.keep_alive_ms,
+      keepAliveMaxTimeout: LIMITS.keep_alive_ms,
+      maxHeaderSize: LIMITS.answer_header_bytes,
       connect: {
         secureContext: this.#secureContext,
-        timeout: this.deadline_ms,
+        timeout: this.#connect_ms,
         autoSelectFamily: true,
-        // The name is not asked for again between the check and the connection.
+        // I1: the name is not resolved again between the check and the connection.
         lookup: (_host, options, give) => {
           const [first] = addresses as [Address];
           if (options.all) give(null, addresses);

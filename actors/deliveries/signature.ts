@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What a callback is signed over, and with. */
+/** What a callback is signed over, and with which secrets. */
 export interface Signing {
   eventId: string;
   deliveryId: string;
@@ -15,7 +15,7 @@ export interface Signing {
 /**
  * The headers of one attempt (contract: "Events"; EVT-3, EVT-4, EVT-12). `X-CS-Signature` is HMAC-SHA256 over the
  * timestamp, a period and the body; the same request carries Standard Webhooks' three headers, so that a stock
- * verifier given `whsec_` + base64 of the secret accepts it. The key is the secret's UTF-8 bytes in both.
+ * verifier with `whsec_` + base64 of the secret accepts it. The key is the secret's UTF-8 bytes in both.
  */
 export function callbackHeaders({ eventId, deliveryId, body, at, secrets }: Signing): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));

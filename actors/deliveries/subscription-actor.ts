@@ -1,108 +1,194 @@
-import { FIRST_attempts, SLOW_ATTEMPT_ms, SUBSCRIPTION_attempts } from './limits.js';
+import { AttemptAllowance } from './attempt-allowance.js';
 import type { AttemptResult } from './sender.js';
 
 /**
  * One subscription that has deliveries to make, in one thread (EVT-10). It holds none of them: they are claimed one by one as
- * attempts may start, so its backlog costs nothing here, and nothing is put back when its receiver does not keep up.
+ * attempts may start, so a backlog costs nothing here, and nothing is put back when its receiver does not keep up.
  *
- *     asleep ──its job was fetched──▶ due ──a claim found nothing──▶ resting ──its job is put off or deleted──▶ asleep
- *                                      ▲                                │
- *                                      └──its job was fetched again─────┘
+ *     idle ──its job was fetched──▶ due ──a claim found nothing──▶ idle ──its job goes back──▶ parking ──done──▶ idle
+ *                                    ▲                                                         │     ▲
+ *                                    │                                   its job was fetched   ▼     │ a claim found nothing
+ *                                    └──────────────the park is done────────────────────── recalled ─┘
  *
- * And in any of them, by what its receiver does:
+ *     idle ──nothing of it is under way──▶ gone
+ *     any  ──its partition is given up──▶ leaving ──its last attempt is written──▶ gone
+ *     any  ──its partition is lost──▶ lost ──its last attempt is over──▶ gone
  *
- *     fast ──an attempt timed out, or nearly──▶ slow ──answers brought the allowance back──▶ fast
+ * Attempts run in every state but `gone`; they start in `due` and `recalled` only.
  *
- * I1 at most `allowance` attempts are in flight: one more for each answer in time up to `SUBSCRIPTION_attempts`, half for each slow one
- *    down to one. It begins with `FIRST_attempts`, so that a receiver nobody knows holds few slots if it is dead. A refusal is an
- *    answer: it frees its slot at once.
- * I2 a claim that found nothing counts only if nobody made it due since that claim was asked for.
+ * I1 at most as many attempts are in flight as the allowance of its receiver;
+ * I2 a claim that found nothing counts only if its job was not fetched since that claim was asked for;
+ * I3 its job is parked at most once at a time; an attempt that ends meanwhile has it parked once more after that.
  */
+export type SubscriptionState =
+  /** No delivery is known to be due. */
+  | { kind: 'idle' }
+  /** A claim may find a delivery. */
+  | { kind: 'due' }
+  /** Its job is being given back; with `again` once more after that (I3). */
+  | { kind: 'parking'; again: boolean }
+  /** A claim may find a delivery, while an earlier park is not done yet. */
+  | { kind: 'recalled' }
+  /** Its partition is given up: attempts under way are made and written. */
+  | { kind: 'leaving' }
+  /** Its partition is another owner's: nothing more of it is sent. */
+  | { kind: 'lost' }
+  /** This thread no longer knows it. */
+  | { kind: 'gone' };
+
+type Kind = SubscriptionState['kind'];
+
+const STEPS: Record<Kind, readonly Kind[]> = {
+  idle: ['due', 'parking', 'leaving', 'lost', 'gone'],
+  due: ['idle', 'leaving', 'lost'],
+  parking: ['idle', 'parking', 'recalled', 'leaving', 'lost'],
+  recalled: ['due', 'parking', 'leaving', 'lost'],
+  leaving: ['lost', 'gone'],
+  lost: ['gone'],
+  gone: [],
+};
+
 export class SubscriptionActor {
-  #due = false;
+  #state: SubscriptionState = { kind: 'idle' };
+  readonly #allowance = new AttemptAllowance();
+  readonly #announce: (state: SubscriptionState) => void;
   #calls = 0;
   #inFlight = 0;
-  #writing = 0;
-  #allowance = FIRST_attempts;
-  #slow = false;
-  #closed = false;
-  #lost = false;
+  #finishing = 0;
 
   constructor(
     readonly id: string,
     readonly partition: number,
     /** Of the partition, when it was taken. */
     readonly epoch: number,
-  ) {}
-
-  /** Its job was fetched: something of it is due. */
-  call(): void {
-    this.#calls++;
-    this.#due = true;
+    /** Called after each change of its state. */
+    announce: (state: SubscriptionState) => void = () => {},
+  ) {
+    this.#announce = announce;
   }
 
+  get state(): Kind {
+    return this.#state.kind;
+  }
+
+  /** True when its job was fetched and no claim has found nothing since. */
   get due(): boolean {
-    return this.#due;
+    return this.#state.kind === 'due' || this.#state.kind === 'recalled';
   }
 
   /** True when a further attempt may start. */
   get ready(): boolean {
-    return this.#due && !this.#closed && this.#inFlight < this.#allowance;
+    return this.due && this.#inFlight < this.#allowance.attempts; // I1
   }
 
   get slow(): boolean {
-    return this.#slow;
+    return this.#allowance.slow;
   }
 
-  /** True while attempts of it are under way or their ends are being written. */
+  /** True while attempts of it are in flight or their ends are being written. */
   get busy(): boolean {
-    return this.#inFlight > 0 || this.#writing > 0;
+    return this.#inFlight > 0 || this.#finishing > 0;
   }
 
-  /** True when it starts nothing more: its partition is given up, or lost. */
-  get closed(): boolean {
-    return this.#closed;
+  /** Its job was fetched: something of it is due. Throws once it has left. */
+  call(): void {
+    this.#calls++;
+    if (!this.due) this.#enter({ kind: this.#state.kind === 'parking' ? 'recalled' : 'due' });
   }
 
-  /** True when the partition is another's: nothing of it is sent any more. */
-  get lost(): boolean {
-    return this.#lost;
-  }
-
-  close(lost: boolean): void {
-    this.#closed = true;
-    this.#lost ||= lost;
-  }
-
-  /** An attempt of it counts as in flight from now until `ended`. Only while `ready`. Gives what `exhausted` is to be told. */
+  /** Counts an attempt as in flight until `ended`. Only while `ready`. Returns what `exhausted` takes. */
   begin(): number {
+    if (!this.ready) throw new Error(`subscription ${this.id} is not ready for an attempt (${this.#state.kind})`);
     this.#inFlight++;
     return this.#calls;
   }
 
-  /** The claim that began with `calls` found nothing due. */
+  /** The claim of the attempt that began with `calls` found nothing due. */
   exhausted(calls: number): void {
-    if (calls === this.#calls) this.#due = false;
+    if (calls !== this.#calls) return; // I2
+    if (this.#state.kind === 'due') this.#enter({ kind: 'idle' });
+    else if (this.#state.kind === 'recalled') this.#enter({ kind: 'parking', again: true });
   }
 
-  /** An attempt is over and its slot free; without a result, none was made. */
+  /** An attempt is over and its slot free; without a result, none was made. Its end is being written until `written`. */
   ended(result: AttemptResult | undefined): void {
     this.#inFlight--;
-    if (!result) return;
-    if (result.error === 'timeout' || result.duration_ms > SLOW_ATTEMPT_ms) {
-      this.#slow = true;
-      this.#allowance = Math.max(1, Math.floor(this.#allowance / 2));
-    } else {
-      this.#allowance = Math.min(SUBSCRIPTION_attempts, this.#allowance + 1);
-      if (this.#allowance === SUBSCRIPTION_attempts) this.#slow = false;
+    this.#finishing++;
+    if (result) this.#allowance.learn(result);
+  }
+
+  /** The end of an attempt is written, or was none. */
+  written(): void {
+    this.#finishing--;
+    this.#goIfOver();
+  }
+
+  /** Asks for its job to be parked. True when the caller must park it now; false when it is due, has left, or is being parked already (I3). */
+  park(): boolean {
+    const { kind } = this.#state;
+    switch (kind) {
+      case 'idle':
+        this.#enter({ kind: 'parking', again: false });
+        return true;
+      case 'parking':
+        this.#enter({ kind: 'parking', again: true });
+        return false;
+      case 'due':
+      case 'recalled':
+      case 'leaving':
+      case 'lost':
+      case 'gone':
+        return false;
+      default:
+        return kind satisfies never;
     }
   }
 
-  /** The end of an attempt is being written, until the function given is called. */
-  write(): () => void {
-    this.#writing++;
-    return () => {
-      this.#writing--;
-    };
+  /** The park is done. True when its job is to be parked once more. */
+  parked(): boolean {
+    const state = this.#state;
+    switch (state.kind) {
+      case 'parking':
+        this.#enter({ kind: 'idle' });
+        return state.again;
+      case 'recalled':
+        this.#enter({ kind: 'due' });
+        return false;
+      case 'idle':
+      case 'due':
+      case 'leaving':
+      case 'lost':
+      case 'gone':
+        return false;
+      default:
+        return state satisfies never;
+    }
+  }
+
+  /** Its partition is given up, or `lost` to another owner: it starts nothing more. */
+  leave(lost: boolean): void {
+    const { kind } = this.#state;
+    if (kind === 'gone' || kind === 'lost' || (kind === 'leaving' && !lost)) return;
+    this.#enter({ kind: lost ? 'lost' : 'leaving' });
+    this.#goIfOver();
+  }
+
+  /** This thread forgets it. Only while idle. */
+  passivate(): void {
+    this.#enter({ kind: 'gone' });
+  }
+
+  #goIfOver(): void {
+    const { kind } = this.#state;
+    if ((kind === 'leaving' || kind === 'lost') && !this.busy) this.#enter({ kind: 'gone' });
+  }
+
+  #enter(next: SubscriptionState): void {
+    const { kind } = this.#state;
+    if (!STEPS[kind].includes(next.kind)) {
+      throw new Error(`subscription ${this.id} cannot go from ${kind} to ${next.kind}`);
+    }
+    this.#state = next;
+    this.#announce(next);
   }
 }

@@ -48,7 +48,7 @@ export interface EnvelopeJson {
  */
 export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string): Answer {
   const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
-  const status = HTTP_ERRORS[code];
+  const { status } = HTTP_ERRORS[code];
   if (style === 'envelope') return envelope(status, code, message, errors ? { errors } : {}, headers);
   if (status === 409) return json(status, { code } satisfies ConflictJson, headers);
   return json(status, { code, message, ...(errors && { errors }) } satisfies ErrorJson, headers);
@@ -67,14 +67,13 @@ export function envelope(
 
 /** Nothing of the cause is told, but whether it is worth trying again soon (HTTP-15). */
 function unexpected(error: unknown, requestId: string): HttpError {
-  if (isUnreachable(error))
-    return new HttpError('unavailable', 'the database cannot be reached', undefined, { 'Retry-After': '1' });
+  if (isUnreachable(error)) return new HttpError('unavailable', 'the database cannot be reached');
   return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
 }
 
 /** 400 with where it is wrong. */
 export function invalid(errors: FieldError[]): HttpError {
-  return new HttpError('validation_error', 'the request is not valid', errors);
+  return new HttpError('validation_error', undefined, errors);
 }
 
 /** 400 for one value. Give `value` only when it is not secret. */

@@ -13,13 +13,13 @@ export async function readJson(exchange: Exchange): Promise<JsonObject | undefin
   const bytes = await exchange.body();
   if (bytes === null) {
     if (exchange.aborted) return null;
-    throw new HttpError('body_too_large', 'the body is larger than this route takes');
+    throw new HttpError('body_too_large');
   }
   if (bytes.length === 0) return undefined;
   const type = exchange.headers['content-type'].split(';', 1)[0]!.trim().toLowerCase();
   const encoding = exchange.headers['content-encoding'].toLowerCase();
   if ((type !== '' && type !== 'application/json') || (encoding !== '' && encoding !== 'identity')) {
-    throw new HttpError('unsupported_media_type', 'bodies are application/json');
+    throw new HttpError('unsupported_media_type');
   }
   return parse(bytes);
 }
@@ -30,7 +30,7 @@ function parse(bytes: Buffer): JsonObject {
   try {
     value = JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw new HttpError('invalid_json', 'the body is not JSON');
+    throw new HttpError('invalid_json');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new HttpError('invalid_json', 'the body is not a JSON object');

@@ -1,5 +1,6 @@
 import type { IValidation, tags } from 'typia';
-import type { FieldError } from '../../storage/model/errors.js';
+import { fieldError } from '../../storage/model/field-errors.js';
+import { isSecretPath } from '../../storage/secrets/secret-names.js';
 import { invalid } from './answer.js';
 
 /** At least one character that is no white space. */
@@ -38,34 +39,11 @@ export type Count = number & tags.Type<'uint32'>;
 /** Checks a value against a type and gives it back, or throws 400 with the fields' paths. */
 export type Validator<T> = (input: unknown) => IValidation<T>;
 
-const SECRET = new Set(['password', 'secret', 'code', 'message', 'data']);
-const ECHOED_characters = 100;
-
 /** `input` as `T`; throws 400 `validation_error` whose paths begin with `root` (`body.region`). */
 export function check<T>(validator: Validator<T>, input: unknown, root: 'body' | 'query'): T {
   const result = validator(input);
   if (result.success) return result.data;
-  throw invalid(result.errors.map((error) => fieldError(error, root)));
-}
-
-function fieldError({ path, expected, value }: IValidation.IError, root: string): FieldError {
-  const unknownKey = expected === 'undefined';
-  const error: FieldError = {
-    path: path.replace('$input', root),
-    expected: unknownKey ? 'no such field' : readable(expected),
-  };
-  const secret = path.split(/[.[\]]/).some((part) => SECRET.has(part));
-  const short =
-    typeof value === 'string' ? value.length <= ECHOED_characters : typeof value !== 'object' || value === null;
-  if (short && value !== undefined && !secret && !unknownKey) error.value = value;
-  return error;
-}
-
-/** A type as typia writes it, without what it adds for optional fields and for grouping. */
-function readable(expected: string): string {
-  const ungrouped = (text: string) => text.replace(/^\((.*)\)$/, '$1');
-  const type = ungrouped(ungrouped(expected).replace(/ \| undefined$/, ''));
-  return /^(?:\w+Input|Record<.*>)$/.test(type) ? 'an object' : type;
+  throw invalid(result.errors.map((error) => fieldError(error, { root, secret: isSecretPath(error.path) })));
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

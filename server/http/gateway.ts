@@ -13,10 +13,8 @@ export function gatewayCheck(access: GatewayAccess): (headers: Exchange['headers
   const expected = digest(access.id, access.secret);
   return (headers) => {
     const given = digest(headers['gateway-access-client-id'], headers['gateway-access-client-secret']);
-    if (!timingSafeEqual(given, expected))
-      throw new HttpError('gateway_unauthorized', 'gateway access headers are required');
-    if (headers['user-agent'].trim() === '')
-      throw new HttpError('user_agent_required', 'a named User-Agent is required');
+    if (!timingSafeEqual(given, expected)) throw new HttpError('gateway_unauthorized');
+    if (headers['user-agent'].trim() === '') throw new HttpError('user_agent_required');
   };
 }
 

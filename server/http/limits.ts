@@ -1,49 +1,51 @@
-/** The edge's bounds, one place. What happens at each stands beside it. */
+/** Every bound of the edge: its unit in the name, its value, and what happens when it is reached. */
+export const LIMITS = {
+  /** Body of a submission: past it 413 (HTTP-10). Holds an attachment of 1,000,000 bytes in base64. */
+  operation_body_bytes: 2 * 1024 * 1024,
+  /** Every other body: past it 413. */
+  body_bytes: 64 * 1024,
+  /**
+   * Read and dropped past a body's limit, so that its sender reads the answer instead of a reset. Past this too the
+   * answer is sent at once and the connection closed.
+   */
+  dropped_body_bytes: 16 * 1024 * 1024,
+  /** All headers of a request: past it uWebSockets.js answers 431 itself. */
+  headers_bytes: 16 * 1024,
+  /** Answers from this size on are written as the client takes them, not copied whole into a socket's buffer. */
+  streamed_answer_bytes: 128 * 1024,
 
-/** Bodies of submissions; past it 413 (HTTP-10). Holds an attachment of 1,000,000 bytes in base64. */
-export const OPERATION_BODY_bytes = 2 * 1024 * 1024;
-/** Every other body; past it 413. */
-export const BODY_bytes = 64 * 1024;
-/**
- * Read and dropped past a body's limit, so that its sender reads the answer instead of a reset; past this too the
- * answer is sent at once and the connection closed.
- */
-export const DROPPED_BODY_bytes = 16 * 1024 * 1024;
-/** All headers of a request; past it uWebSockets.js answers 431 itself. */
-export const HEADERS_bytes = 16 * 1024;
-/** Answers from this size on are written as the client takes them, not copied whole into a socket's buffer. */
-export const STREAMED_ANSWER_bytes = 128 * 1024;
+  /** A key read from the database is trusted this long: a revoked one stops working after it. */
+  key_cache_ms: 1_000,
+  /** Keys kept, right or wrong: past it the one not asked for longest goes. */
+  key_cache_keys: 10_000,
+  /** `last_used_at` of a key is written at most this often. */
+  key_touch_ms: 60_000,
+  /** A submission trusts this long that its connection is there; the commit notices one that is gone. */
+  connection_cache_ms: 1_000,
+  /** Connections remembered for submissions: past it the one not asked for longest goes. */
+  connection_cache_connections: 50_000,
 
-/** A key read from the database is trusted this long: a revoked one stops working after it. */
-export const KEY_CACHE_ms = 1_000;
-/** Keys kept, right or wrong; the oldest goes. */
-export const KEY_CACHE_keys = 10_000;
-/** A submission trusts this long that its connection is there; the commit notices one that is gone. */
-export const CONNECTION_CACHE_ms = 1_000;
-/** Connections remembered for submissions; the one not asked for longest goes. */
-export const CONNECTION_CACHE_connections = 50_000;
-/** `last_used_at` is written this often. */
-export const KEY_TOUCH_ms = 60_000;
+  /** Ids a loader asks for in one query: more go into the next one. */
+  loader_batch_keys: 256,
+  /** Queries of one loader under way at once: meanwhile ids gather. */
+  loader_queries: 4,
+  /** Ids a loader holds: past it 503 `overloaded`. */
+  loader_keys: 20_000,
 
-/** Ids a loader asks for in one query. */
-export const LOADER_keys = 256;
-/** Queries of one loader under way at once; while they are, ids gather. */
-export const LOADER_queries = 4;
-/** Ids a loader holds; past it 503 `overloaded`. */
-export const LOADER_bound_keys = 20_000;
-
-/** A page of events or deliveries (EVT-7). */
-export const PAGE_rows = 100;
-export const MAX_OFFSET_rows = 100_000;
-/** `Prefer: wait=N` at most (HTTP-18). */
-export const MAX_WAIT_s = 30;
-/** How long the compatibility route waits for the operation (COMPAT-1). */
-export const INVITATION_WAIT_ms = 5_000;
-/** Gaps a listener's answer holds. */
-export const LISTENER_GAPS_rows = 50;
-/** The old secret signs beside the new one (EVT-12). */
-export const SECRET_OVERLAP_hours = 24;
-/** Deliveries made pending by one transaction of a bulk replay. */
-export const REPLAY_BATCH_rows = 1_000;
-/** `/healthz` gives the database this long. */
-export const HEALTH_DATABASE_ms = 2_000;
+  /** A page of events or deliveries, and the most a page of operations takes (EVT-7): the rest is on the next pages. */
+  page_rows: 100,
+  /** Furthest offset: a larger one is refused with 400, and `next_offset` ends there. */
+  offset_rows: 100_000,
+  /** `Prefer: wait=N`: a longer wait is cut to this (HTTP-18). */
+  wait_s: 30,
+  /** How long the compatibility route waits for the operation: past it 202 (COMPAT-1). */
+  invitation_wait_ms: 5_000,
+  /** Gaps a listener's answer holds: older ones are left out. */
+  listener_gaps_rows: 50,
+  /** How long the former secret signs beside the new one (EVT-12). */
+  secret_overlap_hours: 24,
+  /** Deliveries made pending by one transaction of a bulk replay: more take another transaction. */
+  replay_batch_rows: 1_000,
+  /** `/healthz` gives the database this long: past it 503. */
+  health_database_ms: 2_000,
+} as const;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { HttpError } from '../../storage/model/errors.js';
 import { Batcher, Full } from '../../storage/postgres/batcher.js';
-import { LOADER_bound_keys, LOADER_keys, LOADER_queries } from './limits.js';
+import { LIMITS } from './limits.js';
 
 /** Gives the value of a key, or undefined; keys asked for in one turn of the event loop share one query. */
 export type Loader<V> = (key: string) => Promise<V | undefined>;
@@ -9,10 +9,10 @@ export type Loader<V> = (key: string) => Promise<V | undefined>;
 /** A loader over `load`, which is given each key once. A full one refuses with 503 `overloaded`. */
 export function turnLoader<V>(load: (keys: string[]) => Promise<Map<string, V>>): Loader<V> {
   const batcher = new Batcher<string, V | undefined>({
-    maxItems: LOADER_keys,
+    maxItems: LIMITS.loader_batch_keys,
     linger_ms: 0,
-    concurrency: LOADER_queries,
-    bound: LOADER_bound_keys,
+    concurrency: LIMITS.loader_queries,
+    bound: LIMITS.loader_keys,
     flush: async (keys) => {
       const found = await load([...new Set(keys)]);
       return keys.map((key) => found.get(key));
@@ -22,9 +22,7 @@ export function turnLoader<V>(load: (keys: string[]) => Promise<Map<string, V>>)
     try {
       return await batcher.add(key);
     } catch (error) {
-      throw error instanceof Full
-        ? new HttpError('overloaded', 'too many reads at once', undefined, { 'Retry-After': '1' })
-        : error;
+      throw error instanceof Full ? new HttpError('overloaded', 'too many reads at once') : error;
     }
   };
 }

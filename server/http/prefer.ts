@@ -1,4 +1,4 @@
-import { MAX_WAIT_s } from './limits.js';
+import { LIMITS } from './limits.js';
 
 /** What a `Prefer` header asks for (RFC 7240); what is not understood is not honoured, and never refused. */
 export interface Preferences {
@@ -21,7 +21,7 @@ export function parsePrefer(header: string): Preferences {
     if (name === 'respond-async') preferences.respondAsync = true;
     else if (name === 'dry-run') preferences.dryRun = true;
     else if (name === 'wait' && /^"?[0-9]{1,9}"?$/.test(value ?? '')) {
-      preferences.wait_s = Math.min(Number(value!.replaceAll('"', '')), MAX_WAIT_s);
+      preferences.wait_s = Math.min(Number(value!.replaceAll('"', '')), LIMITS.wait_s);
     }
   }
   return preferences;

@@ -17,7 +17,7 @@ export function rateLimit(perSecond: number, now: () => number = () => performan
     const tokens = bucket ? Math.min(burst, bucket.tokens + ((at - bucket.at) / 1000) * perSecond) : burst;
     if (tokens < 1) {
       const wait_s = Math.ceil((1 - tokens) / perSecond);
-      throw new HttpError('rate_limited', 'too many requests with this key', undefined, {
+      throw new HttpError('rate_limited', undefined, undefined, {
         'Retry-After': String(wait_s),
       });
     }

@@ -39,7 +39,7 @@ export async function serve(
   if (route.scopes !== 'none') requireScopes(key, route.scopes);
   const { params } = match as Match;
   const resource = route.resource && (await route.resource({ ...services, key, params }));
-  if (route.resource && resource === undefined) throw new HttpError('not_found', 'there is no such resource');
+  if (route.resource && resource === undefined) throw new HttpError('not_found');
 
   const json = route.body.kind === 'ignored' ? undefined : await readJson(exchange);
   if (json === null) return null;

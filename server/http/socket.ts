@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { Answer, MadeBody } from './answer.js';
-import { DROPPED_BODY_bytes, HEADERS_bytes, STREAMED_ANSWER_bytes } from './limits.js';
+import { LIMITS } from './limits.js';
 
 /**
  * Everything uWebSockets.js asks of its users, kept here and nowhere else:
@@ -20,7 +20,7 @@ import { DROPPED_BODY_bytes, HEADERS_bytes, STREAMED_ANSWER_bytes } from './limi
  * - Pipelining is not supported while an answer is pending: the library closes the connection.
  */
 // Read by the native part when it is loaded, hence before the import.
-process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADERS_bytes);
+process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(LIMITS.headers_bytes);
 const uws = await import('uWebSockets.js');
 
 /** Headers that are looked at; absent ones are ''. */
@@ -120,7 +120,7 @@ export class Exchange {
       res.writeHeader('Content-Type', answer.contentType ?? 'application/json; charset=utf-8');
       if (typeof answer.body !== 'string') {
         if (closing) res.writeHeader('Connection', 'close');
-      } else if (answer.body.length < STREAMED_ANSWER_bytes) res.end(answer.body, closing);
+      } else if (answer.body.length < LIMITS.streamed_answer_bytes) res.end(answer.body, closing);
       else this.#stream(Buffer.from(answer.body), closing);
     });
     this.#wake();
@@ -174,7 +174,7 @@ export class Exchange {
     this.#received_bytes += chunk.byteLength;
     if (this.#received_bytes > this.#limit_bytes) {
       this.#chunks = [];
-      if (this.#received_bytes > this.#limit_bytes + DROPPED_BODY_bytes) this.#closeAfter = true;
+      if (this.#received_bytes > this.#limit_bytes + LIMITS.dropped_body_bytes) this.#closeAfter = true;
     } else if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk.slice(0)));
     this.#bodyEnded ||= isLast || this.#closeAfter;
     if (this.#bodyEnded) this.#wake();

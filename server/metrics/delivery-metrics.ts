@@ -1,64 +1,46 @@
-import { Gauge, type Registry } from 'prom-client';
-import { ATTEMPT_BOUNDS_s, LATENCY_BOUNDS_s } from '../../actors/deliveries/counters.js';
+import { ATTEMPT_ERRORS } from '../../actors/deliveries/attempt-error.js';
+import { HISTOGRAM_BOUNDS } from '../../actors/deliveries/counters.js';
 import type { ThreadDeliveryStats } from '../../actors/deliveries/deliveries.js';
-import { ThreadHistogram, threadCounter } from './thread-counts.js';
+import { gauge, type MetricsSource, sum, type ThreadMetric } from './metric.js';
 
-/**
- * What the deliveries of this node do, out of what its threads last told. Registers all but the histograms, which it gives:
- * their text follows the registry's. Labels are outcomes and classes of errors, whoever subscribes to whatever.
- */
-export function deliveryMetrics(registry: Registry, read: () => ThreadDeliveryStats[]): ThreadHistogram[] {
-  const gauge = (name: string, help: string, value: (threads: ThreadDeliveryStats[]) => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value(read()));
-      },
-    });
-  const sum = (count: (thread: ThreadDeliveryStats) => number) => (threads: ThreadDeliveryStats[]) =>
-    threads.reduce((total, thread) => total + count(thread), 0);
+const threads = (source: MetricsSource): ThreadDeliveryStats[] => source.stats().hosts.map((host) => host.deliveries);
 
-  gauge(
-    'deliveries_in_flight',
-    'Callback attempts under way',
-    sum((thread) => thread.in_flight),
-  );
-  gauge(
-    'subscriptions_waiting',
-    'Subscriptions whose next callback waits for a free place',
-    sum((thread) => thread.waiting),
-  );
+/** What the deliveries of this node do. Labels are outcomes and classes of errors, whatever the subscription. */
+export const DELIVERY_METRICS: readonly ThreadMetric[] = [
+  gauge('deliveries_in_flight', 'Callback attempts under way', (source) =>
+    sum(threads(source), (thread) => thread.in_flight),
+  ),
+  gauge('subscriptions_waiting', 'Subscriptions whose next callback waits for a free place', (source) =>
+    sum(threads(source), (thread) => thread.waiting),
+  ),
   gauge(
     'delivery_oldest_pending_seconds',
-    'Age of the oldest delivery that has not ended, in the partitions of this node',
-    (threads) => Math.max(0, ...threads.map((thread) => thread.oldest_pending_s)),
-  );
-  threadCounter(
-    registry,
-    {
-      name: 'delivery_attempts_total',
-      help: 'Callback attempts that ended, by outcome and class of error',
-      labelNames: ['outcome', 'error'],
-      labels: (counted) =>
-        counted === 'delivered' ? { outcome: 'delivered', error: 'none' } : { outcome: 'failed', error: counted },
-    },
-    () => read().map((thread) => thread.attempts),
-  );
-  return [
-    new ThreadHistogram({
-      name: 'delivery_attempt_duration_seconds',
-      help: 'Callback attempts by outcome, from the name lookup to the end of the answer',
-      label: 'outcome',
-      bounds: ATTEMPT_BOUNDS_s,
-      read: () => read().map((thread) => thread.attempt_s),
-    }),
-    new ThreadHistogram({
-      name: 'delivery_latency_seconds',
-      help: 'From the receipt of an event to the 2xx of its receiver, replays included',
-      bounds: LATENCY_BOUNDS_s,
-      read: () => read().map((thread) => ({ '': thread.latency_s })),
-    }),
-  ];
-}
+    'Age of the oldest delivery that has not ended, in the partitions of this node, since its event was received',
+    (source) => Math.max(0, ...threads(source).map((thread) => thread.oldest_pending_s)),
+  ),
+  {
+    name: 'delivery_attempts_total',
+    type: 'counter',
+    labels: ['outcome', 'error'],
+    meaning: `Callback attempts that ended, by outcome and class of error: none, ${ATTEMPT_ERRORS.join(', ')}`,
+    labelsOf: (counted) =>
+      counted === 'delivered' ? { outcome: 'delivered', error: 'none' } : { outcome: 'failed', error: counted },
+    read: (source) => threads(source).map((thread) => thread.attempts),
+  },
+  {
+    name: 'delivery_attempt_duration_seconds',
+    type: 'histogram',
+    labels: ['outcome'],
+    meaning: 'Callback attempts by outcome, from the name lookup to the end of the answer',
+    bounds: HISTOGRAM_BOUNDS.attempt_s,
+    read: (source) => threads(source).map((thread) => thread.attempt_s),
+  },
+  {
+    name: 'delivery_latency_seconds',
+    type: 'histogram',
+    labels: [],
+    meaning: 'From the receipt of an event to the 2xx of its receiver, replays included',
+    bounds: HISTOGRAM_BOUNDS.latency_s,
+    read: (source) => threads(source).map((thread) => ({ '': thread.latency_s })),
+  },
+];

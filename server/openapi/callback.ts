@@ -1,4 +1,4 @@
-import { RETRY_WAITS_s } from '../../actors/deliveries/limits.js';
+import { LIMITS } from '../../actors/deliveries/limits.js';
 import { callbackHeaders } from '../../actors/deliveries/signature.js';
 import { eventSchema } from '../routes/events.js';
 import type { Components } from './schema.js';
@@ -36,7 +36,7 @@ export function eventCallback(components: Components): object {
       post: {
         operationId: 'receiveEvent',
         summary: 'An event, delivered at least once',
-        description: `Answer 2xx promptly. Anything else, a redirect or silence is tried again after ${RETRY_WAITS_s.join(', ')} seconds, up to ${RETRY_WAITS_s.length + 1} attempts in all.`,
+        description: `Answer 2xx promptly. Anything else, a redirect or silence is tried again after ${LIMITS.retry_waits_s.join(', ')} seconds, up to ${LIMITS.retry_waits_s.length + 1} attempts in all.`,
         parameters,
         requestBody: { required: true, content: { 'application/json': { schema } } },
         responses: { '2XX': { description: 'Taken.' } },

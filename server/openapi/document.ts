@@ -159,19 +159,22 @@ function offerVariants(schemas: Record<string, Schema>, { requestBody }: Operati
 }
 
 function introduction(): string {
-  const refusals = Object.entries(Object.groupBy(Object.entries(HTTP_ERRORS), ([, status]) => status)).map(
-    ([status, entries = []]) => `| ${status} | ${code(entries.map(([name]) => name))} |`,
+  const refusals = Object.entries(HTTP_ERRORS).map(
+    ([name, { status, message, retryable }]) => `| ${status} | \`${name}\` | ${message} | ${yesOrNo(retryable)} |`,
   );
-  const failures = Object.groupBy(Object.entries(OPERATION_ERRORS), ([, { retryable }]) => (retryable ? 'yes' : 'no'));
-  const failed = (worthIt: 'yes' | 'no') => code((failures[worthIt] ?? []).map(([name]) => name));
+  const failures = Object.entries(OPERATION_ERRORS).map(
+    ([name, { message, retryable }]) => `| \`${name}\` | ${message} | ${yesOrNo(retryable)} |`,
+  );
   return [
     'Manages connections to professional-network accounts, runs durable asynchronous operations against them and pushes signed events.',
     'Submit an operation, read it until its status is terminal (`Prefer: wait=30` saves asking again), and look at `error_code` and `result`. Every submission carries an `Idempotency-Key`: sent again after a lost answer it gives the first operation, never a second one.',
-    'Refusals carry `{code, message, errors?}`, a 409 `{code}` alone:',
-    ['| status | code |', '|---|---|', ...refusals].join('\n'),
-    'A `failed` operation has one of these as its `error_code`. Submitting it again, under a new key:',
-    ['| | error_code |', '|---|---|', `| can help | ${failed('yes')} |`, `| does not help | ${failed('no')} |`].join(
-      '\n',
-    ),
+    'Refusals carry `{code, message, errors?}`, a 409 `{code}` alone. Whether the same request can succeed later:',
+    ['| status | code | meaning | later |', '|---|---|---|---|', ...refusals].join('\n'),
+    'A `failed` operation has one of these as its `error_code`. Whether submitting it again, under a new key, can help:',
+    ['| error_code | meaning | again |', '|---|---|---|', ...failures].join('\n'),
   ].join('\n\n');
+}
+
+function yesOrNo(value: boolean): 'yes' | 'no' {
+  return value ? 'yes' : 'no';
 }

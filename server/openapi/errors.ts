@@ -6,9 +6,9 @@ import type { Route } from '../http/route.js';
 import { answerHeaders } from './headers.js';
 import type { Components, Schema } from './schema.js';
 
-/**
+/*
  * The errors of a route, from what is checked before it (HTTP-1), what its handler refuses with, and the status
- * that each code has (`storage/errors.ts`). Answers that are the same on many routes stand once in `components.responses`.
+ * that each code has (`storage/model/errors.ts`). Answers that are the same on many routes stand once in `components.responses`.
  */
 
 const READING = { closed: false, dropHeads: false };
@@ -26,12 +26,11 @@ function codesOf(route: Route): HttpErrorCode[] {
   return [...codes, ...(route.refusals ?? [])];
 }
 
-const HEADERS: Partial<Record<HttpErrorCode, AnswerHeader>> = {
-  unauthorized: 'WWW-Authenticate',
-  rate_limited: 'Retry-After',
-  overloaded: 'Retry-After',
-  unavailable: 'Retry-After',
-};
+/** The headers that the answers with a code carry. */
+function headersOf(code: HttpErrorCode): AnswerHeader[] {
+  const record = HTTP_ERRORS[code];
+  return 'headers' in record ? (Object.keys(record.headers) as (keyof typeof record.headers)[]) : [];
+}
 
 /** Answers by status. `responses` collects those that can be shared. */
 export function errorResponses(
@@ -40,16 +39,16 @@ export function errorResponses(
   responses: Record<string, object>,
 ): Record<string, object> {
   const envelope = route.errors === 'envelope';
-  // What the route tells of a status itself stands for the codes of that status too.
-  const untold = codesOf(route).filter((code) => !(HTTP_ERRORS[code] in route.answers));
-  const byStatus = Object.groupBy(untold, (code) => HTTP_ERRORS[code]);
+  // What the route declares for a status covers the codes of that status too.
+  const undeclared = codesOf(route).filter((code) => !(HTTP_ERRORS[code].status in route.answers));
+  const byStatus = Object.groupBy(undeclared, (code) => HTTP_ERRORS[code].status);
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes = []]) => {
       const sorted = [...codes].sort();
       const name = `${sorted.map(pascal).join('Or')}${envelope ? 'Envelope' : ''}`;
       responses[name] ??= {
         description: sorted.map((code) => `\`${code}\``).join(' or '),
-        headers: answerHeaders([...new Set(sorted.flatMap((code) => HEADERS[code] ?? []))]),
+        headers: answerHeaders([...new Set(sorted.flatMap(headersOf))]),
         content: { 'application/json': { schema: bodyOf(Number(status), sorted, envelope, components) } },
       };
       return [status, { $ref: `#/components/responses/${name}` }];

@@ -1,7 +1,7 @@
 import typia from 'typia';
 import type { AnswerHeader, DeclaredHeaders } from '../http/declared.js';
 import type { Printable, Uuid } from '../http/fields.js';
-import { MAX_WAIT_s } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { Components, type Schema } from './schema.js';
 
 /** Headers of requests and answers, with the types that check them where there is one. */
@@ -16,7 +16,7 @@ const { description: _, ...PRINTABLE } = KEY;
 const PREFERENCES: Record<NonNullable<DeclaredHeaders['Prefer']>[number], string> = {
   'dry-run': '`dry-run`: validate everything, store nothing.',
   'respond-async': '`respond-async`: do not wait for the outcome.',
-  wait: `\`wait=N\`: answer as soon as the operation is terminal or waits for the user, after N seconds at most (0–${MAX_WAIT_s}).`,
+  wait: `\`wait=N\`: answer as soon as the operation is terminal or waits for the user, after N seconds at most (0–${LIMITS.wait_s}).`,
 };
 
 /** A header as a parameter object of the document. */

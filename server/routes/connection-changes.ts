@@ -13,7 +13,7 @@ import { HttpError } from '../../storage/model/errors.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { type Answer, invalidField, json, noContent } from '../http/answer.js';
-import { BODY_bytes } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
 import { connectionJson, connectionSchema } from './connection-json.js';
 import type { PasswordInput, RegionInput } from './connections.js';
@@ -40,7 +40,7 @@ async function changeIdle(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const connection = await lockIdleConnection(tx, connectionId);
-    if (!connection) throw new HttpError('not_found', 'there is no such resource');
+    if (!connection) throw new HttpError('not_found');
     if (connection === 'busy') throw new HttpError('connection_busy');
     await change(tx, connection);
   });
@@ -57,7 +57,7 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
   const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(resource.id));
   await changeIdle(call, resource.id, (tx) => changeCredentials(tx, resource.id, { passwordSealed, region }));
   const [row] = await findConnections(db, [resource.id]);
-  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  if (!row) throw new HttpError('not_found');
   return json(200, connectionJson(row));
 }
 
@@ -89,7 +89,7 @@ export const connectionChangeRoutes: Route[] = [
     scopes: ['connections:write'],
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: typia.createValidateEquals<ConnectionPatchInput>(),
       schema: typia.json.schemas<[ConnectionPatchInput]>(),
     },

@@ -13,7 +13,7 @@ import { partitionOf } from '../../storage/model/records.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { type Answer, json } from '../http/answer.js';
 import type { NonBlank, Printable } from '../http/fields.js';
-import { BODY_bytes } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type ConnectionJson, connectionJson, connectionSchema } from './connection-json.js';
 import { connectionResource } from './resources.js';
@@ -112,7 +112,7 @@ export const connectionRoutes: Route[] = [
     scopes: ['connections:write'],
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: validateNew,
       schema: typia.json.schemas<[NewConnectionInput]>(),
     },

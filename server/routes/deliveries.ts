@@ -13,7 +13,7 @@ import { HttpError } from '../../storage/model/errors.js';
 import type { DeliveryStatus } from '../../storage/model/records.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
-import { BODY_bytes, REPLAY_BATCH_rows } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
 import { deliveryResource, subscriptionResource } from './resources.js';
@@ -108,11 +108,11 @@ async function get({ db, resource }: Call<DeliveryRow, undefined, undefined>): P
 
 async function replay({ db, system, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
   const outcome = await db.transaction((tx) => replayDelivery(tx, resource.id));
-  if (outcome === 'gone') throw new HttpError('not_found', 'there is no such resource');
+  if (outcome === 'gone') throw new HttpError('not_found');
   if (outcome !== 'replayed') throw new HttpError(outcome);
   system.signal({ type: 'deliveries', connectionId: resource.connection_id });
   const [row] = await findDeliveries(db, [resource.id]);
-  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  if (!row) throw new HttpError('not_found');
   return json(202, deliveryJson(row));
 }
 
@@ -126,14 +126,14 @@ async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undef
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const batch = await db.transaction((tx) =>
-      replayFailedDeliveries(tx, resource.id, since, after, REPLAY_BATCH_rows),
+      replayFailedDeliveries(tx, resource.id, since, after, LIMITS.replay_batch_rows),
     );
     if (!batch && total === 0) throw new HttpError('subscription_inactive');
     if (!batch) break;
     total += batch.replayed;
     after = batch.lastEvent;
     if (batch.replayed > 0) system.signal({ type: 'deliveries', connectionId: resource.connection_id });
-    if (batch.replayed < REPLAY_BATCH_rows) break;
+    if (batch.replayed < LIMITS.replay_batch_rows) break;
   }
   return json(202, { replayed: total } satisfies ReplayedJson);
 }
@@ -182,7 +182,7 @@ export const deliveryRoutes: Route[] = [
     scopes: ['events:write'],
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: typia.createValidateEquals<ReplayFailedInput>(),
       schema: typia.json.schemas<[ReplayFailedInput]>(),
     },

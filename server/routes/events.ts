@@ -9,7 +9,7 @@ import { HttpError } from '../../storage/model/errors.js';
 import type { EventType } from '../../storage/model/records.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
-import { BODY_bytes } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
 import { connectionRefResource, eventResource } from './resources.js';
@@ -69,10 +69,10 @@ async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined
     data: body.data,
   };
   const [recorded] = await db.transaction((tx) => recordEvents(tx, key.workspace_id, [event]));
-  if (!recorded) throw new HttpError('not_found', 'there is no such resource');
+  if (!recorded) throw new HttpError('not_found');
   if (recorded.deliveries > 0) system.signal({ type: 'deliveries', connectionId: resource.id });
   const [row] = await findEvents(db, [recorded.id]);
-  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  if (!row) throw new HttpError('not_found');
   return json(201, eventJson(row), { Location: `/v1/events/${row.id}` });
 }
 
@@ -109,7 +109,7 @@ export const eventRoutes: Route[] = [
     scopes: ['events:write'],
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: typia.createValidateEquals<SimulatedEventInput>(),
       schema: typia.json.schemas<[SimulatedEventInput]>(),
     },

@@ -1,7 +1,7 @@
 import typia from 'typia';
 import { pingDatabase } from '../../storage/postgres/liveness.js';
 import { type Answer, json } from '../http/answer.js';
-import { HEALTH_DATABASE_ms } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Route, route, type Services } from '../http/route.js';
 
 /** What a balancer is told. */
@@ -16,7 +16,7 @@ const unavailable = json(503, { status: 'unavailable' } satisfies ServiceUnavail
 
 async function healthz({ drain, system, db }: Services): Promise<Answer> {
   if (drain.draining || system.status().state !== 'running') return unavailable;
-  const late = new Promise<'late'>((resolve) => setTimeout(resolve, HEALTH_DATABASE_ms, 'late').unref());
+  const late = new Promise<'late'>((resolve) => setTimeout(resolve, LIMITS.health_database_ms, 'late').unref());
   const database = pingDatabase(db).then(
     () => 'answers' as const,
     () => 'fails' as const,

@@ -5,7 +5,7 @@ import { type ConnectionRef, findConnectionByIdentity } from '../../storage/conn
 import type { OperationRow } from '../../storage/model/records.js';
 import { type Answer, type EnvelopeJson, envelope, invalidField, json } from '../http/answer.js';
 import { isPrintableKey, pathId, type Uuid } from '../http/fields.js';
-import { BODY_bytes, INVITATION_WAIT_ms } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Lookup, type Route, route } from '../http/route.js';
 import { identityKey } from './connections.js';
 import { awaitSettled } from './operations.js';
@@ -61,7 +61,7 @@ async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Pr
   // It is accepted: whatever hinders the wait, the answer is that it is under way.
   const settled = prefer.respondAsync
     ? null
-    : await awaitSettled(call, operation, INVITATION_WAIT_ms).catch(() => null);
+    : await awaitSettled(call, operation, LIMITS.invitation_wait_ms).catch(() => null);
   return outcomeAnswer(settled ?? operation, body.return_original === true, {
     'Idempotency-Key': idempotencyKey,
     'X-Operation-Id': operation.id,
@@ -95,6 +95,8 @@ function outcomeAnswer(operation: OperationRow, returnOriginal: boolean, headers
       return envelope(409, 'outcome_unknown', 'the invitation may have been sent', details, headers);
     case 'failed':
       return failureAnswer(operation, headers);
+    default:
+      return operation.status satisfies never;
   }
 }
 
@@ -117,7 +119,7 @@ export const invitationRoutes: Route[] = [
     errors: 'envelope',
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: typia.createValidateEquals<InvitationInput>(),
       schema: typia.json.schemas<[InvitationInput]>(),
     },

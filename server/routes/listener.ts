@@ -5,7 +5,7 @@ import { HttpError } from '../../storage/model/errors.js';
 import type { Health } from '../../storage/model/records.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
-import { LISTENER_GAPS_rows } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { connectionRefResource } from './resources.js';
 
@@ -23,7 +23,7 @@ export interface ListenerJson {
   last_event_at: Timestamp | null;
   heartbeat_at: Timestamp | null;
   /** Newest first. */
-  gaps: GapJson[] & tags.MaxItems<typeof LISTENER_GAPS_rows>;
+  gaps: GapJson[] & tags.MaxItems<typeof LIMITS.listener_gaps_rows>;
 }
 
 export interface GapJson {
@@ -72,8 +72,11 @@ function listenerJson(row: ListenerRow, gaps: GapRow[]): ListenerJson {
 }
 
 async function get({ db, resource }: Call<ConnectionRef, undefined, undefined>): Promise<Answer> {
-  const [row, gaps] = await Promise.all([findListener(db, resource.id), listGaps(db, resource.id, LISTENER_GAPS_rows)]);
-  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  const [row, gaps] = await Promise.all([
+    findListener(db, resource.id),
+    listGaps(db, resource.id, LIMITS.listener_gaps_rows),
+  ]);
+  if (!row) throw new HttpError('not_found');
   return json(200, listenerJson(row, gaps));
 }
 

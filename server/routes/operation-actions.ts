@@ -4,7 +4,7 @@ import type { OperationRow } from '../../storage/model/records.js';
 import { answerChallenge, cancelOperation, reconcilable } from '../../storage/operations/operations.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Printable } from '../http/fields.js';
-import { BODY_bytes } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { operationAnswer } from './operation-answer.js';
 import { operationSchema } from './operation-json.js';
@@ -30,7 +30,7 @@ async function cancel({ db, system, load, resource }: Call<OperationRow, undefin
     system.signal({ type: 'cancel', connectionId: resource.connection_id, operationId: resource.id });
   }
   const operation = await load.operation(resource.id);
-  if (!operation) throw new HttpError('not_found', 'there is no such resource');
+  if (!operation) throw new HttpError('not_found');
   return operationAnswer(db, 200, operation);
 }
 
@@ -66,7 +66,7 @@ export const operationActionRoutes: Route[] = [
     scopes: ['operations:write'],
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: typia.createValidateEquals<ChallengeInput>(),
       schema: typia.json.schemas<[ChallengeInput]>(),
     },

@@ -4,7 +4,7 @@ import { isSettled } from '../../storage/model/transitions.js';
 import { listOperations } from '../../storage/operations/operations.js';
 import { type Answer, invalidField } from '../http/answer.js';
 import { pathId, type Uuid } from '../http/fields.js';
-import { PAGE_rows } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
 import { answerWith, operationAnswer } from './operation-answer.js';
 import { type OperationJson, operationSchema } from './operation-json.js';
@@ -16,7 +16,7 @@ export interface OperationsQuery {
   status?: OperationStatus;
   /** `next_cursor` of the page before. */
   cursor?: string & tags.MaxLength<512>;
-  limit?: number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<100>;
+  limit?: number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<typeof LIMITS.page_rows>;
 }
 
 /** A page of operations. */
@@ -70,7 +70,7 @@ function idOf(cursor: string): string {
 }
 
 async function list({ db, key, query }: Call<undefined, undefined, OperationsQuery>): Promise<Answer> {
-  const limit = query.limit ?? PAGE_rows;
+  const limit = query.limit ?? LIMITS.page_rows;
   const rows = await listOperations(db, {
     workspaceId: key.workspace_id,
     connectionId: query.connection_id ?? null,

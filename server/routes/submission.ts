@@ -7,7 +7,7 @@ import type { OperationRow } from '../../storage/model/records.js';
 import { type Answer, invalid, invalidField, json } from '../http/answer.js';
 import type { JsonObject } from '../http/body.js';
 import { isPrintableKey } from '../http/fields.js';
-import { OPERATION_BODY_bytes } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
 import { operationAnswer } from './operation-answer.js';
 import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
@@ -56,7 +56,7 @@ export async function submit(
   { system, load, drain }: Services,
   submission: Submission,
 ): Promise<{ created: boolean; operation: OperationRow }> {
-  if (drain.draining) throw new HttpError('unavailable', 'the service is shutting down', undefined, RETRY);
+  if (drain.draining) throw new HttpError('unavailable', 'the service is shutting down');
   const outcome = await system.submit(submission);
   switch (outcome.kind) {
     case 'created':
@@ -69,24 +69,19 @@ export async function submit(
     case 'conflict':
       throw new HttpError('idempotency_conflict');
     case 'not_found':
-      throw new HttpError('not_found', 'there is no such resource');
+      throw new HttpError('not_found');
     case 'overloaded':
-      throw new HttpError('overloaded', 'too many submissions wait already', undefined, RETRY);
+      throw new HttpError('overloaded', 'too many submissions wait already');
     case 'draining':
-      throw new HttpError('unavailable', 'the service is shutting down', undefined, RETRY);
+      throw new HttpError('unavailable', 'the service is shutting down');
     case 'failed':
-      throw new HttpError(
-        'unavailable',
-        'the submission could not be stored; send it again with its key',
-        undefined,
-        RETRY,
-      );
+      throw new HttpError('unavailable', 'the submission could not be stored; send it again with its key');
     case 'encryption_key_unavailable':
       throw new HttpError('encryption_key_unavailable', 'the input cannot be stored without an encryption key');
+    default:
+      return outcome satisfies never;
   }
 }
-
-const RETRY = { 'Retry-After': '1' };
 
 async function submitOperation(call: Call<ConnectionRef, OperationInput, undefined>): Promise<Answer> {
   const { resource, body, key, headers, prefer, providerDomains } = call;
@@ -104,7 +99,7 @@ async function submitOperation(call: Call<ConnectionRef, OperationInput, undefin
     idempotencyKey,
   });
   if (!created) return operationAnswer(call.db, 200, operation, { 'Idempotency-Replayed': 'true' });
-  return json(202, operationJson(operation), { Location: `/v1/operations/${operation.id}`, ...RETRY });
+  return json(202, operationJson(operation), { Location: `/v1/operations/${operation.id}`, 'Retry-After': '1' });
 }
 
 export const submissionRoutes: Route[] = [
@@ -115,7 +110,7 @@ export const submissionRoutes: Route[] = [
     scopes: ['operations:write'],
     body: {
       kind: 'json',
-      limit_bytes: OPERATION_BODY_bytes,
+      limit_bytes: LIMITS.operation_body_bytes,
       validate: typia.createValidateEquals<OperationInput>(),
       schema: typia.json.schemas<[OperationInput]>(),
     },

@@ -20,7 +20,7 @@ import type { DeliveryStatus, EventType } from '../../storage/model/records.js';
 import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
-import { BODY_bytes, SECRET_OVERLAP_hours } from '../http/limits.js';
+import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { connectionRefResource, subscriptionResource } from './resources.js';
 
@@ -101,7 +101,7 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
     callbackUrl: body.callback_url,
     secretSealed: ring.seal(secret, subscriptionSecretContext(id)),
   });
-  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  if (!row) throw new HttpError('not_found');
   const created: NewSubscriptionJson = { ...subscriptionJson(row), secret };
   return json(201, created, { Location: `/v1/subscriptions/${id}` });
 }
@@ -123,22 +123,22 @@ async function patch({
 }: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<Answer> {
   await db.transaction(async (tx) => {
     const locked = await lockSubscription(tx, resource);
-    if (!locked) throw new HttpError('not_found', 'there is no such resource');
+    if (!locked) throw new HttpError('not_found');
     if (locked.active === body.active) return;
     if (!body.active) return deactivateSubscription(tx, resource);
     if (locked.health !== 'ready') throw new HttpError('connection_not_ready');
     await activateSubscription(tx, resource.id);
   });
   const [row] = await findSubscriptions(db, [resource.id]);
-  if (!row) throw new HttpError('not_found', 'there is no such resource');
+  if (!row) throw new HttpError('not_found');
   return json(200, subscriptionJson(row));
 }
 
 async function rotate({ db, ring, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
   const secret = newSecret();
   const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
-  const until = await rotateSecret(db, resource.id, sealed, SECRET_OVERLAP_hours);
-  if (!until) throw new HttpError('not_found', 'there is no such resource');
+  const until = await rotateSecret(db, resource.id, sealed, LIMITS.secret_overlap_hours);
+  if (!until) throw new HttpError('not_found');
   return json(200, { secret, previous_valid_until: until.toISOString() } satisfies RotatedSecretJson);
 }
 
@@ -160,7 +160,7 @@ export const subscriptionRoutes: Route[] = [
     scopes: ['events:write'],
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: typia.createValidateEquals<NewSubscriptionInput>(),
       schema: typia.json.schemas<[NewSubscriptionInput]>(),
     },
@@ -192,7 +192,7 @@ export const subscriptionRoutes: Route[] = [
     scopes: ['events:write'],
     body: {
       kind: 'json',
-      limit_bytes: BODY_bytes,
+      limit_bytes: LIMITS.body_bytes,
       validate: typia.createValidateEquals<SubscriptionPatchInput>(),
       schema: typia.json.schemas<[SubscriptionPatchInput]>(),
     },

@@ -3,77 +3,108 @@
  * (contract: "Errors"; OPS-8). Errors are data: a code and details cross threads, classes do not.
  */
 
+/** What is known of a code that a request is refused with. */
+interface HttpErrorRecord {
+  status: number;
+  /** True when the same request can succeed later although its client changes nothing. */
+  retryable: boolean;
+  /** The answer's message, unless the place that refuses knows a more exact one. */
+  message: string;
+  /** Headers that every answer with this code carries; the place that refuses may give other values. */
+  headers?: Partial<Record<'Retry-After' | 'WWW-Authenticate', string>>;
+}
+
+const SOON = { 'Retry-After': '1' } as const;
+
 /** Codes of HTTP answers. A 409 outside the compatibility route answers exactly `{code}`. */
 export const HTTP_ERRORS = {
-  invalid_json: 400,
-  validation_error: 400,
-  unauthorized: 401,
-  gateway_unauthorized: 401,
-  user_agent_required: 403,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  connection_conflict: 409,
-  connection_busy: 409,
-  connection_not_ready: 409,
-  idempotency_conflict: 409,
-  challenge_not_accepting_code: 409,
-  not_outcome_unknown: 409,
-  delivery_not_failed: 409,
-  subscription_inactive: 409,
-  not_simulated: 409,
-  body_too_large: 413,
-  unsupported_media_type: 415,
-  rate_limited: 429,
-  internal_error: 500,
-  encryption_key_unavailable: 503,
-  overloaded: 503,
-  unavailable: 503,
-} as const;
+  invalid_json: { status: 400, retryable: false, message: 'the body is not JSON' },
+  validation_error: { status: 400, retryable: false, message: 'the request is not valid' },
+  unauthorized: {
+    status: 401,
+    retryable: false,
+    message: 'a valid workspace key is required',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
+  gateway_unauthorized: { status: 401, retryable: false, message: 'gateway access headers are required' },
+  user_agent_required: { status: 403, retryable: false, message: 'a named User-Agent is required' },
+  forbidden: { status: 403, retryable: false, message: 'the key lacks a scope' },
+  not_found: { status: 404, retryable: false, message: 'there is no such resource' },
+  method_not_allowed: { status: 405, retryable: false, message: 'this route does not take this method' },
+  connection_conflict: { status: 409, retryable: false, message: 'the account has a connection already' },
+  connection_busy: { status: 409, retryable: true, message: 'an operation of the connection runs or waits' },
+  connection_not_ready: { status: 409, retryable: false, message: 'the connection is not ready' },
+  idempotency_conflict: { status: 409, retryable: false, message: 'the key belongs to another request' },
+  challenge_not_accepting_code: { status: 409, retryable: false, message: 'the challenge takes no code now' },
+  not_outcome_unknown: { status: 409, retryable: false, message: 'the outcome of the operation is known' },
+  delivery_not_failed: { status: 409, retryable: false, message: 'the delivery has not failed' },
+  subscription_inactive: { status: 409, retryable: false, message: 'the subscription is not active' },
+  not_simulated: { status: 409, retryable: false, message: 'the connection is not a simulated one' },
+  body_too_large: { status: 413, retryable: false, message: 'the body is larger than this route takes' },
+  unsupported_media_type: { status: 415, retryable: false, message: 'bodies are application/json' },
+  rate_limited: { status: 429, retryable: true, message: 'too many requests with this key', headers: SOON },
+  internal_error: { status: 500, retryable: true, message: 'unexpected failure' },
+  encryption_key_unavailable: { status: 503, retryable: false, message: 'there is no encryption key' },
+  overloaded: { status: 503, retryable: true, message: 'too much waits already', headers: SOON },
+  unavailable: { status: 503, retryable: true, message: 'the service is unavailable', headers: SOON },
+} as const satisfies Record<string, HttpErrorRecord>;
 export type HttpErrorCode = keyof typeof HTTP_ERRORS;
 
-/** Codes of failed operations, and whether the same submission (under a new key) can be expected to help. */
+/** What is known of a code that an operation fails with. */
+interface OperationErrorRecord {
+  /** True when the same submission, under a new key, can be expected to help. */
+  retryable: boolean;
+  /** What happened, for the reference. */
+  message: string;
+}
+
+/** Codes of failed operations: their `error_code`. */
 export const OPERATION_ERRORS = {
-  validation_error: { retryable: false },
-  connection_not_ready: { retryable: false },
-  recruiter_not_ready: { retryable: false },
-  authentication_failed: { retryable: false },
-  identity_mismatch: { retryable: false },
-  challenge_expired: { retryable: true },
-  challenge_failed: { retryable: true },
-  challenge_unsupported: { retryable: false },
-  regional_proxy_unavailable: { retryable: false },
-  proxy_error: { retryable: true },
-  browser_unavailable: { retryable: true },
-  upstream_error: { retryable: true },
-  parsing_error: { retryable: false },
-  provider_not_found: { retryable: false },
-  provider_rate_limited: { retryable: true },
-  provider_restricted: { retryable: false },
-  upstream_timeout: { retryable: true },
-  session_fenced: { retryable: true },
-  worker_lost: { retryable: true },
-  deadline_exceeded: { retryable: true },
-  internal_error: { retryable: true },
-} as const satisfies Record<string, { retryable: boolean }>;
+  validation_error: { retryable: false, message: 'the request is not valid' },
+  connection_not_ready: { retryable: false, message: 'the account is not ready' },
+  recruiter_not_ready: { retryable: false, message: 'the recruiter contract is not verified in this session' },
+  authentication_failed: { retryable: false, message: 'the provider refused the credentials' },
+  identity_mismatch: { retryable: false, message: 'the session belongs to another account' },
+  challenge_expired: { retryable: true, message: 'no code came in time' },
+  challenge_failed: { retryable: true, message: 'the codes given were wrong' },
+  challenge_unsupported: { retryable: false, message: 'the provider asks for something that no code answers' },
+  regional_proxy_unavailable: { retryable: false, message: 'the region has no proxy' },
+  proxy_error: { retryable: true, message: 'the proxy could not be used' },
+  browser_unavailable: { retryable: true, message: 'no browser could take the operation' },
+  upstream_error: { retryable: true, message: 'the provider failed' },
+  parsing_error: { retryable: false, message: 'the provider answered in an unknown form' },
+  provider_not_found: { retryable: false, message: 'the provider does not know what the input names' },
+  provider_rate_limited: { retryable: true, message: 'the provider limits the rate of this account' },
+  provider_restricted: { retryable: false, message: 'the provider does not allow this account to do it' },
+  upstream_timeout: { retryable: true, message: 'the provider did not answer in time' },
+  session_fenced: { retryable: true, message: 'the session was replaced or given up meanwhile' },
+  worker_lost: { retryable: true, message: 'the node that ran the operation was lost' },
+  deadline_exceeded: { retryable: true, message: 'the operation ran for too long' },
+  internal_error: { retryable: true, message: 'unexpected failure' },
+} as const satisfies Record<string, OperationErrorRecord>;
 export type OperationErrorCode = keyof typeof OPERATION_ERRORS;
 
-/** A refusal on its way to an HTTP answer. `errors` carries field detail of a 400. */
+/** A refusal on its way to an HTTP answer. `errors` carries the fields of a 400; `headers` go out with the answer. */
 export class HttpError extends Error {
+  readonly headers: Readonly<Record<string, string>>;
+
   constructor(
     readonly code: HttpErrorCode,
-    message: string = code,
+    message: string = HTTP_ERRORS[code].message,
     readonly errors?: FieldError[],
-    readonly headers: Record<string, string> = {},
+    headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
+    const { headers: usual }: HttpErrorRecord = HTTP_ERRORS[code];
+    this.headers = { ...usual, ...headers };
   }
+
   get status(): number {
-    return HTTP_ERRORS[this.code];
+    return HTTP_ERRORS[this.code].status;
   }
 }
 
-/** Where a value is wrong: `$input.body.region`-like path, what was expected, and the value unless it is secret. */
+/** Where a value is wrong: a path like `body.region`, what was expected there, and the value unless it is secret. */
 export interface FieldError {
   path: string;
   expected: string;

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { authority, type Receiver, receiver } from '../actors/deliveries/receiver.js';
 import { EMPTY, type Trap, trap } from '../fixture/canary-listener.js';
 import type { Client } from '../fixture/client.js';
+import { authority, type Receiver, receiver } from '../fixture/https-receiver.js';
 import { type NameServer, nameServer, type ZoneRecord } from '../fixture/name-server.js';
 import { lure, REDIRECT_PAYLOADS } from '../fixture/redirect-payloads.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';

@@ -5,7 +5,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
-import { type Answer, authority, selfSigned } from '../actors/deliveries/receiver.js';
+import { type Answer, authority, selfSigned } from '../fixture/https-receiver.js';
 
 /** Receivers as they should not be, as data, and what the attempt log says of each. */
 const DAY_ms = 86_400_000;

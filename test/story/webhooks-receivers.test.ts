@@ -1,5 +1,5 @@
 import t from 'tap';
-import { receiver } from '../actors/deliveries/receiver.js';
+import { receiver } from '../fixture/https-receiver.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 import { attempts, connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 import { ANSWERS, BELOW, certificates, onLoopback } from './misbehaving-receivers.js';

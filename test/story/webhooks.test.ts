@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import t, { type Test } from 'tap';
-import { type Answer, authority, type Received, type Receiver, receiver } from '../actors/deliveries/receiver.js';
 import type { Client } from '../fixture/client.js';
+import { type Answer, authority, type Received, type Receiver, receiver } from '../fixture/https-receiver.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 

@@ -2,12 +2,8 @@ import dgram from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import {
-  type CallbackPolicy,
-  checkCallback,
-  isPublic,
-  resolveCallback,
-} from '../../../actors/deliveries/callback-guard.js';
+import { isPublic } from '../../../actors/deliveries/address-policy.js';
+import { type CallbackPolicy, checkCallback, resolveCallback } from '../../../actors/deliveries/callback-guard.js';
 import { type Address, hostResolver } from '../../../actors/deliveries/host-resolver.js';
 
 const strict: CallbackPolicy = { allowedNetworks: [] };

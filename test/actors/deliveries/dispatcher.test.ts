@@ -4,8 +4,17 @@ import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { DeliveryHost, deliveries, insertConnection, insertSubscription, record, ring, SECRET, until } from './host.js';
-import { authority, type Received, receiver } from './receiver.js';
+import { authority, type Received, receiver } from '../../fixture/https-receiver.js';
+import {
+  DeliveryHost,
+  deliveries,
+  insertConnection,
+  insertSubscription,
+  record,
+  ring,
+  SECRET,
+  until,
+} from './delivery-host.js';
 
 const certificates = await authority();
 const { ca } = certificates;

@@ -15,6 +15,7 @@ import {
 } from '../../../storage/deliveries/subscriptions.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { authority, receiver } from '../../fixture/https-receiver.js';
 import {
   type Connection,
   DeliveryHost,
@@ -24,8 +25,7 @@ import {
   insertSubscription,
   record,
   until,
-} from './host.js';
-import { authority, receiver } from './receiver.js';
+} from './delivery-host.js';
 
 /**
  * What callers can do, in every state that a delivery's schedule has (contract: "Delivery"; EVT-5, EVT-6), on a clock

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { CallbackPolicy } from '../../../actors/deliveries/callback-guard.js';
 import { Sender, type SenderOptions } from '../../../actors/deliveries/sender.js';
-import { type Answer, authority, receiver } from './receiver.js';
+import { type Answer, authority, receiver } from '../../fixture/https-receiver.js';
 
 const loopback: CallbackPolicy = { allowedNetworks: ['127.0.0.0/8'] };
 const certificates = await authority();

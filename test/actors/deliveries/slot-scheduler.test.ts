@@ -35,46 +35,46 @@ function start(actor: SubscriptionActor): number {
 }
 
 t.test('subscriptions take turns, one delivery each', async (t) => {
-  const turns = new SlotScheduler(15);
+  const slots = new SlotScheduler(15);
   const actors = [proven(), proven(), proven()];
-  for (const actor of actors) turns.update(actor);
+  for (const actor of actors) slots.update(actor);
   const order: number[] = [];
-  for (let turn = turns.begin(); turn; turn = turns.begin()) {
-    order.push(actors.indexOf(turn.actor));
-    turn.actor.begin();
-    turns.update(turn.actor);
+  for (let slot = slots.take(); slot; slot = slots.take()) {
+    order.push(actors.indexOf(slot.actor));
+    slot.actor.begin();
+    slots.update(slot.actor);
   }
   t.strictSame(order, [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
 });
 
 t.test('slow receivers together get half of the slots and no more', async (t) => {
-  const turns = new SlotScheduler(10);
+  const slots = new SlotScheduler(10);
   const slow = Array.from({ length: 20 }, slowed);
-  for (const actor of slow) turns.update(actor);
-  const ends: (() => void)[] = [];
-  for (let turn = turns.begin(); turn; turn = turns.begin()) {
-    turn.actor.begin();
-    turns.update(turn.actor);
-    ends.push(turn.end);
+  for (const actor of slow) slots.update(actor);
+  const releases: (() => void)[] = [];
+  for (let slot = slots.take(); slot; slot = slots.take()) {
+    slot.actor.begin();
+    slots.update(slot.actor);
+    releases.push(slot.release);
   }
-  t.equal(turns.taken, 5);
+  t.equal(slots.taken, 5);
   const fast = proven();
-  turns.update(fast);
-  t.equal(turns.begin()?.actor, fast, 'another starts at once');
-  ends[0]?.();
-  t.ok(slow.includes(turns.begin()!.actor), 'a slot that comes free is theirs again');
+  slots.update(fast);
+  t.equal(slots.take()?.actor, fast, 'another starts at once');
+  releases[0]?.();
+  t.ok(slow.includes(slots.take()!.actor), 'a slot that comes free is theirs again');
 });
 
 t.test('no slot is given past the concurrency', async (t) => {
-  const turns = new SlotScheduler(2);
+  const slots = new SlotScheduler(2);
   const actor = proven();
-  turns.update(actor);
+  slots.update(actor);
   for (let i = 0; i < 2; i++) {
-    t.ok(turns.begin());
+    t.ok(slots.take());
     actor.begin();
-    turns.update(actor);
+    slots.update(actor);
   }
-  t.equal(turns.begin(), undefined);
+  t.equal(slots.take(), undefined);
 });
 
 t.test('a receiver nobody knows begins with two and earns one more with each answer', async (t) => {

@@ -1,9 +1,11 @@
 import t from 'tap';
-import { ATTEMPT_BOUNDS_s, AttemptCounters, LATENCY_BOUNDS_s } from '../../../actors/deliveries/counters.js';
+import { AttemptCounters, HISTOGRAM_BOUNDS } from '../../../actors/deliveries/counters.js';
 import type { HostStats } from '../../../actors/messages.js';
 import type { SystemStatus } from '../../../actors/system.js';
 import type { BrowserStats } from '../../../browser-pool/messages.js';
-import { type MetricsSource, startMetrics } from '../../../server/metrics/metrics.js';
+import { METRICS } from '../../../server/metrics/catalogue.js';
+import type { MetricsSource } from '../../../server/metrics/metric.js';
+import { startMetrics } from '../../../server/metrics/metrics.js';
 
 const host = (
   finished: Record<string, number>,
@@ -95,7 +97,7 @@ t.test('deliveries are told by outcome, class of error, duration and latency, wi
   t.match(first, /^delivery_latency_seconds_sum 9$/m);
   t.match(first, /^delivery_oldest_pending_seconds 31$/m, 'the oldest of all threads');
   const series = first.match(/^delivery_\w+(\{.*\})? /gm) ?? [];
-  t.equal(series.length, 1 + 12 + 2 * (ATTEMPT_BOUNDS_s.length + 3) + LATENCY_BOUNDS_s.length + 3);
+  t.equal(series.length, 1 + 12 + 2 * (HISTOGRAM_BOUNDS.attempt_s.length + 3) + HISTOGRAM_BOUNDS.latency_s.length + 3);
   t.notMatch(await scrape(), /^delivery_latency_seconds_count [^2]$/m, 'a second look counts nothing twice');
 
   const replaced = new AttemptCounters();
@@ -105,6 +107,22 @@ t.test('deliveries are told by outcome, class of error, duration and latency, wi
   t.match(second, /^delivery_attempt_duration_seconds_count\{outcome="delivered"\} 3$/m);
   t.match(second, /^delivery_attempt_duration_seconds_count\{outcome="failed"\} 2$/m, 'nothing is taken back');
   t.match(second, /^delivery_oldest_pending_seconds 0$/m);
+});
+
+t.test('a scrape shows the metrics of the catalogue, and of the process nothing but the usual ones', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 1, browserThreads: 0 };
+  const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts: [host({})], browsers: [] }) });
+  t.teardown(() => metrics.stop());
+  const text = await (await fetch(`${metrics.url}/metrics`)).text();
+  const shown = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+  const own = shown.filter((line) => !/^(process|nodejs)_/.test(line));
+  t.same(own.sort(), METRICS.map(({ name, type }) => `${name} ${type}`).sort());
+  for (const { name, labels } of METRICS) {
+    for (const [, pairs = ''] of text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?\\{(.*)\\} `, 'gm'))) {
+      const used = [...pairs.matchAll(/(\w+)=/g)].map(([, label]) => label).filter((label) => label !== 'le');
+      t.same(used.sort(), [...labels].sort(), `labels of ${name}`);
+    }
+  }
 });
 
 t.test('a port in use is said in one error, with the variable that decides it', async (t) => {

@@ -1,6 +1,7 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Logger } from '../../storage/log.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
+import type { AttemptError } from './attempt-error.js';
 import { CallbackBodies } from './callback-body.js';
 import { AttemptCounters } from './counters.js';
 import { type AttemptResult, Sender, type SenderOptions } from './sender.js';
@@ -10,15 +11,15 @@ export interface AttemptOptions extends SenderOptions {
   /** Opens the secrets of subscriptions. */
   ring: KeyRing;
   log: Logger;
-  /** What attempts are signed and retries scheduled by. */
+  /** Signs attempts and schedules retries. */
   clock: { now(): Date };
 }
 
-const told = (delivery: StartedDelivery, result: AttemptResult) => ({
+const logFields = (delivery: StartedDelivery, result: AttemptResult) => ({
   delivery_id: delivery.id,
   subscription_id: delivery.subscription_id,
   event_id: delivery.event_id,
-  // A callback that is no URL is blocked like any other that may not be called, and has no origin.
+  // A callback that is no URL is blocked as `invalid` and has no origin.
   origin: URL.canParse(delivery.callback_url) ? new URL(delivery.callback_url).origin : null,
   attempt: delivery.attempt_count,
   error: result.error,
@@ -26,34 +27,45 @@ const told = (delivery: StartedDelivery, result: AttemptResult) => ({
   duration_ms: Math.round(result.duration_ms),
 });
 
+const notSent = (error: AttemptError): AttemptResult => ({
+  outcome: 'failed',
+  status_code: null,
+  error,
+  duration_ms: 0,
+});
+
 /**
- * Makes one attempt of a delivery that was started: body, secrets, signature, request; counted, and logged when it failed. A log
- * line tells where the callback went by its origin: what it carried, and a path that may be a secret of its own, stay out. The secrets came with the start, so a rotation holds from the next attempt on.
+ * Makes one attempt of a delivery that was started: body, secrets, signature, request; counted, and logged when it failed. Of the
+ * callback a log line holds only the origin: the body, and a path that may be a secret itself, are left out. The secrets came
+ * with the start, so a rotation applies from the next attempt on.
  */
 export class CallbackAttempts {
   readonly counters = new AttemptCounters();
+  readonly #options: AttemptOptions;
   readonly #bodies = new CallbackBodies();
   readonly #sender: Sender;
 
-  constructor(private readonly options: AttemptOptions) {
+  constructor(options: AttemptOptions) {
+    this.#options = options;
     this.#sender = new Sender(options);
   }
 
-  /** Never rejects, and answers by the deadline of one attempt. */
+  /** Never rejects, and resolves by the deadline of one attempt. */
   async make(delivery: StartedDelivery): Promise<AttemptResult> {
-    const result = await this.#send(delivery).catch((error: unknown): AttemptResult => {
-      // Left to the dispatcher, the delivery would stay `sending` until its partition is recovered.
-      this.options.log.error({ err: error, delivery_id: delivery.id }, 'an attempt broke');
-      return { outcome: 'failed', status_code: null, error: 'internal', duration_ms: 0 };
+    const { log, clock } = this.#options;
+    const result = await this.#send(delivery).catch((error: unknown) => {
+      // If this rejected, the delivery would stay `sending` until its partition is recovered.
+      log.error({ err: error, delivery_id: delivery.id }, 'an attempt broke');
+      return notSent('internal');
     });
-    this.counters.count(result, this.options.clock.now().getTime() - delivery.received_at.getTime());
-    if (result.outcome === 'failed') this.options.log.debug(told(delivery, result), 'delivery attempt failed');
+    this.counters.count(result, clock.now().getTime() - delivery.received_at.getTime());
+    if (result.outcome === 'failed') log.debug(logFields(delivery, result), 'delivery attempt failed');
     return result;
   }
 
-  /** The delivery is `failed`: this was the last attempt of its series. */
+  /** Logs that the delivery is `failed`: this was the last attempt of its series. */
   gaveUp(delivery: StartedDelivery, result: AttemptResult): void {
-    this.options.log.warn(told(delivery, result), 'delivery failed');
+    this.#options.log.warn(logFields(delivery, result), 'delivery failed');
   }
 
   /** Closes every connection. */
@@ -62,9 +74,9 @@ export class CallbackAttempts {
   }
 
   async #send(delivery: StartedDelivery): Promise<AttemptResult> {
-    const at = this.options.clock.now();
+    const at = this.#options.clock.now();
     const secrets = this.#openSecrets(delivery, at);
-    if (!secrets) return { outcome: 'failed', status_code: null, error: 'secret', duration_ms: 0 };
+    if (!secrets) return notSent('secret');
     const body = this.#bodies.hold(delivery);
     try {
       const headers = callbackHeaders({ eventId: delivery.event_id, deliveryId: delivery.id, body, at, secrets });
@@ -82,7 +94,7 @@ export class CallbackAttempts {
     if (previous_secret_sealed && previous_valid_until && previous_valid_until > at)
       sealed.push(previous_secret_sealed);
     try {
-      return sealed.map((secret) => this.options.ring.open(secret, context).toString('utf8'));
+      return sealed.map((secret) => this.#options.ring.open(secret, context).toString('utf8'));
     } catch {
       return undefined;
     }

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
+import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
 import { recoverDeliveries } from '../../../storage/deliveries/deliveries.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
@@ -112,7 +112,7 @@ export class DeliveryHost {
     options: Partial<DispatcherOptions>,
   ) {
     const log = pino({ level: 'debug' }, { write: (line: string) => void this.logged.push(JSON.parse(line)) });
-    this.dispatcher = createDispatcher({
+    this.dispatcher = new Dispatcher({
       db,
       relaxed: db,
       ring,

@@ -1,0 +1,115 @@
+import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
+import type { Logger } from '../../storage/log.js';
+import type { CallbackAttempts } from './callback-attempts.js';
+import type { DeliveryBatches } from './delivery-batches.js';
+import type { AttemptResult } from './sender.js';
+import type { SubscriptionActor } from './subscription-actor.js';
+
+/** What all attempts of a thread use. */
+export interface AttemptContext {
+  batches: DeliveryBatches;
+  callbacks: CallbackAttempts;
+  log: Logger;
+}
+
+/** `over`: nothing of it is left to do, whether it was made or not. */
+type AttemptState =
+  | { kind: 'starting' }
+  | { kind: 'sending' }
+  | { kind: 'finishing'; delivery: StartedDelivery; result: AttemptResult }
+  | { kind: 'over' };
+
+type Kind = AttemptState['kind'];
+
+const STEPS: Record<Kind, readonly Kind[]> = {
+  starting: ['sending', 'over'],
+  sending: ['finishing'],
+  finishing: ['over'],
+  over: [],
+};
+
+/**
+ * One attempt for a subscription, in the slot it was given:
+ *
+ *     starting ──its start is written──▶ sending ──its receiver answered, or the deadline──▶ finishing ──its end is written──▶ over
+ *         └──nothing is due, the epoch is stale, or the partition is lost──▶ over
+ *
+ * I1 a callback is sent only after its start was written under a valid epoch;
+ * I2 what was sent is finished with one write.
+ */
+export class DeliveryAttempt {
+  readonly #actor: SubscriptionActor;
+  readonly #context: AttemptContext;
+  #state: AttemptState = { kind: 'starting' };
+
+  constructor(actor: SubscriptionActor, context: AttemptContext) {
+    this.#actor = actor;
+    this.#context = context;
+  }
+
+  /** True once the receiver's answer has to be written. */
+  get finishing(): boolean {
+    return this.#state.kind === 'finishing';
+  }
+
+  /**
+   * Starts the delivery of the subscription that has been due the longest, and sends its callback. `calls` is what the actor's `begin` returned.
+   * Resolves when the slot is free, with the result of what was sent. Never rejects.
+   */
+  async send(calls: number): Promise<AttemptResult | undefined> {
+    const delivery = await this.#start(calls);
+    if (!delivery || this.#actor.state === 'lost') {
+      this.#enter({ kind: 'over' });
+      return undefined;
+    }
+    this.#enter({ kind: 'sending' }); // I1
+    const result = await this.#context.callbacks.make(delivery);
+    this.#enter({ kind: 'finishing', delivery, result });
+    return result;
+  }
+
+  /** Writes the end of what was sent. Never rejects: an end that cannot be written is left to the partition's recovery. */
+  async finish(): Promise<void> {
+    if (this.#state.kind !== 'finishing') return;
+    const { delivery, result } = this.#state;
+    const { batches, callbacks, log } = this.#context;
+    const { id, epoch, attemptId } = delivery;
+    const { outcome, status_code: statusCode, error } = result;
+    try {
+      const finished = await batches.finish({ id, epoch, attemptId, outcome, statusCode, error }); // I2
+      const status = finished?.status;
+      switch (status) {
+        case 'failed':
+          callbacks.gaveUp(delivery, result);
+          break;
+        case 'delivered':
+        case 'pending':
+        case 'canceled':
+        case undefined: // no longer held: nothing was written
+          break;
+        default:
+          status satisfies never;
+      }
+    } catch (error) {
+      const ids = { delivery_id: id, subscription_id: this.#actor.id };
+      log.error({ err: error, ...ids }, 'the end of an attempt was not written');
+    }
+    this.#enter({ kind: 'over' });
+  }
+
+  async #start(calls: number): Promise<StartedDelivery | undefined> {
+    try {
+      const delivery = await this.#context.batches.start(this.#actor);
+      if (!delivery) this.#actor.exhausted(calls);
+      return delivery;
+    } catch {
+      return undefined; // only while draining: what was not started is left to the next owner
+    }
+  }
+
+  #enter(next: AttemptState): void {
+    const { kind } = this.#state;
+    if (!STEPS[kind].includes(next.kind)) throw new Error(`an attempt cannot go from ${kind} to ${next.kind}`);
+    this.#state = next;
+  }
+}

@@ -1,0 +1,102 @@
+import { LIMITS } from './limits.js';
+import type { SlotScheduler } from './slot-scheduler.js';
+import { SubscriptionActor, type SubscriptionState } from './subscription-actor.js';
+
+/** Observes the states of subscriptions, so that a test can wait for one. */
+export type SubscriptionObserver = (subscriptionId: string, state: SubscriptionState) => void;
+
+/**
+ * The subscription actors of one thread. Owns their places in the slot scheduler's queues. Invariants:
+ * I1 a subscription has one actor that may start attempts: the one of the latest epoch;
+ * I2 an actor whose partition was given up or lost is known here until its last attempt is over.
+ */
+export class SubscriptionActors {
+  readonly #slots: SlotScheduler;
+  readonly #observe: SubscriptionObserver;
+  readonly #active = new Map<string, SubscriptionActor>();
+  readonly #leaving = new Set<SubscriptionActor>();
+  readonly #waiters = new Set<{ of: (actor: SubscriptionActor) => boolean; resolve: () => void }>();
+
+  constructor(slots: SlotScheduler, observe: SubscriptionObserver = () => {}) {
+    this.#slots = slots;
+    this.#observe = observe;
+  }
+
+  get size(): number {
+    return this.#active.size;
+  }
+
+  /** How many more subscriptions there is room for. */
+  get room(): number {
+    return Math.max(0, LIMITS.thread_subscriptions - this.#active.size);
+  }
+
+  /** The subscription's job was fetched under this epoch. */
+  call(id: string, partition: number, epoch: number): void {
+    const known = this.#active.get(id);
+    if (known && known.epoch >= epoch) {
+      known.call();
+      return;
+    }
+    known?.leave(true); // I1
+    const actor: SubscriptionActor = new SubscriptionActor(id, partition, epoch, (state) =>
+      this.#changed(actor, state),
+    );
+    this.#active.set(id, actor);
+    actor.call();
+  }
+
+  /** Lets these start nothing more; resolves when their last attempt is over. `lost`: their partitions are another owner's. */
+  leave(of: (actor: SubscriptionActor) => boolean, lost: boolean): Promise<void> {
+    for (const actor of [...this.#active.values(), ...this.#leaving]) if (of(actor)) actor.leave(lost);
+    return new Promise((resolve) => {
+      this.#waiters.add({ of, resolve });
+      this.#resolveWaiters();
+    });
+  }
+
+  /**
+   * Drops an idle actor of which nothing is under way. A slow one stays while there is room: without its actor, its receiver
+   * would count as fast at the next delivery.
+   */
+  passivate(actor: SubscriptionActor): void {
+    if (actor.state !== 'idle' || actor.busy) return;
+    if (!actor.slow || this.#active.size > LIMITS.idle_slow_subscriptions) actor.passivate();
+  }
+
+  #changed(actor: SubscriptionActor, state: SubscriptionState): void {
+    this.#slots.update(actor);
+    switch (state.kind) {
+      case 'leaving':
+      case 'lost':
+        this.#forget(actor);
+        this.#leaving.add(actor); // I2
+        break;
+      case 'gone':
+        this.#forget(actor);
+        this.#leaving.delete(actor);
+        this.#resolveWaiters();
+        break;
+      case 'idle':
+      case 'due':
+      case 'parking':
+      case 'recalled':
+        break;
+      default:
+        state satisfies never;
+    }
+    this.#observe(actor.id, state);
+  }
+
+  #forget(actor: SubscriptionActor): void {
+    if (this.#active.get(actor.id) === actor) this.#active.delete(actor.id);
+  }
+
+  #resolveWaiters(): void {
+    for (const waiter of this.#waiters) {
+      if ([...this.#leaving].some(waiter.of)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { THREAD_METRICS } from './catalogue.js';
+import type { MetricsSource } from './metric.js';
+import { type AnsweredRequest, REQUEST_METRIC, requestLabels } from './request-metric.js';
+import { registerThreadCounter } from './thread-counter.js';
+import { ThreadHistogram } from './thread-histogram.js';
+
+/** The metrics of one node as Prometheus reads them. */
+export interface Exposition {
+  contentType: string;
+  observe(request: AnsweredRequest): void;
+  /** All metrics as they are now. */
+  text(): Promise<string>;
+}
+
+/** Registers every metric over `source`, which is read at each scrape. */
+export function expose(source: MetricsSource): Exposition {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: REQUEST_METRIC.name,
+    help: REQUEST_METRIC.meaning,
+    labelNames: REQUEST_METRIC.labels,
+    buckets: [...REQUEST_METRIC.bounds],
+    registers: [registry],
+  });
+  const histograms = registerThreadMetrics(registry, source);
+  return {
+    contentType: registry.contentType,
+    observe: (request) => requests.observe(requestLabels(request), request.seconds),
+    text: async () => [await registry.metrics(), ...histograms.map((one) => one.text())].join('\n'),
+  };
+}
+
+/** Returns the histograms, whose text follows the registry's. */
+function registerThreadMetrics(registry: Registry, source: MetricsSource): ThreadHistogram[] {
+  return THREAD_METRICS.flatMap((metric) => {
+    switch (metric.type) {
+      case 'gauge':
+        new Gauge({
+          name: metric.name,
+          help: metric.meaning,
+          labelNames: metric.labels,
+          registers: [registry],
+          collect() {
+            for (const { labels, value } of metric.read(source)) this.set(labels, value);
+          },
+        });
+        return [];
+      case 'counter':
+        registerThreadCounter(registry, metric, source);
+        return [];
+      case 'histogram':
+        return [new ThreadHistogram(metric, source)];
+      default:
+        return metric satisfies never;
+    }
+  });
+}

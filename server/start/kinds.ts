@@ -1,0 +1,110 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+
+/** How the text of a variable becomes a value. */
+export interface Kind<T> {
+  /** What a value must be: ends a refusal's line, and stands in the table of variables. */
+  wants: string;
+  /** @throws Unusable */
+  parse(text: string): T;
+}
+
+/** A text that a kind does not take; `part` is what is wrong in it, when that is less than the whole. */
+export class Unusable extends Error {
+  constructor(
+    readonly why?: string,
+    readonly part?: string,
+  ) {
+    super(why);
+  }
+}
+
+/** Any text, taken as it stands. */
+export const text = (wants: string): Kind<string> => ({ wants, parse: (text) => text });
+
+export function matching(pattern: RegExp, wants: string): Kind<string> {
+  return {
+    wants,
+    parse(text) {
+      if (pattern.test(text)) return text;
+      throw new Unusable();
+    },
+  };
+}
+
+/** Plain decimals only: `1e3`, `0x10` and ` 8 ` are refused. */
+export function wholeNumber(min: number, max: number, wants = `a whole number from ${min} to ${max}`): Kind<number> {
+  return {
+    wants,
+    parse(text) {
+      const number = Number(text);
+      if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number;
+      throw new Unusable();
+    },
+  };
+}
+
+export const port = wholeNumber(0, 65535, 'a port from 0 to 65535 (0 takes a free one)');
+
+export function oneOf<const T extends string>(...values: T[]): Kind<T> {
+  const last = values.at(-1) ?? '';
+  return {
+    wants: `${values.slice(0, -1).join(', ')} or ${last}`,
+    parse(text) {
+      const value = values.find((one) => one === text);
+      if (value !== undefined) return value;
+      throw new Unusable();
+    },
+  };
+}
+
+/** Texts separated by commas, each of which `accepts` must hold for. */
+function listOf(accepts: (item: string) => boolean, wants: string): Kind<string[]> {
+  return {
+    wants: `${wants}, several separated by commas`,
+    parse(text) {
+      const items = text.split(',').map((item) => item.trim());
+      const wrong = items.find((item) => !accepts(item));
+      if (wrong !== undefined) throw new Unusable(undefined, wrong);
+      return items;
+    },
+  };
+}
+
+export const networks = listOf((item) => ipaddr.isValidCIDR(item), 'networks such as 127.0.0.0/8');
+export const nameServers = listOf(isNameServer, 'addresses such as 9.9.9.9 or [2620:fe::fe]:53');
+
+/** True for `address` and `address:port`, an IPv6 address in brackets. Checked exactly: port 0 ends Node's process. */
+function isNameServer(text: string): boolean {
+  if (!URL.canParse(`dns://${text}`)) return false;
+  const { host, hostname, port } = new URL(`dns://${text}`);
+  return host === text && port !== '0' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+}
+
+/** The absolute path of a folder, which need not be there. */
+export const folder: Kind<string> = { wants: 'a folder', parse: (text) => resolve(text) };
+
+/** The absolute path of a file that this process can read. */
+export const readableFile = (wants: string): Kind<string> => ({ wants, parse: readable });
+
+export const certificateFile: Kind<string> = {
+  wants: 'a readable PEM file with a certificate',
+  parse(text) {
+    const file = readable(text);
+    if (readFileSync(file, 'utf8').includes('-----BEGIN CERTIFICATE-----')) return file;
+    throw new Unusable('no certificate in it');
+  },
+};
+
+function readable(text: string): string {
+  const file = resolve(text);
+  try {
+    accessSync(file, constants.R_OK);
+    if (statSync(file).isFile()) return file;
+  } catch {
+    // Refused below, like a folder.
+  }
+  throw new Unusable();
+}

@@ -1,0 +1,180 @@
+import { type EncryptionKey, parseEncryptionKeys } from '../../storage/secrets/encryption.js';
+import {
+  certificateFile,
+  folder,
+  type Kind,
+  matching,
+  nameServers,
+  networks,
+  oneOf,
+  port,
+  readableFile,
+  text,
+  Unusable,
+  wholeNumber,
+} from './kinds.js';
+
+/** What the defaults of some variables depend on. */
+export interface Machine {
+  cores: number;
+  /** Standard error is a terminal: a person reads the log. */
+  terminal: boolean;
+}
+
+type Default = string | null | ((machine: Machine) => string);
+
+/** One variable: what it takes, what it is when it is left out or blank, and what it does. */
+export interface Variable<T = unknown, D extends Default = Default> extends Kind<T> {
+  /** As an operator would write it; null: the variable stays unset. */
+  default: D;
+  /** The default in words, where it is not a plain value. */
+  defaultInWords?: string;
+  /** Ends the row of the README's table. */
+  meaning: string;
+}
+
+/** Keeps the types of one variable: of its value, and whether it can stay unset. */
+const variable = <T, const D extends Default>(one: Variable<T, D>): Variable<T, D> => one;
+
+const GATEWAY_PAIR = text(
+  'to be set together with the other of GATEWAY_CLIENT_ID and GATEWAY_CLIENT_SECRET, or not at all',
+);
+const SITE_FILE = readableFile('"sandbox" or the path of a readable site description');
+
+const encryptionKeys: Kind<EncryptionKey[]> = {
+  wants: 'id:base64 of 32 bytes, several separated by commas',
+  parse(text) {
+    try {
+      return parseEncryptionKeys(text);
+    } catch (error) {
+      throw new Unusable((error as Error).message);
+    }
+  },
+};
+
+/** The stand-in network, or the absolute path of a site description. */
+export type ProviderSetting = { kind: 'sandbox' } | { kind: 'site'; file: string };
+
+const provider: Kind<ProviderSetting> = {
+  wants: SITE_FILE.wants,
+  parse: (text) => (text === 'sandbox' ? { kind: 'sandbox' } : { kind: 'site', file: SITE_FILE.parse(text) }),
+};
+
+/** Every variable of the environment that the service reads, in the order of the README's table. */
+export const VARIABLES = {
+  HOST: variable({
+    ...text('an address to listen on'),
+    default: '127.0.0.1',
+    meaning: 'address on which the API listens',
+  }),
+  PORT: variable({ ...port, default: '8080', meaning: 'port on which the API listens' }),
+  DATA_DIR: variable({
+    ...folder,
+    default: '.data',
+    meaning: "holds the embedded database, generated keys and the stand-in network's state",
+  }),
+  DATABASE_URL: variable({
+    ...matching(/^postgres(ql)?:\/\/.+/, 'postgres://user:password@host:port/database'),
+    default: null,
+    defaultInWords: 'the embedded database',
+    meaning: 'a PostgreSQL to use instead of the embedded one',
+  }),
+  ENCRYPTION_KEYS: variable({
+    ...encryptionKeys,
+    default: null,
+    defaultInWords: 'generated for the embedded database; else none',
+    meaning: 'keys of secrets at rest: the first one encrypts, all of them decrypt',
+  }),
+  GATEWAY_CLIENT_ID: variable({
+    ...GATEWAY_PAIR,
+    default: null,
+    meaning: 'every request must carry it as Gateway-Access-Client-Id, and a named User-Agent',
+  }),
+  GATEWAY_CLIENT_SECRET: variable({
+    ...GATEWAY_PAIR,
+    default: null,
+    meaning: 'every request must carry it as Gateway-Access-Client-Secret',
+  }),
+  RATE_LIMIT_PER_SECOND: variable({
+    ...wholeNumber(1, 1_000_000),
+    default: null,
+    meaning: 'requests a second of one key; more are answered 429',
+  }),
+  PROVIDER: variable({ ...provider, default: 'sandbox', meaning: 'the site that `social` connections use' }),
+  SANDBOX_CONTROL_PORT: variable({ ...port, default: '0', meaning: "port of the stand-in network's control API" }),
+  ACTOR_THREADS: variable({
+    ...wholeNumber(1, 64),
+    // The edge takes a core of its own; past eight threads PostgreSQL is what a node waits for.
+    default: ({ cores }) => String(Math.min(8, Math.max(1, cores - 1))),
+    defaultInWords: 'one less than the cores, from 1 to 8',
+    meaning: 'threads that run operations',
+  }),
+  BROWSER_THREADS: variable({
+    ...wholeNumber(1, 64),
+    // A browser is several processes: one thread keeps two cores busy.
+    default: ({ cores }) => String(Math.max(1, Math.floor(cores / 2))),
+    defaultInWords: 'half the cores, at least 1',
+    meaning: 'threads with a Chromium each',
+  }),
+  BROWSER_CONTEXTS: variable({ ...wholeNumber(1, 2000), default: '200', meaning: 'warm sessions a browser keeps' }),
+  BROWSER_PATH: variable({
+    ...readableFile('a readable browser executable'),
+    default: null,
+    defaultInWords: 'searched for',
+    meaning: 'the browser to use',
+  }),
+  BROWSER_ARTIFACTS_DIR: variable({
+    ...folder,
+    default: null,
+    meaning: 'screenshots and traces of failed runs: no passwords or codes, but cookies and page contents',
+  }),
+  DELIVERY_CONCURRENCY: variable({
+    ...wholeNumber(1, 10_000),
+    // Waiting for receivers costs a socket each and hardly any processor.
+    default: '128',
+    meaning: 'callback attempts in flight',
+  }),
+  CALLBACK_ALLOWED_NETWORKS: variable({
+    ...networks,
+    default: null,
+    meaning: 'networks that callbacks may reach although they are not public',
+  }),
+  CALLBACK_CA_FILE: variable({
+    ...certificateFile,
+    default: null,
+    meaning: 'a CA that callbacks are trusted under beside the public ones',
+  }),
+  CALLBACK_DNS_SERVERS: variable({
+    ...nameServers,
+    default: null,
+    defaultInWords: "the machine's resolver",
+    meaning: 'the only name servers asked for the hosts of callbacks',
+  }),
+  METRICS_PORT: variable({
+    ...port,
+    default: '9090',
+    meaning: 'port on loopback for `/metrics` (Prometheus) and `/readyz`',
+  }),
+  LOG_LEVEL: variable({
+    ...oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+    meaning: 'the least severe lines that are logged, on stderr',
+  }),
+  LOG_FORMAT: variable({
+    ...oneOf('json', 'pretty'),
+    default: ({ terminal }) => (terminal ? 'pretty' : 'json'),
+    defaultInWords: '`pretty` on a terminal, else `json`',
+    meaning: 'set to `json`, it also makes stdout one ready line: `{"ready":true,"url":…}`',
+  }),
+};
+
+export type VariableName = keyof typeof VARIABLES;
+
+/** The values of all variables, by name. */
+export type Settings = {
+  [N in VariableName]: (typeof VARIABLES)[N] extends Variable<infer T, infer D>
+    ? D extends null
+      ? T | null
+      : T
+    : never;
+};
