@@ -1,5 +1,5 @@
 import type { Posting } from '../callbacks/baseline.js';
-import { callbackFixture, eventRecorder } from '../callbacks/fixture.js';
+import { type CallbackFixture, callbackFixture, eventRecorder } from '../callbacks/fixture.js';
 import type { Tally } from '../callbacks/receiver.js';
 import { runProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
@@ -29,33 +29,12 @@ export const deliveries = defineScenario({
   options: OPTIONS,
   async run(options, say) {
     const each = Math.max(1, Math.floor(options.subscriptions / options.serviceConnections));
+    const expected = options.events * each;
     say('starting the service and the receiver');
     await using fixture = await callbackFixture();
     const connectionIds = await fixture.service.createSimulated(options.serviceConnections);
-    const paths: string[] = [];
-    for (const id of connectionIds) {
-      for (let i = 0; i < each; i++) {
-        const path = `/hook/${paths.length}`;
-        await fixture.subscribe(id, path);
-        paths.push(path);
-      }
-    }
-    const expected = options.events * each;
-    const measured = await fixture.service.withDatabase(async (_, db) => {
-      const record = await eventRecorder(db);
-      const warm = fixture.expect(connectionIds.length * each);
-      await record(connectionIds, connectionIds.length);
-      await warm;
-      say(`recording ${options.events} events, ${expected} deliveries`);
-      const startedAt = performance.now();
-      const done = fixture.expect(expected);
-      const recorded = await record(connectionIds, options.events);
-      if (recorded !== expected) throw new Error(`${recorded} deliveries were recorded, not ${expected}`);
-      const recorded_s = (performance.now() - startedAt) / 1000;
-      say(`recorded in ${recorded_s.toFixed(1)} s`);
-      await done;
-      return { seconds: (performance.now() - startedAt) / 1000, recorded_s };
-    });
+    const paths = await subscribeAll(fixture, connectionIds, each);
+    const delivered = await deliver(fixture, connectionIds, options.events, each, say);
     const tally = await fixture.tally();
     say('the same posts without the service');
     const posted = fixture.expect(expected);
@@ -69,9 +48,48 @@ export const deliveries = defineScenario({
     };
     const baseline_s = await runProgram<number>('./callbacks/baseline.js', posting);
     await posted;
-    return report(options, { expected, ...measured, tally, baseline_s });
+    return report(options, { expected, ...delivered, tally, baseline_s });
   },
 });
+
+/** Gives each connection that many subscriptions; their paths at the receiver. */
+async function subscribeAll(fixture: CallbackFixture, connectionIds: string[], each: number): Promise<string[]> {
+  const paths: string[] = [];
+  for (const id of connectionIds) {
+    for (let i = 0; i < each; i++) {
+      const path = `/hook/${paths.length}`;
+      await fixture.subscribe(id, path);
+      paths.push(path);
+    }
+  }
+  return paths;
+}
+
+/** Records the events after a round that is not measured, and waits until the last callback is accepted. */
+function deliver(
+  fixture: CallbackFixture,
+  connectionIds: string[],
+  events: number,
+  each: number,
+  say: (line: string) => void,
+): Promise<{ seconds: number; recorded_s: number }> {
+  return fixture.service.withDatabase(async (_, db) => {
+    const expected = events * each;
+    const record = await eventRecorder(db);
+    const warm = fixture.expect(connectionIds.length * each);
+    await record(connectionIds, connectionIds.length);
+    await warm;
+    say(`recording ${events} events, ${expected} deliveries`);
+    const startedAt = performance.now();
+    const done = fixture.expect(expected);
+    const recorded = await record(connectionIds, events);
+    if (recorded !== expected) throw new Error(`${recorded} deliveries were recorded, not ${expected}`);
+    const recorded_s = (performance.now() - startedAt) / 1000;
+    say(`recorded in ${recorded_s.toFixed(1)} s`);
+    await done;
+    return { seconds: (performance.now() - startedAt) / 1000, recorded_s };
+  });
+}
 
 interface Measured {
   expected: number;
