@@ -1,9 +1,9 @@
 import type { PgBoss } from 'pg-boss';
 import type { RecordedEvent } from '../storage/deliveries/events-record.js';
 import { partitionOf } from '../storage/model/records.js';
-import { cancelsRequested } from '../storage/operations/execution.js';
+import { cancelsRequested } from '../storage/operations/owner-polls.js';
 import type { Database } from '../storage/postgres/database.js';
-import { dueQueues } from '../storage/postgres/jobs.js';
+import { dueQueues } from '../storage/postgres/job-table.js';
 import type { Deliveries } from './deliveries/deliveries.js';
 import type { DeliveryConsumer } from './deliveries/delivery-consumer.js';
 import type { Listeners } from './listeners/listeners.js';
@@ -105,7 +105,7 @@ export class OwnedPartitions {
   /** New events are committed: wake the deliveries of their partitions, here or elsewhere. */
   recorded(events: RecordedEvent[]): void {
     const woken = new Set<number>();
-    for (const { partition, deliveries, connectionId } of events) {
+    for (const { partition, deliveries, connection_id: connectionId } of events) {
       if (deliveries === 0 || woken.has(partition)) continue;
       woken.add(partition);
       const owned = this.#owned.get(partition);

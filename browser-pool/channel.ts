@@ -1,38 +1,36 @@
 import type { MessagePort, Transferable } from 'node:worker_threads';
-import { CHANNEL_BACKLOG_MESSAGES, CHANNEL_ENVELOPE_MESSAGES } from './limits.js';
+import { LIMITS } from './limits.js';
 
-/**
- * What is posted: the messages of one turn and, in the other direction's interest, how many messages were taken
- * since the last envelope.
- */
+/** What is posted: the messages of one turn and, for the other direction, how many were taken since the last envelope. */
 interface Envelope<Message> {
   messages: Message[];
   taken: number;
 }
 
 /**
- * One end of a typed, ordered, bounded line between two threads (or two ends in one thread: messages are cloned
- * either way). Messages sent in one turn of the event loop leave in one envelope, because posting costs far more
- * than a message (measured: 395,000 messages/s in envelopes, 60,000/s one by one).
+ * One end of a typed, ordered, bounded channel between two threads, or within one: messages are cloned either way.
+ * Messages sent in one turn of the event loop leave in one envelope, because posting costs far more than a message
+ * (measured: 395,000 messages/s in envelopes, 60,000/s one by one).
  *
- * The channel owns its port. Both ends must call `onMessage`, if only to learn what the other one took. Invariants:
- * I1. Messages arrive in the order they were sent, each once, unless the line closes before.
+ * The channel owns its port. Both ends must call `onMessage`, even if only to learn what the other one took.
+ *
+ * I1. Messages arrive in the order they were sent, each once, unless the channel closes before.
  * I2. At most `backlogLimit` messages are sent and not yet taken by the other side; `send` refuses past it.
  * I3. `onClose` runs once, whichever side closed or died; afterwards `send` refuses.
  */
 export class Channel<Out, In> {
-  #port: MessagePort;
-  #backlogLimit: number;
+  readonly #port: MessagePort;
+  readonly #backlogLimit: number;
   #outgoing: Out[] = [];
   #transfer: Transferable[] = [];
   #untaken = 0;
   #taken = 0;
   #flush: NodeJS.Immediate | undefined;
   #closed = false;
-  #closeHandlers: (() => void)[] = [];
+  readonly #closeHandlers: (() => void)[] = [];
 
-  /** Takes the port over. `backlogLimit` counts messages; the default suits lines whose runs are bounded elsewhere. */
-  constructor(port: MessagePort, backlogLimit: number = CHANNEL_BACKLOG_MESSAGES) {
+  /** Takes the port over. `backlogLimit` counts messages; the default suits channels whose runs are bounded elsewhere. */
+  constructor(port: MessagePort, backlogLimit: number = LIMITS.channel_backlog_messages) {
     this.#port = port;
     this.#backlogLimit = backlogLimit;
     port.once('close', () => this.#ended());
@@ -49,19 +47,19 @@ export class Channel<Out, In> {
 
   /**
    * Sends a message with this turn's envelope; `transfer` moves ports and buffers instead of cloning them. False
-   * when the backlog is full or the line is closed: then nothing was sent. The message must be plain data.
+   * when the backlog is full or the channel is closed: then nothing was sent. The message must be plain data.
    */
   send(message: Out, transfer?: Transferable[]): boolean {
-    if (this.#closed || this.#untaken >= this.#backlogLimit) return false;
+    if (this.#closed || this.#untaken >= this.#backlogLimit) return false; // I2, I3
     this.#untaken += 1;
     this.#outgoing.push(message);
     if (transfer) this.#transfer.push(...transfer);
-    if (this.#outgoing.length >= CHANNEL_ENVELOPE_MESSAGES) this.#post();
+    if (this.#outgoing.length >= LIMITS.channel_envelope_messages) this.#post();
     else this.#schedule();
     return true;
   }
 
-  /** Starts receiving. One handler a channel; it must not throw (what it throws ends the thread). */
+  /** Starts receiving. One handler a channel; it must not throw: what it throws ends the thread. */
   onMessage(handler: (message: In) => void): void {
     this.#port.on('message', (envelope: Envelope<In>) => {
       this.#untaken -= envelope.taken;
@@ -72,7 +70,7 @@ export class Channel<Out, In> {
     });
   }
 
-  /** Runs once when the line is closed by either side or the other thread is gone; at once if it is already. */
+  /** Runs the handler once when either side closed the channel or the other thread is gone; at once if it is closed already. */
   onClose(handler: () => void): void {
     if (this.#closed) handler();
     else this.#closeHandlers.push(handler);
@@ -98,7 +96,7 @@ export class Channel<Out, In> {
     this.#outgoing = [];
     this.#transfer = [];
     this.#taken = 0;
-    this.#port.postMessage(envelope, transfer);
+    this.#port.postMessage(envelope, transfer); // I1: ports keep the order
   }
 
   #ended(): void {
@@ -107,6 +105,6 @@ export class Channel<Out, In> {
     this.#flush = undefined;
     this.#outgoing = [];
     this.#transfer = [];
-    for (const handler of this.#closeHandlers.splice(0)) handler();
+    for (const handler of this.#closeHandlers.splice(0)) handler(); // I3
   }
 }

@@ -1,67 +1,66 @@
+import { Deadline } from '../storage/deadline.js';
+
 /**
- * Turns on a scarce thing (a run slot, a page slot), handed out fairly between workspaces.
+ * Slots of a scarce thing (running runs, open pages), shared fairly between workspaces.
  *
- * A lease is *waiting* until its turn comes (→ held), its wait is over, its signal aborts or the queue is full
- * (→ refused); a *held* one ends when its holder releases it.
+ * A request for a slot is *waiting* until a slot is free (→ held), its wait is over, its signal aborts or the queue is
+ * full (→ refused). A *held* slot is free again when its holder releases it.
  *
- * I1. At most `slots` leases are held.
- * I2. At most `bound` leases wait; further ones are refused at once.
- * I3. While several workspaces wait, turns go round them: one with a thousand waiting runs delays another's first
- *     run by one turn, not by a thousand. Within a workspace the order is first in, first out.
+ * I1. At most `slots` slots are held.
+ * I2. At most `queueLimit` requests wait; further ones are refused at once.
+ * I3. While several workspaces wait, slots go round them: one with a thousand waiting runs delays another's first
+ *     run by one slot, not by a thousand. Within a workspace the order is first in, first out.
  */
 export class FairSemaphore {
-  #slots: number;
-  #bound: number;
+  readonly #slots: number;
+  readonly #queueLimit: number;
   #held = 0;
   #waiting = 0;
-  /** Insertion order is the order of turns: a workspace that had one goes to the end. */
-  #workspaces = new Map<string, Set<Waiter>>();
+  /** Insertion order is the order of service: a workspace that got a slot goes to the end. */
+  readonly #workspaces = new Map<string, Set<Waiter>>();
 
-  constructor(slots: number, bound: number) {
+  constructor(slots: number, queueLimit: number) {
     this.#slots = slots;
-    this.#bound = bound;
+    this.#queueLimit = queueLimit;
   }
 
+  /** Slots held. */
   get held(): number {
     return this.#held;
   }
 
-  /** Whether a lease would be given without waiting. */
+  /** Whether a request would be served without waiting. */
   get free(): boolean {
     return this.#held < this.#slots;
   }
 
+  /** Requests that wait. */
   get waiting(): number {
     return this.#waiting;
   }
 
   /**
-   * Resolves with the release function (to be called once) when the turn comes. Rejects with `SemaphoreRefused` when the
+   * Resolves with the release function, to be called once, when a slot is free. Rejects with `SemaphoreRefused` when the
    * queue is full or `wait_ms` is over, with the signal's reason when it aborts.
    */
-  lease(workspaceId: string, wait_ms: number, signal: AbortSignal): Promise<() => void> {
+  acquire(workspaceId: string, wait_ms: number, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.free) return Promise.resolve(this.#hold());
-    if (this.#waiting >= this.#bound) return Promise.reject(new SemaphoreRefused('queue_full'));
+    if (this.#waiting >= this.#queueLimit) return Promise.reject(new SemaphoreRefused('queue_full')); // I2
     return new Promise((resolve, reject) => {
-      const leave = (reason: unknown) => {
-        this.#remove(workspaceId, waiter);
-        settle();
-        reject(reason);
-      };
-      const timer = setTimeout(() => leave(new SemaphoreRefused('queue_wait')), wait_ms);
-      const aborted = () => leave(signal.reason);
-      signal.addEventListener('abort', aborted, { once: true });
-      const settle = () => {
-        clearTimeout(timer);
+      const limit = new Deadline(wait_ms, new SemaphoreRefused('queue_wait'));
+      const aborted = () => limit.abort(signal.reason);
+      const waiter = () => {
+        limit.stop();
         signal.removeEventListener('abort', aborted);
+        resolve(this.#hold());
       };
-      const waiter: Waiter = {
-        take: () => {
-          settle();
-          resolve(this.#hold());
-        },
-      };
+      signal.addEventListener('abort', aborted, { once: true });
+      limit.signal.addEventListener('abort', () => {
+        this.#remove(workspaceId, waiter);
+        signal.removeEventListener('abort', aborted);
+        reject(limit.signal.reason);
+      });
       this.#add(workspaceId, waiter);
     });
   }
@@ -73,12 +72,12 @@ export class FairSemaphore {
       if (released) return;
       released = true;
       this.#held -= 1;
-      this.#next();
+      this.#serveNext();
     };
   }
 
-  #next(): void {
-    if (!this.free) return;
+  #serveNext(): void {
+    if (!this.free) return; // I1
     const first = this.#workspaces.entries().next().value;
     if (!first) return;
     const [workspaceId, waiters] = first;
@@ -86,10 +85,10 @@ export class FairSemaphore {
     if (!waiter) return;
     this.#remove(workspaceId, waiter);
     if (waiters.size > 0) {
-      this.#workspaces.delete(workspaceId);
+      this.#workspaces.delete(workspaceId); // I3
       this.#workspaces.set(workspaceId, waiters);
     }
-    waiter.take();
+    waiter();
   }
 
   #add(workspaceId: string, waiter: Waiter): void {
@@ -107,11 +106,10 @@ export class FairSemaphore {
   }
 }
 
-interface Waiter {
-  take: () => void;
-}
+/** Takes the slot that is free now. */
+type Waiter = () => void;
 
-/** Why a lease was not given. */
+/** Why a slot was refused. */
 export class SemaphoreRefused extends Error {
   constructor(readonly reason: 'queue_full' | 'queue_wait') {
     super(reason);

@@ -1,17 +1,20 @@
 import tls from 'node:tls';
 import type { MessagePort } from 'node:worker_threads';
+import { Deadline } from '../storage/deadline.js';
 import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
+import { checkStep, type Steps } from '../storage/steps.js';
 import { Channel } from './channel.js';
 import { BrowserKeeper } from './chromium/browser-keeper.js';
 import { Contexts } from './contexts/contexts.js';
 import { WarmPages } from './contexts/warm-pages.js';
 import { browserUnavailable, RunFailure } from './failures.js';
 import { FairSemaphore } from './fair-semaphore.js';
-import { POOL_LIMITS, type PoolLimits, STATS_INTERVAL_MS } from './limits.js';
+import { LIMITS, type PoolLimits } from './limits.js';
 import type { BrowserStats, FromBrowser, ToBrowser } from './messages.js';
-import type { Programs } from './program.js';
+import type { Program, Programs } from './program.js';
 import { Artifacts } from './runs/artifacts.js';
-import { Run, type RunResources } from './runs/run.js';
+import { ChannelRuns, type RunHost } from './runs/channel-runs.js';
+import type { RunResources } from './runs/run-resources.js';
 import { socialPrograms } from './social/programs/index.js';
 import type { Site } from './social/site/site.js';
 
@@ -21,7 +24,7 @@ export interface BrowserHostOptions {
   thread: number;
   site: Site;
   log: LogOptions;
-  /** Folder for screenshots and traces of failed runs; left out when nobody wants them. */
+  /** Folder for screenshots and traces of failed runs; left out when none are wanted. */
   artifactsDir?: string;
   /** Replaces single limits. */
   limits?: Partial<PoolLimits>;
@@ -30,9 +33,9 @@ export interface BrowserHostOptions {
 /** The argument of the task; the ports are transferred. */
 export interface BrowserHostTask {
   options: BrowserHostOptions;
-  /** Line to the supervisor of the thread. */
+  /** Channel to the supervisor of the thread. */
   control: MessagePort;
-  /** One line to each actor host; further ones come over the control line. */
+  /** One channel to each actor host; further ones come over the control channel. */
   actors: MessagePort[];
 }
 
@@ -48,7 +51,7 @@ export type FromBrowserHost = { type: 'ready' } | { type: 'stats'; stats: Browse
 
 /**
  * The task of a browser host: runs page programs for the actor hosts in one Chromium of its own, launched when the
- * first run needs it. Resolves when it was told to drain, or when the control line is gone, with every browser closed.
+ * first run needs it. Resolves after a `drain`, or when the control channel is closed, with every browser closed.
  * The thread must not be terminated and the task not be aborted before: that would leave processes behind.
  */
 export default function browserHost(task: BrowserHostTask): Promise<void> {
@@ -56,164 +59,150 @@ export default function browserHost(task: BrowserHostTask): Promise<void> {
 }
 
 /**
- * *serving* → (`drain`, or the control line closes) → *draining*: refuses runs, waits for the present ones → *closed*.
+ * The host owns its browsers, contexts and runs; each run belongs to the channel it came on.
  *
- * The host owns its runs. A run belongs to the line it came by: when the line closes, nobody waits for its runs, and
- * they are ended.
+ * - *serving*: takes runs.
+ * - *draining* (entered by `drain`, or when the control channel closes): refuses runs, and waits for the present ones.
+ * - *closed*: no run and no browser is left, every channel is closed. Final.
  */
-class BrowserHost {
+class BrowserHost implements RunHost {
+  /** Resolves when the host is closed. */
   readonly drained: Promise<void>;
-  #log: Logger;
-  #programs: Programs;
-  #keeper: BrowserKeeper;
-  #ground: RunResources;
-  #lines = new Map<Channel<FromBrowser, ToBrowser>, Map<number, Run>>();
-  #control: Channel<FromBrowserHost, ToBrowserHost>;
-  #report: NodeJS.Timeout;
-  #draining = false;
-  #idle: (() => void) | undefined;
+  readonly resources: RunResources;
+  readonly #contexts: Contexts;
+  readonly #keeper: BrowserKeeper;
+  readonly #programs: Programs;
+  readonly #channels = new Set<ChannelRuns>();
+  readonly #control: Channel<FromBrowserHost, ToBrowserHost>;
+  readonly #statsTimer: NodeJS.Timeout;
+  readonly #closed = Promise.withResolvers<void>();
+  #state: HostState = { kind: 'serving' };
 
-  constructor(task: BrowserHostTask) {
-    const { site, log, thread, artifactsDir } = task.options;
-    const limits = { ...POOL_LIMITS, ...task.options.limits };
-    this.#log = createLogger(log, { part: 'browser-host', thread });
-    this.#programs = socialPrograms(site);
-    this.#keeper = new BrowserKeeper(trust(site), limits, this.#log);
-    this.#ground = {
-      limits,
-      contexts: new Contexts(this.#keeper, limits),
-      turns: new FairSemaphore(limits.running_runs, limits.queued_runs),
-      pages: new FairSemaphore(limits.pages, limits.queued_runs),
-      warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
-      waiting: new Set(),
-      artifacts: artifactsDir === undefined ? undefined : new Artifacts(artifactsDir, limits, this.#log),
-    };
-    for (const port of task.actors) this.#connect(port);
-    this.#control = new Channel(task.control);
-    this.drained = new Promise((resolve) => {
-      const drain = (grace_ms: number) => this.#drain(grace_ms).then(resolve);
-      this.#control.onMessage((message) => {
-        if (message.type === 'connect') this.#connect(message.port);
-        else void drain(message.grace_ms);
-      });
-      this.#control.onClose(() => void drain(0));
-    });
-    this.#report = setInterval(() => this.#tick(), STATS_INTERVAL_MS);
+  constructor({ options, control, actors }: BrowserHostTask) {
+    const limits = { ...LIMITS, ...options.limits };
+    const log = createLogger(options.log, { part: 'browser-host', thread: options.thread });
+    this.drained = this.#closed.promise;
+    this.#programs = socialPrograms(options.site);
+    this.#keeper = new BrowserKeeper(trust(options.site), limits, log);
+    this.#contexts = new Contexts(this.#keeper, limits);
+    this.resources = shareResources(limits, this.#contexts, options.artifactsDir, log);
+    this.#control = new Channel(control);
+    for (const port of actors) this.#connect(port);
+    this.#control.onMessage((message) => this.#receive(message));
+    this.#control.onClose(() => void this.#drain(0));
+    this.#statsTimer = setInterval(() => this.#reportStats(), limits.stats_interval_ms);
     this.#control.send({ type: 'ready' });
   }
 
-  #connect(port: MessagePort): void {
-    const line = new Channel<FromBrowser, ToBrowser>(port);
-    const runs = new Map<number, Run>();
-    this.#lines.set(line, runs);
-    line.onMessage((message) => this.#take(line, runs, message));
-    line.onClose(() => {
-      this.#lines.delete(line);
-      for (const run of runs.values()) run.interrupt(new RunFailure('session_fenced'));
-    });
+  admit(capability: string): Program | RunFailure {
+    const program = this.#programs.get(capability);
+    if (!program) return new RunFailure('validation_error', { reason: 'capability_not_available_on_provider' });
+    return this.#state.kind === 'serving' ? program : browserUnavailable('draining');
   }
 
-  #take(line: Channel<FromBrowser, ToBrowser>, runs: Map<number, Run>, message: ToBrowser): void {
+  closeIdle(connectionId: string): void {
+    this.#contexts.closeIdle(connectionId);
+  }
+
+  ended(): void {
+    if (this.#state.kind === 'draining' && this.#runs === 0) this.#state.idle.resolve();
+  }
+
+  #receive(message: ToBrowserHost): void {
     switch (message.type) {
-      case 'run':
-        this.#start(line, runs, message);
+      case 'connect':
+        this.#connect(message.port);
         break;
-      case 'proceed':
-        runs.get(message.run)?.proceed();
-        break;
-      case 'stored':
-        runs.get(message.run)?.stored();
-        break;
-      case 'code':
-        runs.get(message.run)?.code(message.code);
-        break;
-      case 'cancel':
-        runs.get(message.run)?.interrupt(new RunFailure('canceled'));
-        break;
-      case 'close':
-        for (const run of runs.values()) {
-          if (run.order.connectionId === message.connectionId) run.interrupt(new RunFailure('session_fenced'));
-        }
-        this.#ground.contexts.closeIdle(message.connectionId);
+      case 'drain':
+        void this.#drain(message.grace_ms);
         break;
       default:
         message satisfies never;
     }
   }
 
-  #start(line: Channel<FromBrowser, ToBrowser>, runs: Map<number, Run>, order: Extract<ToBrowser, { type: 'run' }>) {
-    const run = new Run(order, this.#ground, (message) =>
-      line.send(message, message.type === 'file' ? [message.bytes] : undefined),
-    );
-    const program = this.#programs.get(order.capability);
-    if (!program) {
-      run.interrupt(new RunFailure('validation_error', { reason: 'capability_not_available_on_provider' }));
-    } else if (this.#draining) {
-      run.interrupt(browserUnavailable('draining'));
-    } else {
-      runs.set(order.run, run);
-      void run.execute(program).finally(() => {
-        runs.delete(order.run);
-        if (this.#idle && this.#runs() === 0) this.#idle();
-      });
-    }
+  #connect(port: MessagePort): void {
+    const channel = new Channel<FromBrowser, ToBrowser>(port);
+    const runs = new ChannelRuns(channel, this);
+    this.#channels.add(runs);
+    channel.onClose(() => this.#channels.delete(runs));
   }
 
-  /** Ends everything in order: runs, contexts with their browsers, lines. Once. */
+  /** Ends everything in order: runs, contexts with their browsers, channels. */
   async #drain(grace_ms: number): Promise<void> {
-    if (this.#draining) return this.drained;
-    this.#draining = true;
-    if (this.#runs() > 0) {
-      const timer = setTimeout(() => this.#interruptAll(), grace_ms);
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve;
-      });
-      clearTimeout(timer);
-    }
-    clearInterval(this.#report);
+    if (this.#state.kind !== 'serving') return;
+    const idle = Promise.withResolvers<void>();
+    this.#enter({ kind: 'draining', idle });
+    this.ended();
+    await Deadline.within(grace_ms, idle.promise).catch(() => this.#interruptRuns());
+    await idle.promise;
+    clearInterval(this.#statsTimer);
     await this.#keeper.close();
-    for (const line of this.#lines.keys()) line.close();
+    for (const channel of this.#channels) channel.close();
     this.#control.close();
+    this.#enter({ kind: 'closed' });
+    this.#closed.resolve();
   }
 
-  #interruptAll(): void {
-    for (const runs of this.#lines.values()) {
-      for (const run of runs.values()) run.interrupt(browserUnavailable('draining'));
-    }
+  #interruptRuns(): void {
+    for (const channel of this.#channels) channel.interrupt(browserUnavailable('draining'));
   }
 
-  #runs(): number {
-    let count = 0;
-    for (const runs of this.#lines.values()) count += runs.size;
-    return count;
+  get #runs(): number {
+    return [...this.#channels].reduce((count, channel) => count + channel.size, 0);
   }
 
-  #tick(): void {
-    this.#ground.contexts.sweep();
+  #reportStats(): void {
+    const { runSlots, warmPages } = this.resources;
+    this.#contexts.sweep();
     const stats: BrowserStats = {
       browser: this.#keeper.state,
-      contexts: this.#ground.contexts.open,
-      pages: this.#openPages(),
-      warm_pages: this.#ground.warmPages.size,
-      running: this.#ground.turns.held,
-      queued: this.#ground.turns.waiting,
+      contexts: this.#contexts.open,
+      pages: [...this.#channels].reduce((count, channel) => count + channel.openPages, 0),
+      warm_pages: warmPages.size,
+      running: runSlots.held,
+      queued: runSlots.waiting,
       restarts: this.#keeper.restarts,
       memory_mib: this.#keeper.memory_mib,
     };
     this.#control.send({ type: 'stats', stats });
-    for (const line of this.#lines.keys()) line.send({ type: 'stats', stats });
+    for (const channel of this.#channels) channel.report(stats);
   }
 
-  #openPages(): number {
-    let count = 0;
-    for (const runs of this.#lines.values()) for (const run of runs.values()) if (run.holdsPage) count += 1;
-    return count;
+  #enter(next: HostState): void {
+    checkStep('browser host', STEPS, this.#state.kind, next.kind);
+    this.#state = next;
   }
 }
 
+type HostState = { kind: 'serving' } | { kind: 'draining'; idle: PromiseWithResolvers<void> } | { kind: 'closed' };
+
+const STEPS: Steps<HostState['kind']> = {
+  serving: ['draining'],
+  draining: ['closed'],
+  closed: [],
+};
+
+function shareResources(
+  limits: PoolLimits,
+  contexts: Contexts,
+  artifactsDir: string | undefined,
+  log: Logger,
+): RunResources {
+  return {
+    limits,
+    contexts,
+    runSlots: new FairSemaphore(limits.running_runs, limits.queued_runs),
+    pageSlots: new FairSemaphore(limits.pages, limits.queued_runs),
+    warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
+    waitingRuns: new Set(),
+    artifacts: artifactsDir === undefined ? undefined : new Artifacts(artifactsDir, limits, log),
+  };
+}
+
 /**
- * Makes this thread and its browser trust the site's own CA, when it has one: Node's side by adding it to the
- * thread's default CAs, Chromium's by the fingerprint of the key. Gives the browser's arguments.
+ * Makes this thread and its browser trust the site's own CA, when it has one: Node by adding it to the thread's
+ * default CAs, Chromium by the fingerprint of the key. Returns the browser's arguments.
  */
 function trust(site: Site): string[] {
   if (site.ca !== undefined) tls.setDefaultCACertificates([...tls.getCACertificates('default'), site.ca]);

@@ -2,8 +2,8 @@ import type { OperationErrorCode } from '../storage/model/errors.js';
 import type { ChallengeKind, Health } from '../storage/model/records.js';
 
 /**
- * What a connection actor and a browser host say to each other. A run is one execution of one page program; it
- * starts with `run` and ends with exactly one `result` or `failure`, whatever happens to the browser in between.
+ * The messages between a connection actor and a browser host. A run is one execution of one page program; it starts
+ * with `run` and ends with exactly one `result`, `skipped` or `failure`, whatever happens to the browser in between.
  */
 
 /** A regional forward proxy, as Playwright takes it. */
@@ -15,31 +15,32 @@ export interface ProxyTarget {
   password?: string;
 }
 
-/** From the actor. */
+/** The order for one run, sent by the connection's actor. */
+export interface RunOrder {
+  workspaceId: string;
+  connectionId: string;
+  /** A context belongs to (connection, state_revision): a lower one than seen before is `session_fenced`. */
+  stateRevision: number;
+  /** The partition's epoch: a context made under another one is not used, and a run of a lower one is not served. */
+  epoch: number;
+  /** Name of the capability whose page program runs. */
+  capability: string;
+  input: Record<string, unknown>;
+  proxy: ProxyTarget;
+  /** Playwright `storageState` as JSON text; null before the first login. */
+  session: string | null;
+  /** Only for login. */
+  credentials?: { username: string; password: string };
+  /** Hash id of the account as login found it; null before. The identity check compares with it. */
+  actorId: string | null;
+  /** Milliseconds of running time left, not counting waits for a code or for `proceed` (OPS-17). */
+  deadline_ms: number;
+}
+
+/** From the actor. `run` is a number that the sender gives each of its runs. */
 export type ToBrowser =
-  | {
-      type: 'run';
-      run: number;
-      workspaceId: string;
-      connectionId: string;
-      /** A context belongs to (connection, state_revision): a lower one than seen before is `session_fenced`. */
-      stateRevision: number;
-      /** The partition's epoch: a context made under another one is not used, nor is a run of a lower one served. */
-      epoch: number;
-      /** Name of the capability whose page program runs. */
-      capability: string;
-      input: Record<string, unknown>;
-      proxy: ProxyTarget;
-      /** Playwright `storageState` as JSON text; null before the first login. */
-      session: string | null;
-      /** Only for login. */
-      credentials?: { username: string; password: string };
-      /** Hash id of the account as login found it; null before. The identity check compares with it. */
-      actorId: string | null;
-      /** Milliseconds of running time left, not counting waiting for a code or for `proceed`. */
-      deadline_ms: number;
-    }
-  /** Answer to `boundary`: the phase `dispatching` is durable, go. */
+  | ({ type: 'run'; run: number } & RunOrder)
+  /** Answer to `boundary`: the phase `dispatching` is durable. */
   | { type: 'proceed'; run: number }
   /** Answer to `file`: the part is durable, the next one may come. */
   | { type: 'stored'; run: number }
@@ -68,12 +69,15 @@ export type FromBrowser =
       details?: Record<string, unknown>;
       /** Browser, proxy or network trouble: a read may be tried again (OPS-4). */
       transient: boolean;
-      /** It failed after `proceed` without the provider's definite refusal: nobody knows whether the provider acted. */
+      /** It failed after `proceed` without the provider's definite refusal: whether the provider acted is unknown. */
       pastBoundary: boolean;
       effects?: SessionEffects;
     }
-  /** Every second: what the host holds, for metrics and `queue stats`. */
+  /** Every `stats_interval_ms`: what the host holds, for metrics and `queue stats`. */
   | { type: 'stats'; stats: BrowserStats };
+
+/** The message that ends a run. */
+export type RunEnd = Extract<FromBrowser, { type: 'result' | 'skipped' | 'failure' }>;
 
 /** What a run learned about the connection; stored together with its outcome. */
 export interface SessionEffects {
@@ -88,13 +92,13 @@ export interface SessionEffects {
 export interface BrowserStats {
   browser: 'none' | 'starting' | 'running' | 'unavailable';
   contexts: number;
-  /** Held by runs. */
+  /** Pages held by runs. */
   pages: number;
-  /** Kept open for the next run of their context. */
+  /** Pages kept open for the next run of their context. */
   warm_pages: number;
   running: number;
   queued: number;
   restarts: number;
-  /** Of every browser process, when last looked at; 0 where nothing tells. */
+  /** Of every browser process, when last measured; 0 where it cannot be measured. */
   memory_mib: number;
 }

@@ -3,9 +3,9 @@ import type { ChallengeKind } from '../storage/model/records.js';
 import type { ProxyTarget, SessionEffects } from './messages.js';
 
 /**
- * What a page program is given: one run of one capability in a context that holds the connection's session. Every
- * wait of it ends when the run does, because the run's context is closed then. A program throws `RunFailure` for what
- * it understands; anything else it throws is classified.
+ * What a page program is given: one run of one capability in a context that holds the connection's session. All its
+ * waits end when the run ends, because the run's context is closed then. A program throws `RunFailure` for what
+ * it understands; anything else that it throws is classified.
  */
 export interface ProgramRun {
   /** Validated at submission against the capability's input type. */
@@ -16,17 +16,17 @@ export interface ProgramRun {
   readonly actorId: string | null;
   /** Whether the context started from a stored session. */
   readonly hasSession: boolean;
-  /** What the context goes out through; requests without a browser must, too. */
+  /** The proxy of the context; requests without a browser must go through it, too. */
   readonly proxy: ProxyTarget;
-  /** The context as it is now; another one after `renewContext`. Its pages are got from `page`. */
+  /** The context as it is now; another one after `renewContext`. Its pages come from `page`. */
   readonly context: BrowserContext;
-  /** The run's one page, opened when first asked for; after a challenge, where it was. Waits for its turn. */
+  /** The run's one page, opened by the first call; after a challenge, where it was. Waits for a page slot. */
   page(): Promise<Page>;
-  /** Goes on in a fresh context of this session, or of none at all. A page got before is closed. */
+  /** Goes on in a new context of this session, or of none. The page of before is closed. */
   renewContext(session: string | null): Promise<void>;
-  /** The session as it is now, to be returned in the effects. Ask while a page of the site is open. */
+  /** The session as it is now, to be returned in the effects. Quick only while a page of the site is open. */
   session(): Promise<string>;
-  /** Call it right before the one request that the provider could act on, and nothing that writes before. */
+  /** To be called right before the one request that the provider could act on; nothing before it may write. */
   boundary(): Promise<void>;
   /**
    * Asks the user for a code, again after a wrong one. The page of before may be closed meanwhile: get it from `page`
@@ -34,8 +34,8 @@ export interface ProgramRun {
    */
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
   /**
-   * Stores the next part of the file that is the result; resolves once it is durable. The bytes are gone from here then.
-   * Every part but the last is `FILE_PART_BYTES` long.
+   * Stores the next part of the file that is the result; resolves once it is durable. The buffer is detached by the call.
+   * Every part but the last is `file_part_bytes` long.
    */
   store(bytes: ArrayBuffer): Promise<void>;
   /** Milliseconds one call of a JSON endpoint may take: its limit or the running time left, whichever is less. */

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { LIMITS } from './limits.js';
 import { secretNames } from './secrets/secret-names.js';
 
 export type { Logger };
@@ -9,16 +10,13 @@ export interface LogOptions {
   format: 'json' | 'pretty';
 }
 
-/** Characters of an error's message that a line keeps: Playwright's carry a browser's whole command line. */
-const MESSAGE_CHARACTERS = 500;
-
-/** An error without what libraries hang on it: pg's carry their whole client, keys included. */
+/** An error without what libraries attach to it: pg's errors carry their whole client, keys included. */
 function errorFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown };
   return {
     type: error.name,
-    message: error.message.slice(0, MESSAGE_CHARACTERS),
+    message: error.message.slice(0, LIMITS.error_message_characters),
     error_code: code,
     constraint,
     stack: error.stack

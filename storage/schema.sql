@@ -1,4 +1,4 @@
--- Written by storage/dump.js from the migrations; not run by anything.
+-- Written by storage/postgres/dump.ts from the migrations; not run by anything.
 
 create table api_key (
   id uuid not null,
@@ -143,13 +143,6 @@ create table installation (
   constraint installation_id_check CHECK (id)
 );
 
-create table lease (
-  connection_id uuid not null,
-  operation_id uuid not null,
-  partition smallint not null,
-  constraint lease_pkey PRIMARY KEY (connection_id)
-);
-
 create table listener (
   connection_id uuid not null,
   stream_status text not null,
@@ -253,6 +246,13 @@ create table regional_proxy (
   constraint regional_proxy_region_check CHECK ((region ~ '^[A-Z]{2}$'::text))
 );
 CREATE INDEX regional_proxy_by_region ON public.regional_proxy USING btree (region) WHERE active;
+
+create table running_operation (
+  connection_id uuid not null,
+  operation_id uuid not null,
+  partition smallint not null,
+  constraint running_operation_pkey PRIMARY KEY (connection_id)
+);
 
 create table schema_migration (
   name text not null,

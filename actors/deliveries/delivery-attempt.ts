@@ -73,7 +73,7 @@ export class DeliveryAttempt {
     if (this.#state.kind !== 'finishing') return;
     const { delivery, result } = this.#state;
     const { batches, callbacks, log } = this.#context;
-    const { id, epoch, attemptId } = delivery;
+    const { id, epoch, attempt_id: attemptId } = delivery;
     const { outcome, status_code: statusCode, error } = result;
     try {
       const finished = await batches.finish({ id, epoch, attemptId, outcome, statusCode, error }); // I2

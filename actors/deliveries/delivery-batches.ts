@@ -9,7 +9,11 @@ import {
   startDeliveries,
   undoStarts,
 } from '../../storage/deliveries/deliveries.js';
-import { type OwnedSubscription, type Rest, restSubscriptions } from '../../storage/deliveries/delivery-queue.js';
+import {
+  type OwnedSubscription,
+  type ParkedSubscription,
+  parkSubscriptions,
+} from '../../storage/deliveries/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -34,7 +38,7 @@ export class DeliveryBatches {
   readonly #options: DeliveryBatchesOptions;
   readonly #starts: Batcher<OwnedSubscription, StartedDelivery | undefined>;
   readonly #finishes: Batcher<FinishedAttempt, FinishedDelivery | undefined>;
-  readonly #parks: Batcher<OwnedSubscription, Rest | undefined>;
+  readonly #parks: Batcher<OwnedSubscription, ParkedSubscription | undefined>;
   readonly #closing = new AbortController();
 
   constructor(options: DeliveryBatchesOptions) {
@@ -59,7 +63,7 @@ export class DeliveryBatches {
   }
 
   /** Nothing of the subscription is due: its job goes back. Undefined when it has no job, or the epoch is stale. */
-  park(subscription: OwnedSubscription): Promise<Rest | undefined> {
+  park(subscription: OwnedSubscription): Promise<ParkedSubscription | undefined> {
     return this.#parks.add(subscription);
   }
 
@@ -94,8 +98,8 @@ export class DeliveryBatches {
     return attempts.map(({ id }) => byId.get(id));
   }
 
-  async #park(subscriptions: OwnedSubscription[]): Promise<(Rest | undefined)[]> {
-    const parked = await this.#persist('park', () => restSubscriptions(this.#options.db, subscriptions));
+  async #park(subscriptions: OwnedSubscription[]): Promise<(ParkedSubscription | undefined)[]> {
+    const parked = await this.#persist('park', () => parkSubscriptions(this.#options.db, subscriptions));
     const byId = new Map(parked.map((one) => [one.id, one]));
     return subscriptions.map(({ id }) => byId.get(id));
   }

@@ -31,7 +31,7 @@ export class JobParking {
     try {
       const parked = await this.#options.batches.park(actor);
       if (parked?.due) this.#options.wakeAt(actor.partition, parked.due);
-      if (parked?.looked === false) {
+      if (parked?.examined === false) {
         await wait(LIMITS.park_retry_ms, undefined, { ref: false });
         actor.park();
       }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../../storage/log.js';
-import { notifySignals, SIGNAL_CHANNEL } from '../../storage/partitions/hints.js';
+import { HINT_CHANNEL, notifyHints } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';
@@ -42,7 +42,7 @@ export class Bus {
     });
     try {
       await client.connect();
-      await client.query(`listen ${SIGNAL_CHANNEL}`);
+      await client.query(`listen ${HINT_CHANNEL}`);
       this.#client = client;
     } catch (error) {
       this.options.log.warn({ err: error }, 'signals from other nodes are not heard, polling only');
@@ -65,7 +65,7 @@ export class Bus {
   async #flush(): Promise<void> {
     const payloads = [...new Set(this.#outgoing.splice(0))];
     try {
-      await notifySignals(this.options.db, payloads);
+      await notifyHints(this.options.db, payloads);
     } catch (error) {
       this.options.log.warn({ err: error }, 'signals could not be sent, owners will poll');
     }

@@ -2,12 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
-import {
-  type HeldOperation,
-  resumeFromUser,
-  type StartedOperation,
-  waitForUser,
-} from '../../storage/operations/execution.js';
+import { resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
+import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
 import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { Capability } from '../capabilities/capability.js';
@@ -72,6 +68,11 @@ export class Attempt implements Execution {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  get remaining_ms(): number {
+    const elapsed_ms = this.#deadline ? performance.now() - this.#runningSince : 0;
+    return Math.max(0, this.#remaining_ms - elapsed_ms);
   }
 
   async boundary(): Promise<void> {

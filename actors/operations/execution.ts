@@ -18,6 +18,8 @@ export interface Execution {
   readonly epoch: number;
   /** Aborted by cancel, deadline, loss of the partition or shutdown. Its reason is an `Interrupted`. */
   readonly signal: AbortSignal;
+  /** Milliseconds of running time left, not counting waits for the user (OPS-17). */
+  readonly remaining_ms: number;
   /**
    * The write boundary: resolves once phase `dispatching` is durable under a valid epoch; from then on a lost
    * worker means `outcome_unknown`. Rejects when the attempt was fenced or cancelled: then nothing may leave.

@@ -10,7 +10,7 @@ import {
   type StartingOperation,
   startOperations,
 } from '../../storage/operations/execution.js';
-import { noteInvitation } from '../../storage/operations/simulated-network.js';
+import { noteInvitation } from '../../storage/operations/simulated-invitations.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';

@@ -1,7 +1,8 @@
 import type { PgBoss } from 'pg-boss';
-import { jobsOfOperations } from '../../storage/operations/execution.js';
+import { jobsOfOperations } from '../../storage/operations/owner-polls.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { finishJobs, queueName } from '../../storage/postgres/jobs.js';
+import { removeJobs } from '../../storage/postgres/job-table.js';
+import { queueName } from '../../storage/postgres/jobs.js';
 import { LIMITS } from '../limits.js';
 import { type ActorContext, ConnectionActor } from './connection-actor.js';
 
@@ -122,7 +123,7 @@ export class Partition {
     const together = [...queued, ...this.#behind.splice(0)].sort((one, other) => (one.id < other.id ? -1 : 1));
     for (const { id, connection_id } of together) this.#take(connection_id, id);
     const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
-    if (stale.length > 0) await finishJobs(this.db, stale);
+    if (stale.length > 0) await removeJobs(this.db, stale);
   }
 
   /** Jobs were added behind what was fetched: nothing may overtake them. */

@@ -1,4 +1,4 @@
-import * as stored from '../../storage/operations/simulated-network.js';
+import * as stored from '../../storage/operations/simulated-messages.js';
 import type { Conversation, ConversationsSearchInput } from '../capabilities/conversations.js';
 import { type Category, type PastConversation, pastConversations, pastMessages } from './message-history.js';
 import { conversationWith, participantOf, publicIdOf } from './names.js';

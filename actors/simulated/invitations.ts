@@ -1,4 +1,4 @@
-import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-network.js';
+import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-invitations.js';
 import type { SentInvitation } from '../capabilities/identity.js';
 import type { Outcome } from '../operations/execution.js';
 import { publicIdOf } from './names.js';
@@ -21,7 +21,7 @@ export const sendInvitation: Answering<'social.invitation.send'> = async ({ inpu
   if (standing === 'connected') return skipped('already_connected');
   if (standing === 'invited') return skipped('invitation_pending');
   const { id: connectionId, workspace_id: workspaceId } = execution.connection;
-  const { peerId, invited } = await store.recipient({ workspaceId, connectionId, actorId: recipient });
+  const { peer_id: peerId, invited } = await store.recipient({ workspaceId, connectionId, actorId: recipient });
   if (invited) return skipped(peerId === null ? 'invitation_pending' : 'already_connected');
   await execution.boundary();
   const outcome = answer<'social.invitation.send'>({

@@ -1,4 +1,4 @@
-import { readMessages, type StoredMessage } from '../../storage/operations/simulated-network.js';
+import { readMessages, type StoredMessage } from '../../storage/operations/simulated-messages.js';
 import { type Message, readConversationUrn } from '../capabilities/conversations.js';
 import { pastConversation, pastMessages } from './message-history.js';
 import { participantOf } from './names.js';

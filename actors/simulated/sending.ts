@@ -40,7 +40,7 @@ async function send(ask: Ask<'social.message.send' | 'social.attachment.send'>, 
   const recipient = draft.recipient_actor_id ?? participantOf(draft.conversation_id ?? '');
   if (recipient === self.hashId) return { status: 'skipped', reason: 'self_target' };
   const { id: connectionId, workspace_id: workspaceId } = execution.connection;
-  const { peerId } = await store.recipient({ workspaceId, connectionId, actorId: recipient });
+  const { peer_id: peerId } = await store.recipient({ workspaceId, connectionId, actorId: recipient });
   await execution.boundary();
   const delivered_at = now();
   const conversation_id = draft.conversation_id ?? conversationWith(recipient);

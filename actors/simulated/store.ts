@@ -1,4 +1,4 @@
-import { findRecipients, type KnownRecipient, type Recipient } from '../../storage/operations/simulated-network.js';
+import { findRecipients, type KnownRecipient, type Recipient } from '../../storage/operations/simulated-invitations.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Sql } from '../../storage/postgres/database.js';
 

@@ -1,29 +1,27 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
-import type { BrowserStats, FromBrowser, ToBrowser } from '../../browser-pool/messages.js';
-
-/** The order for one run, without its number. */
-export type RunOrder = Omit<Extract<ToBrowser, { type: 'run' }>, 'type' | 'run'>;
-/** What a browser host says about one run. */
-export type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
-type RunEnd = Extract<RunMessage, { type: 'result' | 'skipped' | 'failure' }>;
-
-export interface RunHandlers {
-  /** All answer on the link, by the run's number: `proceed`, `stored` or `code`, or else `cancel`. */
-  boundary(run: number): void;
-  file(run: number, bytes: ArrayBuffer): void;
-  challenge(run: number, message: Extract<RunMessage, { type: 'challenge' }>): void;
-}
+import type { BrowserStats, FromBrowser, RunEnd, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
+import { LIMITS } from '../limits.js';
+import { hostLost, LinkedRun, type RunOwner } from './linked-run.js';
 
 /**
- * This thread's line to one browser host. Every run gets exactly one end: when the host's thread dies, its runs end here
- * as transient `browser_unavailable`, and the next host's port takes its place.
+ * This thread's channel to one browser host, and the runs on it.
+ *
+ * I1. When the host's thread dies, its runs end as `browser_unavailable`, transient unless they were past the boundary,
+ *     and the port of the next host takes its place.
  */
 export class BrowserLink {
+  readonly #stopped_run_ms: number;
+  readonly #runs = new Map<number, LinkedRun>();
   #channel: Channel<ToBrowser, FromBrowser> | undefined;
   #next = 1;
-  readonly #runs = new Map<number, LinkedRun>();
+  /** The last report of the host. */
   stats: BrowserStats | undefined;
+
+  /** `stopped_run_ms`: how long a host may take to end a run that was stopped. */
+  constructor(stopped_run_ms: number = LIMITS.stopped_run_ms) {
+    this.#stopped_run_ms = stopped_run_ms;
+  }
 
   /** Connects to a host, the first one or the one that replaced it. */
   connect(port: MessagePort): void {
@@ -32,75 +30,34 @@ export class BrowserLink {
     channel.onMessage((message) => this.#receive(message));
     channel.onClose(() => {
       if (this.#channel === channel) this.#channel = undefined;
-      for (const [run, { on, proceeded }] of [...this.#runs]) if (on === channel) this.#end(run, lost(run, proceeded));
+      for (const run of [...this.#runs.values()]) run.channelClosed(channel); // I1
     });
   }
 
-  /** Runs a page program to its end. Never rejects. `started` gets the run's number, for `send`. */
-  run(order: RunOrder, handlers: RunHandlers, started: (run: number) => void): Promise<RunEnd> {
+  /**
+   * Runs a page program to its end; the owner answers what the run asks. The run is stopped when the owner's signal aborts
+   * or it refuses an answer, and given up when the host does not end it in time. Rejects only with such a refusal.
+   */
+  async run(order: RunOrder, owner: RunOwner): Promise<RunEnd> {
     const run = this.#next++;
-    return new Promise((end) => {
-      this.#runs.set(run, { handlers, end, on: this.#channel, proceeded: false });
-      if (!this.#channel?.send({ type: 'run', run, ...order })) this.#end(run, lost(run, false));
-      else started(run);
-    });
-  }
-
-  send(message: Exclude<ToBrowser, { type: 'run' }>): void {
-    const entry = message.type === 'proceed' ? this.#runs.get(message.run) : undefined;
-    if (entry) entry.proceeded = true;
-    this.#channel?.send(message);
-  }
-
-  /** Ends a run here that its host does not end though it was told to; what the host still says of it is not heard. */
-  giveUp(run: number): void {
-    const entry = this.#runs.get(run);
-    if (!entry) return;
-    this.#end(run, { type: 'failure', run, code: 'canceled', transient: false, pastBoundary: entry.proceeded });
-  }
-
-  #receive(message: FromBrowser): void {
-    switch (message.type) {
-      case 'stats':
-        this.stats = message.stats;
-        return;
-      case 'boundary':
-        this.#runs.get(message.run)?.handlers.boundary(message.run);
-        return;
-      case 'file':
-        this.#runs.get(message.run)?.handlers.file(message.run, message.bytes);
-        return;
-      case 'challenge':
-        this.#runs.get(message.run)?.handlers.challenge(message.run, message);
-        return;
-      case 'result':
-      case 'skipped':
-      case 'failure':
-        this.#end(message.run, message);
+    const channel = this.#channel;
+    if (!channel?.send({ type: 'run', run, ...order })) return hostLost(run, false);
+    const linked = new LinkedRun(run, channel, owner, this.#stopped_run_ms);
+    this.#runs.set(run, linked);
+    try {
+      return await linked.ended;
+    } finally {
+      this.#runs.delete(run);
     }
   }
 
-  #end(run: number, message: RunEnd): void {
-    const entry = this.#runs.get(run);
-    this.#runs.delete(run);
-    entry?.end(message);
+  /** Sends what concerns no single run: a connection's session is fenced. Lost when there is no host, which has no session then. */
+  send(message: Extract<ToBrowser, { type: 'close' }>): void {
+    this.#channel?.send(message);
+  }
+
+  #receive(message: FromBrowser): void {
+    if (message.type === 'stats') this.stats = message.stats;
+    else this.#runs.get(message.run)?.receive(message);
   }
 }
-
-interface LinkedRun {
-  handlers: RunHandlers;
-  end: (message: RunEnd) => void;
-  /** The line it went out on; undefined when there was none. */
-  on: Channel<ToBrowser, FromBrowser> | undefined;
-  /** It was told to go past the write boundary. */
-  proceeded: boolean;
-}
-
-const lost = (run: number, pastBoundary: boolean): RunEnd => ({
-  type: 'failure',
-  run,
-  code: 'browser_unavailable',
-  details: { reason: 'browser_host_lost' },
-  transient: !pastBoundary,
-  pastBoundary,
-});

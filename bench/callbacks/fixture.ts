@@ -6,7 +6,7 @@ import type { Hint } from '../../actors/system.js';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import type { NewEvent } from '../../storage/model/records.js';
-import { notifySignals } from '../../storage/partitions/hints.js';
+import { notifyHints } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { listWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { LIMITS } from '../limits.js';
@@ -94,7 +94,7 @@ export async function eventRecorder(
       recorded += size;
       // As a node notifies the owner of what it recorded.
       const owners = [...new Set(events.map(({ connectionId }) => connectionId))];
-      await notifySignals(
+      await notifyHints(
         db,
         owners.map((connectionId) => JSON.stringify({ type: 'deliveries', connectionId } satisfies Hint)),
       );

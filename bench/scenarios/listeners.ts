@@ -1,6 +1,6 @@
 import typia from 'typia';
 import type { Hint } from '../../actors/system.js';
-import { notifySignals } from '../../storage/partitions/hints.js';
+import { notifyHints } from '../../storage/partitions/hints.js';
 import type { ServiceApi } from '../api.js';
 import { eventually } from '../eventually.js';
 import { LIMITS } from '../limits.js';
@@ -54,7 +54,7 @@ async function openStreams(service: BenchService, accounts: SignedIn[]): Promise
   const startedAt = performance.now();
   const signals = accounts.map(({ connectionId }): Hint => ({ type: 'connection', connectionId }));
   await service.withDatabase((_, db) =>
-    notifySignals(
+    notifyHints(
       db,
       signals.map((signal) => JSON.stringify(signal)),
     ),

@@ -1,4 +1,6 @@
+import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { browserUnavailable } from '../failures.js';
 import type { PoolLimits } from '../limits.js';
 import type { BrowserStats } from '../messages.js';
@@ -6,94 +8,150 @@ import { LiveBrowser } from './browser.js';
 import { findBrowser } from './find-browser.js';
 
 /**
- * Keeps one browser at hand: launched when the first run needs it, replaced when it is retired or gone.
+ * Keeps one browser ready: launches it when the first run needs it, replaces it when it is retired or gone.
  *
- * *none* → (a run needs it) → *starting* → *running*; a failed start → *unavailable* until its pause is over, and
- * meanwhile runs fail at once instead of queueing behind launches; *running* → (gone or retired) → *none*.
- * At most one browser is current; retired ones close themselves behind their last context.
+ * - *none*: no current browser. A run that needs one starts it.
+ * - *starting*: one launch, which further runs wait for.
+ * - *running*: the current browser; *none* again when it is retiring or gone.
+ * - *unavailable*: a launch failed; runs fail at once, so that they do not queue behind launches. A run after the wait
+ *   starts the next one.
+ * - *closed*: runs are refused. Final.
+ *
+ * I1. At most one browser is current; retired ones close themselves behind their last context.
+ * I2. After `close` no browser lives, a launch that was under way included.
  */
 export class BrowserKeeper {
-  #args: string[];
-  #limits: PoolLimits;
-  #log: Logger;
-  #current: LiveBrowser | undefined;
-  #starting: Promise<LiveBrowser> | undefined;
-  #alive = new Set<LiveBrowser>();
-  #failures = 0;
-  #notBefore = 0;
-  #closed = false;
-  #restarts = 0;
+  readonly #args: string[];
+  readonly #limits: PoolLimits;
+  readonly #log: Logger;
+  readonly #backoff: Backoff;
+  readonly #alive = new Set<LiveBrowser>();
   #launched = 0;
   /** Chromium's sandbox refuses to run as root, and where the system forbids what it needs. */
   #sandboxed = process.getuid?.() !== 0;
+  #state: KeeperState = { kind: 'none' };
 
   constructor(args: string[], limits: PoolLimits, log: Logger) {
     this.#args = args;
     this.#limits = limits;
     this.#log = log;
+    this.#backoff = new Backoff({ first_ms: limits.launch_retry_ms, cap_ms: limits.launch_retry_cap_ms });
   }
 
+  /** The state as the stats report it. */
   get state(): BrowserStats['browser'] {
-    if (this.#starting) return 'starting';
-    if (this.#current?.running) return 'running';
-    return performance.now() < this.#notBefore ? 'unavailable' : 'none';
+    const state = this.#state;
+    switch (state.kind) {
+      case 'none':
+      case 'starting':
+      case 'running':
+        return state.kind;
+      case 'unavailable':
+        return performance.now() < state.until ? 'unavailable' : 'none';
+      case 'closed':
+        return 'none';
+      default:
+        return state satisfies never;
+    }
   }
 
-  /** What every browser that lives held when it was last weighed, in MiB. */
+  /** What all living browsers held when last measured, in MiB. */
   get memory_mib(): number {
     return Math.round([...this.#alive].reduce((sum, browser) => sum + browser.memory_mib, 0));
   }
 
   /** Browsers launched after the first one. */
   get restarts(): number {
-    return this.#restarts;
+    return Math.max(0, this.#launched - 1);
   }
 
   /** The browser for a new context. Rejects with `browser_unavailable`. */
   async current(): Promise<LiveBrowser> {
-    if (this.#closed) throw browserUnavailable('draining');
-    if (this.#current?.running) return this.#current;
-    if (performance.now() < this.#notBefore) throw browserUnavailable('launch_failed');
-    this.#starting ??= this.#launch().finally(() => {
-      this.#starting = undefined;
-    });
-    return this.#starting;
+    const state = this.#state;
+    switch (state.kind) {
+      case 'none':
+        return this.#start();
+      case 'starting':
+        return state.launch;
+      case 'running':
+        return state.browser;
+      case 'unavailable':
+        if (performance.now() < state.until) throw browserUnavailable('launch_failed');
+        return this.#start();
+      case 'closed':
+        throw browserUnavailable('draining');
+      default:
+        return state satisfies never;
+    }
   }
 
   /** Closes every browser and launches none any more. */
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#starting?.catch(() => {});
-    await Promise.all([...this.#alive].map((browser) => browser.close()));
+    const launch = this.#state.kind === 'starting' ? this.#state.launch : undefined;
+    if (this.#state.kind !== 'closed') this.#enter({ kind: 'closed' });
+    await launch?.catch(() => {});
+    await Promise.all([...this.#alive].map((browser) => browser.close())); // I2
   }
 
-  async #launch(): Promise<LiveBrowser> {
+  #start(): Promise<LiveBrowser> {
     const path = findBrowser();
     if (path === null) throw browserUnavailable('not_installed', false);
-    try {
-      const browser = await LiveBrowser.launch(path, this.#args, this.#sandboxed, this.#limits);
-      this.#failures = 0;
-      if (this.#launched > 0) this.#restarts += 1;
-      this.#launched += 1;
-      this.#alive.add(browser);
-      browser.onGone(() => {
-        this.#alive.delete(browser);
-        this.#log.info({ pid: browser.pid }, 'browser gone');
-      });
-      this.#log.info({ pid: browser.pid, path }, 'browser launched');
-      this.#current = browser;
-      return browser;
-    } catch (error) {
-      if (this.#sandboxed && error instanceof Error && /sandbox/i.test(error.message)) {
-        this.#log.warn('the browser cannot use its sandbox here and runs without it');
-        this.#sandboxed = false;
-        return this.#launch();
-      }
-      const pause_ms = Math.min(this.#limits.launch_retry_ms * 2 ** this.#failures, this.#limits.launch_retry_max_ms);
-      this.#failures += 1;
-      this.#notBefore = performance.now() + pause_ms;
-      this.#log.error({ err: error, path, pause_ms }, 'browser did not start');
-      throw browserUnavailable('launch_failed');
+    const launch = this.#launch(path);
+    this.#enter({ kind: 'starting', launch });
+    return launch;
+  }
+
+  async #launch(path: string): Promise<LiveBrowser> {
+    const options = { path, args: this.#args, sandboxed: this.#sandboxed };
+    const launched = await LiveBrowser.launch(options, this.#limits).catch((error: unknown) => ({ error }));
+    if (launched instanceof LiveBrowser) {
+      this.#log.info({ pid: launched.pid, path }, 'browser launched');
+      this.#adopt(launched);
+      return launched;
     }
+    const { error } = launched;
+    if (this.#sandboxed && error instanceof Error && /sandbox/i.test(error.message)) {
+      this.#log.warn('the browser cannot use its sandbox here and runs without it');
+      this.#sandboxed = false;
+      return this.#launch(path);
+    }
+    const pause_ms = this.#backoff.next_ms();
+    this.#log.error({ err: error, path, pause_ms }, 'browser did not start');
+    if (this.#state.kind === 'starting') this.#enter({ kind: 'unavailable', until: performance.now() + pause_ms });
+    throw browserUnavailable('launch_failed');
+  }
+
+  #adopt(browser: LiveBrowser): void {
+    this.#launched += 1;
+    this.#backoff.reset();
+    this.#alive.add(browser);
+    browser.onState(() => {
+      if (this.#state.kind === 'running' && this.#state.browser === browser) this.#enter({ kind: 'none' }); // I1
+    });
+    browser.onGone(() => {
+      this.#alive.delete(browser);
+      this.#log.info({ pid: browser.pid }, 'browser gone');
+    });
+    if (this.#state.kind === 'starting') this.#enter(browser.running ? { kind: 'running', browser } : { kind: 'none' });
+  }
+
+  #enter(next: KeeperState): void {
+    checkStep('browser keeper', STEPS, this.#state.kind, next.kind);
+    this.#state = next;
   }
 }
+
+type KeeperState =
+  | { kind: 'none' }
+  | { kind: 'starting'; launch: Promise<LiveBrowser> }
+  | { kind: 'running'; browser: LiveBrowser }
+  | { kind: 'unavailable'; until: number }
+  | { kind: 'closed' };
+
+const STEPS: Steps<KeeperState['kind']> = {
+  none: ['starting', 'closed'],
+  starting: ['running', 'none', 'unavailable', 'closed'],
+  running: ['none', 'closed'],
+  unavailable: ['starting', 'closed'],
+  closed: [],
+};

@@ -1,52 +1,60 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, type CDPSession, chromium } from 'playwright';
+import { Deadline } from '../../storage/deadline.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { PoolLimits } from '../limits.js';
-import { treeUse } from './process-tree.js';
+import { BrowserChecks, succeedsWithin } from './browser-checks.js';
+
+/** The options of a launch that are not bounds. */
+export interface LaunchOptions {
+  /** Of the executable. */
+  path: string;
+  /** Added to Playwright's own arguments. */
+  args: string[];
+  /** Whether Chromium's own sandbox stays on. */
+  sandboxed: boolean;
+}
 
 /**
- * One Chromium process, watched.
+ * One Chromium process under repeated checks.
  *
- * *running*: gives contexts. Probed every `probe_interval_ms`, weighed, and now and then given a canary.
- * *retiring* (made its share of contexts, or weighs too much): gives no more; closed when its last context is.
- * *gone* (it crashed, hung, or was closed): killed by process id if it still lives; announced once by `onGone`. The
- * contexts and pages it held are dead.
+ * - *running*: makes contexts.
+ * - *retiring*: it made its share of contexts, or holds too much memory. It should make no more, and closes behind its
+ *   last context.
+ * - *gone*: it crashed, failed a check, or was closed. Killed by process id if it still lives. Its contexts and pages are
+ *   dead. Final.
  *
- * A stopped process still counts as connected, so only a probe that it answers proves that it lives. A browser can
- * answer that and still be unable to make a page: the canary finds out.
+ * I1. A retiring browser closes only when no context is open and none is being made.
+ * I2. Each state is announced once, `gone` whatever the cause.
  */
 export class LiveBrowser {
-  #browser: Browser;
-  #session: CDPSession;
-  #limits: PoolLimits;
-  #contextsMade = 0;
-  /** Contexts asked for and not there yet. */
-  #making = 0;
-  #contexts = new Set<BrowserContext>();
-  #state: 'running' | 'retiring' | 'gone' = 'running';
-  #probe: NodeJS.Timeout | undefined;
-  #weighing: NodeJS.Timeout;
-  #canary: NodeJS.Timeout;
-  #memory_mib = 0;
-  #goneHandlers = new Set<() => void>();
-
   /** Process id of the browser process itself, not of a script that starts it. */
   readonly pid: number;
+  readonly #browser: Browser;
+  readonly #limits: PoolLimits;
+  readonly #checks: BrowserChecks;
+  readonly #contexts = new Set<BrowserContext>();
+  readonly #listeners = new Set<(state: BrowserState['kind']) => void>();
+  #contextsMade = 0;
+  /** Contexts requested and not made yet. */
+  #making = 0;
+  #state: BrowserState = { kind: 'running' };
 
-  private constructor(browser: Browser, session: CDPSession, pid: number, limits: PoolLimits) {
+  /** Use `launch`. */
+  constructor(browser: Browser, session: CDPSession, pid: number, limits: PoolLimits) {
     this.#browser = browser;
-    this.#session = session;
     this.#limits = limits;
     this.pid = pid;
-    browser.once('disconnected', () => this.#ended());
-    this.#scheduleProbe();
-    this.#weighing = setInterval(() => this.#weigh(), limits.memory_interval_ms);
-    this.#canary = setInterval(() => void this.#sendCanary(), limits.canary_interval_ms);
+    browser.once('disconnected', () => this.#becomeGone());
+    this.#checks = new BrowserChecks(browser, session, pid, limits, {
+      failed: () => this.kill(),
+      tooMuchMemory: () => this.#retire(),
+    });
   }
 
   /**
-   * Starts the browser at `path`; `args` are added to Playwright's own, `sandboxed` keeps Chromium's own sandbox on.
-   * Throws when it does not come up in time, or does not say its process id: then it is closed again.
+   * Starts a browser. Throws when it is not up in time, or does not report its process id: then it is closed again.
    */
-  static async launch(path: string, args: string[], sandboxed: boolean, limits: PoolLimits): Promise<LiveBrowser> {
+  static async launch({ path, args, sandboxed }: LaunchOptions, limits: PoolLimits): Promise<LiveBrowser> {
     const browser = await chromium.launch({
       executablePath: path,
       headless: true,
@@ -57,39 +65,39 @@ export class LiveBrowser {
       handleSIGHUP: false,
       args,
     });
-    let live: LiveBrowser | undefined;
-    const watched = async () => {
-      const session = await browser.newBrowserCDPSession();
-      const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-      const pid = processInfo.find((process) => process.type === 'browser')?.id;
-      if (pid !== undefined) live = new LiveBrowser(browser, session, pid, limits);
-    };
-    if ((await within(limits.launch_ms, watched())) && live) return live;
-    await within(limits.close_ms, browser.close());
-    throw new Error('the browser does not tell its process id');
+    try {
+      const { session, pid } = await Deadline.within(limits.launch_ms, identify(browser));
+      return new LiveBrowser(browser, session, pid, limits);
+    } catch {
+      await succeedsWithin(limits.close_ms, browser.close());
+      throw new Error('the browser does not report its process id');
+    }
   }
 
   get running(): boolean {
-    return this.#state === 'running';
-  }
-
-  /** What its processes held when they were last weighed, in MiB; 0 before, and where nothing tells. */
-  get memory_mib(): number {
-    return this.#memory_mib;
+    return this.#state.kind === 'running';
   }
 
   get gone(): boolean {
-    return this.#state === 'gone';
+    return this.#state.kind === 'gone';
   }
 
-  /**
-   * Runs the handler once when the process is gone, whatever the reason; at once if it is already. Gives what takes
-   * the handler off again.
-   */
+  /** What its processes held when last measured, in MiB; 0 before that, and where it cannot be measured. */
+  get memory_mib(): number {
+    return this.#checks.memory_mib;
+  }
+
+  /** Calls the listener with each state that is entered from now on. Returns what takes the listener off again. */
+  onState(listener: (state: BrowserState['kind']) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls the handler once when the browser is gone, at once if it already is. Returns what takes the handler off again. */
   onGone(handler: () => void): () => void {
-    if (this.#state === 'gone') handler();
-    else this.#goneHandlers.add(handler);
-    return () => this.#goneHandlers.delete(handler);
+    if (!this.gone) return this.onState((state) => state === 'gone' && handler());
+    handler();
+    return () => {};
   }
 
   /** Makes a context; the one that reaches the browser's share retires it. */
@@ -99,7 +107,7 @@ export class LiveBrowser {
       const context = await this.#browser.newContext(options);
       this.#contexts.add(context);
       this.#contextsMade += 1;
-      if (this.#state === 'running' && this.#contextsMade >= this.#limits.browser_contexts) this.#state = 'retiring';
+      if (this.#contextsMade >= this.#limits.browser_contexts) this.#retire();
       return context;
     } finally {
       this.#making -= 1;
@@ -107,16 +115,11 @@ export class LiveBrowser {
     }
   }
 
-  /** Closes a context with its pages. One that cannot be closed in time takes the browser with it. */
+  /** Closes a context with its pages. A context that does not close in time takes the browser with it. */
   async closeContext(context: BrowserContext): Promise<void> {
     if (!this.#contexts.delete(context) || this.gone) return;
-    if (!(await within(this.#limits.close_ms, context.close()))) this.kill();
+    if (!(await succeedsWithin(this.#limits.close_ms, context.close()))) this.kill();
     else await this.#closeUnused();
-  }
-
-  /** A retiring browser closes behind its last context; one that is being made is its last until it is there. */
-  async #closeUnused(): Promise<void> {
-    if (this.#state === 'retiring' && this.#contexts.size === 0 && this.#making === 0) await this.close();
   }
 
   /** Closes the browser, by force if it does not close in time. Resolves when it is gone. */
@@ -125,7 +128,7 @@ export class LiveBrowser {
     const gone = new Promise<void>((resolve) => {
       this.onGone(resolve);
     });
-    if (!(await within(this.#limits.close_ms, this.#browser.close()))) this.kill();
+    if (!(await succeedsWithin(this.#limits.close_ms, this.#browser.close()))) this.kill();
     await gone;
   }
 
@@ -135,68 +138,50 @@ export class LiveBrowser {
     try {
       process.kill(this.pid, 'SIGKILL');
     } catch {
-      // It is no more: that is what was asked for.
+      // The process has ended already.
     }
-    this.#ended();
+    this.#becomeGone();
   }
 
-  #weigh(): void {
-    this.#memory_mib = treeUse(this.pid)?.memory_mib ?? 0;
-    if (this.#state !== 'running' || this.#memory_mib <= this.#limits.browser_memory_mib) return;
-    this.#state = 'retiring';
+  #retire(): void {
+    if (!this.running) return;
+    this.#enter({ kind: 'retiring' });
     void this.#closeUnused();
   }
 
-  /** A context with a page that calculates: what any run needs of a browser, of no session and on no site. */
-  async #sendCanary(): Promise<void> {
-    const canary = async () => {
-      const context = await this.#browser.newContext();
-      try {
-        const page = await context.newPage();
-        await page.evaluate('6 * 7');
-      } finally {
-        await context.close();
-      }
-    };
-    if (!(await within(this.#limits.canary_deadline_ms, canary()))) this.kill();
+  /** I1. */
+  async #closeUnused(): Promise<void> {
+    if (this.#state.kind === 'retiring' && this.#contexts.size === 0 && this.#making === 0) await this.close();
   }
 
-  #scheduleProbe(): void {
-    this.#probe = setTimeout(async () => {
-      const alive = await within(this.#limits.probe_deadline_ms, this.#session.send('Browser.getVersion'));
-      if (this.gone) return;
-      if (alive) this.#scheduleProbe();
-      else this.kill();
-    }, this.#limits.probe_interval_ms);
-  }
-
-  #ended(): void {
+  #becomeGone(): void {
     if (this.gone) return;
-    this.#state = 'gone';
-    clearTimeout(this.#probe);
-    clearInterval(this.#weighing);
-    clearInterval(this.#canary);
+    this.#checks.stop();
     this.#contexts.clear();
-    const handlers = [...this.#goneHandlers];
-    this.#goneHandlers.clear();
-    for (const handler of handlers) handler();
+    this.#enter({ kind: 'gone' });
+    this.#listeners.clear();
+  }
+
+  #enter(next: BrowserState): void {
+    checkStep('browser', STEPS, this.#state.kind, next.kind);
+    this.#state = next;
+    for (const listener of [...this.#listeners]) listener(next.kind); // I2
   }
 }
 
-/**
- * Whether `work` succeeds within `ms`. Its late end is swallowed. When the timer fires the answers that have already
- * arrived are read first, so that a stall of this thread is not taken for one of the browser.
- */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => setImmediate(() => setImmediate(resolve, false)), ms);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
+type BrowserState = { kind: 'running' } | { kind: 'retiring' } | { kind: 'gone' };
+
+const STEPS: Steps<BrowserState['kind']> = {
+  running: ['retiring', 'gone'],
+  retiring: ['gone'],
+  gone: [],
+};
+
+/** The browser's own session of the DevTools protocol, and the id of its process. */
+async function identify(browser: Browser): Promise<{ session: CDPSession; pid: number }> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const pid = processInfo.find((process) => process.type === 'browser')?.id;
+  if (pid === undefined) throw new Error('no browser among the processes');
+  return { session, pid };
 }

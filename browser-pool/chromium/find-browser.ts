@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
-/** Names the system's packages install, best first: the headless shell takes a fourth of the CPU of full Chromium. */
+/** Names under which the system's packages install a browser, best first: the headless shell takes a fourth of the CPU of full Chromium. */
 const SYSTEM_NAMES = [
   'chromium-headless-shell',
   'chromium',
@@ -16,8 +16,8 @@ const SHELL_NAMES = ['chrome-headless-shell', 'headless_shell'];
 
 /**
  * Path of the browser to launch, or null when there is none. Order: `BROWSER_PATH`, Playwright's headless shell, the
- * system's headless shell, the system's Chromium or Chrome. A `BROWSER_PATH` that cannot be executed finds nothing
- * else: an operator who names a browser wants that one.
+ * system's headless shell, the system's Chromium or Chrome. For a `BROWSER_PATH` that
+ * cannot be executed the answer is null: an operator who names a browser wants that one.
  */
 export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | null {
   if (env.BROWSER_PATH) return executable(env.BROWSER_PATH) ? env.BROWSER_PATH : null;
@@ -34,7 +34,7 @@ function systemBrowser(env: NodeJS.ProcessEnv): string | null {
 
 /**
  * The headless shell of the installed Playwright's own revision. Read from Playwright's files rather than through its
- * module, which takes longer to load than everything else that happens here.
+ * module, which takes longer to load than all other work of this file.
  */
 function playwrightShell(env: NodeJS.ProcessEnv): string | null {
   try {
@@ -46,7 +46,7 @@ function playwrightShell(env: NodeJS.ProcessEnv): string | null {
       for (const name of SHELL_NAMES) if (executable(join(download, build, name))) return join(download, build, name);
     }
   } catch {
-    // Not downloaded: an unreadable folder and an absent one mean the same here.
+    // Not downloaded: an unreadable folder is treated as an absent one.
   }
   return null;
 }

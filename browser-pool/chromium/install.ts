@@ -1,29 +1,29 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { INSTALL_SILENCE_MS, INSTALL_STEP_MS } from '../limits.js';
+import { LIMITS } from '../limits.js';
 import { findBrowser } from './find-browser.js';
 
 /**
- * Makes sure that a browser is there before the service starts; run by `npm start` and `npm test`. Always ends with
+ * Installs a browser before the service starts when there is none; run by `npm start` and `npm test`. Always ends with
  * status 0: without a browser the service still serves, and its social operations fail with `browser_unavailable`.
  */
 async function install(): Promise<void> {
   if (findBrowser()) return;
   if (process.env.BROWSER_PATH) {
-    say('BROWSER_PATH names no executable file: correct or unset it; social operations will fail until then');
+    report('BROWSER_PATH names no executable file: correct or unset it; social operations will fail until then');
     return;
   }
   for (const [title, command, args] of steps()) {
-    say(`no browser found, trying: ${title}`);
+    report(`no browser found, trying: ${title}`);
     await run(command, args);
     const found = findBrowser();
     if (found) {
-      say(`installed ${found}`);
+      report(`installed ${found}`);
       return;
     }
   }
-  say(
+  report(
     'no browser could be installed: install chromium-headless-shell or chromium, or set BROWSER_PATH; social operations will fail until then',
   );
 }
@@ -45,8 +45,8 @@ function steps(): [title: string, command: string, args: string[]][] {
 }
 
 /**
- * Runs one step to its end, its output on stderr. A step that fails, takes too long or says nothing for too long only
- * leads to the next. The timers are its own, because those of `spawn` outlive a command that is not there.
+ * Runs one step to its end, its output on stderr. A step that fails, takes too long or is silent for too long only
+ * leads to the next. `spawn`'s own timeout is not used: its timer outlives a command that does not exist.
  */
 function run(command: string, args: string[]): Promise<void> {
   return new Promise((resolve) => {
@@ -59,14 +59,14 @@ function run(command: string, args: string[]): Promise<void> {
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const limit = setTimeout(stop, INSTALL_STEP_MS);
-    const silence = setTimeout(stop, INSTALL_SILENCE_MS);
-    const heard = (chunk: Buffer) => {
+    const limit = setTimeout(stop, LIMITS.install_step_ms);
+    const silence = setTimeout(stop, LIMITS.install_silence_ms);
+    const forward = (chunk: Buffer) => {
       process.stderr.write(chunk);
       silence.refresh();
     };
-    child.stdout.on('data', heard);
-    child.stderr.on('data', heard);
+    child.stdout.on('data', forward);
+    child.stderr.on('data', forward);
     const done = () => {
       clearTimeout(limit);
       clearTimeout(silence);
@@ -77,7 +77,7 @@ function run(command: string, args: string[]): Promise<void> {
   });
 }
 
-function say(line: string): void {
+function report(line: string): void {
   process.stderr.write(`browser: ${line}\n`);
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What a process and everything below it use, as /proc tells it. */
+/** What a process and its descendants use, as /proc reports it. */
 export interface TreeUse {
   processes: number;
   /** Proportional set size: memory shared between processes counts once. */
@@ -9,12 +9,12 @@ export interface TreeUse {
   cpu_ms: number;
 }
 
-/** Linux counts processor time in hundredths of a second wherever it shows it. */
+/** Linux reports processor time in hundredths of a second. */
 const TICK_MS = 10;
 
 /**
  * The use of a process and its descendants; null where there is no /proc, or no such process. A command that `counts`
- * refuses is left out with everything below it.
+ * refuses is left out with its descendants.
  */
 export function treeUse(root: number, counts: (command: string) => boolean = () => true): TreeUse | null {
   const parents = parentsOfAll();
@@ -50,14 +50,14 @@ function statOf(pid: number): string[] | undefined {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** KiB. PSS where the kernel tells it and lets us see it, else resident memory. */
+/** In KiB. PSS where the kernel reports it and this user may read it, else resident memory. */
 function memoryOf(pid: number): number {
   const shared = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? '');
   const resident = shared ?? /^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? '');
   return Number(resident?.[1] ?? 0);
 }
 
-/** Undefined for what ended while it was looked at. */
+/** Undefined when the process has ended meanwhile. */
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

@@ -1,54 +1,47 @@
 import type { BrowserKeeper } from '../chromium/browser-keeper.js';
 import { RunFailure } from '../failures.js';
-import { type PoolLimits, REMEMBERED_OWNERSHIPS } from '../limits.js';
+import type { PoolLimits } from '../limits.js';
 import type { ProxyTarget } from '../messages.js';
+import { ContextLease } from './context-lease.js';
+import { type Ownership, OwnershipFence } from './ownership-fence.js';
 import { SessionContext } from './session-context.js';
 
-/** Whose context a run wants, and how it is told that it has lost it. */
-export interface ContextOwner {
+/** Whose context a run wants. */
+export interface ContextOwner extends Ownership {
   connectionId: string;
-  stateRevision: number;
-  epoch: number;
   proxy: ProxyTarget;
   session: string | null;
-  /** The context is taken away by a newer owner of the connection. */
+  /** Called when a newer owner of the connection takes the context away. */
   fenced: () => void;
 }
 
-/** A context while a run holds it. Exactly one of `keep` and `drop` ends the lease. */
-export interface ContextLease {
-  readonly session: SessionContext;
-  /** Gives the context back warm; false when it may not be kept and is closed instead. */
-  keep(): boolean;
-  /** Gives it back to be closed. */
-  drop(): Promise<void>;
-  /** Closes it and goes on with another one of this session through the same proxy, which is never kept. */
-  renew(session: string | null): Promise<void>;
-}
-
 /**
- * The warm contexts, one a connection. A context is *idle* (kept in the order of last use) or *leased* to one run; it
- * is closed when it was idle for long, evicted, worn out, fenced, or its browser retires, and forgotten when its
- * browser is gone.
+ * The warm contexts, one a connection.
  *
- * I1. A context serves only the (connection, state_revision) it was made for, and only under the epoch it was made
- *     under: another owner in between may have used and saved the session elsewhere. A revision or an epoch lower
- *     than the highest one seen is refused with `session_fenced`; a higher one closes what the lower one had.
+ * - *idle*: kept, in the order of last use. Entered when a run gives its context back warm; left when the connection's next
+ *   run takes it.
+ * - *leased* to one run (see `context-lease.ts`).
+ * - *closed*: it was idle for too long, outnumbered the limit, was used up or fenced, its browser retires, or its run
+ *   ended badly. A context whose browser is gone is closed with it.
+ *
+ * I1. A context serves only the (connection, state_revision) and the epoch it was made under: another owner in between
+ *     may have used and saved the session elsewhere. A run of a lower revision or epoch is refused with `session_fenced`.
  * I2. One run a connection: a second one takes the context over, because it comes from the connection's newer owner.
- * I3. Idle contexts are closed, least recently used first, while there are more than the limit in all.
+ * I3. While more contexts are open than the limit, idle ones are closed, least recently used first.
  */
 export class Contexts {
-  #keeper: BrowserKeeper;
-  #limits: PoolLimits;
-  #idle = new Map<string, IdleContext>();
-  #leased = new Map<string, ContextOwner>();
-  /** With what takes each off its browser's watch. */
-  #open = new Map<SessionContext, () => void>();
-  #highest = new Map<string, Ownership>();
+  readonly #keeper: BrowserKeeper;
+  readonly #limits: PoolLimits;
+  readonly #fence: OwnershipFence;
+  readonly #idle = new Map<string, WarmContext>();
+  readonly #leased = new Map<string, ContextOwner>();
+  /** With what ends the watch on each one's browser. */
+  readonly #open = new Map<SessionContext, () => void>();
 
   constructor(keeper: BrowserKeeper, limits: PoolLimits) {
     this.#keeper = keeper;
     this.#limits = limits;
+    this.#fence = new OwnershipFence(limits.remembered_connections);
   }
 
   /** Open contexts, idle and leased. */
@@ -60,9 +53,9 @@ export class Contexts {
   async lease(owner: ContextOwner): Promise<ContextLease> {
     this.#admit(owner);
     try {
-      const held = this.#takeIdle(owner) ?? (await this.#new(owner));
-      if (this.#holds(owner)) return this.#leaseOf(owner, held);
-      await this.#close(held.session);
+      const { session, uses } = this.#takeIdle(owner) ?? (await this.#make(owner));
+      if (this.#owns(owner)) return this.#leaseOf(owner, session, uses);
+      await this.#close(session);
       throw new RunFailure('session_fenced');
     } catch (error) {
       this.#release(owner);
@@ -77,31 +70,23 @@ export class Contexts {
     if (idle) void this.#close(idle.session);
   }
 
-  /** Closes contexts that were idle too long, outnumber the limit, or whose browser takes no more. */
+  /** I3. Also closes contexts that were idle for too long, or whose browser is no longer the current one. */
   sweep(): void {
     const before = performance.now() - this.#limits.context_idle_ms;
-    for (const [connectionId, idle] of this.#idle) {
-      if (idle.since < before || !idle.session.browser.running || this.#open.size > this.#limits.contexts) {
+    for (const [connectionId, { idleSince, session }] of this.#idle) {
+      if (idleSince < before || !session.browser.running || this.#open.size > this.#limits.contexts) {
         this.closeIdle(connectionId);
       }
     }
   }
 
-  /** I1 and I2. */
   #admit(owner: ContextOwner): void {
-    const { connectionId, stateRevision, epoch } = owner;
-    const highest = this.#highest.get(connectionId);
-    if (highest && (stateRevision < highest.stateRevision || epoch < highest.epoch)) {
-      throw new RunFailure('session_fenced');
-    }
-    this.#highest.delete(connectionId);
-    this.#highest.set(connectionId, { stateRevision, epoch });
-    if (this.#highest.size > REMEMBERED_OWNERSHIPS) this.#highest.delete(this.#highest.keys().next().value ?? '');
-    this.#leased.get(connectionId)?.fenced();
-    this.#leased.set(connectionId, owner);
+    this.#fence.admit(owner.connectionId, owner); // I1
+    this.#leased.get(owner.connectionId)?.fenced(); // I2
+    this.#leased.set(owner.connectionId, owner);
   }
 
-  #takeIdle(owner: ContextOwner): IdleContext | undefined {
+  #takeIdle(owner: ContextOwner): WarmContext | undefined {
     const idle = this.#idle.get(owner.connectionId);
     if (!idle) return undefined;
     const usable =
@@ -110,19 +95,18 @@ export class Contexts {
       idle.uses < this.#limits.context_uses &&
       idle.session.browser.running;
     if (!usable) {
-      this.closeIdle(owner.connectionId);
+      this.closeIdle(owner.connectionId); // I1
       return undefined;
     }
     this.#idle.delete(owner.connectionId);
     return idle;
   }
 
-  async #new(owner: ContextOwner): Promise<IdleContext> {
-    const session = await this.#make(owner.proxy, owner.session);
-    return { session, stateRevision: owner.stateRevision, epoch: owner.epoch, uses: 0, since: 0 };
+  async #make(owner: ContextOwner): Promise<{ session: SessionContext; uses: number }> {
+    return { session: await this.#openContext(owner.proxy, owner.session), uses: 0 };
   }
 
-  async #make(proxy: ProxyTarget, session: string | null): Promise<SessionContext> {
+  async #openContext(proxy: ProxyTarget, session: string | null): Promise<SessionContext> {
     const made = await SessionContext.open(await this.#keeper.current(), proxy, session);
     const unwatch = made.browser.onGone(() => this.#open.delete(made));
     if (!made.browser.gone) this.#open.set(made, unwatch);
@@ -130,48 +114,28 @@ export class Contexts {
     return made;
   }
 
-  #leaseOf(owner: ContextOwner, held: IdleContext): ContextLease {
-    let { session } = held;
-    let keepable = owner.session !== null;
-    let ended = false;
-    const drop = async () => {
-      ended = true;
-      this.#release(owner);
-      await this.#close(session);
-    };
-    return {
-      get session() {
-        return session;
-      },
-      keep: () => {
-        if (ended) return false;
-        if (!keepable || !this.#holds(owner) || session.browser.gone) {
-          void drop();
-          return false;
-        }
-        ended = true;
-        this.#release(owner);
-        this.#idle.set(owner.connectionId, { ...held, uses: held.uses + 1, since: performance.now() });
+  #leaseOf(owner: ContextOwner, session: SessionContext, uses: number): ContextLease {
+    const { connectionId, stateRevision, epoch } = owner;
+    const source = {
+      owns: () => this.#owns(owner),
+      release: () => this.#release(owner),
+      open: (saved: string | null) => this.#openContext(owner.proxy, saved),
+      close: (closed: SessionContext) => this.#close(closed),
+      park: (parked: SessionContext) => {
+        const idleSince = performance.now();
+        this.#idle.set(connectionId, { session: parked, stateRevision, epoch, uses: uses + 1, idleSince });
         this.sweep();
-        return true;
-      },
-      drop,
-      renew: async (saved) => {
-        keepable = false;
-        await this.#close(session);
-        const renewed = await this.#make(owner.proxy, saved);
-        if (ended) await this.#close(renewed);
-        else session = renewed;
       },
     };
+    return new ContextLease(source, session, owner.session !== null);
   }
 
-  #holds(owner: ContextOwner): boolean {
+  #owns(owner: ContextOwner): boolean {
     return this.#leased.get(owner.connectionId) === owner;
   }
 
   #release(owner: ContextOwner): void {
-    if (this.#holds(owner)) this.#leased.delete(owner.connectionId);
+    if (this.#owns(owner)) this.#leased.delete(owner.connectionId);
   }
 
   async #close(session: SessionContext): Promise<void> {
@@ -181,14 +145,10 @@ export class Contexts {
   }
 }
 
-/** Under what a connection's runs come; both only grow. */
-interface Ownership {
-  stateRevision: number;
-  epoch: number;
-}
-
-interface IdleContext extends Ownership {
+/** An idle context. */
+interface WarmContext extends Ownership {
   session: SessionContext;
+  /** Runs it has served. */
   uses: number;
-  since: number;
+  idleSince: number;
 }

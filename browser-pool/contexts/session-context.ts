@@ -6,15 +6,16 @@ type StorageState = Exclude<BrowserContextOptions['storageState'], string | unde
 
 /**
  * A browser context that holds one session and goes out through one proxy. Made from the session's cookies alone
- * (7 ms); what the session keeps in local storage is only restored when a page is asked for (100 ms more), because
- * JSON endpoints do not see it.
+ * (7 ms); the session's local storage is restored with its first page (100 ms more), because JSON endpoints do not
+ * see it.
  */
 export class SessionContext {
   readonly browser: LiveBrowser;
   readonly context: BrowserContext;
   #unrestored: StorageState['origins'];
 
-  private constructor(browser: LiveBrowser, context: BrowserContext, unrestored: StorageState['origins']) {
+  /** Use `open`. */
+  constructor(browser: LiveBrowser, context: BrowserContext, unrestored: StorageState['origins']) {
     this.browser = browser;
     this.context = context;
     this.#unrestored = unrestored;
@@ -33,7 +34,7 @@ export class SessionContext {
     return new SessionContext(browser, context, state.origins);
   }
 
-  /** A new page of the session, local storage included. */
+  /** Opens a page of the session, local storage included. */
   async newPage(): Promise<Page> {
     if (this.#unrestored.length > 0) {
       await this.context.setStorageState({ cookies: await this.context.cookies(), origins: this.#unrestored });
@@ -47,6 +48,7 @@ export class SessionContext {
     return JSON.stringify(await this.context.storageState());
   }
 
+  /** Closes the context with its pages. */
   close(): Promise<void> {
     return this.browser.closeContext(this.context);
   }

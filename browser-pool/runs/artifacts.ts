@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
+import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import type { PoolLimits } from '../limits.js';
 
@@ -11,24 +12,24 @@ export interface FailedRun {
   code: string;
 }
 
-/** What can be typed into: whatever stands in there is covered before a screenshot is taken. */
+/** Fields that can be typed into: their contents are covered before a screenshot is taken. */
 const TYPED = 'input, textarea, select, [contenteditable]';
 
 /**
- * Keeps what shows an operator why a page program failed, when asked for: a screenshot of the page and a Playwright
- * trace of the run, in a folder only its owner reads.
+ * Keeps what shows an operator why a page program failed, when configured: a screenshot of the page and a Playwright
+ * trace of the run, in a folder that only its owner can read.
  *
- * I1. Never a password or a code: a screenshot covers every field, and nothing is traced while one is typed. A run with
- *     credentials is not traced at all; one that meets a challenge throws its trace away before it asks for the code.
- * I2. At most `artifacts` files; the oldest go.
- * I3. It never makes a run fail or wait: what cannot be kept in time is not kept.
+ * I1. No file holds a password or a code: a screenshot covers every field, and nothing is traced while one is typed. A
+ *     run with credentials is not traced at all; one that meets a challenge discards its trace before it asks for the code.
+ * I2. At most `artifacts` files are kept; the oldest are deleted.
+ * I3. No run fails over it or waits longer than `artifacts_ms`: what cannot be kept in time is not kept.
  *
- * A trace does hold the session's cookies and what the pages said: the folder deserves the care of the database.
+ * A trace does hold the session's cookies and the text of pages: protect the folder like the database.
  */
 export class Artifacts {
-  #folder: string;
-  #limits: PoolLimits;
-  #log: Logger;
+  readonly #folder: string;
+  readonly #limits: PoolLimits;
+  readonly #log: Logger;
 
   constructor(folder: string, limits: PoolLimits, log: Logger) {
     this.#folder = folder;
@@ -37,34 +38,37 @@ export class Artifacts {
   }
 
   /** Starts a trace; false when the context does not take one. */
-  async trace(context: BrowserContext): Promise<boolean> {
-    return this.#inTime('start a trace', () => context.tracing.start({ screenshots: true, snapshots: true }));
+  trace(context: BrowserContext): Promise<boolean> {
+    const started = context.tracing.start({ screenshots: true, snapshots: true });
+    return this.#inTime('start a trace', started, () => void this.discard(context));
   }
 
-  /** Ends the trace and throws it away. */
+  /** Ends the trace without keeping it. */
   async discard(context: BrowserContext): Promise<void> {
-    await this.#inTime('discard a trace', () => context.tracing.stop());
+    await this.#inTime('discard a trace', context.tracing.stop());
   }
 
-  /** Keeps the page as it stands and the trace, whichever there is. */
+  /** Keeps the page as it is and the trace, whichever there is. */
   async keep(run: FailedRun, page: Page | undefined, traced: BrowserContext | undefined): Promise<void> {
-    await this.#inTime('keep what shows a failure', async () => {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      const at = new Date().toISOString().replace(/[:.]/g, '-');
-      const name = [at, run.connectionId, run.capability, run.code].join('_').replace(/[^\w.+-]/g, '-');
-      if (page && !page.isClosed()) {
-        await stopLoading(page); // an answer that never comes would hold the screenshot up
-        const image = await page.screenshot({ mask: [page.locator(TYPED)], timeout: this.#limits.artifacts_ms });
-        await writeFile(join(this.#folder, `${name}.png`), image, { mode: 0o600 });
-      }
-      if (traced) {
-        const file = join(this.#folder, `${name}.zip`);
-        await traced.tracing.stop({ path: `${file}.part` });
-        await chmod(`${file}.part`, 0o600);
-        await rename(`${file}.part`, file);
-      }
-      await this.#prune();
-    });
+    await this.#inTime('keep what shows a failure', this.#write(run, page, traced));
+  }
+
+  async #write(run: FailedRun, page: Page | undefined, traced: BrowserContext | undefined): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const at = new Date().toISOString().replace(/[:.]/g, '-');
+    const name = [at, run.connectionId, run.capability, run.code].join('_').replace(/[^\w.+-]/g, '-');
+    if (page && !page.isClosed()) {
+      await stopLoading(page); // an answer that never comes would delay the screenshot
+      const image = await page.screenshot({ mask: [page.locator(TYPED)], timeout: this.#limits.artifacts_ms }); // I1
+      await writeFile(join(this.#folder, `${name}.png`), image, { mode: 0o600 });
+    }
+    if (traced) {
+      const file = join(this.#folder, `${name}.zip`);
+      await traced.tracing.stop({ path: `${file}.part` });
+      await chmod(`${file}.part`, 0o600);
+      await rename(`${file}.part`, file);
+    }
+    await this.#prune();
   }
 
   /** I2. Names begin with their time, so that their order is their age. */
@@ -74,21 +78,15 @@ export class Artifacts {
     await Promise.all(surplus.map((name) => rm(join(this.#folder, name), { force: true })));
   }
 
-  /** I3. */
-  async #inTime(what: string, work: () => Promise<unknown>): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('too late')), this.#limits.artifacts_ms);
-    });
+  /** I3. Whether `work` succeeded in time; `late` undoes what it does afterwards. */
+  async #inTime(what: string, work: Promise<unknown>, late: () => void = () => {}): Promise<boolean> {
     try {
-      await Promise.race([work(), late]);
+      await Deadline.within(this.#limits.artifacts_ms, work, { discard: late });
       return true;
     } catch (error) {
       // The text of the error is left out: it quotes pages.
       this.#log.warn({ error: error instanceof Error ? error.name : 'unknown' }, `could not ${what}`);
       return false;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -1,12 +1,12 @@
 import type { FairSemaphore } from '../fair-semaphore.js';
 
-/** Where a run's turns come from, and on whose account it waits for them. */
-export interface TurnSource {
-  turns: FairSemaphore;
-  pages: FairSemaphore;
+/** Where the slots of a run come from, and the account on which it waits for them. */
+export interface SlotSource {
+  runSlots: FairSemaphore;
+  pageSlots: FairSemaphore;
   workspaceId: string;
-  /** How long the run waits for a turn. */
-  lease_wait_ms: number;
+  /** How long the run waits for its slot. */
+  slot_wait_ms: number;
   /** How long it waits for a page slot. */
   page_wait_ms: number;
   /** Aborts when the run is interrupted. */
@@ -14,20 +14,21 @@ export interface TurnSource {
 }
 
 /**
- * The turn of one run: taken before it does anything, given back while it waits for the user or for a page slot, and
- * at its end. A turn that comes after an interruption is given back at once.
+ * The slot of one run: acquired before it does anything, released while it waits for the user or for a page slot, and
+ * at its end. A slot that comes after an interruption is released at once.
  */
 export class RunSlots {
-  #source: TurnSource;
+  readonly #source: SlotSource;
   #release: (() => void) | undefined;
 
-  constructor(source: TurnSource) {
+  constructor(source: SlotSource) {
     this.#source = source;
   }
 
-  async take(): Promise<void> {
-    const { turns, workspaceId, lease_wait_ms, signal } = this.#source;
-    const release = await turns.lease(workspaceId, lease_wait_ms, signal);
+  /** Resolves when the run holds its slot. */
+  async acquire(): Promise<void> {
+    const { runSlots, workspaceId, slot_wait_ms, signal } = this.#source;
+    const release = await runSlots.acquire(workspaceId, slot_wait_ms, signal);
     if (signal.aborted) {
       release();
       throw signal.reason;
@@ -35,22 +36,22 @@ export class RunSlots {
     this.#release = release;
   }
 
-  giveBack(): void {
+  release(): void {
     this.#release?.();
     this.#release = undefined;
   }
 
   /**
-   * Takes a page slot and gives what releases it. When there is none free the run waits without its turn, so that
-   * runs that need no page pass those that do.
+   * Acquires a page slot and returns its release function. When none is free the run waits without its own slot, so
+   * that runs that need no page pass those that do.
    */
-  async takePage(): Promise<() => void> {
-    const { pages, workspaceId, page_wait_ms, signal } = this.#source;
-    const mustWait = !pages.free;
-    if (mustWait) this.giveBack();
-    const release = await pages.lease(workspaceId, page_wait_ms, signal);
+  async acquirePage(): Promise<() => void> {
+    const { pageSlots, workspaceId, page_wait_ms, signal } = this.#source;
+    const mustWait = !pageSlots.free;
+    if (mustWait) this.release();
+    const release = await pageSlots.acquire(workspaceId, page_wait_ms, signal);
     try {
-      if (mustWait) await this.take();
+      if (mustWait) await this.acquire();
       return release;
     } catch (error) {
       release();

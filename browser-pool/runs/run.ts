@@ -1,93 +1,66 @@
-import type { BrowserContext, Page } from 'playwright';
+import { Deadline } from '../../storage/deadline.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
-import type { ContextLease, ContextOwner, Contexts } from '../contexts/contexts.js';
-import type { WarmPages } from '../contexts/warm-pages.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from '../failures.js';
-import type { FairSemaphore } from '../fair-semaphore.js';
-import type { PoolLimits } from '../limits.js';
-import type { FromBrowser, ProxyTarget, SessionEffects, ToBrowser } from '../messages.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../program.js';
-import { ActorAnswers, type Answered } from './actor-answers.js';
-import type { Artifacts } from './artifacts.js';
-import { RunPage } from './run-page.js';
-import { RunSlots } from './run-slots.js';
-import { RunningTime } from './running-time.js';
+import type { FromBrowser, RunEnd, RunOrder } from '../messages.js';
+import type { Program, ProgramOutcome } from '../program.js';
+import { HeldResources } from './held-resources.js';
+import { type ActorCalls, ProgramView } from './program-view.js';
+import type { RunResources } from './run-resources.js';
 
-export type RunOrder = Extract<ToBrowser, { type: 'run' }>;
-
-/** What the runs of a host share. */
-export interface RunResources {
-  readonly limits: PoolLimits;
-  readonly contexts: Contexts;
-  /** Turns to execute. */
-  readonly turns: FairSemaphore;
-  /** Turns to have a page open. */
-  readonly pages: FairSemaphore;
-  /** Pages kept open for the next run of their context. */
-  readonly warmPages: WarmPages;
-  /** Runs that wait for a code. */
-  readonly waiting: Set<Run>;
-  /** Set when the operator wants to see why runs fail. */
-  readonly artifacts: Artifacts | undefined;
+/** What a run reports to. */
+export interface RunReports {
+  /** Sends a message to the run's actor. */
+  send(message: FromBrowser): void;
+  /** Announces each state as it is entered. */
+  onState?(state: RunState['kind']): void;
 }
 
 /**
- * One execution of one page program (see `messages.ts` for what it says and hears).
+ * One execution of one page program (see `messages.ts` for the messages).
  *
- * *queued* → (its turn) → *executing* ⇄ *waiting for proceed*, *waiting for a code* → *ended*.
- * Any state → (`interrupt`: cancel, fence, deadline, lost browser, drain) → *ended*.
+ * - *queued*: waits for a slot, at the start and again after a code.
+ * - *executing*: holds a slot; the program runs.
+ * - *waiting* for the actor's `proceed`, `stored` or `code`, with the clock stopped (OPS-17). Other answers are dropped.
+ * - *ended*: by the program's outcome or by `interrupt` (cancel, fence, deadline, lost browser, drain). Final.
  *
- * I1. Exactly one of `result`, `skipped`, `failure` is answered, and nothing after it.
- * I2. The program is never told to go past the write boundary once the run has ended.
- * I3. Past the boundary a cancel is ignored, and a failure that leaves open whether the provider acted says
- *     `pastBoundary` and is never transient (OPS-4).
- * I4. The turn, the page slot and the context are given back, whatever happens; the context stays warm only when the
- *     run ended by itself and its end does not speak against browser or session.
+ * I1. Exactly one of `result`, `skipped`, `failure` is sent, and nothing after it.
+ * I2. The program never goes past the write boundary once the run has ended.
+ * I3. Past the boundary a cancel is ignored, and a failure that leaves open whether the provider acted has
+ *     `pastBoundary` set and is never transient (OPS-4).
+ * I4. Slot, page and context are given back at the end; the context stays warm only when the run ended by itself and
+ *     its failure, if any, is neither the browser's nor the session's.
  */
-export class Run implements ProgramRun {
+export class Run implements ActorCalls {
   readonly order: RunOrder;
-  #ground: RunResources;
-  #answer: (message: FromBrowser) => void;
-  #time: RunningTime;
-  #interrupted = new AbortController();
-  #lease: ContextLease | undefined;
-  #turns: RunSlots;
-  #answers: ActorAnswers;
-  #page: RunPage;
-  /** The context a trace is being taken of. */
-  #traced: BrowserContext | undefined;
+  readonly #run: number;
+  readonly #resources: RunResources;
+  readonly #reports: RunReports;
+  readonly #deadline: Deadline;
+  readonly #held: HeldResources;
+  #state: RunState = { kind: 'queued' };
+  /** Set by `proceed`, for good. */
   #pastBoundary = false;
-  #ended = false;
-  #unwatchBrowser: () => void = () => {};
 
-  constructor(order: RunOrder, ground: RunResources, answer: (message: FromBrowser) => void) {
+  constructor(run: number, order: RunOrder, resources: RunResources, reports: RunReports) {
     this.order = order;
-    this.#ground = ground;
-    this.#answer = answer;
-    this.#time = new RunningTime(order.deadline_ms, () => this.interrupt(new RunFailure('deadline_exceeded')));
-    this.#turns = new RunSlots({
-      turns: ground.turns,
-      pages: ground.pages,
-      workspaceId: order.workspaceId,
-      lease_wait_ms: ground.limits.lease_wait_ms,
-      page_wait_ms: order.deadline_ms,
-      signal: this.#interrupted.signal,
-    });
-    this.#answers = new ActorAnswers(this.#interrupted.signal);
-    this.#page = new RunPage(() => this.#turns.takePage(), ground.warmPages);
+    this.#run = run;
+    this.#resources = resources;
+    this.#reports = reports;
+    this.#deadline = new Deadline(order.deadline_ms, new RunFailure('deadline_exceeded'));
+    const { signal } = this.#deadline;
+    signal.addEventListener('abort', () => this.#fail(failureOf(signal.reason)));
+    this.#held = new HeldResources(order, resources, { signal, interrupt: (failure) => this.interrupt(failure) });
   }
 
-  /** Executes the program and answers. Never rejects. */
+  get holdsPage(): boolean {
+    return this.#held.holdsPage;
+  }
+
+  /** Executes the program. Resolves when the run has ended; never rejects. */
   async execute(program: Program): Promise<void> {
-    const { signal } = this.#interrupted;
-    const interrupted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-    interrupted.catch(() => {});
-    const ended = this.#prepare().then(() => program(this));
-    ended.catch(() => {});
     try {
-      this.#succeed(await Promise.race([ended, interrupted]));
+      this.#succeed(await this.#deadline.race(this.#start(program)));
     } catch (error) {
       this.#fail(failureOf(error));
     }
@@ -95,207 +68,137 @@ export class Run implements ProgramRun {
 
   /** Ends the run with this failure, if it has not ended; past the boundary a cancel is too late. */
   interrupt(failure: RunFailure): void {
-    if (this.#ended || (failure.code === 'canceled' && this.#pastBoundary)) return;
-    this.#interrupted.abort(failure);
-    this.#fail(failure);
+    if (failure.code === 'canceled' && this.#pastBoundary) return; // I3
+    this.#deadline.abort(failure);
   }
 
   /** The phase `dispatching` is durable. */
   proceed(): void {
-    if (this.#answers.give('proceed', '')) this.#pastBoundary = true;
+    if (this.#answer('proceed', '')) this.#pastBoundary = true;
   }
 
   /** The part of the file is durable. */
   stored(): void {
-    this.#answers.give('stored', '');
+    this.#answer('stored', '');
   }
 
   /** The user's code. */
   code(code: string): void {
-    this.#answers.give('code', code);
+    this.#answer('code', code);
   }
 
-  get holdsPage(): boolean {
-    return this.#page.isOpen;
-  }
-
-  get input(): Record<string, unknown> {
-    return this.order.input;
-  }
-
-  get credentials(): { username: string; password: string } | undefined {
-    return this.order.credentials;
-  }
-
-  get actorId(): string | null {
-    return this.order.actorId;
-  }
-
-  get hasSession(): boolean {
-    return this.order.session !== null;
-  }
-
-  get proxy(): ProxyTarget {
-    return this.order.proxy;
-  }
-
-  get context(): BrowserContext {
-    return this.#held().session.context;
-  }
-
-  page(): Promise<Page> {
-    return this.#page.open(this.#held().session, this.navigation_ms());
-  }
-
-  async renewContext(session: string | null): Promise<void> {
-    this.#page.close();
-    this.#traced = undefined; // it goes with its context
-    this.#unwatchBrowser(); // a retiring browser closes behind its last context, and the next one is another's
-    await this.#held().renew(session);
-    this.#watchBrowser();
-  }
-
-  session(): Promise<string> {
-    return this.#held().session.session();
-  }
-
+  /** Asks the actor to let the program past the write boundary. */
   async boundary(): Promise<void> {
-    this.#answer({ type: 'boundary', run: this.order.run });
-    await this.#hear('proceed', this.#ground.limits.proceed_wait_ms, new RunFailure('session_fenced'));
+    const fenced = new RunFailure('session_fenced');
+    await this.#ask('proceed', { type: 'boundary', run: this.#run }, this.#resources.limits.proceed_wait_ms, fenced);
   }
 
+  /** Asks the actor to store a part of the file. */
   async store(bytes: ArrayBuffer): Promise<void> {
-    this.#answer({ type: 'file', run: this.order.run, bytes });
-    await this.#hear('stored', this.#ground.limits.proceed_wait_ms, new RunFailure('session_fenced'));
+    const fenced = new RunFailure('session_fenced');
+    await this.#ask('stored', { type: 'file', run: this.#run, bytes }, this.#resources.limits.proceed_wait_ms, fenced);
   }
 
+  /** Asks the actor for the user's code, without a slot meanwhile. */
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
-    const { limits, waiting } = this.#ground;
-    if (waiting.size >= limits.waiting_runs) throw browserUnavailable('too_many_waiting');
-    await this.#stopTrace(); // no code is ever in one
-    this.#page.rest(limits.waiting_page_ms);
-    this.#turns.giveBack();
-    waiting.add(this);
+    const { limits, waitingRuns } = this.#resources;
+    if (waitingRuns.size >= limits.waiting_runs) throw browserUnavailable('too_many_waiting');
+    await this.#held.park();
+    waitingRuns.add(this);
     try {
-      this.#answer({ type: 'challenge', run: this.order.run, kind, acceptsCode });
-      const code = await this.#hear('code', limits.code_wait_ms, new RunFailure('challenge_expired'));
-      await this.#turns.take();
+      const question: FromBrowser = { type: 'challenge', run: this.#run, kind, acceptsCode };
+      const code = await this.#ask('code', question, limits.code_wait_ms, new RunFailure('challenge_expired'));
+      this.#enter({ kind: 'queued' });
+      await this.#acquireSlot();
       return code;
     } finally {
-      waiting.delete(this);
+      waitingRuns.delete(this);
     }
   }
 
-  request_ms(): number {
-    return this.#time.atMost(this.#ground.limits.request_ms);
+  async #start(program: Program): Promise<ProgramOutcome> {
+    await this.#acquireSlot();
+    await this.#held.openContext();
+    return program(new ProgramView(this.order, this.#held, this, this.#resources.limits, this.#deadline));
   }
 
-  navigation_ms(): number {
-    return this.#time.atMost(this.#ground.limits.navigation_ms);
+  async #acquireSlot(): Promise<void> {
+    await this.#held.acquireSlot();
+    this.#deadline.signal.throwIfAborted();
+    this.#enter({ kind: 'executing' });
   }
 
-  async #prepare(): Promise<void> {
-    await this.#turns.take();
-    const { connectionId, stateRevision, epoch, proxy, session } = this.order;
-    const owner: ContextOwner = {
-      connectionId,
-      stateRevision,
-      epoch,
-      proxy,
-      session,
-      fenced: () => this.interrupt(new RunFailure('session_fenced')),
-    };
-    const lease = await this.#ground.contexts.lease(owner);
-    if (this.#ended) {
-      await lease.drop();
-      throw this.#interrupted.signal.reason;
-    }
-    this.#lease = lease;
-    this.#watchBrowser();
-    const { artifacts } = this.#ground;
-    if (!artifacts || this.order.credentials) return;
-    const { context } = lease.session;
-    if (await artifacts.trace(context)) this.#traced = context;
-  }
-
-  async #stopTrace(): Promise<void> {
-    const traced = this.#traced;
-    this.#traced = undefined;
-    if (traced) await this.#ground.artifacts?.discard(traced);
-  }
-
-  #watchBrowser(): void {
-    this.#unwatchBrowser();
-    this.#unwatchBrowser = this.#held().session.browser.onGone(() => this.interrupt(browserUnavailable('lost')));
-  }
-
-  /** Waits for the actor with the clock stopped. */
-  async #hear(what: Answered, wait_ms: number, tooLong: RunFailure): Promise<string> {
-    this.#time.pause();
+  async #ask(what: Answer, question: FromBrowser, wait_ms: number, reason: RunFailure): Promise<string> {
+    this.#deadline.signal.throwIfAborted(); // I1
+    const answer = Promise.withResolvers<string>();
+    this.#enter({ kind: 'waiting', what, answer });
+    this.#deadline.pause();
+    this.#reports.send(question);
     try {
-      return await this.#answers.wait(what, wait_ms, tooLong);
+      const text = await Deadline.within(wait_ms, answer.promise, { reason });
+      this.#deadline.signal.throwIfAborted(); // I2
+      return text;
     } finally {
-      if (!this.#ended) this.#time.resume();
+      if (this.#state.kind === 'waiting') this.#enter({ kind: 'executing' });
+      this.#deadline.resume();
     }
   }
 
-  #held(): ContextLease {
-    if (!this.#lease) throw this.#interrupted.signal.reason ?? new Error('no context');
-    return this.#lease;
+  /** False when the run does not wait for this answer. */
+  #answer(what: Answer, text: string): boolean {
+    if (this.#state.kind !== 'waiting' || this.#state.what !== what) return false;
+    this.#state.answer.resolve(text);
+    return true;
   }
 
   #succeed(outcome: ProgramOutcome): void {
-    const { run } = this.order;
-    const effects: { effects?: SessionEffects } = outcome.effects ? { effects: outcome.effects } : {};
+    const run = this.#run;
+    const effects = outcome.effects ? { effects: outcome.effects } : {};
     if ('skipped' in outcome) this.#end({ type: 'skipped', run, reason: outcome.skipped, ...effects }, true);
     else this.#end({ type: 'result', run, result: outcome.result, ...effects }, true);
   }
 
   #fail(failure: RunFailure): void {
-    this.#end(
-      {
-        type: 'failure',
-        run: this.order.run,
-        code: failure.code,
-        details: failure.details,
-        transient: failure.transient && !this.#pastBoundary,
-        pastBoundary: this.#pastBoundary && !failure.definite,
-        ...(failure.effects && { effects: failure.effects }),
-      },
-      !this.#interrupted.signal.aborted && leavesContextUsable(failure),
-    );
+    const end: RunEnd = {
+      type: 'failure',
+      run: this.#run,
+      code: failure.code,
+      details: failure.details,
+      transient: failure.transient && !this.#pastBoundary,
+      pastBoundary: this.#pastBoundary && !failure.definite,
+      ...(failure.effects && { effects: failure.effects }),
+    };
+    this.#end(end, !this.#deadline.signal.aborted && leavesContextUsable(failure));
   }
 
-  #end(message: FromBrowser, keepContext: boolean): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#time.stop();
-    this.#unwatchBrowser();
-    this.#turns.giveBack();
-    this.#answer(message);
-    const shown = this.#show(message);
-    if (shown) void shown.then(() => this.#letGo(message, keepContext));
-    else this.#letGo(message, keepContext);
+  #end(end: RunEnd, keepContext: boolean): void {
+    const state = this.#state;
+    if (state.kind === 'ended') return; // I1
+    this.#enter({ kind: 'ended' });
+    if (state.kind === 'waiting') state.answer.reject(this.#deadline.signal.reason);
+    this.#deadline.stop();
+    this.#reports.send(end);
+    this.#held.release(end, keepContext); // I4
   }
 
-  /** Keeps or throws away what shows how the run went, where the operator asked for it; undefined when there is nothing. */
-  #show(message: FromBrowser): Promise<void> | undefined {
-    const { artifacts } = this.#ground;
-    if (!artifacts || !this.#lease || this.#lease.session.browser.gone) return undefined;
-    if (message.type !== 'failure' || ENDED_FROM_OUTSIDE.has(message.code)) return this.#stopTrace();
-    const { connectionId, capability } = this.order;
-    return artifacts.keep({ connectionId, capability, code: message.code }, this.#page.current, this.#traced);
-  }
-
-  /** Gives page and context back, warm where they may be. */
-  #letGo(message: FromBrowser, keepContext: boolean): void {
-    const lease = this.#lease;
-    this.#lease = undefined;
-    const kept = keepContext && lease?.keep() === true;
-    this.#page.end(kept && message.type !== 'failure');
-    if (!keepContext) void lease?.drop();
+  #enter(next: RunState): void {
+    checkStep('run', STEPS, this.#state.kind, next.kind);
+    this.#state = next;
+    this.#reports.onState?.(next.kind);
   }
 }
 
-/** Failures that say nothing about the page. */
-const ENDED_FROM_OUTSIDE: ReadonlySet<string> = new Set(['canceled', 'session_fenced']);
+type Answer = 'proceed' | 'stored' | 'code';
+
+type RunState =
+  | { kind: 'queued' }
+  | { kind: 'executing' }
+  | { kind: 'waiting'; what: Answer; answer: PromiseWithResolvers<string> }
+  | { kind: 'ended' };
+
+const STEPS: Steps<RunState['kind']> = {
+  queued: ['executing', 'ended'],
+  executing: ['queued', 'waiting', 'ended'],
+  waiting: ['executing', 'ended'],
+  ended: [],
+};

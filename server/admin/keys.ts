@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Scope } from '../../storage/model/records.js';
-import { createKey, listKeys, type NewApiKey, revokeKey, rotateKey } from '../../storage/workspaces/workspaces.js';
+import { createKey, listKeys, type NewApiKey, revokeKey, rotateKey } from '../../storage/workspaces/keys.js';
 import { Failure } from './answer.js';
 import { duration, futureTime, id, name, scopes } from './arguments.js';
 import type { Perform } from './session.js';

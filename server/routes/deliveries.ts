@@ -5,9 +5,8 @@ import {
   findDeliveries,
   listDeliveries,
   listDeliveryAttempts,
-  replayDelivery,
-  replayFailedDeliveries,
 } from '../../storage/deliveries/deliveries-read.js';
+import { replayDelivery, replayFailedDeliveries } from '../../storage/deliveries/replay.js';
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { DeliveryStatus } from '../../storage/model/records.js';

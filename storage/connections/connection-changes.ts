@@ -1,8 +1,8 @@
-import { cancelDeliveries } from '../deliveries/deliveries.js';
+import { cancelDeliveries } from '../deliveries/cancellation.js';
 import type { Provider } from '../model/records.js';
-import { transition } from '../model/transitions.js';
+import { OPERATION_STEPS, transition } from '../model/transitions.js';
 import { type Sql, violatedConstraint } from '../postgres/database.js';
-import { removeJobs } from '../postgres/jobs.js';
+import { jobIds, removeJobs } from '../postgres/job-table.js';
 
 /**
  * What PATCH, disconnect and delete do to a connection, inside one transaction each. All of them begin with
@@ -27,23 +27,27 @@ export async function lockIdleConnection(
     [connectionId],
   );
   if (!row) return undefined;
-  return (await holdsLease(tx, connectionId)) ? 'busy' : row;
+  return (await hasRunningOperation(tx, connectionId)) ? 'busy' : row;
 }
 
 /** True while an operation of the connection is running or waiting for the user. */
-export async function holdsLease(sql: Sql, connectionId: string): Promise<boolean> {
-  const rows = await sql.query('holdsLease', 'select 1 as held from lease where connection_id = $1', [connectionId]);
+export async function hasRunningOperation(sql: Sql, connectionId: string): Promise<boolean> {
+  const rows = await sql.query(
+    'hasRunningOperation',
+    'select 1 as running from running_operation where connection_id = $1',
+    [connectionId],
+  );
   return rows.length > 0;
 }
 
-// What every loss of a session resets (CONN-9, CONN-10). A simulated connection has no session to lose: it stays ready.
+// What the loss of a session resets (CONN-9, CONN-10). A simulated connection has no session to lose: it stays ready.
 const SESSION_LOST = `health = case when provider = 'simulated' then 'ready' else 'needs_login' end,
   state_revision = state_revision + 1, session_sealed = null, session_revision = null,
   recruiter_health = 'not_verified', recruiter_reason = null, recruiter_contract = null, recruiter_verified_at = null,
   recruiter_verified_revision = null, recruiter_operation_id = null`;
 
 /**
- * New credentials or region: the session is gone and the next login starts afresh. A new region drops the pinned proxy; a
+ * New credentials or region: the session is dropped and the next login starts without one. A new region drops the pinned proxy; a
  * new password keeps it.
  */
 export async function changeCredentials(
@@ -67,9 +71,11 @@ export async function clearSession(tx: Sql, connectionId: string): Promise<void>
   await tx.query('clearSession', `update connection set ${SESSION_LOST} where id = $1`, [connectionId]);
 }
 
+const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
+
 /**
- * queued → canceled for every waiting operation of the connection, and their jobs are removed. Gives how many. Found by the
- * jobs of the partition: what is queued has one, and history has none however long it is.
+ * queued → canceled for every queued operation of the connection; their jobs are removed. Returns how many there were. They are
+ * found by the jobs of the partition: a queued operation has one, the history has none however long it is.
  */
 export async function cancelQueuedOperations(
   tx: Sql,
@@ -78,26 +84,23 @@ export async function cancelQueuedOperations(
 ): Promise<number> {
   const rows = await tx.query<{ id: string }>(
     'cancelQueuedOperations',
-    `update operation set status = 'canceled', timeline = timeline || $2::jsonb, updated_at = now()
-     where connection_id = $1 and status = 'queued'
-       and id in (select j.id from pgboss.job_common j where j.name = 'operation-' || $3::smallint)
+    `update operation set status = ${CANCEL_QUEUED.to}, timeline = timeline || $2::jsonb, updated_at = now()
+     where connection_id = $1 and status ${CANCEL_QUEUED.from}
+       and id in (${jobIds('operation', '$3::smallint')})
      returning id`,
     [connection.id, JSON.stringify([transition('queued', 'canceled', reason, new Date())]), connection.partition],
   );
-  if (rows.length > 0) {
-    await removeJobs(
-      tx,
-      'operation',
-      connection.partition,
-      rows.map((row) => row.id),
-    );
-  }
+  const { partition } = connection;
+  await removeJobs(
+    tx,
+    rows.map(({ id }) => ({ queue: 'operation', partition, id })),
+  );
   return rows.length;
 }
 
 /** pending or sending → canceled for every subscription of the connection, whose jobs go; all become inactive. */
 export async function disableSubscriptions(tx: Sql, connection: { id: string; partition: number }): Promise<void> {
-  // The subscriptions first: an event recorded meanwhile holds them FOR SHARE, so its deliveries are seen below.
+  // The subscriptions first: recording an event locks them until its commit, so its deliveries are seen below.
   const rows = await tx.query<{ id: string }>(
     'disableSubscriptions',
     'update subscription set active = false where connection_id = $1 returning id',
@@ -125,7 +128,7 @@ export async function deleteConnection(tx: Sql, connectionId: string): Promise<v
   await tx.query('deleteConnection', 'delete from connection where id = $1', [connectionId]);
 }
 
-/** True when the error says that the account has a connection already. */
+/** True for the error of a statement that would give an account a second connection. */
 export function isIdentityTaken(error: unknown): boolean {
   return violatedConstraint(error) === 'connection_identity';
 }

@@ -1,7 +1,7 @@
 import type { ConnectionRow, Provider } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
-/** A connection with what its answer shows of the regional proxies (contract: "Connection"). */
+/** A connection with the fields of its regional proxies that an answer shows (contract: "Connection"). */
 export interface ConnectionView extends ConnectionRow {
   /** An active proxy exists for its region. */
   proxy_configured: boolean;
@@ -9,7 +9,7 @@ export interface ConnectionView extends ConnectionRow {
   pinned_active: boolean | null;
 }
 
-/** As little of a connection as a submission is checked against. */
+/** The fields of a connection that a submission is checked against. */
 export interface ConnectionRef {
   id: string;
   workspace_id: string;
@@ -51,7 +51,7 @@ export function findConnectionRefs(sql: Sql, ids: string[]): Promise<ConnectionR
   );
 }
 
-/** The social connection with this identity key (CONN-1), for callers that know the account by its username. */
+/** The social connection with this identity key (CONN-1), for callers that have the account's username. */
 export async function findConnectionByIdentity(
   sql: Sql,
   workspaceId: string,
@@ -76,7 +76,7 @@ export interface NewSocialConnection {
   region: string;
 }
 
-/** Stores a real connection, `needs_login`. Breaks `connection_identity` when the account is there (CONN-1). */
+/** Stores a social connection, `needs_login`. Violates `connection_identity` when the account has one already (CONN-1). */
 export async function insertSocialConnection(sql: Sql, connection: NewSocialConnection): Promise<void> {
   await sql.query(
     'insertSocialConnection',
@@ -102,7 +102,7 @@ export interface NewSimulatedConnection {
   actor: { kind: string; id: string };
 }
 
-/** Stores a synthetic connection, `ready` at once (CONN-3). Breaks `connection_identity` like the other. */
+/** Stores a simulated connection, `ready` at once (CONN-3). Violates `connection_identity` like the other. */
 export async function insertSimulatedConnection(sql: Sql, connection: NewSimulatedConnection): Promise<void> {
   await sql.query(
     'insertSimulatedConnection',

@@ -1,7 +1,7 @@
 import type { Health, Provider } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
-/** The stream of a connection as its row says; every column is null before the listener ran for the first time. */
+/** The stream of a connection as its row has it; every column is null before the listener ran for the first time. */
 export interface ListenerRow {
   provider: Provider;
   health: Health;
@@ -28,6 +28,7 @@ export interface GapRow {
   closed_at: Date | null;
 }
 
+/** The stream of this connection; undefined when the connection is gone. */
 export async function findListener(sql: Sql, connectionId: string): Promise<ListenerRow | undefined> {
   const [row] = await sql.query<ListenerRow>(
     'findListener',

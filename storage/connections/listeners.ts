@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from '../postgres/database.js';
 
-/** What a listener needs to know of its connection. */
+/** A connection as its listener needs it. */
 export interface ListenableConnection {
   id: string;
   workspace_id: string;
@@ -15,7 +15,7 @@ export interface ListenableConnection {
 const LISTENABLE = `select id, workspace_id, partition, state_revision, region, proxy_id, session_sealed from connection
   where provider = 'social' and health = 'ready' and session_sealed is not null and proxy_id is not null`;
 
-/** Every connection of these partitions that has a stream to listen to; by the index connection_by_partition. */
+/** Every connection of these partitions that has a stream to listen to. Index: connection_by_partition. */
 export function listenableConnections(db: Sql, partitions: number[]): Promise<ListenableConnection[]> {
   return db.query('listenableConnections', `${LISTENABLE} and partition = any($1)`, [partitions]);
 }
@@ -37,8 +37,8 @@ export interface ListenerState {
 }
 
 /**
- * Stores what a listener is doing; an older epoch writes nothing, a connection that is gone neither. Continuity follows
- * from the gaps: open while one is, continuous while connected without one.
+ * Stores the state of a listener. An older epoch writes nothing, nor does the listener of a connection that is gone. Continuity
+ * follows from the gaps: `gap_open` while one is open, `continuous` while connected without one.
  */
 export async function saveListener(db: Sql, state: ListenerState): Promise<void> {
   await db.query(
@@ -70,11 +70,11 @@ export async function saveListener(db: Sql, state: ListenerState): Promise<void>
   );
 }
 
-/** No listener of a later epoch has written: what an earlier one saw end is not the stream of now. */
+/** No listener of a later epoch has written: the stream that an earlier one saw end is no longer the connection's. */
 const notReplaced = (connection: string, epoch: string) =>
   `not exists (select 1 from listener l where l.connection_id = ${connection} and l.epoch > ${epoch})`;
 
-/** Opens a gap unless one is open already or a later owner listens. Gives its id when it is new. */
+/** Opens a gap unless one is open already or a later owner listens. Returns its id when it is new. */
 export async function openGap(
   db: Sql,
   connectionId: string,
@@ -93,8 +93,8 @@ export async function openGap(
 }
 
 /**
- * Closes the open gap, if there is one and no later owner listens, and gives its id. What was missed meanwhile stays
- * missed.
+ * Closes the open gap, if there is one and no later owner listens, and returns its id. Events of the gap are not made up
+ * for.
  */
 export async function closeGap(db: Sql, connectionId: string, epoch: number): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(
@@ -106,7 +106,7 @@ export async function closeGap(db: Sql, connectionId: string, epoch: number): Pr
   return row?.id;
 }
 
-/** True when a listener ran for this connection before: another owner's stream ended without us. */
+/** True when a listener of another owner ran for this connection: its stream ended unseen. */
 export async function listenedBefore(db: Sql, connectionId: string): Promise<boolean> {
   const rows = await db.query(
     'listenedBefore',

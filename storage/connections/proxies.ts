@@ -24,7 +24,7 @@ export interface OpenProxy {
   password?: string;
 }
 
-/** What a proxy is added from; the credentials stand apart from the address. */
+/** A proxy to add; its credentials are no part of the address. */
 export interface NewProxy {
   region: string;
   url: string;
@@ -44,7 +44,7 @@ export function listProxies(sql: Sql): Promise<ProxyRow[]> {
   return sql.query<ProxyRow>('listProxies', `select ${COLUMNS} from regional_proxy order by region, created_at, id`);
 }
 
-/** False when there is no such proxy. Connections pinned to it are pinned anew at their next login. */
+/** False when there is no such proxy. Connections pinned to it are pinned to another one at their next login. */
 export async function removeProxy(sql: Sql, proxyId: string): Promise<boolean> {
   const rows = await sql.query<{ id: string }>('removeProxy', 'delete from regional_proxy where id = $1 returning id', [
     proxyId,
@@ -84,7 +84,7 @@ export function openProxy(ring: KeyRing, row: ProxyRow): OpenProxy {
 }
 
 /**
- * Puts the stand-in network's proxies in place. Their ids follow from their place in the list, so that a restart,
+ * Stores the stand-in network's proxies. Their ids follow from their place in the list, so that a restart,
  * which gives them new ports and passwords, keeps the connections pinned to them where they are.
  */
 export async function upsertSandboxProxies(sql: Sql, ring: KeyRing, proxies: readonly NewProxy[]): Promise<ProxyRow[]> {

@@ -15,8 +15,8 @@ export interface ConnectionChange {
 
 /**
  * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (CONN-9).
- * Leaving `ready` drops the stored session, which no longer opens anything, and recruiter readiness with it. A run that
- * found the session good does not bring `ready` back once the stream's refusal has dropped it meanwhile. False when the
+ * Leaving `ready` drops the stored session, which the provider no longer accepts, and recruiter readiness with it. A run that
+ * found the session good does not restore `ready` when the stream's refusal has dropped the session meanwhile. False when the
  * revision had moved on.
  */
 export async function changeConnection(tx: Sql, change: ConnectionChange): Promise<boolean> {
@@ -59,7 +59,7 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
 export type EndedHealth = Exclude<Health, 'ready'>;
 
 /**
- * The provider refuses the session of this revision: `ready` → `health`, told by whoever owns the partition under
+ * The provider refuses the session of this revision: `ready` → `health`, reported by the owner of the partition under
  * this epoch. Locks the partition's row FOR KEY SHARE, as every start does. False when the connection has moved on.
  */
 export function endSession(
@@ -87,20 +87,4 @@ export function endSession(
       recruiter: null,
     });
   });
-}
-
-/** What a browser run or a listener needs beyond the connection's row: its sealed session and credentials. */
-export interface SessionSecrets {
-  password_sealed: Buffer | null;
-  session_sealed: Buffer | null;
-  session_revision: number | null;
-}
-
-export async function readSecrets(db: Sql, connectionId: string): Promise<SessionSecrets | undefined> {
-  const [row] = await db.query<SessionSecrets>(
-    'readSecrets',
-    'select password_sealed, session_sealed, session_revision from connection where id = $1',
-    [connectionId],
-  );
-  return row;
 }

@@ -1,8 +1,7 @@
-import type { DeliveryStatus } from '../model/records.js';
+import type { DeliveryAttemptOutcome, DeliveryStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { wakeSubscriptions } from './delivery-queue.js';
 
-/** Deliveries as callers see them, and their replay. Attempts are made and finished elsewhere. */
+/** A delivery as callers see it (contract: "Delivery"). */
 export interface DeliveryRow {
   id: string;
   workspace_id: string;
@@ -20,7 +19,7 @@ export interface DeliveryRow {
 export interface DeliveryAttemptRow {
   id: string;
   sequence: number;
-  outcome: 'sending' | 'delivered' | 'failed' | 'canceled' | 'abandoned';
+  outcome: DeliveryAttemptOutcome;
   status_code: number | null;
   error: string | null;
   started_at: Date;
@@ -81,60 +80,4 @@ export function listDeliveryAttempts(sql: Sql, deliveryId: string): Promise<Deli
      where delivery_id = $1 order by sequence`,
     [deliveryId],
   );
-}
-
-// A replayed delivery keeps its id and the numbers of its attempts; five new ones are made (EVT-5).
-const REPLAYED = `status = 'pending', replay_count = replay_count + 1, series_attempts = 0, next_attempt_at = now(), epoch = null`;
-
-export type ReplayRefusal = 'delivery_not_failed' | 'subscription_inactive';
-
-/** failed → pending and due, or why not (EVT-5). Run it in a transaction. */
-export async function replayDelivery(tx: Sql, deliveryId: string): Promise<ReplayRefusal | 'gone' | 'replayed'> {
-  // FOR SHARE: a deactivation comes before and refuses this, or after and cancels it.
-  const [row] = await tx.query<{ status: DeliveryStatus; active: boolean; partition: number; subscription_id: string }>(
-    'lockDelivery',
-    `select d.status, s.active, d.partition, d.subscription_id from delivery d join subscription s on s.id = d.subscription_id
-     where d.id = $1 for update of d for share of s`,
-    [deliveryId],
-  );
-  if (!row) return 'gone';
-  if (row.status !== 'failed') return 'delivery_not_failed';
-  if (!row.active) return 'subscription_inactive';
-  await tx.query('replayDelivery', `update delivery set ${REPLAYED} where id = $1`, [deliveryId]);
-  await wakeSubscriptions(tx, [{ id: row.subscription_id, partition: row.partition }], new Date());
-  return 'replayed';
-}
-
-/**
- * Replays up to `limit` failed deliveries of the subscription whose event is newer than `since`, in order of events after
- * `afterEvent` (EVT-13). Gives how many, and the event to go on after; null when the subscription is inactive.
- * Run it in a transaction. Index: delivery_by_status.
- */
-export async function replayFailedDeliveries(
-  tx: Sql,
-  subscriptionId: string,
-  since: Date,
-  afterEvent: string,
-  limit: number,
-): Promise<{ replayed: number; lastEvent: string } | null> {
-  const [subscription] = await tx.query<{ active: boolean; partition: number }>(
-    'shareSubscription',
-    'select active, partition from subscription where id = $1 for share',
-    [subscriptionId],
-  );
-  if (!subscription?.active) return null;
-  const rows = await tx.query<{ event_id: string }>(
-    'replayFailedDeliveries',
-    `update delivery set ${REPLAYED} from (
-       select d.id from delivery d join event e on e.id = d.event_id
-       where d.subscription_id = $1 and d.status = 'failed' and d.event_id > $3 and e.received_at > $2
-       order by d.event_id limit $4 for update of d
-     ) chosen where delivery.id = chosen.id
-     returning delivery.event_id`,
-    [subscriptionId, since, afterEvent, limit],
-  );
-  if (rows.length > 0)
-    await wakeSubscriptions(tx, [{ id: subscriptionId, partition: subscription.partition }], new Date());
-  const events = rows.map((row) => row.event_id).sort();
-  return { replayed: rows.length, lastEvent: events.at(-1) ?? afterEvent };
 }

@@ -1,21 +1,68 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { NewEvent } from '../model/records.js';
+import { DELIVERY_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { JOB_COLUMNS, JOB_FOREVER } from '../postgres/jobs.js';
+import { makeJobsDue } from '../postgres/job-table.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
-import { MAKE_DUE } from './delivery-queue.js';
 
 /** An event that was new, and how many deliveries came with it. */
 export interface RecordedEvent {
   id: string;
-  connectionId: string;
+  connection_id: string;
   partition: number;
   deliveries: number;
 }
 
+const RECORD = `
+  with input as (
+    select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[])
+      i(id, connection_id, provider_event_id, type, data)
+  ), held as materialized (
+    select c.id from connection c
+    where c.workspace_id = $1 and c.id in (select i.connection_id from input i) order by c.id for key share
+  ), stored as (
+    insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
+    select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data
+    from input i join held h on h.id = i.connection_id
+    order by i.connection_id, i.provider_event_id
+    on conflict (connection_id, provider_event_id) do nothing
+    returning id, connection_id, type
+  ), counted as materialized (
+    insert into event_list as l (connection_id, event_count)
+    select connection_id, count(*) from stored group by connection_id order by connection_id
+    on conflict (connection_id) do update set event_count = l.event_count + excluded.event_count
+    returning connection_id, event_count
+  ), position as (
+    insert into event_position (connection_id, rank, event_id)
+    select c.connection_id,
+      c.event_count + 1 - row_number() over (partition by c.connection_id order by s.id desc), s.id
+    from counted c join stored s on s.connection_id = c.connection_id
+  ), matching as materialized (
+    select s.id, e.id as event_id
+    from counted c join stored e on e.connection_id = c.connection_id
+    join subscription s on s.connection_id = c.connection_id
+    where s.active and e.type = any(s.event_types)
+  ), addressed as materialized (
+    update subscription s set delivery_count = s.delivery_count + m.count
+    from (select id, count(*) from matching group by id) m
+    where s.id = m.id and s.active
+    returning s.id, s.partition, s.delivery_count
+  ), delivery as (
+    insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, next_attempt_at, rank)
+    select gen_random_uuid(), $1, a.id, m.event_id, a.partition, ${DELIVERY_STEPS.firstSql}, now(),
+      a.delivery_count + 1 - row_number() over (partition by a.id order by m.event_id desc)
+    from addressed a join matching m on m.id = a.id
+    returning id, partition, event_id
+  ), job as (
+    ${makeJobsDue({ queue: 'delivery', from: 'addressed a', partition: 'a.partition', id: 'a.id', due: 'now()' })}
+  )
+  select s.id, s.connection_id, c.partition, coalesce(m.count, 0) as deliveries
+  from stored s join connection c on c.id = s.connection_id
+  left join (select event_id, count(*)::int as count from delivery group by event_id) m on m.event_id = s.id`;
+
 /**
  * Records events, a delivery for each matching active subscription, and makes the subscriptions' jobs due, in one statement
- * (contract: "Events are persisted before delivery"). An event its connection has already is left out (EVT-8), as
+ * (contract: "Events are persisted before delivery"). An event that its connection has already is left out (EVT-8), as
  * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
  * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes
  * after and cancels it.
@@ -25,63 +72,12 @@ export interface RecordedEvent {
  */
 export async function recordEvents(tx: Sql, workspaceId: string, events: NewEvent[]): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
-  return tx.query<RecordedEvent>(
-    'recordEvents',
-    `with input as (
-       select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[])
-         i(id, connection_id, provider_event_id, type, data)
-     ), held as materialized (
-       select c.id from connection c
-       where c.workspace_id = $1 and c.id in (select i.connection_id from input i) order by c.id for key share
-     ), stored as (
-       insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
-       select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data
-       from input i join held h on h.id = i.connection_id
-       order by i.connection_id, i.provider_event_id
-       on conflict (connection_id, provider_event_id) do nothing
-       returning id, connection_id, type
-     ), counted as materialized (
-       insert into event_list as l (connection_id, event_count)
-       select connection_id, count(*) from stored group by connection_id order by connection_id
-       on conflict (connection_id) do update set event_count = l.event_count + excluded.event_count
-       returning connection_id, event_count
-     ), position as (
-       insert into event_position (connection_id, rank, event_id)
-       select c.connection_id,
-         c.event_count + 1 - row_number() over (partition by c.connection_id order by s.id desc), s.id
-       from counted c join stored s on s.connection_id = c.connection_id
-     ), matching as materialized (
-       select s.id, e.id as event_id
-       from counted c join stored e on e.connection_id = c.connection_id
-       join subscription s on s.connection_id = c.connection_id
-       where s.active and e.type = any(s.event_types)
-     ), addressed as materialized (
-       update subscription s set delivery_count = s.delivery_count + m.count
-       from (select id, count(*) from matching group by id) m
-       where s.id = m.id and s.active
-       returning s.id, s.partition, s.delivery_count
-     ), delivery as (
-       insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, next_attempt_at, rank)
-       select gen_random_uuid(), $1, a.id, m.event_id, a.partition, 'pending', now(),
-         a.delivery_count + 1 - row_number() over (partition by a.id order by m.event_id desc)
-       from addressed a join matching m on m.id = a.id
-       returning id, partition, event_id
-     ), job as (
-       insert into pgboss.job_common as j (${JOB_COLUMNS})
-       select a.id, 'delivery-' || a.partition as name, 'created'::pgboss.job_state, null::timestamptz, now(), ${JOB_FOREVER}
-       from addressed a order by name, id
-       ${MAKE_DUE}
-     )
-     select s.id, s.connection_id as "connectionId", c.partition, coalesce(m.count, 0) as deliveries
-     from stored s join connection c on c.id = s.connection_id
-     left join (select event_id, count(*)::int as count from delivery group by event_id) m on m.event_id = s.id`,
-    [
-      workspaceId,
-      events.map(() => uuidv7()),
-      events.map((e) => e.connectionId),
-      events.map((e) => e.providerEventId),
-      events.map((e) => e.type),
-      events.map((e) => pgSafeJson(e.data)),
-    ],
-  );
+  return tx.query<RecordedEvent>('recordEvents', RECORD, [
+    workspaceId,
+    events.map(() => uuidv7()),
+    events.map((e) => e.connectionId),
+    events.map((e) => e.providerEventId),
+    events.map((e) => e.type),
+    events.map((e) => pgSafeJson(e.data)),
+  ]);
 }

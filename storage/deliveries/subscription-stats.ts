@@ -1,25 +1,32 @@
+import { LIMITS } from '../limits.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
-/** Bounds of `subscriptionFigures`, whatever the subscription holds: 0.4 s at worst with a million deliveries (measured). */
-export const FIGURES = {
-  /** Deliveries of one status that are counted one by one; index only. */
-  counted: 100_000,
-  /** Deliveries of each status whose attempts are looked at: the newest, but of `pending` the oldest, which are tried first. */
-  deliveries: 5_000,
-  /** Of each of them, the newest attempts. */
-  attempts: 10,
-} as const;
+/** How much of a subscription is read; see `LIMITS`. */
+export interface StatsBounds {
+  /** Deliveries of one status that are counted. */
+  counted: number;
+  /** Deliveries of each status whose attempts are read. */
+  deliveries: number;
+  /** Newest attempts of each of them. */
+  attempts: number;
+}
+
+const BOUNDS: StatsBounds = {
+  counted: LIMITS.stats_counted_deliveries,
+  deliveries: LIMITS.stats_examined_deliveries,
+  attempts: LIMITS.stats_attempts,
+};
 
 /** How the deliveries of one subscription fare. */
-export interface SubscriptionFigures {
+export interface SubscriptionStats {
   connection_id: string;
   active: boolean;
   counts: Record<DeliveryStatus, number>;
-  /** Statuses that have more deliveries than their count says. */
+  /** Statuses that have more deliveries than were counted. */
   counts_capped: DeliveryStatus[];
   in_flight: number;
-  /** Since the receipt of the event of the oldest pending delivery. */
+  /** Since the event of the oldest pending delivery was received. */
   oldest_pending_s: number | null;
   last_delivered_at: Date | null;
   /** When the last of those that are `failed` became so. */
@@ -27,15 +34,15 @@ export interface SubscriptionFigures {
   last_24h: {
     /** Attempts that ended: `delivered`, the class of the error, `canceled` or `abandoned`. */
     attempts: Record<string, number>;
-    /** Of those that were answered or failed, their ends and beginnings as they were written. */
+    /** How long those took that were answered or failed. */
     p50_ms: number | null;
     p99_ms: number | null;
   };
-  /** Everything the subscription has was looked at; else the last two and the attempts are those of its part within `FIGURES`. */
+  /** All that the subscription has was read; else the times and the attempts are those of the part within the bounds. */
   complete: boolean;
 }
 
-type FiguresRow = Omit<SubscriptionFigures, 'counts' | 'counts_capped' | 'last_24h' | 'complete' | 'in_flight'> & {
+type StatsRow = Omit<SubscriptionStats, 'counts' | 'counts_capped' | 'last_24h' | 'complete' | 'in_flight'> & {
   total: number;
   counted: Record<DeliveryStatus, number>;
   most_attempts: number;
@@ -44,13 +51,13 @@ type FiguresRow = Omit<SubscriptionFigures, 'counts' | 'counts_capped' | 'last_2
   p99_ms: number | null;
 };
 
-/** Undefined when there is no such subscription. Reads within `FIGURES`. Indexes: delivery_by_status, and the attempts' by delivery. */
-export async function subscriptionFigures(
+/** Undefined when there is no such subscription. Reads within `bounds`. Indexes: delivery_by_status, and the attempts' by delivery. */
+export async function subscriptionStats(
   sql: Sql,
   subscriptionId: string,
-  bounds: { counted: number; deliveries: number; attempts: number } = FIGURES,
-): Promise<SubscriptionFigures | undefined> {
-  const [row] = await sql.query<FiguresRow>('subscriptionFigures', FIGURES_SQL, [
+  bounds: StatsBounds = BOUNDS,
+): Promise<SubscriptionStats | undefined> {
+  const [row] = await sql.query<StatsRow>('subscriptionStats', STATS, [
     subscriptionId,
     bounds.counted,
     bounds.deliveries,
@@ -58,11 +65,11 @@ export async function subscriptionFigures(
     [...DELIVERY_STATUSES],
   ]);
   if (!row) return undefined;
-  const { total, counted, most_attempts, attempts, p50_ms, p99_ms, ...told } = row;
+  const { total, counted, most_attempts, attempts, p50_ms, p99_ms, ...shown } = row;
   const { counts, capped } = exactCounts(counted, total, bounds.counted);
   const within = capped.length === 0 && DELIVERY_STATUSES.every((status) => counts[status] <= bounds.deliveries);
   return {
-    ...told,
+    ...shown,
     counts,
     counts_capped: capped,
     in_flight: counts.sending,
@@ -71,7 +78,7 @@ export async function subscriptionFigures(
   };
 }
 
-/** The subscription knows how many deliveries it has: when one count alone stopped at its bound, the others tell it. */
+/** The subscription's row has the total: when one count alone stopped at its bound, it follows from the others. */
 function exactCounts(counted: Record<DeliveryStatus, number>, total: number, bound: number) {
   const capped = DELIVERY_STATUSES.filter((status) => counted[status] >= bound);
   const [only] = capped;
@@ -80,7 +87,7 @@ function exactCounts(counted: Record<DeliveryStatus, number>, total: number, bou
   return { counts: { ...counted, [only]: total - others }, capped: [] };
 }
 
-const FIGURES_SQL = `
+const STATS = `
   with status as (
     select * from unnest($5::text[]) s(name)
   ), counted as (

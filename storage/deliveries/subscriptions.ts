@@ -1,6 +1,6 @@
 import type { DeliveryStatus, EventType, Health } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { cancelDeliveries } from './deliveries.js';
+import { cancelDeliveries } from './cancellation.js';
 
 export interface SubscriptionRow {
   id: string;
@@ -66,7 +66,7 @@ export async function insertSubscription(
   return row;
 }
 
-/** Locks the connection, then the subscription: the order every transaction keeps. Undefined when either is gone. */
+/** Locks the connection, then the subscription: the order in every transaction. Undefined when either is gone. */
 export async function lockSubscription(
   tx: Sql,
   subscription: { id: string; connection_id: string },
@@ -112,7 +112,7 @@ export async function rotateSecret(
   return row?.previous_valid_until;
 }
 
-/** How many deliveries of the subscription stand in each status. Index only: delivery_by_status. */
+/** How many deliveries the subscription has in each status. Index only: delivery_by_status. */
 export async function countDeliveries(sql: Sql, subscriptionId: string): Promise<Record<DeliveryStatus, number>> {
   const rows = await sql.query<{ status: DeliveryStatus; count: number }>(
     'countDeliveries',

@@ -1,5 +1,5 @@
 /**
- * The rows as the rest of the service sees them, and the small vocabularies they are made of
+ * The rows as the other folders see them, and the vocabularies of their fields
  * (contract: "Resources and their fields"). Timestamps are `Date`, sealed columns are `Buffer`.
  */
 
@@ -40,7 +40,7 @@ export type OperationStatus =
 
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'abandoned' | 'outcome_unknown';
 
-/** How far an attempt came. From `dispatching` on, the provider may have acted: the write boundary. */
+/** How far an attempt came; `write-boundary.ts` has what follows from it. */
 export type AttemptPhase = 'preparing' | 'reading' | 'dispatching' | 'confirming' | 'done';
 
 export interface Attempt {
@@ -107,6 +107,7 @@ export interface NewEvent {
 
 export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+export type DeliveryAttemptOutcome = 'sending' | 'delivered' | 'failed' | 'canceled' | 'abandoned';
 
 export const SCOPES = [
   'connections:read',

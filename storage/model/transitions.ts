@@ -1,17 +1,18 @@
-import type { OperationStatus, Transition } from './records.js';
+import type { AttemptStatus, DeliveryAttemptOutcome, DeliveryStatus, OperationStatus, Transition } from './records.js';
+import { StatusSteps } from './status-steps.js';
 
 /**
- * The one table of an operation's transitions (contract: "Operation status"; OPS-1, OPS-2).
+ * The statuses of an operation (contract: "Operation status"; OPS-1, OPS-2).
  *
  *     submit ─▶ queued ─▶ running ⇄ waiting_user
  *                 │          │           │
  *                 ▼          ▼           ▼
- *       canceled, failed, skipped, succeeded, outcome_unknown: terminal, left by nothing
+ *       canceled, failed, skipped, succeeded, outcome_unknown: terminal
  *
  * running → queued happens when a worker is lost before the write boundary; running → canceled only before it;
  * running → outcome_unknown only past it, without proof.
  */
-const NEXT: Record<OperationStatus, readonly OperationStatus[]> = {
+export const OPERATION_STEPS = new StatusSteps<OperationStatus>('operation', 'queued', {
   queued: ['running', 'failed', 'skipped', 'canceled'],
   running: ['waiting_user', 'succeeded', 'failed', 'skipped', 'canceled', 'outcome_unknown', 'queued'],
   waiting_user: ['running', 'failed', 'canceled'],
@@ -20,21 +21,60 @@ const NEXT: Record<OperationStatus, readonly OperationStatus[]> = {
   canceled: [],
   skipped: [],
   outcome_unknown: [],
-};
+});
 
-/** The door every change of status goes through: the timeline entry to append. An illegal step throws; it is a bug. */
-export function transition(from: OperationStatus | null, to: OperationStatus, reason: string, at: Date): Transition {
-  const legal = from === null ? to === 'queued' : NEXT[from].includes(to);
-  if (!legal) throw new Error(`illegal operation transition ${from} -> ${to} (${reason})`);
+/** The statuses of an operation's attempt: it ends once. `abandoned` is an attempt that did nothing outside and was given up. */
+export const ATTEMPT_STEPS = new StatusSteps<AttemptStatus>('attempt', 'running', {
+  running: ['succeeded', 'failed', 'abandoned', 'outcome_unknown'],
+  succeeded: [],
+  failed: [],
+  abandoned: [],
+  outcome_unknown: [],
+});
+
+/**
+ * The statuses of a delivery (contract: "Delivery"; EVT-5, EVT-6).
+ *
+ *     recorded ─▶ pending ─▶ sending ─▶ delivered
+ *                    ▲          │─────▶ failed       the last attempt of a series failed
+ *                    ├──────────┘                    an earlier one failed, or its worker was lost
+ *                    └── failed                      replayed
+ *     pending, sending ─▶ canceled                   the subscription was deactivated: terminal
+ */
+export const DELIVERY_STEPS = new StatusSteps<DeliveryStatus>('delivery', 'pending', {
+  pending: ['sending', 'canceled'],
+  sending: ['delivered', 'failed', 'pending', 'canceled'],
+  failed: ['pending'],
+  delivered: [],
+  canceled: [],
+});
+
+/** The outcomes of a delivery's attempt: it ends once. `abandoned` is an attempt whose worker was lost. */
+export const DELIVERY_ATTEMPT_STEPS = new StatusSteps<DeliveryAttemptOutcome>('delivery attempt', 'sending', {
+  sending: ['delivered', 'failed', 'canceled', 'abandoned'],
+  delivered: [],
+  failed: [],
+  canceled: [],
+  abandoned: [],
+});
+
+/** One checked step of an operation: the timeline entry to append. Throws when the step is illegal. */
+export function transition(from: OperationStatus, to: OperationStatus, reason: string, at: Date): Transition {
+  OPERATION_STEPS.check(from, to, reason);
   return { from, to, reason, at: at.toISOString() };
 }
 
-/** True for the statuses that nothing leaves. */
-export function isTerminal(status: OperationStatus): boolean {
-  return NEXT[status].length === 0;
+/** The first entry of an operation's timeline. */
+export function acceptance(at: Date): Transition {
+  return { from: null, to: OPERATION_STEPS.first, reason: 'submitted', at: at.toISOString() };
 }
 
-/** True when a poller has something to act on: terminal, or waiting for the user. */
+/** True for the statuses of an operation that no step leaves. */
+export function isTerminal(status: OperationStatus): boolean {
+  return OPERATION_STEPS.isTerminal(status);
+}
+
+/** True when a poller has something to act on: the operation is terminal, or waits for the user. */
 export function isSettled(status: OperationStatus): boolean {
   return status === 'waiting_user' || isTerminal(status);
 }

@@ -3,8 +3,8 @@ import type { HeldOperation } from './execution.js';
 
 /**
  * Files that are results of operations, in parts (OPS-14). A part is written under the fence of its attempt, by the
- * operation's own row as in `execution.ts`; parts of attempts that did not succeed are no file: they are deleted when the attempt
- * ends, or else by the next one of the operation, or with its connection.
+ * operation's own row as in `execution.ts`. Parts of an attempt that did not succeed are no file: they are deleted when the
+ * attempt ends, or by the operation's next attempt, or with its connection.
  */
 
 /** A file that an operation's successful attempt stored. */
@@ -19,9 +19,8 @@ const HELD = `select o.id from operation o
   where o.id = $1 and o.epoch = $2 and o.attempts -> -1 ->> 'id' = $3::uuid::text and o.status = 'running'`;
 
 /**
- * Stores part number `part` (from 0) of the attempt's file; the first one takes away what earlier attempts left. Storing
- * it again is as storing it once: for callers that did not hear whether it was. False when
- * the attempt is no longer held: then nothing was stored.
+ * Stores part number `part` (from 0) of the attempt's file; the first one deletes what earlier attempts left. It may be
+ * stored again when the answer was lost. False when the attempt is no longer held: then nothing was stored.
  */
 export async function storeFilePart(db: Sql, held: HeldOperation, part: number, bytes: Buffer): Promise<boolean> {
   const rows = await db.query<{ part: number }>(

@@ -1,8 +1,8 @@
-import { holdsLease } from '../connections/connection-changes.js';
+import { hasRunningOperation } from '../connections/connection-changes.js';
 import type { OperationRow, OperationStatus } from '../model/records.js';
-import { isTerminal, transition } from '../model/transitions.js';
+import { isTerminal, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { removeJobs } from '../postgres/jobs.js';
+import { removeJobs } from '../postgres/job-table.js';
 
 /** Reads of operations, and what a caller may do to one: cancel, answer its challenge, reconcile. */
 const COLUMNS = `id, workspace_id, connection_id, capability, status, result, error_code, error_details, challenge,
@@ -39,9 +39,11 @@ export function listOperations(sql: Sql, filter: OperationFilter): Promise<Opera
   );
 }
 
+const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
+
 /**
  * queued → canceled at once; running and waiting operations get `cancel_requested` and their owner ends them; a terminal
- * one stays as it is (OPS-5). Gives what the owner must be told.
+ * one stays as it is (OPS-5). Returns which of these it was; `gone` when there is no such operation.
  */
 export function cancelOperation(
   db: Database,
@@ -65,18 +67,18 @@ export function cancelOperation(
     }
     await tx.query(
       'cancelOperation',
-      `update operation set status = 'canceled', cancel_requested = true, timeline = timeline || $2::jsonb, updated_at = now()
+      `update operation set status = ${CANCEL_QUEUED.to}, cancel_requested = true, timeline = timeline || $2::jsonb, updated_at = now()
        where id = $1`,
       [operationId, JSON.stringify([transition('queued', 'canceled', 'cancel_requested', new Date())])],
     );
-    await removeJobs(tx, 'operation', row.partition, [operationId]);
+    await removeJobs(tx, [{ queue: 'operation', partition: row.partition, id: operationId }]);
     return 'canceled';
   });
 }
 
 /**
- * Marks the operation's challenge as answered; false unless it is this one, unexpired, takes a code and nobody answered it
- * or asked to cancel (OPS-10). One conditional update, so of two answers one counts. The code itself is not stored.
+ * Marks the operation's challenge as answered. False unless it is this one, unexpired, unanswered and takes a code, and no
+ * cancel was requested (OPS-10). One conditional update, so of two answers one counts. The code itself is not stored.
  */
 export async function answerChallenge(sql: Sql, operationId: string, challengeId: string): Promise<boolean> {
   const rows = await sql.query<{ id: string }>(
@@ -92,10 +94,10 @@ export async function answerChallenge(sql: Sql, operationId: string, challengeId
 }
 
 /**
- * Whether evidence may be looked for now (contract: reconcile). No provider gives evidence that could be read without a
+ * Whether evidence may be read now (contract: reconcile). No provider gives evidence that could be read without a
  * person, so the operation stays `outcome_unknown` either way.
  */
 export async function reconcilable(sql: Sql, operation: OperationRow): Promise<'yes' | 'not_outcome_unknown' | 'busy'> {
   if (operation.status !== 'outcome_unknown') return 'not_outcome_unknown';
-  return (await holdsLease(sql, operation.connection_id)) ? 'busy' : 'yes';
+  return (await hasRunningOperation(sql, operation.connection_id)) ? 'busy' : 'yes';
 }

@@ -1,13 +1,14 @@
 import type { OperationStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { LIVE_JOBS } from '../postgres/job-table.js';
 
-/** What an operator looks at when work stands still. Reads only, and nothing here is on an operation's way. */
+/** What an operator reads when no work is done (CLI-1). No request waits for these statements. */
 export interface PartitionView {
   partition: number;
   epoch: number;
   node_id: string | null;
   lease_until: Date | null;
-  /** The lease holds, by the database's clock. */
+  /** Its lease has not run out, by the database's clock. */
   owned: boolean;
 }
 
@@ -23,11 +24,11 @@ export function listPartitions(sql: Sql): Promise<PartitionView[]> {
 export interface QueueView {
   /** The queues of all partitions together: a job is an operation, or a subscription with anything to deliver. */
   queue: 'operation' | 'delivery';
-  /** Could run now. */
+  /** Jobs that could run now. */
   ready: number;
-  /** Waits for its time: a retry. */
+  /** Jobs that wait for their time: retries. */
   scheduled: number;
-  /** Held by an owner. */
+  /** Jobs that an owner has fetched. */
   active: number;
   oldest_ready_at: Date | null;
 }
@@ -36,14 +37,12 @@ export interface QueueView {
 export function queueStats(sql: Sql): Promise<QueueView[]> {
   return sql.query<QueueView>(
     'queueStats',
-    `with job as (
-       select split_part(name, '-', 1) as queue, state = 'active' as active, start_after <= now() as due, start_after
-       from pgboss.job where state in ('created', 'retry', 'active'))
+    `with job as (${LIVE_JOBS})
      select kind.queue,
        count(*) filter (where not active and due) as ready,
        count(*) filter (where not active and not due) as scheduled,
        count(*) filter (where active) as active,
-       min(start_after) filter (where not active and due) as oldest_ready_at
+       min(due_at) filter (where not active and due) as oldest_ready_at
      from (values ('operation'), ('delivery')) as kind (queue) left join job using (queue)
      group by kind.queue order by kind.queue desc`,
   );

@@ -1,20 +1,19 @@
-import { recoverDeliveries } from '../deliveries/deliveries.js';
-import { transition } from '../model/transitions.js';
+import { LIMITS } from '../limits.js';
 import type { Sql } from '../postgres/database.js';
-import type { QueueKind } from '../postgres/jobs.js';
-import { finishJobs, releaseJobs } from '../postgres/jobs.js';
+import { recoverPartitions } from './recovery.js';
 
 /**
- * Who owns which partition. A partition is free when its lease has run out by the
- * database's clock. Taking one counts its epoch up, which fences every write of the former owner, and
- * recovers it in the same transaction: new owner, restarted thread and restarted process are one code path.
+ * Which node owns which partition. A partition is free when its lease has run out by the database's clock. Invariants:
+ * I1 at most one node holds the lease of a partition;
+ * I2 taking a partition counts its epoch up, which fences every write of the former owner;
+ * I3 the transaction that takes a partition recovers it: new owner, restarted thread and restarted process are one code path.
  */
 export interface OwnedPartition {
   id: number;
   epoch: number;
 }
 
-/** Registers or renews this node, and renews the lease of everything it owns, in one statement. Gives what it owns. */
+/** Registers or renews this node, and renews the lease of everything it owns, in one statement. Returns what it owns. */
 export async function renewLeases(db: Sql, nodeId: string, lease_ms: number): Promise<OwnedPartition[]> {
   return db.query<OwnedPartition>(
     'renewLeases',
@@ -28,7 +27,7 @@ export async function renewLeases(db: Sql, nodeId: string, lease_ms: number): Pr
   );
 }
 
-/** Nodes whose heartbeat is younger than a lease, this one included. */
+/** How many nodes have a heartbeat younger than a lease, this one included. */
 export async function liveNodes(db: Sql, lease_ms: number): Promise<number> {
   const [row] = await db.query<{ nodes: number }>(
     'liveNodes',
@@ -39,7 +38,7 @@ export async function liveNodes(db: Sql, lease_ms: number): Promise<number> {
 }
 
 /**
- * Takes up to `limit` free partitions and recovers them. Concurrent claimers skip each other's rows.
+ * Takes up to `limit` free partitions and recovers them (I2, I3). Concurrent claimers skip each other's rows (I1).
  * Run inside a transaction.
  */
 export async function claimPartitions(
@@ -60,7 +59,7 @@ export async function claimPartitions(
   return claimed;
 }
 
-/** Takes partitions this node owns anew, under the next epoch: the thread that ran them is gone. In a transaction. */
+/** Takes partitions that this node owns again, under the next epoch: the thread that ran them is gone. In a transaction. */
 export async function retakePartitions(
   tx: Sql,
   nodeId: string,
@@ -78,7 +77,7 @@ export async function retakePartitions(
   return taken;
 }
 
-/** Gives partitions up at once (drain, levelling). The next claimer recovers them. */
+/** Releases partitions at once (drain, levelling). The next claimer recovers them. */
 export async function releasePartitions(db: Sql, nodeId: string, ids: number[]): Promise<void> {
   await db.query(
     'releasePartitions',
@@ -87,63 +86,11 @@ export async function releasePartitions(db: Sql, nodeId: string, ids: number[]):
   );
 }
 
-/** Forgets a node that stops for good, and those silent for an hour. */
+/** Deletes a node that stops for good, and those that have been silent for `node_silence_ms`. */
 export async function forgetNode(db: Sql, nodeId: string): Promise<void> {
-  await db.query('forgetNode', `delete from node where id = $1 or heartbeat_at < now() - interval '1 hour'`, [nodeId]);
-}
-
-// What was started and has not ended holds its connection's lease.
-const LEASED = 'o.id in (select operation_id from lease where partition = any($1))';
-
-/**
- * Settles what the former owner left: a write at or past `dispatching` becomes
- * `outcome_unknown`; waiting for the user becomes `failed worker_lost`; all else goes back to `queued`, its
- * attempt `abandoned`. Sending deliveries go back to pending. Fetched jobs are released.
- */
-async function recoverPartitions(tx: Sql, partitions: OwnedPartition[]): Promise<void> {
-  if (partitions.length === 0) return;
-  const ids = partitions.map((p) => p.id);
-  const at = new Date();
-  const closeAttempt = (status: string) =>
-    `jsonb_set(o.attempts, '{-1}', (o.attempts -> -1) || jsonb_build_object('status', '${status}', 'completed_at', $2::text))`;
-  const ended = await tx.query<{ id: string; partition: number }>(
-    'recoverPastBoundary',
-    `update operation o set status = 'outcome_unknown', updated_at = now(), attempts = ${closeAttempt('outcome_unknown')},
-       timeline = o.timeline || $3::jsonb
-     where ${LEASED} and o.status = 'running' and o.attempts -> -1 ->> 'phase' in ('dispatching', 'confirming')
-     returning o.id, o.partition`,
-    [ids, at.toISOString(), JSON.stringify([transition('running', 'outcome_unknown', 'worker_lost', at)])],
+  await db.query(
+    'forgetNode',
+    `delete from node where id = $1 or heartbeat_at < now() - $2 * interval '1 millisecond'`,
+    [nodeId, LIMITS.node_silence_ms],
   );
-  const waiting = await tx.query<{ id: string; partition: number }>(
-    'recoverWaiting',
-    `update operation o set status = 'failed', error_code = 'worker_lost', error_details = '{"retryable":true}',
-       challenge = null, updated_at = now(), attempts = ${closeAttempt('abandoned')}, timeline = o.timeline || $3::jsonb
-     where ${LEASED} and o.status = 'waiting_user'
-     returning o.id, o.partition`,
-    [ids, at.toISOString(), JSON.stringify([transition('waiting_user', 'failed', 'worker_lost', at)])],
-  );
-  const unstarted = await tx.query<{ id: string; partition: number; status: string }>(
-    'recoverUnstarted',
-    `update operation o set status = case when o.cancel_requested then 'canceled' else 'queued' end,
-       updated_at = now(), attempts = ${closeAttempt('abandoned')},
-       timeline = o.timeline || case when o.cancel_requested then $4::jsonb else $3::jsonb end
-     where ${LEASED} and o.status = 'running'
-     returning o.id, o.partition, o.status`,
-    [
-      ids,
-      at.toISOString(),
-      JSON.stringify([transition('running', 'queued', 'worker_lost', at)]),
-      JSON.stringify([transition('running', 'canceled', 'cancel_requested', at)]),
-    ],
-  );
-  await tx.query('releaseLeases', 'delete from lease where partition = any($1)', [ids]);
-  const over = [...ended, ...waiting, ...unstarted.filter((o) => o.status === 'canceled')];
-  const jobs = over.map((o) => ({
-    queue: 'operation' as QueueKind,
-    partition: o.partition,
-    id: o.id,
-  }));
-  if (jobs.length > 0) await finishJobs(tx, jobs);
-  await recoverDeliveries(tx, ids, at);
-  await releaseJobs(tx, ids);
 }

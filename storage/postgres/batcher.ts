@@ -1,15 +1,17 @@
 /**
- * Collects what is asked for during one turn of the event loop and does it together: submissions, starts,
- * finishes and reads all reach PostgreSQL this way.
+ * Collects the items of one turn of the event loop and flushes them together: submissions, starts, finishes and reads
+ * all reach PostgreSQL this way.
  *
  * Owns: the items from `add` until their flush settles. Invariants:
- * I1 an item is in exactly one flush; I2 items are flushed in the order they were added;
- * I3 at most `concurrency` flushes are under way; I4 `size` never exceeds `bound`, `add` refuses instead.
+ * I1 an item is in exactly one flush, but for `isolate`, which flushes those of a failed batch once more, each alone;
+ * I2 items are flushed in the order in which they were added;
+ * I3 at most `concurrency` flushes are under way;
+ * I4 `size` never exceeds `bound`: `add` refuses instead.
  */
 export interface BatcherOptions<In, Out> {
   /** Items a flush at most. */
   maxItems: number;
-  /** How long an item may wait for company while no flush is under way, in milliseconds; 0 is one turn. */
+  /** How long an item may wait for others while no flush is under way, in milliseconds; 0 is one turn. */
   linger_ms: number;
   /** Flushes under way at most; while all are busy, items gather. */
   concurrency: number;
@@ -21,7 +23,7 @@ export interface BatcherOptions<In, Out> {
   flush: (items: In[]) => Promise<Out[]>;
 }
 
-/** The batcher holds as much as it may: the caller must refuse, or wait. */
+/** The batcher holds `bound` items: the caller must refuse, or wait. */
 export class Full extends Error {
   constructor() {
     super('full');
@@ -35,21 +37,25 @@ interface Waiting<In, Out> {
 }
 
 export class Batcher<In, Out> {
-  #waiting: Waiting<In, Out>[] = [];
+  readonly #options: BatcherOptions<In, Out>;
+  readonly #waiting: Waiting<In, Out>[] = [];
   #flushing = 0;
   #inFlight = 0;
   #scheduled = false;
-  #idle: (() => void)[] = [];
+  readonly #idle: (() => void)[] = [];
 
-  constructor(private readonly options: BatcherOptions<In, Out>) {}
+  constructor(options: BatcherOptions<In, Out>) {
+    this.#options = options;
+  }
 
   /** Items held now. */
   get size(): number {
     return this.#waiting.length + this.#inFlight;
   }
 
+  /** Resolves with the answer of its flush. Rejects with what the flush threw, or with `Full` (I4). */
   add(item: In): Promise<Out> {
-    if (this.size >= this.options.bound) return Promise.reject(new Full());
+    if (this.size >= this.#options.bound) return Promise.reject(new Full());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#schedule();
@@ -62,27 +68,29 @@ export class Batcher<In, Out> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#flushing >= this.options.concurrency) return;
+    // I3
+    if (this.#scheduled || this.#flushing >= this.#options.concurrency) return;
     this.#scheduled = true;
     const run = () => {
       this.#scheduled = false;
       this.#start();
     };
-    if (this.options.linger_ms > 0 && this.#waiting.length < this.options.maxItems) {
-      setTimeout(run, this.options.linger_ms);
+    if (this.#options.linger_ms > 0 && this.#waiting.length < this.#options.maxItems) {
+      setTimeout(run, this.#options.linger_ms);
     } else setImmediate(run);
   }
 
   #start(): void {
-    while (this.#waiting.length > 0 && this.#flushing < this.options.concurrency) {
-      void this.#flush(this.#waiting.splice(0, this.options.maxItems));
+    // I1, I2
+    while (this.#waiting.length > 0 && this.#flushing < this.#options.concurrency) {
+      void this.#flush(this.#waiting.splice(0, this.#options.maxItems));
     }
   }
 
   async #flushEach(batch: Waiting<In, Out>[]): Promise<void> {
     for (const { item, resolve, reject } of batch) {
       try {
-        const [out] = await this.options.flush([item]);
+        const [out] = await this.#options.flush([item]);
         resolve(out as Out);
       } catch (error) {
         reject(error);
@@ -94,12 +102,12 @@ export class Batcher<In, Out> {
     this.#flushing++;
     this.#inFlight += batch.length;
     try {
-      const outs = await this.options.flush(batch.map((w) => w.item));
+      const outs = await this.#options.flush(batch.map((w) => w.item));
       batch.forEach((w, i) => {
         w.resolve(outs[i] as Out);
       });
     } catch (error) {
-      if (this.options.isolate && batch.length > 1) await this.#flushEach(batch);
+      if (this.#options.isolate && batch.length > 1) await this.#flushEach(batch);
       else for (const w of batch) w.reject(error);
     } finally {
       this.#flushing--;

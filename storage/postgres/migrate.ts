@@ -6,7 +6,7 @@ import { installQueues } from './jobs.js';
 
 const FOLDER = join(import.meta.dirname, '../../../storage/migrations');
 
-/** Two nodes starting together take turns. */
+/** Two nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_301_846_211;
 
 /**

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { HttpError } from '../model/errors.js';
 
 /**
- * The key ring that seals secrets at rest: AES-256-GCM, the first key encrypts, all of them decrypt
- *. A sealed value is `version 1 | id length | key id | nonce 12 | tag 16 | ciphertext`.
+ * The key ring that seals secrets at rest: AES-256-GCM, the first key encrypts, all of them decrypt.
+ * A sealed value is `version 1 | id length | key id | nonce 12 | tag 16 | ciphertext`.
  *
  * `context` binds a value to its place (`connection/<id>/password`): a row copied elsewhere does not open.
  */
@@ -38,6 +38,7 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] {
   return keys;
 }
 
+/** The key ring of these keys, the first of which encrypts. */
 export function keyRing(keys: EncryptionKey[]): KeyRing {
   const [current] = keys;
   const byId = new Map(keys.map((k) => [k.id, k.key]));

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Sql } from '../postgres/database.js';
 
 /**
- * The 32 random bytes under which requests are hashed for idempotency (OPS-9). Made by whichever node comes
- * first and the same for all nodes, restarts and encryption keys from then on: were it another, every repeated
- * request would look like a different one.
+ * The 32 random bytes under which requests are hashed for idempotency (OPS-9). The first node makes them; they stay
+ * the same for all nodes, restarts and encryption keys, because under other bytes every repeated request would
+ * look like a different one.
  */
 export async function fingerprintSecret(sql: Sql): Promise<Buffer> {
   await sql.query(

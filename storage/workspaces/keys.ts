@@ -1,5 +1,121 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { LIMITS } from '../limits.js';
 import type { Scope } from '../model/records.js';
-import type { Sql } from '../postgres/database.js';
+import type { Database, Sql } from '../postgres/database.js';
+
+/** An API key of a workspace as the operator sees it (contract: "Authentication"; CLI-1). */
+export interface ApiKeyRow {
+  id: string;
+  workspace_id: string;
+  name: string | null;
+  scopes: Scope[];
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+}
+
+/** A key as it is shown, once: it cannot be read back from the database. */
+export interface NewApiKey {
+  key: string;
+  row: ApiKeyRow;
+}
+
+/** What is stored of a key. It carries 256 random bits, so a plain hash is enough. */
+function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+const KEY_COLUMNS = 'id, workspace_id, name, scopes, created_at, expires_at, last_used_at, revoked_at';
+
+export interface KeyOptions {
+  workspaceId: string;
+  name: string | null;
+  scopes: readonly Scope[];
+  expiresAt: Date | null;
+}
+
+/** Undefined when there is no such workspace. */
+export async function createKey(sql: Sql, options: KeyOptions): Promise<NewApiKey | undefined> {
+  const key = `cs_${randomBytes(32).toString('base64url')}`;
+  const [row] = await sql.query<ApiKeyRow>(
+    'createKey',
+    `insert into api_key (id, workspace_id, name, key_hash, scopes, expires_at)
+     select $1, workspace.id, $3, $4, $5, $6 from workspace where workspace.id = $2
+     returning ${KEY_COLUMNS}`,
+    [uuidv7(), options.workspaceId, options.name, hashKey(key), options.scopes, options.expiresAt],
+  );
+  return row && { key, row };
+}
+
+/** Oldest first, revoked and expired ones too. Undefined when there is no such workspace. */
+export async function listKeys(sql: Sql, workspaceId: string): Promise<ApiKeyRow[] | undefined> {
+  const [workspace] = await sql.query<{ id: string }>('findWorkspace', 'select id from workspace where id = $1', [
+    workspaceId,
+  ]);
+  if (!workspace) return undefined;
+  return sql.query<ApiKeyRow>(
+    'listKeys',
+    `select ${KEY_COLUMNS} from api_key where workspace_id = $1 order by created_at, id`,
+    [workspaceId],
+  );
+}
+
+/** The key that is usable now: neither revoked nor expired. Undefined otherwise. */
+export async function findUsableKey(sql: Sql, key: string): Promise<ApiKeyRow | undefined> {
+  const [row] = await sql.query<ApiKeyRow>(
+    'findUsableKey',
+    `select ${KEY_COLUMNS} from api_key
+     where key_hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
+    [hashKey(key)],
+  );
+  return row;
+}
+
+/**
+ * Makes a key with the name, scopes and expiry of an old one, which stays valid for `overlap_ms` at most.
+ * Undefined when the old one is unknown, revoked or expired.
+ */
+export function rotateKey(
+  db: Database,
+  keyId: string,
+  overlap_ms: number,
+): Promise<(NewApiKey & { previousValidUntil: Date }) | undefined> {
+  return db.transaction(async (tx) => {
+    // The successor copies the expiry as it was before the overlap cuts it short, hence the row lock and two steps.
+    const [old] = await tx.query<ApiKeyRow>(
+      'lockUsableKey',
+      `select ${KEY_COLUMNS} from api_key
+       where id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) for update`,
+      [keyId],
+    );
+    if (!old) return undefined;
+    const [cut] = await tx.query<{ expires_at: Date }>(
+      'expireKey',
+      `update api_key set expires_at = least(expires_at, now() + $2 * interval '1 millisecond')
+       where id = $1 returning expires_at`,
+      [keyId, overlap_ms],
+    );
+    const successor = await createKey(tx, {
+      workspaceId: old.workspace_id,
+      name: old.name,
+      scopes: old.scopes,
+      expiresAt: old.expires_at,
+    });
+    return { ...successor!, previousValidUntil: cut!.expires_at };
+  });
+}
+
+/** When it was revoked: the first time counts. Undefined when there is no such key. */
+export async function revokeKey(sql: Sql, keyId: string): Promise<Date | undefined> {
+  const [row] = await sql.query<{ revoked_at: Date }>(
+    'revokeKey',
+    'update api_key set revoked_at = coalesce(revoked_at, now()) where id = $1 returning revoked_at',
+    [keyId],
+  );
+  return row?.revoked_at;
+}
 
 /** A workspace key as a request is checked against it (contract: "Authentication"). */
 export interface UsableKey {
@@ -23,12 +139,12 @@ export async function findKeysByHash(sql: Sql, hashes: string[]): Promise<Map<st
   return new Map(rows.map(({ hash, ...key }) => [hash, key]));
 }
 
-/** Notes that these keys were used, at most once a minute each, whatever the number of nodes. */
+/** Records that these keys were used, at most once in `key_touch_ms` each, whatever the number of nodes. */
 export async function touchKeys(sql: Sql, ids: string[]): Promise<void> {
   await sql.query(
     'touchKeys',
     `update api_key set last_used_at = now()
-     where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-    [ids],
+     where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - $2 * interval '1 millisecond')`,
+    [ids, LIMITS.key_touch_ms],
   );
 }

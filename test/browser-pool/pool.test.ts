@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
-import { POOL_LIMITS } from '../../browser-pool/limits.js';
+import { LIMITS } from '../../browser-pool/limits.js';
 import { Network } from '../fixture/network.js';
 import { Account } from './account.js';
 import { browserProcesses } from './browser-processes.js';
@@ -64,7 +64,7 @@ t.test('the pool', async (t) => {
     t.match(hung, { code: 'browser_unavailable', transient: true });
     const found = performance.now();
     // Two probes at most, and some slack: the pages of this machine may be slow, the browser need not be.
-    const { probe_interval_ms, probe_deadline_ms } = POOL_LIMITS;
+    const { probe_interval_ms, probe_deadline_ms } = LIMITS;
     t.ok(found - stopped < probe_interval_ms + probe_deadline_ms + 3_000, `found out after ${found - stopped} ms`);
     await account.run(pool.line, 'social.identity.get').expect('result');
     t.ok(performance.now() - found < 5_000, `replaced after ${performance.now() - found} ms`);

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { request } from 'undici';
 import type { Scope } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { createKey } from '../../storage/workspaces/workspaces.js';
+import { createKey } from '../../storage/workspaces/keys.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
 /**

@@ -1,14 +1,13 @@
 import t, { type Test } from 'tap';
-import { queueName } from '../../storage/postgres/jobs.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, type Operation } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
+import { insertLaterJob } from '../fixture/jobs.js';
 import { insertDeliveries } from '../server/rows.js';
-import { type TableFixture, tableFixture } from './table.js';
+import { person, type TableFixture, tableFixture } from './table.js';
 
 /** The tables of "States and transitions", row by row, and the transitions that OPS-1 adds. */
 
-const person = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
 const steps = (operation: Operation) => operation.timeline.map(({ from, to }) => [from, to]);
 const read = async (client: Client, id: unknown) =>
   (await client.send('GET', `/v1/operations/${id}`)).body as unknown as Operation;
@@ -127,11 +126,7 @@ t.test('Operation status', async (t) => {
       [ada],
     );
     const { id = '', partition = 0 } = waiting ?? {};
-    await on.db.query(
-      'testLaterJob',
-      `insert into pgboss.job_common (id, name, start_after) values ($1, $2, now() + interval '1 hour')`,
-      [id, queueName('operation', partition)],
-    );
+    await insertLaterJob(on.db, 'operation', partition, id);
     t.equal((await client.send('POST', `/v1/connections/${ada}/disconnect`)).status, 200);
     t.match(await read(client, id), { status: 'canceled', timeline: [{ from: 'queued', to: 'canceled' }] });
   });

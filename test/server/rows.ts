@@ -13,9 +13,9 @@ export async function putOperation(db: Sql, id: string, status: OperationStatus,
        update operation set status = $2, epoch = 1, challenge = $3, error_code = $4, error_details = $5, result = $6
        where id = $1 returning id, connection_id, partition, status
      ), released as (
-       delete from lease using put where lease.connection_id = put.connection_id
+       delete from running_operation r using put where r.connection_id = put.connection_id
      )
-     insert into lease (connection_id, operation_id, partition)
+     insert into running_operation (connection_id, operation_id, partition)
      select connection_id, id, partition from put where status in ('running', 'waiting_user')
      on conflict (connection_id) do update set operation_id = excluded.operation_id`,
     [
@@ -89,10 +89,4 @@ export async function insertDeliveries(
     [deliveries, events, statuses, subscriptionId],
   );
   return { events, deliveries };
-}
-
-/** Ids of the jobs that stand in any queue. */
-export async function jobIds(db: Sql): Promise<string[]> {
-  const rows = await db.query<{ id: string }>('testJobs', 'select id from pgboss.job_common order by id');
-  return rows.map((row) => row.id);
 }

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { SCOPES } from '../../storage/model/records.js';
-import { createKey, createWorkspace } from '../../storage/workspaces/workspaces.js';
+import { createKey } from '../../storage/workspaces/keys.js';
+import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { ROUTES } from '../conformance/route-table.js';
 import { Client } from '../fixture/client.js';
 import { serviceFixture, startService } from '../fixture/service.js';

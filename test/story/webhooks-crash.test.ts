@@ -8,6 +8,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import { until } from '../actors/deliveries/delivery-host.js';
 import type { Client } from '../fixture/client.js';
 import { authority, receiver } from '../fixture/https-receiver.js';
+import { deleteJobs, JOBS } from '../fixture/jobs.js';
 import { nameServer } from '../fixture/name-server.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
@@ -42,18 +43,22 @@ async function failedDeliveries(
       data: {},
     }));
     await recordEvents(tx, workspaceId, events);
-    await tx.query(
+    const failed = await tx.query<{ id: string }>(
       'testFailed',
       `with failed as (
          update delivery d set status = 'failed', attempt_count = $2, series_attempts = $2, next_attempt_at = null,
            last_error = 'status_500'
-         from subscription s where s.id = d.subscription_id and s.connection_id = $1 returning d.id
+         from subscription s where s.id = d.subscription_id and s.connection_id = $1 returning d.id, d.subscription_id
        ), attempted as (
          insert into delivery_attempt (id, delivery_id, sequence, outcome, status_code, error, started_at, completed_at)
          select gen_random_uuid(), f.id, n, 'failed', 500, 'status', now(), now() from failed f, generate_series(1, $2) n
        )
-       delete from pgboss.job_common j using subscription s where s.connection_id = $1 and j.id = s.id`,
+       select distinct subscription_id as id from failed`,
       [connectionId, ATTEMPTS],
+    );
+    await deleteJobs(
+      tx,
+      failed.map(({ id }) => id),
     );
   });
 }
@@ -71,10 +76,10 @@ interface State {
 const states = (db: Database, subscription: string, after = 0): Promise<State[]> =>
   db.query<State>(
     'testStates',
-    `select d.id, d.status, d.replay_count, j.state::text as job,
+    `select d.id, d.status, d.replay_count, j.state as job,
        (select coalesce(array_agg(a.outcome order by a.sequence), '{}') from delivery_attempt a
         where a.delivery_id = d.id and a.sequence > $2) as outcomes
-     from delivery d left join pgboss.job_common j on j.id = d.subscription_id where d.subscription_id = $1 order by d.event_id`,
+     from delivery d left join ${JOBS} j on j.id = d.subscription_id where d.subscription_id = $1 order by d.event_id`,
     [subscription, after],
   );
 

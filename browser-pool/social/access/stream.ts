@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { type Dispatcher, type ProxyAgent, request } from 'undici';
-import { STREAM_FRAME_CHARACTERS, STREAM_OPEN_MS, STREAM_REFUSAL_BYTES } from '../../limits.js';
+import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
 import { isRefusal } from '../site/answers.js';
 import type { Site } from '../site/site.js';
@@ -70,7 +70,7 @@ export class StreamClient {
     const { statusCode, headers, body } = await request(address, {
       dispatcher: this.#through(proxy),
       signal,
-      headersTimeout: STREAM_OPEN_MS,
+      headersTimeout: LIMITS.stream_open_ms,
       bodyTimeout: 0,
       headers: {
         accept: 'text/event-stream',
@@ -93,7 +93,7 @@ export class StreamClient {
       onError: (error) => {
         outgrown ||= error.type === 'max-buffer-size-exceeded';
       },
-      maxBufferSize: STREAM_FRAME_CHARACTERS,
+      maxBufferSize: LIMITS.stream_frame_characters,
     });
     body.setEncoding('utf8');
     for await (const text of body) {
@@ -132,9 +132,9 @@ async function opening(body: Dispatcher.ResponseData['body']): Promise<string> {
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > STREAM_REFUSAL_BYTES) break;
+    if (length > LIMITS.stream_refusal_bytes) break;
   }
-  return Buffer.concat(chunks).toString('utf8', 0, STREAM_REFUSAL_BYTES);
+  return Buffer.concat(chunks).toString('utf8', 0, LIMITS.stream_refusal_bytes);
 }
 
 function refusalCode(said: string): string | undefined {

@@ -8,7 +8,7 @@ import {
   unexpectedAnswer,
   upstreamTimeout,
 } from '../../failures.js';
-import { FILE_PART_BYTES, FILE_REDIRECTS } from '../../limits.js';
+import { LIMITS } from '../../limits.js';
 import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { classifyRedirect } from '../access/endpoints.js';
 import { proxyAgent } from '../access/proxy-agent.js';
@@ -34,7 +34,7 @@ async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   context.once('close', closed);
   try {
     let address = new URL(url);
-    for (let hop = 0; hop <= FILE_REDIRECTS; hop++) {
+    for (let hop = 0; hop <= LIMITS.file_redirects; hop++) {
       if (!isProviderUrl(site.domains, address)) {
         const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
         throw new RunFailure('validation_error', { reason });
@@ -102,7 +102,7 @@ async function fileOf(run: ProgramRun, { headers, body }: Dispatcher.ResponseDat
 /** Has the bytes stored part by part as they come, none before the one before is durable; gives how many there were. */
 async function stored(run: ProgramRun, body: AsyncIterable<Buffer>): Promise<number> {
   let size = 0;
-  let part = new Uint8Array(FILE_PART_BYTES);
+  let part = new Uint8Array(LIMITS.file_part_bytes);
   let filled = 0;
   for await (const chunk of body) {
     for (let taken = 0; taken < chunk.length; ) {
@@ -112,7 +112,7 @@ async function stored(run: ProgramRun, body: AsyncIterable<Buffer>): Promise<num
       taken += bytes.length;
       if (filled < part.length) continue;
       await run.store(part.buffer);
-      part = new Uint8Array(FILE_PART_BYTES);
+      part = new Uint8Array(LIMITS.file_part_bytes);
       filled = 0;
     }
     size += chunk.length;

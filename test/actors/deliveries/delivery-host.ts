@@ -3,12 +3,13 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
-import { recoverDeliveries } from '../../../storage/deliveries/deliveries.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import { recoverDeliveries } from '../../../storage/deliveries/recovery.js';
 import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
-import { queueName, releaseJobs } from '../../../storage/postgres/jobs.js';
+import { putBackJobs } from '../../../storage/postgres/job-table.js';
 import { type KeyRing, keyRing } from '../../../storage/secrets/encryption.js';
+import { fetchJobs, JOBS } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
@@ -78,7 +79,7 @@ export interface DeliveryState {
   last_error: string | null;
   /** Of its subscription's job. */
   job: string | null;
-  start_after: Date | null;
+  job_due: Date | null;
   attempts: { sequence: number; outcome: string; status_code: number | null; error: string | null; closed: boolean }[];
 }
 
@@ -86,11 +87,11 @@ export async function deliveries(db: Sql, subscriptionId?: string): Promise<Deli
   return db.query<DeliveryState>(
     'testDeliveries',
     `select d.id, d.subscription_id, d.event_id, d.status, d.attempt_count, d.series_attempts, d.next_attempt_at,
-       d.delivered_at, d.last_error, j.state::text as job, j.start_after,
+       d.delivered_at, d.last_error, j.state as job, j.due_at as job_due,
        (select coalesce(jsonb_agg(jsonb_build_object('sequence', a.sequence, 'outcome', a.outcome,
          'status_code', a.status_code, 'error', a.error, 'closed', a.completed_at is not null) order by a.sequence), '[]')
         from delivery_attempt a where a.delivery_id = d.id) as attempts
-     from delivery d left join pgboss.job j on j.id = d.subscription_id
+     from delivery d left join ${JOBS} j on j.id = d.subscription_id
      where $1::uuid is null or d.subscription_id = $1 order by d.event_id`,
     [subscriptionId ?? null],
   );
@@ -144,20 +145,9 @@ export class DeliveryHost {
 
   /** Fetches what is due by the clock and hands it over; gives how many. */
   async fetch(partition: number, limit = this.dispatcher.room(partition)): Promise<number> {
-    const rows = await this.db.query<{ id: string }>(
-      'testFetch',
-      `update pgboss.job_common j set state = 'active', started_on = now()
-       where name = $1 and id in (select id from pgboss.job_common where name = $1 and state = 'created'
-         and start_after <= greatest($2, now()) order by created_on, id limit $3 for update skip locked)
-       returning id`,
-      [queueName('delivery', partition), this.clock.now(), limit],
-    );
-    this.dispatcher.take(
-      partition,
-      this.epoch(partition),
-      rows.map((row) => row.id),
-    );
-    return rows.length;
+    const ids = await fetchJobs(this.db, 'delivery', partition, this.clock.now(), limit);
+    this.dispatcher.take(partition, this.epoch(partition), ids);
+    return ids.length;
   }
 
   /** Once nothing is under way and every subscription without a slow receiver has been given back to its queue. */
@@ -179,7 +169,7 @@ export class DeliveryHost {
       const [taken] = await retakePartitions(tx, this.nodeId, [partition], 600_000);
       if (taken) this.owned.set(partition, taken);
       await recoverDeliveries(tx, [partition], this.clock.now());
-      await releaseJobs(tx, [partition]);
+      await putBackJobs(tx, [partition]);
     });
   }
 }

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { authority, type Received, receiver } from '../../fixture/https-receiver.js';
+import { jobIds, lockJob } from '../../fixture/jobs.js';
 import {
   DeliveryHost,
   deliveries,
@@ -93,7 +94,7 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
     t.strictSame(host.wakes.at(-1), { partition: connection.partition, at: due });
     t.match(delivery, { status: 'pending', attempt_count: i + 1, last_error: 'status_500', job: 'created' });
     t.strictSame(delivery?.next_attempt_at, due);
-    t.strictSame(delivery?.start_after, due);
+    t.strictSame(delivery?.job_due, due);
     host.clock.moveTo(new Date(due.getTime() - 1));
     t.equal(await host.fetch(connection.partition), 0, 'not a millisecond early');
     host.clock.moveTo(due);
@@ -295,7 +296,7 @@ t.test('a job that somebody has in hand is given back once they let go of it', a
   await host.fetch(connection.partition);
   await hook.arrived(1);
   await db.transaction(async (tx) => {
-    await tx.query('testHold', 'select 1 from pgboss.job_common where id = $1 for update', [subscription]);
+    await lockJob(tx, subscription);
     for (const answer of answers) answer();
     await until(
       () => deliveries(db),
@@ -418,7 +419,7 @@ t.test('the job of a subscription that has nothing left, or is gone, is removed'
   await record(db, connection, 2);
   await db.query('testDelete', 'delete from subscription where id = $1', [subscription]);
   await host.fetch(connection.partition);
-  const jobs = () => db.query(`testJobs`, `select 1 from pgboss.job where name like 'delivery-%'`);
+  const jobs = () => jobIds(db, 'delivery');
   await until(jobs, (rows) => rows.length === 0);
   t.equal(hook.received.length, 0);
 });

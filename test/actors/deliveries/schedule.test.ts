@@ -7,7 +7,7 @@ import {
   disableSubscriptions,
   lockIdleConnection,
 } from '../../../storage/connections/connection-changes.js';
-import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries/deliveries-read.js';
+import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries/replay.js';
 import {
   activateSubscription,
   deactivateSubscription,
@@ -16,6 +16,7 @@ import {
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { authority, receiver } from '../../fixture/https-receiver.js';
+import { jobState } from '../../fixture/jobs.js';
 import {
   type Connection,
   DeliveryHost,
@@ -166,7 +167,7 @@ async function letGo(subject: Subject, status: number): Promise<void> {
 }
 
 async function jobs(sql: Database, subscriptionId: string): Promise<number> {
-  return (await sql.query('testJobsOf', 'select 1 from pgboss.job where id = $1', [subscriptionId])).length;
+  return (await jobState(sql, subscriptionId)) === undefined ? 0 : 1;
 }
 
 const replays = async (subject: Subject): Promise<number | undefined> => {

@@ -5,7 +5,7 @@ import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operat
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import type { ChallengeKind, ConnectionRow } from '../../../storage/model/records.js';
 import { partitionOf } from '../../../storage/model/records.js';
-import { noteInvitation } from '../../../storage/operations/simulated-network.js';
+import { noteInvitation } from '../../../storage/operations/simulated-invitations.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 
 /** What one execution did beside answering. */
@@ -65,6 +65,7 @@ export async function ask(
     input: structuredClone(input),
     connection,
     signal: options.signal ?? new AbortController().signal,
+    remaining_ms: 300_000,
     boundary: async () => {
       if (options.fenced) throw new Error('fenced');
       told.boundaries++;

@@ -14,8 +14,8 @@ import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
-/** A runtime on a real database, and the other end of its line as a browser host would speak there. */
-async function ground(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, message: ToBrowser) => void) {
+/** A runtime on a real database, and the other end of its channel, where the test answers as a browser host. */
+async function fixture(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, message: ToBrowser) => void) {
   const { db } = await freshDatabase(t);
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
@@ -28,12 +28,12 @@ async function ground(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, m
   const { port1, port2 } = new MessageChannel();
   const host = new Channel<FromBrowser, ToBrowser>(port2);
   t.teardown(() => host.close());
-  const heard: string[] = [];
+  const received: string[] = [];
   host.onMessage((message) => {
-    heard.push(message.type);
+    received.push(message.type);
     answer(host, message);
   });
-  const link = new BrowserLink();
+  const link = new BrowserLink(50);
   link.connect(port1);
   const execution: Execution = {
     operationId: randomUUID(),
@@ -42,33 +42,34 @@ async function ground(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, m
     connection,
     epoch: 1,
     signal: new AbortController().signal,
+    remaining_ms: 300_000,
     boundary: () => Promise.resolve(),
     challenge: () => Promise.reject(new Error('no challenge was raised')),
     storeFile: () => Promise.reject(new Error('no file was stored')),
   };
-  return { runtime: createSocialRuntime({ db, ring, link: () => link, stopped_run_ms: 50 }), execution, heard };
+  return { runtime: createSocialRuntime({ db, ring, link: () => link }), execution, received };
 }
 
-t.test('a write boundary that the database does not take says so, and nobody is said to have cancelled', async (t) => {
-  const { runtime, execution, heard } = await ground(t, (host, message) => {
+t.test('a write boundary that the database refuses ends the run with that error, not with a cancel', async (t) => {
+  const { runtime, execution, received } = await fixture(t, (host, message) => {
     if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
     if (message.type !== 'cancel') return;
     host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
   });
   const lost = new Error('the connection to the database was lost');
   await t.rejects(runtime.run({ ...execution, boundary: () => Promise.reject(lost) }), lost);
-  t.strictSame(heard, ['run', 'cancel'], 'and nothing was let go');
+  t.strictSame(received, ['run', 'cancel'], 'and the run was not let past it');
 });
 
-t.test('a host that ends nothing any more holds nothing up', async (t) => {
+t.test('a run that its host does not end is given up', async (t) => {
   const stop = new AbortController();
-  const { runtime, execution, heard } = await ground(t, (host, message) => {
+  const { runtime, execution, received } = await fixture(t, (host, message) => {
     if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
     if (message.type === 'proceed') stop.abort(new Interrupted('deadline'));
   });
   const write = await runtime.run({ ...execution, signal: stop.signal });
   t.strictSame(write, { status: 'outcome_unknown' }, 'a write past its boundary stays in question');
-  t.strictSame(heard, ['run', 'proceed', 'cancel']);
+  t.strictSame(received, ['run', 'proceed', 'cancel']);
   const read = { ...execution, capability: capabilityNamed('social.identity.get')!, input: {}, signal: stop.signal };
   await t.rejects(runtime.run(read), new Interrupted('deadline'), 'a read ends for the reason it was stopped');
 });

@@ -4,10 +4,10 @@ import { LiveBrowser } from '../../../browser-pool/chromium/browser.js';
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { SessionContext } from '../../../browser-pool/contexts/session-context.js';
 import { WarmPages } from '../../../browser-pool/contexts/warm-pages.js';
-import { POOL_LIMITS } from '../../../browser-pool/limits.js';
+import { LIMITS } from '../../../browser-pool/limits.js';
 
 t.test('kept pages', async (t) => {
-  const browser = await LiveBrowser.launch(findBrowser() ?? '', [], false, POOL_LIMITS);
+  const browser = await LiveBrowser.launch({ path: findBrowser() ?? '', args: [], sandboxed: false }, LIMITS);
   t.teardown(() => browser.close());
   const session = await SessionContext.open(browser, { id: 'none', server: 'http://127.0.0.1:9' }, null);
 

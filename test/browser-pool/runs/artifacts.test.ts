@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright';
 import t from 'tap';
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
-import { POOL_LIMITS } from '../../../browser-pool/limits.js';
+import { LIMITS } from '../../../browser-pool/limits.js';
 import { Artifacts } from '../../../browser-pool/runs/artifacts.js';
 import { createLogger } from '../../../storage/log.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -21,7 +21,7 @@ t.test('a screenshot does not depend on what stands in the fields', async (t) =>
   t.teardown(() => browser.close());
   const folder = mkdtempSync(join(tmpdir(), 'artifacts-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const artifacts = new Artifacts(folder, POOL_LIMITS, createLogger({ level: 'fatal', format: 'json' }, {}));
+  const artifacts = new Artifacts(folder, LIMITS, createLogger({ level: 'fatal', format: 'json' }, {}));
   const page = await browser.newPage();
   const images: Buffer[] = [];
   for (const [index, [password, code]] of [

@@ -1,11 +1,9 @@
 import * as fields from '../fields.js';
-import type { Row } from '../table.js';
+import { codeOnly, person, type Row } from '../table.js';
 
 /** Rows of the service and of connections. They run in order. */
 
 const SOCIAL = { provider: 'social', username: 'sue', password: 'sandbox', region: 'us' };
-const person = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
-const CONFLICT = (code: string) => ({ code });
 
 export const service: Row[] = [
   {
@@ -67,14 +65,14 @@ export const connections: Row[] = [
     send: 'POST /v1/connections',
     body: { ...SOCIAL, username: ' SUE ' },
     status: 409,
-    answer: CONFLICT('connection_conflict'),
+    answer: codeOnly('connection_conflict'),
   },
   {
     title: 'Connections, create: 409 connection_conflict, same simulated actor',
     send: 'POST /v1/connections',
     body: person('ada'),
     status: 409,
-    answer: CONFLICT('connection_conflict'),
+    answer: codeOnly('connection_conflict'),
   },
   {
     title: 'Connections, create: an installation of the same id is another actor',

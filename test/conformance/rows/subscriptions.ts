@@ -1,9 +1,7 @@
 import * as fields from '../fields.js';
-import type { Row } from '../table.js';
+import { codeOnly, type Row } from '../table.js';
 
 /** Rows of subscriptions, listeners, events and deliveries. They run in order. */
-
-const CONFLICT = (code: string) => ({ code });
 
 export const subscriptions: Row[] = [
   {
@@ -43,7 +41,7 @@ export const subscriptions: Row[] = [
     send: 'PATCH /v1/subscriptions/{inactive}',
     body: { active: true },
     status: 409,
-    answer: CONFLICT('connection_not_ready'),
+    answer: codeOnly('connection_not_ready'),
   },
   {
     title: 'Subscriptions, PATCH: 200 Subscription',
@@ -107,7 +105,7 @@ export const subscriptions: Row[] = [
     send: 'POST /v1/connections/{sue}/simulated-events',
     body: { type: 'message_received', data: {} },
     status: 409,
-    answer: CONFLICT('not_simulated'),
+    answer: codeOnly('not_simulated'),
   },
   {
     title: 'Events, list: newest first, next_offset null at the end',
@@ -149,7 +147,7 @@ export const deliveries: Row[] = [
     title: 'Deliveries, replay: 409 with a reason when it is not failed (EVT-5)',
     send: 'POST /v1/deliveries/{delivered}/replay',
     status: 409,
-    answer: CONFLICT('delivery_not_failed'),
+    answer: codeOnly('delivery_not_failed'),
   },
   {
     title: 'Deliveries, replay: 202 Delivery in its new queued state, the same id',
@@ -170,6 +168,6 @@ export const deliveries: Row[] = [
     send: 'POST /v1/subscriptions/{inactive}/replay-failed',
     body: { since: '2020-01-01T00:00:00Z' },
     status: 409,
-    answer: CONFLICT('subscription_inactive'),
+    answer: codeOnly('subscription_inactive'),
   },
 ];

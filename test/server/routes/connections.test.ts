@@ -1,8 +1,9 @@
 import t from 'tap';
 import { keyRing } from '../../../storage/secrets/encryption.js';
+import { jobIds } from '../../fixture/jobs.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, insertKey, startTestEdge } from '../edge-fixture.js';
-import { insertDeliveries, jobIds, makeReady, putOperation } from '../rows.js';
+import { insertDeliveries, makeReady, putOperation } from '../rows.js';
 
 const SOCIAL = { provider: 'social', username: 'Ann@Example.com', password: 'sandbox', region: 'us' };
 const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });

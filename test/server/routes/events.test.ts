@@ -1,8 +1,9 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { jobIds } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
-import { insertDeliveries, jobIds, makeReady } from '../rows.js';
+import { insertDeliveries, makeReady } from '../rows.js';
 
 const HOOK = { event_types: ['message_received', 'message_sent'], callback_url: 'https://127.0.0.1/hook' };
 

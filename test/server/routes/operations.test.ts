@@ -1,8 +1,9 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { jobIds } from '../../fixture/jobs.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type CallOptions, type EdgeUnderTest, insertKey, startTestEdge } from '../edge-fixture.js';
-import { jobIds, putOperation } from '../rows.js';
+import { putOperation } from '../rows.js';
 
 const READ = { capability: 'social.profile.get', input: { profile_id: 'bob' } };
 

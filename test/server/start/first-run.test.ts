@@ -8,7 +8,8 @@ import { activeProxyFor, listProxies, openProxy } from '../../../storage/connect
 import { createLogger } from '../../../storage/log.js';
 import { SCOPES } from '../../../storage/model/records.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
-import { findUsableKey, listWorkspaces, revokeKey } from '../../../storage/workspaces/workspaces.js';
+import { findUsableKey, revokeKey } from '../../../storage/workspaces/keys.js';
+import { listWorkspaces } from '../../../storage/workspaces/workspaces.js';
 import { freshDatabase } from '../../fixture/database.js';
 
 const config = (t: Test, env: Record<string, string> = {}): Config => readConfig({ DATA_DIR: t.testdir(), ...env });

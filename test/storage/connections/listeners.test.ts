@@ -3,7 +3,7 @@ import { closeGap, openGap, saveListener } from '../../../storage/connections/li
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
-t.test('a gap belongs to who listens now: a former owner neither opens nor closes one', async (t) => {
+t.test('a gap belongs to the owner that listens now: a former one neither opens nor closes it', async (t) => {
   const { db } = await freshDatabase(t);
   const { id: connectionId } = await insertSocial(db, await insertWorkspace(db), 'ada');
   const listening = { streamStatus: 'connecting', status: 'running', reason: null, lastEventId: null } as const;

@@ -26,7 +26,7 @@ t.test('a session that the stream saw refused is not made ready by a check that 
     recruiter: null,
   };
   t.ok(await changeConnection(db, checked), 'the check is stored');
-  t.equal(await health(), 'needs_login', 'and says nothing of a session that is gone');
+  t.equal(await health(), 'needs_login', 'and does not restore a session that is gone');
   t.ok(await changeConnection(db, { ...checked, revision: 2, sessionSealed: Buffer.from('new') }));
   t.equal(await health(), 'ready', 'a new session does');
 });

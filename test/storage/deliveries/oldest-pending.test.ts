@@ -5,13 +5,14 @@ import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { oldestPending } from '../../../storage/deliveries/oldest-pending.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { fetchAllJobs } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 /** A delivery of an event that was received so long ago; gives its id. */
 async function pending(db: Sql, workspaceId: string, connectionId: string, age_s: number): Promise<string> {
   const event = { connectionId, providerEventId: randomUUID(), type: 'message_received' as const, data: {} };
   await recordEvents(db, workspaceId, [event]);
-  // Ids carry the time, and tell the age in the index.
+  // Ids carry the time, which is the age in the index.
   const id = uuidv7({ msecs: Date.now() - age_s * 1_000 });
   const [row] = await db.query<{ id: string }>(
     'testAge',
@@ -52,7 +53,7 @@ t.test('the oldest pending delivery is found wherever it waits, by when its even
     [oldest],
   );
   await about(90);
-  await db.query('testFetch', `update pgboss.job_common set state = 'active'`);
+  await fetchAllJobs(db);
   await about(90);
   await db.query('testEnd', `update delivery set status = 'failed' where id = $1`, [oldest]);
   await about(60);

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
-import { subscriptionFigures } from '../../../storage/deliveries/subscription-stats.js';
+import { subscriptionStats } from '../../../storage/deliveries/subscription-stats.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 /** A subscription with one delivery for each of `statuses`, oldest first, whose attempts are added one by one. */
-async function ground(t: Test, statuses: string[]) {
+async function fixture(t: Test, statuses: string[]) {
   const { db } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
   const connection = await insertSimulated(db, workspaceId, 'ada');
@@ -48,9 +48,9 @@ async function ground(t: Test, statuses: string[]) {
   };
 }
 
-t.test('a subscription that has nothing says so', async (t) => {
-  const { db, id, connectionId } = await ground(t, []);
-  t.strictSame(await subscriptionFigures(db, id), {
+t.test('a subscription without deliveries has empty stats', async (t) => {
+  const { db, id, connectionId } = await fixture(t, []);
+  t.strictSame(await subscriptionStats(db, id), {
     connection_id: connectionId,
     active: true,
     oldest_pending_s: null,
@@ -62,11 +62,11 @@ t.test('a subscription that has nothing says so', async (t) => {
     last_24h: { attempts: {}, p50_ms: null, p99_ms: null },
     complete: true,
   });
-  t.equal(await subscriptionFigures(db, randomUUID()), undefined);
+  t.equal(await subscriptionStats(db, randomUUID()), undefined);
 });
 
-t.test('attempts are told by class and duration, of a day only', async (t) => {
-  const { db, id, attempt } = await ground(t, ['failed', 'pending', 'delivered', 'sending', 'canceled', 'pending']);
+t.test('attempts are counted by class, and measured, of a day only', async (t) => {
+  const { db, id, attempt } = await fixture(t, ['failed', 'pending', 'delivered', 'sending', 'canceled', 'pending']);
   await db.query(
     'testAge',
     `update event set received_at = received_at - interval '1 hour'
@@ -79,42 +79,42 @@ t.test('attempts are told by class and duration, of a day only', async (t) => {
   await attempt(3, 2, 'delivered', null, 20, 10);
   await attempt(4, 1, 'sending', null, 1);
   await attempt(5, 1, 'canceled', null, 10, 70_000);
-  const figures = await subscriptionFigures(db, id);
-  t.match(figures, {
+  const stats = await subscriptionStats(db, id);
+  t.match(stats, {
     counts: { pending: 2, sending: 1, delivered: 1, failed: 1, canceled: 1 },
     in_flight: 1,
     complete: true,
   });
-  t.strictSame(figures?.last_24h.attempts, { dns: 1, status: 1, abandoned: 1, delivered: 1, canceled: 1 });
-  t.equal(figures?.last_24h.p50_ms, 20, 'of what was answered or failed');
-  t.ok(Math.abs((figures?.last_24h.p99_ms ?? 0) - 29.8) < 0.001);
-  t.ok((figures?.oldest_pending_s ?? 0) >= 3600, 'since the event was received');
+  t.strictSame(stats?.last_24h.attempts, { dns: 1, status: 1, abandoned: 1, delivered: 1, canceled: 1 });
+  t.equal(stats?.last_24h.p50_ms, 20, 'of what was answered or failed');
+  t.ok(Math.abs((stats?.last_24h.p99_ms ?? 0) - 29.8) < 0.001);
+  t.ok((stats?.oldest_pending_s ?? 0) >= 3600, 'since the event was received');
   const ago_s = (at?: Date | null) => (Date.now() - (at?.getTime() ?? 0)) / 1000;
-  t.ok(ago_s(figures?.last_delivered_at) < 100);
-  t.ok(ago_s(figures?.last_failed_at) < 150 && ago_s(figures?.last_failed_at) > 45);
+  t.ok(ago_s(stats?.last_delivered_at) < 100);
+  t.ok(ago_s(stats?.last_failed_at) < 150 && ago_s(stats?.last_failed_at) > 45);
 });
 
-t.test('what is beyond the bounds is not read, and that is said', async (t) => {
+t.test('what is beyond the bounds is not read, and the answer is marked as incomplete', async (t) => {
   const statuses = ['delivered', 'delivered', 'delivered', 'pending', 'failed', 'failed'];
-  const { db, id, attempt } = await ground(t, statuses);
+  const { db, id, attempt } = await fixture(t, statuses);
   for (const rank of [1, 2, 3]) await attempt(rank, 1, 'delivered', null, 60);
   for (const sequence of [1, 2, 3]) await attempt(4, sequence, 'failed', 'refused', 60);
   const bounds = { counted: 10, deliveries: 10, attempts: 10 };
-  t.match(await subscriptionFigures(db, id, bounds), { complete: true });
+  t.match(await subscriptionStats(db, id, bounds), { complete: true });
   t.match(
-    await subscriptionFigures(db, id, { ...bounds, counted: 3 }),
+    await subscriptionStats(db, id, { ...bounds, counted: 3 }),
     { counts: { pending: 1, delivered: 3, failed: 2 }, counts_capped: [] },
-    'one count at its bound is told by the others',
+    'one count at its bound follows from the others',
   );
-  t.match(await subscriptionFigures(db, id, { ...bounds, counted: 2 }), {
+  t.match(await subscriptionStats(db, id, { ...bounds, counted: 2 }), {
     counts: { pending: 1, delivered: 2, failed: 2 },
     counts_capped: ['delivered', 'failed'],
     complete: false,
   });
-  const few = await subscriptionFigures(db, id, { ...bounds, deliveries: 2 });
+  const few = await subscriptionStats(db, id, { ...bounds, deliveries: 2 });
   t.match(few, { counts: { delivered: 3 }, complete: false });
   t.strictSame(few?.last_24h.attempts, { delivered: 2, refused: 3 });
-  const newest = await subscriptionFigures(db, id, { ...bounds, attempts: 1 });
+  const newest = await subscriptionStats(db, id, { ...bounds, attempts: 1 });
   t.match(newest, { complete: false });
   t.strictSame(newest?.last_24h.attempts, { delivered: 3, refused: 1 });
 });

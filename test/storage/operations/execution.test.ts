@@ -6,6 +6,7 @@ import { type NewOperation, submitOperations } from '../../../storage/operations
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { jobState } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 const sha = (text: string) => createHash('sha256').update(text).digest();
@@ -33,9 +34,6 @@ function operation(
 
 const statusOf = async (db: Sql, id: string) =>
   (await db.query<{ status: string }>('testStatus', 'select status from operation where id = $1', [id]))[0]?.status;
-
-const jobState = async (db: Sql, id: string) =>
-  (await db.query<{ state: string }>('testJob', 'select state from pgboss.job where id = $1', [id]))[0]?.state;
 
 t.test('an operation runs its whole way under a valid epoch', async (t) => {
   const { db } = await freshDatabase(t);
@@ -127,5 +125,5 @@ t.test('a take-over settles what the former owner left, and fences it', async (t
   t.equal(await statusOf(db, ids.canceled!.id), 'canceled');
   t.equal(await jobState(db, ids.dispatched!.id), undefined);
   t.equal(await jobState(db, ids.preparing!.id), 'created', 'its job can be fetched again');
-  t.equal((await enterDispatching(db, [held[1]!])).size, 0, 'the former owner can let nothing leave');
+  t.equal((await enterDispatching(db, [held[1]!])).size, 0, 'the former owner can send nothing');
 });

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { FILE_PART_BYTES } from '../../../../browser-pool/limits.js';
+import { LIMITS } from '../../../../browser-pool/limits.js';
 import { Account } from '../../account.js';
 import { poolFixture } from '../../fixture.js';
 
@@ -21,11 +21,11 @@ t.test('reading files without a browser', async (t) => {
   t.test('the bytes come whole', whole);
 
   t.test('a file comes in parts that join, each when the one before is stored', async (t) => {
-    const size = 2 * FILE_PART_BYTES + 5;
+    const size = 2 * LIMITS.file_part_bytes + 5;
     const run = account.run(line, 'social.file.download', { url: `https://files.social.test/samples/${size}.bin` });
-    t.equal(FILE_PART_BYTES % 3, 0);
+    t.equal(LIMITS.file_part_bytes % 3, 0);
     const parts: Buffer[] = [];
-    for (const bytes of [FILE_PART_BYTES, FILE_PART_BYTES, 5]) {
+    for (const bytes of [LIMITS.file_part_bytes, LIMITS.file_part_bytes, 5]) {
       const part = Buffer.from((await run.expect('file')).bytes);
       t.equal(part.length, bytes);
       parts.push(part);

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { recordEvents } from '../../storage/deliveries/events-record.js';
-import type { NewEvent } from '../../storage/model/records.js';
-import type { Sql } from '../../storage/postgres/database.js';
-import { freshDatabase } from '../fixture/database.js';
-import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import type { NewEvent } from '../../../storage/model/records.js';
+import type { Sql } from '../../../storage/postgres/database.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 const event = (connectionId: string, name: string): NewEvent => ({
   connectionId,

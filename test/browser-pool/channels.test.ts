@@ -7,7 +7,7 @@ t.test('sessions and lines', async (t) => {
     contexts: 2,
     queued_runs: 2,
     running_runs: 1,
-    lease_wait_ms: 3_000,
+    slot_wait_ms: 3_000,
   });
   const account = new Account(network, 'edsger');
   await account.login(line);

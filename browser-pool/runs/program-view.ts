@@ -1,0 +1,71 @@
+import type { BrowserContext, Page } from 'playwright';
+import type { Deadline } from '../../storage/deadline.js';
+import type { ChallengeKind } from '../../storage/model/records.js';
+import type { PoolLimits } from '../limits.js';
+import type { ProxyTarget, RunOrder } from '../messages.js';
+import type { ProgramRun } from '../program.js';
+import type { HeldResources } from './held-resources.js';
+
+/** The calls of a program that its actor answers. */
+export type ActorCalls = Pick<ProgramRun, 'boundary' | 'store' | 'challenge'>;
+
+/** A run as its page program sees it: the order, the resources it holds, the calls to its actor, and the time left. */
+export class ProgramView implements ProgramRun {
+  readonly input: Record<string, unknown>;
+  readonly credentials: { username: string; password: string } | undefined;
+  readonly actorId: string | null;
+  readonly hasSession: boolean;
+  readonly proxy: ProxyTarget;
+  readonly #held: HeldResources;
+  readonly #actor: ActorCalls;
+  readonly #limits: PoolLimits;
+  readonly #deadline: Deadline;
+
+  constructor(order: RunOrder, held: HeldResources, actor: ActorCalls, limits: PoolLimits, deadline: Deadline) {
+    this.input = order.input;
+    this.credentials = order.credentials;
+    this.actorId = order.actorId;
+    this.hasSession = order.session !== null;
+    this.proxy = order.proxy;
+    this.#held = held;
+    this.#actor = actor;
+    this.#limits = limits;
+    this.#deadline = deadline;
+  }
+
+  get context(): BrowserContext {
+    return this.#held.context;
+  }
+
+  page(): Promise<Page> {
+    return this.#held.openPage(this.navigation_ms());
+  }
+
+  renewContext(session: string | null): Promise<void> {
+    return this.#held.renewContext(session);
+  }
+
+  session(): Promise<string> {
+    return this.#held.session();
+  }
+
+  boundary(): Promise<void> {
+    return this.#actor.boundary();
+  }
+
+  store(bytes: ArrayBuffer): Promise<void> {
+    return this.#actor.store(bytes);
+  }
+
+  challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
+    return this.#actor.challenge(kind, acceptsCode);
+  }
+
+  request_ms(): number {
+    return this.#deadline.atMost(this.#limits.request_ms);
+  }
+
+  navigation_ms(): number {
+    return this.#deadline.atMost(this.#limits.navigation_ms);
+  }
+}

@@ -1,0 +1,31 @@
+import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
+import type { Sql } from '../postgres/database.js';
+import { removeJobs } from '../postgres/job-table.js';
+
+const CANCEL = DELIVERY_STEPS.sql(['pending', 'sending'], 'canceled');
+const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
+
+/**
+ * pending, sending → canceled for these subscriptions of one partition, in the transaction that deactivates them: open
+ * attempts are closed, because their sender may be lost before it reports how they ended, and jobs are removed. Rows
+ * are locked in the order of their ids, as by every other statement over many deliveries.
+ */
+export async function cancelDeliveries(tx: Sql, partition: number, subscriptionIds: string[]): Promise<void> {
+  await tx.query(
+    'cancelDeliveries',
+    `with to_cancel as materialized (
+       select id from delivery where subscription_id = any($1) and status ${CANCEL.from} order by id for update
+     ), canceled as (
+       update delivery d set status = ${CANCEL.to}, next_attempt_at = null from to_cancel x where d.id = x.id
+     ), closed as (
+       update delivery_attempt a set outcome = ${CLOSE.to}, completed_at = now()
+       from to_cancel x where a.delivery_id = x.id and a.outcome ${CLOSE.from}
+     )
+     select from to_cancel`,
+    [subscriptionIds],
+  );
+  await removeJobs(
+    tx,
+    subscriptionIds.map((id) => ({ queue: 'delivery', partition, id })),
+  );
+}

@@ -1,0 +1,45 @@
+/** The bounds of this folder, with their units in their names. */
+export const LIMITS = {
+  /** Subscriptions that `oldestPending` looks at, those whose jobs are due the longest first. It reports nothing of the others. */
+  oldest_pending_subscriptions: 1_000,
+
+  /** Deliveries of one status that `subscriptionStats` counts; above it the count is reported as capped. Index only. */
+  stats_counted_deliveries: 100_000,
+  /**
+   * Deliveries of each status whose attempts `subscriptionStats` reads: the newest, but of `pending` the oldest, which are tried
+   * first. Above it the answer is reported as incomplete. With the other two bounds it takes 0.4 s at worst (measured, a million
+   * deliveries).
+   */
+  stats_examined_deliveries: 5_000,
+  /** Of each of them, the newest attempts that are read. Above it the answer is reported as incomplete. */
+  stats_attempts: 10,
+
+  /** Messages that one page of a simulated inbox reads. A page that ends there is short, and the next one goes on. */
+  inbox_window_messages: 2_000,
+  /** How far the time that a message carries may lie before the time it was recorded. Farther back, the time of recording counts. */
+  message_lag_ms: 10 * 60_000,
+
+  /** How long a node may be without a heartbeat; then another node that stops deletes its row. */
+  node_silence_ms: 60 * 60_000,
+  /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
+  key_touch_ms: 60_000,
+
+  /** Rows that a re-encryption reads at a time; it goes on until none is left. */
+  reencrypt_page_rows: 500,
+
+  /** Characters that a log line keeps of an error's message (Playwright's hold a browser's command line); the rest is cut off. */
+  error_message_characters: 500,
+
+  /** How long a statement waits for a free connection to the database; then it fails as unreachable. */
+  connect_timeout_ms: 10_000,
+  /** How long a connection stays open without a statement; then it is closed, and opened again when one is needed. */
+  idle_connection_ms: 60_000,
+  /** How long a start-up waits for an answer of DATABASE_URL; then the command fails. */
+  probe_timeout_ms: 5_000,
+  /** How long a start-up waits for another process to stop the embedded database; then the command fails. */
+  database_stop_ms: 15_000,
+  /** How often a start-up looks whether it has stopped. */
+  database_stop_poll_ms: 100,
+  /** Lines of PostgreSQL's output that are kept for the message of a failed start; earlier ones are dropped. */
+  database_output_lines: 3,
+} as const;

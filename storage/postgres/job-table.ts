@@ -1,0 +1,155 @@
+import type { Sql } from './database.js';
+import { QUEUE_KINDS, type QueueKind, queueName } from './jobs.js';
+
+/**
+ * The one file that knows pg-boss's job table: fragments for the statements that change a job together with a row of ours,
+ * and statements that touch jobs alone.
+ *
+ * pg-boss's API takes one queue a call and a transaction of its own; these take many queues, inside a statement. They
+ * rely on this of pg-boss: (name, id) is the primary key; `created` can be fetched once start_after has passed, `active` cannot;
+ * a fetch orders by created_on. Statements that wait for locks on jobs take them in the order of (name, id).
+ */
+const TABLE = 'pgboss.job_common';
+
+/** Our leases decide what is lost, so a job never expires by itself: these outlive every timer of pg-boss, by 60 years. */
+const NEVER_EXPIRES = `2147483647, now() + interval '60 years'`;
+
+export interface JobRef {
+  queue: QueueKind;
+  partition: number;
+  id: string;
+}
+
+/** A row in the FROM list of the statement, with expressions for the job it stands for. */
+export interface JobSource {
+  queue: QueueKind;
+  /** The FROM item, with its alias. */
+  from: string;
+  partition: string;
+  id: string;
+}
+
+const isJobOf = (source: Omit<JobSource, 'from'>) =>
+  `j.name = '${source.queue}-' || ${source.partition} and j.id = ${source.id}`;
+
+const isDue = `j.state < 'active' and not j.blocked and j.start_after <= now()`;
+
+/** True when the queue of this kind and partition (an expression) holds a job that could be fetched now. */
+export function hasDueJob(queue: QueueKind, partition: string): string {
+  return `exists (select 1 from ${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue})`;
+}
+
+/** The ids of the queue's jobs, fetched or not. */
+export function jobIds(queue: QueueKind, partition: string): string {
+  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition}`;
+}
+
+/** Inserts a job for each row; it counts as fetched where `fetched` holds. `createdOn` puts the jobs in order. */
+export function insertJobs(source: JobSource & { fetched: string; createdOn: string }): string {
+  return `insert into ${TABLE} (id, name, state, started_on, start_after, expire_seconds, keep_until, created_on)
+    select ${source.id}, '${source.queue}-' || ${source.partition},
+      case when ${source.fetched} then 'active' else 'created' end::pgboss.job_state,
+      case when ${source.fetched} then now() end, now(), ${NEVER_EXPIRES}, ${source.createdOn}
+    from ${source.from}`;
+}
+
+/**
+ * Makes a job for each row due from `due` on. One that is there already becomes due as well, whatever it waited for: it is put
+ * back when it was fetched, and never put off. No job may occur twice.
+ */
+export function makeJobsDue(source: JobSource & { due: string }): string {
+  return `insert into ${TABLE} as j (id, name, state, started_on, start_after, expire_seconds, keep_until)
+    select ${source.id} as id, '${source.queue}-' || ${source.partition} as name, 'created'::pgboss.job_state,
+      null::timestamptz, ${source.due}, ${NEVER_EXPIRES}
+    from ${source.from} order by name, id
+    on conflict (name, id) do update
+      set state = 'created', started_on = null, start_after = least(j.start_after, excluded.start_after)
+      where j.state <> 'created' or j.start_after > excluded.start_after`;
+}
+
+/** Deletes the job of each row for which `where` holds. */
+export function deleteJobs(source: JobSource & { where: string }): string {
+  return `delete from ${TABLE} j using ${source.from} where ${isJobOf(source)} and (${source.where})`;
+}
+
+/** The columns of a job that was read without a lock: what it is, and whether it changed since. */
+export const SEEN_JOB = `j.name as queue_name, j.id, j.state = 'active' as fetched, j.start_after as job_due,
+  j.state as seen_state, j.started_on as seen_started`;
+
+/** Joins the job of each row, as `j`. */
+export function joinJob(source: JobSource): string {
+  return `${source.from} join ${TABLE} j on ${isJobOf(source)}`;
+}
+
+const isSeenJob = 'j.name = s.queue_name and j.id = s.id';
+
+/** Reads the rows `s` of `seen`, with their jobs as `j`: only those whose job has not changed since. */
+export function joinUnchangedJob(seen: string): string {
+  return `${seen} s join ${TABLE} j on ${isSeenJob}
+    where j.state = s.seen_state and j.started_on is not distinct from s.seen_started and j.start_after = s.job_due`;
+}
+
+/** Deletes the jobs of rows read with `SEEN_JOB` into the common table `seen`, where `where` holds. */
+export function deleteSeenJobs(seen: string, where: string): string {
+  return `delete from ${TABLE} j using ${seen} s where ${isSeenJob} and (${where})`;
+}
+
+/** Puts the jobs of rows read with `SEEN_JOB` into `seen` back, due at `due`, where `where` holds. */
+export function putBackSeenJobs(seen: string, due: string, where: string): string {
+  return `update ${TABLE} j set state = 'created', started_on = null, start_after = ${due}
+    from ${seen} s where ${isSeenJob} and (${where})`;
+}
+
+/** The ids of the jobs in these queues (an array expression), those that are due the longest first, `limit` at most. */
+export function longestDueJobs(queues: string, limit: string): string {
+  return `select id from ${TABLE} where name = any(${queues}) order by start_after limit ${limit}`;
+}
+
+/** The live jobs: their `queue` without its partition, whether they are `active` and `due`, and `due_at`. */
+export const LIVE_JOBS = `select split_part(name, '-', 1) as queue, state = 'active' as active, start_after <= now() as due,
+    start_after as due_at
+  from ${TABLE} where state in ('created', 'retry', 'active')`;
+
+/** Deletes jobs: their work is done, or must not be done any more. */
+export async function removeJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
+  if (jobs.length === 0) return;
+  await tx.query(
+    'removeJobs',
+    `with held as materialized (
+       select j.name, j.id from ${TABLE} j join unnest($1::text[], $2::uuid[]) i(name, id)
+         on j.name = i.name and j.id = i.id
+       order by j.name, j.id for update of j
+     )
+     delete from ${TABLE} j using held h where j.name = h.name and j.id = h.id`,
+    [jobs.map((job) => queueName(job.queue, job.partition)), jobs.map((job) => job.id)],
+  );
+}
+
+/** Puts every fetched job of these partitions back: its holder is gone. Part of recovery. */
+export async function putBackJobs(tx: Sql, partitions: number[]): Promise<void> {
+  await tx.query(
+    'putBackJobs',
+    `with held as materialized (
+       select name, id from ${TABLE} where name = any($1) and state = 'active' order by name, id for update
+     )
+     update ${TABLE} j set state = 'created', started_on = null
+     from held h where j.name = h.name and j.id = h.id`,
+    [queuesOf(partitions)],
+  );
+}
+
+/** Of these partitions, the queues that hold a job due now: the slow poll behind lost hints. */
+export async function dueQueues(db: Sql, partitions: number[]): Promise<{ queue: QueueKind; partition: number }[]> {
+  const rows = await db.query<{ name: string }>(
+    'dueQueues',
+    `select q.name from unnest($1::text[]) q(name)
+     where exists (select 1 from ${TABLE} j where j.name = q.name and ${isDue})`,
+    [queuesOf(partitions)],
+  );
+  return rows.map(({ name }) => {
+    const [queue, partition] = name.split('-') as [QueueKind, string];
+    return { queue, partition: Number(partition) };
+  });
+}
+
+const queuesOf = (partitions: number[]) => partitions.flatMap((p) => QUEUE_KINDS.map((kind) => queueName(kind, p)));

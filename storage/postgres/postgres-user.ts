@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { chmod, chown } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseUnavailable } from './database-unavailable.js';
+
+/** How to start a process as another user: a command to put before its own, or options of `spawn`. */
+export interface ProcessIdentity {
+  command: string[];
+  options: { uid?: number; gid?: number };
+}
+
+/**
+ * PostgreSQL refuses to run as root, so root runs it as the system user `postgres`, which is made when it is missing. That
+ * user must reach the data and the programs; where a folder on the way is closed to others (a home of mode 0700), `setpriv` gives it
+ * the one capability to pass through. Throws `DatabaseUnavailable`.
+ */
+export async function postgresUser(dir: string, program: string): Promise<ProcessIdentity> {
+  const uid = systemUser();
+  const gid = idOf('-g');
+  await chown(dir, uid, gid);
+  await chmod(dir, 0o700);
+  const blocked = [dirname(dir), program, process.execPath]
+    .flatMap(foldersUp)
+    .find((folder) => (statSync(folder).mode & 0o001) === 0);
+  if (!blocked) return { command: [], options: { uid, gid } };
+  const setpriv = [
+    'setpriv',
+    '--securebits=+no_setuid_fixup', // or access(2), which initdb asks with, would not count the capability
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--inh-caps=+dac_read_search',
+    '--ambient-caps=+dac_read_search',
+  ];
+  try {
+    execFileSync(setpriv[0] as string, [...setpriv.slice(1), 'true'], { stdio: 'ignore' });
+  } catch {
+    throw new DatabaseUnavailable(
+      `the embedded database runs as the user "postgres", which cannot pass ${blocked}: allow it (chmod o+x), move the project, or set DATABASE_URL`,
+    );
+  }
+  return { command: setpriv, options: {} };
+}
+
+const idOf = (flag: '-u' | '-g') =>
+  Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+
+/** The uid of `postgres`. */
+function systemUser(): number {
+  try {
+    return idOf('-u');
+  } catch {
+    try {
+      execFileSync(
+        'useradd',
+        ['--system', '--no-create-home', '--shell', '/usr/sbin/nologin', '--user-group', 'postgres'],
+        { stdio: 'ignore' },
+      );
+      return idOf('-u');
+    } catch {
+      throw new DatabaseUnavailable(
+        'the embedded database cannot run as root and no user "postgres" could be made: run as another user, or set DATABASE_URL',
+      );
+    }
+  }
+}
+
+function foldersUp(path: string): string[] {
+  const folder = statSync(path).isDirectory() ? path : dirname(path);
+  return folder === dirname(folder) ? [folder] : [folder, ...foldersUp(dirname(folder))];
+}
