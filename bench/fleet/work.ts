@@ -25,7 +25,7 @@ export interface FleetTally {
   /** Operations that ended. */
   done: number;
   latencies_ms: number[];
-  /** What did not succeed, or answered for another account (I2). */
+  /** What did not succeed, or answered for another account (I2 of `invariants.ts`). */
   failed: string[];
   /** Texts whose send was submitted, by username. */
   sent: Map<string, string[]>;
