@@ -1,44 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { PgBoss } from 'pg-boss';
 import { Channel } from '../browser-pool/channel.js';
-import type { Site } from '../browser-pool/social/site/site.js';
-import type { RecordedEvent } from '../storage/deliveries/events-record.js';
-import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
-import { type Database, openDatabase } from '../storage/postgres/database.js';
-import { openQueues } from '../storage/postgres/jobs.js';
-import { type EncryptionKey, fingerprinter, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
-import type { DeliverySettings } from './deliveries/deliveries.js';
-import { type Deliveries, openDeliveries } from './deliveries/deliveries.js';
-import { LeaseCell } from './lease.js';
+import { checkStep, type Steps } from '../storage/steps.js';
+import { type HostOptions, type HostParts, openHostParts } from './host-parts.js';
+import { HostReports } from './host-reports.js';
 import { LIMITS } from './limits.js';
-import { Listeners } from './listeners/listeners.js';
 import type { FromHost, ToHost } from './messages.js';
-import { Committer } from './operations/committer.js';
-import type { ActorContext } from './operations/connection-actor.js';
-import { OperationBatches } from './operations/operation-batches.js';
-import { OwnedPartitions } from './owned-partitions.js';
-import { createSimulatedProvider } from './simulated/provider.js';
-import { BrowserLink } from './social/browser-link.js';
-import { createSocialRuntime } from './social/runtime.js';
-import type { Hint } from './system.js';
 
-/**
- * One thread of the actor system: a single long-lived piscina task. It owns the partitions the main thread gives it, with
- * their connection actors, deliveries and listeners, and the committer of every submission routed to it.
- */
-export interface HostOptions {
-  index: number;
-  databaseUrl: string;
-  databaseConnections: number;
-  encryptionKeys: EncryptionKey[];
-  fingerprintSecret: Uint8Array;
-  lease: SharedArrayBuffer;
-  log: LogOptions;
-  browserThreads: number;
-  deliveries: DeliverySettings;
-  site: Site;
-}
-
+/** The argument of the task; the port is transferred. */
 export interface HostTask {
   port: MessagePort;
   options: HostOptions;
@@ -46,173 +14,148 @@ export interface HostTask {
 
 /** The piscina task. Resolves after a drain; anything thrown ends the thread, and the supervisor starts another. */
 export default async function runHost({ port, options }: HostTask): Promise<void> {
-  const host = new Host(options, new Channel<FromHost, ToHost>(port, Number.POSITIVE_INFINITY));
-  await host.drained;
+  const channel = new Channel<FromHost, ToHost>(port, Number.POSITIVE_INFINITY);
+  await new Host(channel, openHostParts(options, new HostReports(channel))).run();
 }
 
-class Host {
-  readonly drained: Promise<void>;
-  #finishDrain!: () => void;
-  readonly #log: Logger;
-  readonly #db: Database;
-  readonly #relaxed: Database;
-  readonly #boss: PgBoss;
-  readonly #lease: LeaseCell;
-  readonly #owned: OwnedPartitions;
-  readonly #committer: Committer;
-  readonly #deliveries: Deliveries;
-  readonly #listeners: Listeners;
-  readonly #links: BrowserLink[];
-  readonly #timers: NodeJS.Timeout[] = [];
-  readonly #counters = { submitted: 0, started: 0, finished: {} as Record<string, number> };
-  #settled: string[] = [];
-  #draining = false;
+interface HostState {
+  kind: 'starting' | 'serving' | 'draining' | 'drained';
+}
 
-  constructor(
-    options: HostOptions,
-    private readonly main: Channel<FromHost, ToHost>,
-  ) {
-    this.drained = new Promise((resolve) => {
-      this.#finishDrain = resolve;
-    });
-    this.#log = createLogger(options.log, { thread: `actors-${options.index}` });
-    this.#lease = new LeaseCell(options.lease);
-    const ring: KeyRing = keyRing(options.encryptionKeys.map(({ id, key }) => ({ id, key: Buffer.from(key) })));
-    const onError = (error: Error) => this.#log.warn({ err: error }, 'database connection lost');
-    const pool = {
-      url: options.databaseUrl,
-      applicationName: `connection-service actors-${options.index}`,
-      indexedPlans: true,
-      onError,
-    };
-    this.#db = openDatabase({ ...pool, maxConnections: options.databaseConnections });
-    this.#relaxed = openDatabase({ ...pool, maxConnections: 2, relaxedCommits: true });
-    this.#boss = openQueues(this.#db, false, onError);
-    this.#links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
-    const [db, boss, lease, log] = [this.#db, this.#boss, this.#lease, this.#log];
-    const link = (partition: number) => this.#links[partition % this.#links.length] as BrowserLink;
-    const recorded = (events: RecordedEvent[]) => this.#owned.recorded(events);
-    const forward = (signal: Hint) => {
-      this.main.send({ type: 'signal', signal });
-    };
-    this.#deliveries = openDeliveries(options.deliveries, { db, relaxed: this.#relaxed, ring, boss, lease, log });
-    this.#listeners = new Listeners(options.site, { db, ring, log, recorded });
-    const actor: Omit<ActorContext, 'load' | 'idle'> = {
-      db,
-      batches: new OperationBatches(db, this.#relaxed, recorded),
-      ring,
-      lease,
-      log,
-      providers: {
-        simulated: createSimulatedProvider({ db, clock: Date.now }),
-        social: createSocialRuntime({ db, ring, link }),
-      },
-      counters: this.#counters,
-      settled: (operationId) => this.#announce(operationId),
-      changed: (connectionId) => void this.#listeners.look(connectionId),
-    };
-    const [deliveries, listeners] = [this.#deliveries, this.#listeners];
-    this.#owned = new OwnedPartitions({ db, boss, deliveries, listeners, link, actor, forward });
-    this.#committer = new Committer({
-      db,
-      ring,
-      fingerprint: fingerprinter(Buffer.from(options.fingerprintSecret)),
-      partition: (id) => this.#owned.partition(id),
-      signal: forward,
-    });
-    void this.#start();
+const STEPS: Steps<HostState['kind']> = {
+  starting: ['serving'],
+  serving: ['draining'],
+  draining: ['drained'],
+  drained: [],
+};
+
+/**
+ * One thread of the actor system: a single long-lived piscina task. It owns the partitions that the main thread gives it, with
+ * their connection actors, deliveries and listeners, and the committer of every submission that is routed to it.
+ *
+ *     starting ─ queues open ─▶ serving ─ drain ─▶ draining (refuses submissions) ─ nothing runs, all closed ─▶ drained
+ */
+class Host {
+  readonly #channel: Channel<FromHost, ToHost>;
+  readonly #parts: HostParts;
+  readonly #drained = Promise.withResolvers<void>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #state: HostState = { kind: 'starting' };
+
+  constructor(channel: Channel<FromHost, ToHost>, parts: HostParts) {
+    this.#channel = channel;
+    this.#parts = parts;
+  }
+
+  /** Serves until it was drained. */
+  run(): Promise<void> {
+    void this.#start(); // a rejection ends the thread, with what it has opened
+    return this.#drained.promise;
   }
 
   async #start(): Promise<void> {
-    await this.#boss.start();
+    await this.#parts.boss.start();
     this.#timers.push(setInterval(() => void this.#poll(), LIMITS.poll_ms));
     this.#timers.push(setInterval(() => this.#report(), LIMITS.poll_ms));
     this.#timers.push(setInterval(() => void this.#measure(), LIMITS.measure_ms));
-    this.main.onMessage((message) => this.#receive(message));
+    this.#enter({ kind: 'serving' });
+    this.#channel.onMessage((message) => this.#receive(message));
+  }
+
+  #enter(state: HostState): void {
+    checkStep('an actor host', STEPS, this.#state.kind, state.kind);
+    this.#state = state;
   }
 
   #receive(message: ToHost): void {
+    const { owner, links } = this.#parts;
     switch (message.type) {
       case 'submit':
         void this.#submit(message);
         return;
-      case 'signal':
-        this.#owned.signal(message.signal);
+      case 'hint':
+        owner.hint(message.hint);
         return;
       case 'own':
-        for (const { id, epoch } of message.partitions) this.#owned.own(id, epoch);
+        for (const partition of message.partitions) owner.own(partition);
         return;
       case 'disown':
         void this.#disown(message.partitions, message.fenced);
         return;
       case 'browser':
-        this.#links[message.index]?.connect(message.port);
+        links[message.index]?.connect(message.port);
         return;
       case 'drain':
         void this.#drain();
         return;
       case 'crash':
         setImmediate(() => {
-          throw new Error('thread told to crash');
+          throw new Error('thread ordered to crash');
         });
+        return;
+      default:
+        message satisfies never;
     }
   }
 
   async #submit({ request, submission }: Extract<ToHost, { type: 'submit' }>): Promise<void> {
-    this.#counters.submitted++;
+    const { counters, committer, log } = this.#parts;
+    counters.submitted++;
     try {
-      const outcome = this.#draining ? ({ kind: 'draining' } as const) : await this.#committer.submit(submission);
-      this.main.send({ type: 'submitted', request, outcome });
+      const serving = this.#state.kind === 'serving';
+      const outcome = serving ? await committer.submit(submission) : ({ kind: 'draining' } as const);
+      this.#channel.send({ type: 'submitted', request, outcome });
     } catch (error) {
-      this.#log.error({ err: error }, 'submission could not be stored');
-      this.main.send({ type: 'submitted', request, outcome: { kind: 'failed' } });
+      log.error({ err: error }, 'submission could not be stored');
+      this.#channel.send({ type: 'submitted', request, outcome: { kind: 'failed' } });
     }
   }
 
   async #disown(partitions: number[], fenced: boolean): Promise<void> {
-    await Promise.all(partitions.map((id) => this.#owned.release(id, fenced)));
-    this.main.send({ type: 'disowned', partitions });
-  }
-
-  #announce(operationId: string): void {
-    if (this.#settled.push(operationId) > 1) return;
-    setImmediate(() => this.main.send({ type: 'settled', operationIds: this.#settled.splice(0) }));
+    const { owner } = this.#parts;
+    if (fenced) for (const id of partitions) owner.fence(id);
+    else await Promise.all(partitions.map((id) => owner.release(id)));
+    this.#channel.send({ type: 'disowned', partitions });
   }
 
   async #poll(): Promise<void> {
-    if (!this.#lease.valid || this.#owned.ids.length === 0) return;
+    const { lease, owned, owner, log } = this.#parts;
+    if (!lease.valid || owned.ids.length === 0) return;
     try {
-      await this.#owned.poll();
+      await owner.poll();
     } catch (error) {
-      this.#log.warn({ err: error }, 'slow poll failed');
+      log.warn({ err: error }, 'slow poll failed');
     }
   }
 
   async #measure(): Promise<void> {
     try {
-      await this.#deliveries.measure();
+      await this.#parts.deliveries.measure();
     } catch (error) {
-      this.#log.warn({ err: error }, 'the oldest delivery could not be looked for');
+      this.#parts.log.warn({ err: error }, 'the age of the oldest delivery could not be read');
     }
   }
 
   #report(): void {
-    const listeners = this.#listeners.size;
-    const stats = { ...this.#counters, ...this.#owned.stats(), listeners, deliveries: this.#deliveries.stats() };
-    this.main.send({ type: 'stats', stats });
+    const { counters, owned, listeners, deliveries } = this.#parts;
+    const stats = { ...counters, ...owned.stats(), listeners: listeners.size, deliveries: deliveries.stats() };
+    this.#channel.send({ type: 'stats', stats });
   }
 
+  /** Ends everything in order: submissions, what runs, timers, streams and deliveries, the database, the channel. */
   async #drain(): Promise<void> {
-    this.#draining = true;
-    await this.#committer.drained();
-    await Promise.all(this.#owned.ids.map((id) => this.#owned.release(id, false)));
+    const { committer, owner, listeners, deliveries, boss, db, relaxed } = this.#parts;
+    this.#enter({ kind: 'draining' });
+    await committer.drained();
+    await owner.releaseAll();
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#listeners.close();
-    await this.#deliveries.close();
-    await this.#boss.stop({ graceful: false });
-    await Promise.all([this.#db.close(), this.#relaxed.close()]);
-    this.main.send({ type: 'drained' });
-    this.main.close();
-    this.#finishDrain();
+    await listeners.close();
+    await deliveries.close();
+    await boss.stop({ graceful: false });
+    await Promise.all([db.close(), relaxed.close()]);
+    this.#enter({ kind: 'drained' });
+    this.#channel.send({ type: 'drained' });
+    this.#channel.close();
+    this.#drained.resolve();
   }
 }

@@ -1,12 +1,15 @@
 /**
- * How long this node may believe its partitions are its own: one cell shared by every thread, written by the renewal
- * (start of the last successful renewal + lease − margin, on this machine's monotonic clock) and read before anything
- * external begins. Expiry itself is judged by the database's clock only.
+ * Until when this node may rely on its leases: one cell shared by every thread, written by the renewal (start of the last
+ * successful renewal + lease − margin, on this machine's monotonic clock) and read before anything external begins. Expiry
+ * itself is decided by the database's clock only.
  */
 export class LeaseCell {
+  /** The memory of the cell, to be passed to other threads. */
+  readonly shared: SharedArrayBuffer;
   readonly #cell: BigInt64Array;
 
-  constructor(readonly shared: SharedArrayBuffer = new SharedArrayBuffer(8)) {
+  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(8)) {
+    this.shared = shared;
     this.#cell = new BigInt64Array(shared);
   }
 

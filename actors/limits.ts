@@ -1,58 +1,64 @@
-/** Every bound of the actor system: its unit in the name, its value, and what happens when it is reached. */
+/** Every bound of the actor system, deliveries apart: its unit in the name, its value, and what happens when it is reached. */
 export const LIMITS = {
   /** Submissions a thread holds, waiting or being stored. Past it: 503 `overloaded`, nothing stored. */
   committer_submissions: 10_000,
-  /** Submissions stored in one statement. */
-  committer_batch: 256,
+  /** Submissions stored in one statement. Past it the rest goes into the next one. */
+  committer_batch_submissions: 256,
   /**
    * Statements of the committer under way at once; meanwhile submissions gather into the next batch. One makes larger batches
    * than two, and they cost so much less that it accepts 1.4 times as many (measured on two cores).
    */
-  committer_concurrency: 1,
-  /** Operations waiting in memory for one connection. Past it: 503 `overloaded` for that connection. */
+  committer_statements: 1,
+  /** Operations waiting in memory for one connection. Past it: 503 `overloaded` for that connection (HTTP-13). */
   mailbox_operations: 10_000,
   /** Operations waiting in memory for one partition. Past it the rest stays in the database, unfetched. */
   partition_operations: 20_000,
-  /** Jobs a fetch takes. */
-  fetch_batch: 500,
-  /** Starts, write boundaries or finishes in one statement, and statements of each kind under way at once. */
-  execution_batch: 256,
-  execution_concurrency: 1,
-  /** Attempts at a read on browser, proxy or network trouble (OPS-4). */
+  /** Jobs a fetch takes. A fetch that brings as many is followed by another one. */
+  fetch_jobs: 500,
+  /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
+  execution_batch_items: 256,
+  /** Statements of each of these kinds under way at once; meanwhile the next batch gathers. */
+  execution_statements: 1,
+  /** Attempts at a read on browser, proxy or network trouble (OPS-4). After the last one the operation fails. */
   read_attempts: 3,
-  /** Wait before the second attempt, in milliseconds; doubles, with up to half of it as jitter. */
+  /** Wait before the second attempt at anything that is tried again; doubles up to the cap, with jitter. */
   retry_ms: 250,
-  /** Running time of an operation, not counting waiting for the user (OPS-17). */
+  retry_cap_ms: 1_000,
+  /** Running time of an operation, not counting waiting for the user (OPS-17). Past it: `deadline_exceeded`. */
   operation_ms: 300_000,
-  /** How long one challenge waits for its code, and how many wrong codes end the operation (OPS-10). */
+  /** How long one challenge waits for its code (OPS-10). Past it: `challenge_expired`. */
   challenge_ms: 600_000,
+  /** Codes an operation may ask for (OPS-10). When the last one is wrong as well: `challenge_failed`. */
   challenge_tries: 3,
-  /** Lease of a partition on the database's clock, how often it is renewed, and what a holder leaves unused of it. */
+  /** Lease of a partition on the database's clock. Past it any node may claim the partition. */
   lease_ms: 8_000,
+  /** How often leases are renewed. */
   renew_ms: 2_000,
+  /** The end of a lease that its holder leaves unused: in it nothing external begins. */
   lease_margin_ms: 2_000,
-  /** Slow poll behind lost wake-ups: queues with due jobs, cancels of waiting operations. */
+  /** Slow poll behind lost hints: queues with due jobs, cancels of waiting operations. */
   poll_ms: 1_000,
-  /** How often a thread asks how old its oldest delivery is: for metrics alone, which are scraped more seldom. */
+  /** How often a thread asks for the age of its oldest delivery: for metrics alone, which are scraped more seldom. */
   measure_ms: 5_000,
-  /** Signals to other nodes gather this long before one NOTIFY. */
+  /** Hints to other nodes gather this long before one NOTIFY. */
   notify_ms: 10,
-  /** On SIGTERM, how long running operations may take to end before their partitions are given up. */
+  /** How long running operations may take to end before their partitions are given up (SIGTERM, levelling). Past it they are fenced. */
   drain_ms: 10_000,
-  /** A thread that dies starts again after this, doubling up to the cap; more often than this in a minute ends the node. */
+  /** A thread that dies starts again after this wait; doubles up to the cap. */
   restart_ms: 100,
   restart_cap_ms: 5_000,
+  /** Restarts of all threads of one kind within a minute. Past it none is restarted, and the node reports `failed`. */
   restarts_per_minute: 10,
-  /** How long a waiter for an operation owned elsewhere waits between looks. */
+  /** How long a waiter for an operation waits for a wake-up before it reads the row again: operations of other nodes send none. */
   remote_poll_ms: 500,
-  /** A browser host that has not ended a run this long after it was told to: the run is given up here. */
+  /** How long a browser host may take to end a run that was cancelled. Past it the run is given up in its actor thread. */
   stopped_run_ms: 60_000,
-  /** A stream that says nothing for this long is silent: it is dropped, and a gap opens. */
+  /** How long a stream may send nothing. Past it the stream is dropped, and a gap opens. */
   stream_silence_ms: 20_000,
   /** Wait before a stream is opened again; doubles with jitter up to the cap. */
   stream_retry_ms: 500,
   stream_retry_cap_ms: 30_000,
-  /** Frames of one stream that wait to be recorded: past it no more is read from it until they are. */
+  /** Frames of one stream that wait to be recorded. Past it nothing more is read from the stream until they are. */
   stream_waiting_frames: 256,
   /** How often a healthy stream's row is touched. */
   stream_heartbeat_ms: 10_000,

@@ -3,19 +3,19 @@ import type { OperationRow } from '../storage/model/records.js';
 
 /**
  * The actor system as the edge sees it. Resource reads and writes of the edge go straight to storage; what needs
- * an owner goes through here. Rows are the truth: a signal only tells the owner to look at them now.
+ * an owner goes through here. Rows are the truth: a hint only makes the owner read them now.
  */
 export interface ActorSystem {
-  /** Stores one operation through the committer of the connection's partition. Answers after the commit. */
+  /** Stores one operation through the committer of the connection's partition. Resolves after the commit. */
   submit(submission: Submission): Promise<SubmitOutcome>;
-  /** Tells the owner of the connection, on whichever node, that something changed. Never fails, may be lost. */
-  signal(signal: Hint): void;
+  /** Sends a hint to the owner of the connection, on whichever node it is. Never throws; the hint may be lost. */
+  hint(hint: Hint): void;
   /**
-   * Resolves when the operation may have become terminal or waiting for the user, or after `timeout_ms`.
-   * Immediate for operations owned by this node; a slow poll covers the others.
+   * Resolves when the operation may have become awaitable (terminal, or waiting for the user), or after `timeout_ms` or less:
+   * the caller reads the row and asks again. Immediate for operations that this node owns; a slow poll covers the others.
    */
-  settled(operationId: string, timeout_ms: number): Promise<void>;
-  /** What `/readyz` and `/healthz` look at. */
+  awaitable(operationId: string, timeout_ms: number): Promise<void>;
+  /** What `/readyz` and `/healthz` report. */
   status(): SystemStatus;
   log: Logger;
 }
@@ -36,8 +36,9 @@ export type SubmitOutcome =
   /** The database or the thread failed in the middle: nothing is promised, the same key may be sent again. */
   | { kind: 'failed' };
 
+/** What travels between threads and nodes to an owner: it may be lost, because the rows hold the same and a poll finds it. */
 export type Hint =
-  /** Cancel was requested on a running or waiting operation (the row says so). */
+  /** Cancel was requested on a running or waiting operation; its row holds the request. */
   | { type: 'cancel'; connectionId: string; operationId: string }
   /** An accepted code; only ever in memory, sealed when it crosses nodes. */
   | { type: 'code'; connectionId: string; operationId: string; challengeId: string; code: string }

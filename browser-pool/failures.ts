@@ -3,7 +3,7 @@ import type { OperationErrorCode } from '../storage/model/errors.js';
 import { SemaphoreRefused } from './fair-semaphore.js';
 import type { SessionEffects } from './messages.js';
 
-/** What ends a run without a result. Details go to the caller of the API: they never hold text of a page or an error. */
+/** What ends a run without a result. Details reach the caller of the API: they never hold text of a page or an error. */
 export class RunFailure extends Error {
   /** Browser, proxy or network trouble: a read may be tried again (OPS-4). */
   readonly transient: boolean;
@@ -26,30 +26,30 @@ export class RunFailure extends Error {
   }
 }
 
-/** The browser is gone, hung, not to be had or has no room; the same run can succeed on another attempt. */
+/** The browser is gone, hung, not available or has no room; the same run can succeed on another attempt. */
 export function browserUnavailable(reason: string, transient = true): RunFailure {
   return new RunFailure('browser_unavailable', { reason }, { transient });
 }
 
-/** The session is no longer good; the connection needs a login (CONN-8). */
+/** The session is not valid any more; the connection needs a login (CONN-8). */
 export function loggedOut(): RunFailure {
   return new RunFailure('authentication_failed', {}, { definite: true, effects: { health: 'needs_login' } });
 }
 
-/** The provider holds the account back; only the account's owner can change that (CONN-8). */
+/** The provider restricts the account; only the account's owner can change that (CONN-8). */
 export function restricted(): RunFailure {
   return new RunFailure('provider_restricted', {}, { definite: true, effects: { health: 'invalid' } });
 }
 
-/** The provider's answer, page or frame does not look as the site description says. Never read as an empty success. */
+/** The provider's answer, page or frame does not match the description of the site. Never read as an empty success. */
 export function unexpectedAnswer(what: string): RunFailure {
   return new RunFailure('parsing_error', { what });
 }
 
-/** A gateway of the provider says that what stands behind it did not answer: it may have acted all the same. */
+/** Statuses of a gateway whose server did not answer: the server may have acted all the same. */
 const GATEWAY_LOST: ReadonlySet<number> = new Set([502, 504]);
 
-/** What an HTTP status of the provider means, or null when it is none of the refusals. `retryAfter` is its header. */
+/** The failure that an HTTP status of the provider means, or null below 400. `retryAfter` is its header. */
 export function refusal(status: number, retryAfter?: string): RunFailure | null {
   if (status < 400) return null;
   const how = { definite: !GATEWAY_LOST.has(status) };
@@ -65,11 +65,11 @@ function retryAfterSeconds(header: string | undefined): Record<string, unknown> 
 }
 
 /**
- * Trouble as Chromium and Node name it: the first pattern found in an error's text decides. Both connect to the proxy
- * only, so a connection that was never made is always the proxy's, and then nothing has reached the provider; one that
- * was refused over its certificate carried nothing either. Any other line broke with who knows what on it.
+ * Network errors as Chromium and Node name them: the first pattern found in an error's text decides. Both connect to the
+ * proxy only, so a connection that was never made is always the proxy's, and then nothing has reached the provider; one
+ * that was refused over its certificate carried no request. Any other broken connection may have carried one.
  */
-const TROUBLE: [pattern: RegExp, failure: () => RunFailure][] = [
+const NETWORK_ERRORS: [pattern: RegExp, failure: () => RunFailure][] = [
   [
     /ERR_PROXY|ERR_TUNNEL_CONNECTION_FAILED|ERR_INVALID_AUTH_CREDENTIALS|ERR_NO_SUPPORTED_PROXIES|ERR_SOCKS|ERR_MANDATORY_PROXY/,
     () => proxyTrouble('unreachable'),
@@ -98,31 +98,31 @@ export function upstreamTimeout(): RunFailure {
   return new RunFailure('upstream_timeout', {}, { transient: true });
 }
 
-/** The failure that anything thrown during a run amounts to. What nobody foresaw is `internal_error`. */
+/** The failure that something thrown during a run means; `internal_error` when it is of no known kind. */
 export function failureOf(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
   if (error instanceof SemaphoreRefused) return browserUnavailable(error.reason);
   if (error instanceof errors.TimeoutError) return upstreamTimeout();
   const text = error instanceof Error ? error.message : '';
-  const trouble = TROUBLE.find(([pattern]) => pattern.test(firstLine(text)));
-  return trouble ? trouble[1]() : new RunFailure('internal_error');
+  const known = NETWORK_ERRORS.find(([pattern]) => pattern.test(firstLine(text)));
+  return known ? known[1]() : new RunFailure('internal_error');
 }
 
-/** Playwright appends its call log, which quotes headers and pages: only the first line says what happened. */
+/** Playwright appends its call log, which quotes headers and pages: only the first line is about the error. */
 function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
 }
 
-/** Whether a context may serve another run after one that ended so: the browser and the session were not the trouble. */
+/** Failures that are neither the browser's nor the session's. */
+const CONTEXT_STAYS_USABLE: ReadonlySet<RunFailure['code']> = new Set([
+  'provider_not_found',
+  'provider_rate_limited',
+  'validation_error',
+  'parsing_error',
+  'upstream_error',
+]);
+
+/** Whether a context may serve another run after one that failed so. */
 export function leavesContextUsable(failure: RunFailure): boolean {
-  switch (failure.code) {
-    case 'provider_not_found':
-    case 'provider_rate_limited':
-    case 'validation_error':
-    case 'parsing_error':
-    case 'upstream_error':
-      return true;
-    default:
-      return false;
-  }
+  return CONTEXT_STAYS_USABLE.has(failure.code);
 }

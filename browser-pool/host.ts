@@ -1,20 +1,18 @@
 import tls from 'node:tls';
 import type { MessagePort } from 'node:worker_threads';
 import { Deadline } from '../storage/deadline.js';
-import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
+import { createLogger, type LogOptions } from '../storage/log.js';
 import { checkStep, type Steps } from '../storage/steps.js';
 import { Channel } from './channel.js';
 import { BrowserKeeper } from './chromium/browser-keeper.js';
 import { Contexts } from './contexts/contexts.js';
-import { WarmPages } from './contexts/warm-pages.js';
 import { browserUnavailable, RunFailure } from './failures.js';
-import { FairSemaphore } from './fair-semaphore.js';
 import { LIMITS, type PoolLimits } from './limits.js';
 import type { BrowserStats, FromBrowser, ToBrowser } from './messages.js';
 import type { Program, Programs } from './program.js';
 import { Artifacts } from './runs/artifacts.js';
 import { ChannelRuns, type RunHost } from './runs/channel-runs.js';
-import type { RunResources } from './runs/run-resources.js';
+import { type RunResources, shareResources } from './runs/run-resources.js';
 import { socialPrograms } from './social/programs/index.js';
 import type { Site } from './social/site/site.js';
 
@@ -85,7 +83,8 @@ class BrowserHost implements RunHost {
     this.#programs = socialPrograms(options.site);
     this.#keeper = new BrowserKeeper(trust(options.site), limits, log);
     this.#contexts = new Contexts(this.#keeper, limits);
-    this.resources = shareResources(limits, this.#contexts, options.artifactsDir, log);
+    const artifacts = options.artifactsDir === undefined ? undefined : new Artifacts(options.artifactsDir, limits, log);
+    this.resources = shareResources(limits, this.#contexts, artifacts);
     this.#control = new Channel(control);
     for (const port of actors) this.#connect(port);
     this.#control.onMessage((message) => this.#receive(message));
@@ -182,23 +181,6 @@ const STEPS: Steps<HostState['kind']> = {
   draining: ['closed'],
   closed: [],
 };
-
-function shareResources(
-  limits: PoolLimits,
-  contexts: Contexts,
-  artifactsDir: string | undefined,
-  log: Logger,
-): RunResources {
-  return {
-    limits,
-    contexts,
-    runSlots: new FairSemaphore(limits.running_runs, limits.queued_runs),
-    pageSlots: new FairSemaphore(limits.pages, limits.queued_runs),
-    warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
-    waitingRuns: new Set(),
-    artifacts: artifactsDir === undefined ? undefined : new Artifacts(artifactsDir, limits, log),
-  };
-}
 
 /**
  * Makes this thread and its browser trust the site's own CA, when it has one: Node by adding it to the thread's

@@ -95,13 +95,14 @@ function matcher(path: string): RegExp {
   return new RegExp(`^${pattern}${path.endsWith('/') ? '' : '$'}`);
 }
 
-const LISTED = /(?:^|;\s|Invariants:\s)\s*I(\d+)(?=[. ])/gm;
+/** At the begin of a line or sentence, with what it is behind it. */
+const LISTED = /(?:^|[.:;]\s)\s*I(\d+)(?=\.?\s+(?!and\b|of\b|or\b)\S+\s+\S)/gm;
 const OTHER_LETTER = /\b[A-HJ-Z]\d(?= (?:at most|nothing|after|what|a|an|the)\b)/g;
 
 /** One comment of a file lists its invariants, an I with a number each; any other comment cites them. */
 function invariantsOf({ remarks }: Source): number[] {
   const numbersOf = (text: string) => [...text.matchAll(LISTED)].map(([, number]) => Number(number));
-  return numbersOf(remarks.find(({ text }) => text.includes('\n') && numbersOf(text)[0] === 1)?.text ?? '');
+  return numbersOf(remarks.find(({ text }) => numbersOf(text)[0] === 1)?.text ?? '');
 }
 
 /** `// I2`, or with the name of another file: `I2 of one.ts`. */
@@ -189,7 +190,7 @@ t.test('dead citations are found', async (t) => {
     '1 no file a/one.ts',
     '2 no file b/two.ts',
   ]);
-  const head = sourceOf('one.ts', '/**\n * Rules.\n *\n * I1. At most one.\n * I2. None.\n */\nf(); // I3\n');
+  const head = sourceOf('one.ts', '/**\n * Rules.\n *\n * I1. At most one.\n * I2. None of it.\n */\nf(); // I3\n');
   t.same(invariantsOf(head), [1, 2]);
   t.same(find(invariantsExist, 'f(); // I2\n/** I3. */\ng();'), ['2 no invariant I3']);
   t.same(find(invariantsExist, '// I2 of `one.ts`\n// (I3 of one.ts)', 'server/b/two.ts'), [

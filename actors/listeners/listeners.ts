@@ -40,7 +40,7 @@ export class Listeners {
   ) {
     this.#client = new StreamClient(site);
     this.#events = new Batcher({
-      maxItems: LIMITS.execution_batch,
+      maxItems: LIMITS.execution_batch_items,
       linger_ms: 0,
       concurrency: 1,
       bound: Number.POSITIVE_INFINITY, // one an open stream at most: each waits for its own before the next

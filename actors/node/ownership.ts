@@ -10,25 +10,16 @@ import {
   retakePartitions,
 } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 
-/**
- * Which partitions this node owns, kept true by one renewal every two seconds.
- *
- *     free ──claim, recover──▶ owned ──renew──▶ owned
- *                                ├─ give up (levelling, drain): disown, wait, release ──▶ free
- *                                └─ not renewed in time: lost ──▶ fenced by the next owner's epoch
- *
- * Invariants: O1 what is told `own` was recovered under its epoch in the same transaction; O2 what the renewal did not
- * answer is told `lost` before anything else; O3 the shared cell never promises more than the last renewal gave.
- */
 export interface OwnershipOptions {
   db: Database;
   nodeId: string;
   lease: LeaseCell;
   log: Logger;
-  /** These are ours now, under these epochs. */
+  /** This node owns these now, under these epochs. */
   own(partitions: OwnedPartition[]): void;
   /** These were lost: store nothing more of them. */
   lost(partitions: number[]): void;
@@ -36,14 +27,40 @@ export interface OwnershipOptions {
   giveUp(partitions: number[]): Promise<void>;
 }
 
+type OwnershipState =
+  | { kind: 'new' | 'stopped' }
+  /** `timer` renews; while *leaving* nothing more is claimed. */
+  | { kind: 'renewing' | 'leaving'; timer: NodeJS.Timeout };
+
+const STEPS: Steps<OwnershipState['kind']> = {
+  new: ['renewing'],
+  renewing: ['leaving'],
+  leaving: ['stopped'],
+  stopped: [],
+};
+
+/**
+ * Which partitions this node owns, kept true by one renewal every LIMITS.renew_ms.
+ *
+ *     free ─ claim, recover ─▶ owned ─ renew ─▶ owned
+ *                                ├─ give up (levelling, drain): disown, wait, release ─▶ free
+ *                                └─ not renewed in time: lost ─▶ fenced by the next owner's epoch
+ *
+ * The node's share: new ─ start ─▶ renewing (claims and levels) ─ stop ─▶ leaving (renews only) ─ all released ─▶ stopped.
+ * Invariants: I1 what `own` gets was recovered under its epoch in the same transaction; I2 what a renewal does not bring back
+ * is `lost` before anything else is claimed; I3 the shared cell never promises more than the last renewal gave.
+ */
 export class Ownership {
+  readonly #options: OwnershipOptions;
+  /** Epochs by partition. */
   readonly #owned = new Map<number, number>();
   readonly #givingUp = new Set<number>();
-  #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
-  #stopping = false;
+  #state: OwnershipState = { kind: 'new' };
 
-  constructor(private readonly options: OwnershipOptions) {}
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+  }
 
   get partitions(): number[] {
     return [...this.#owned.keys()];
@@ -56,51 +73,59 @@ export class Ownership {
   /** Registers the node and claims its share. Rejects when the database does not answer. */
   async start(): Promise<void> {
     await this.#tick();
-    this.#timer = setInterval(() => {
+    const timer = setInterval(() => {
       this.#round = this.#round
         .then(() => this.#tick())
-        .catch((error) => this.options.log.error({ err: error }, 'lease renewal failed'));
+        .catch((error) => this.#options.log.error({ err: error }, 'lease renewal failed'));
     }, LIMITS.renew_ms);
+    this.#enter({ kind: 'renewing', timer });
   }
 
-  /** The thread that ran these is gone: take them anew under the next epoch, recovered. */
+  /** The thread that ran these is gone: takes them again under their next epoch, recovered. */
   async retake(partitions: number[]): Promise<void> {
-    const { db, nodeId } = this.options;
+    const { db, nodeId } = this.#options;
     const mine = partitions.filter((id) => this.#owned.has(id));
     if (mine.length === 0) return;
     const taken = await db.transaction((tx) => retakePartitions(tx, nodeId, mine, LIMITS.lease_ms));
     this.#adopt(taken);
   }
 
-  /** Claims nothing more, gives everything up as it ends, and leaves; leases are renewed until then. */
+  /** Claims nothing more, gives everything up as it ends, and takes the node out; leases are renewed until then. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    if (this.#state.kind !== 'renewing') throw new Error('a node that has not started owns nothing to leave');
+    const { timer } = this.#state;
+    this.#enter({ kind: 'leaving', timer });
     await this.#round;
     await this.#release(this.partitions);
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    clearInterval(timer);
     await this.#round;
-    await forgetNode(this.options.db, this.options.nodeId);
+    this.#enter({ kind: 'stopped' });
+    await forgetNode(this.#options.db, this.#options.nodeId);
+  }
+
+  #enter(state: OwnershipState): void {
+    checkStep('the ownership of partitions', STEPS, this.#state.kind, state.kind);
+    this.#state = state;
   }
 
   async #renew(): Promise<void> {
-    const { db, nodeId, lease, lost } = this.options;
+    const { db, nodeId, lease, lost } = this.#options;
     const startedAt = LeaseCell.now();
     const renewed = await renewLeases(db, nodeId, LIMITS.lease_ms);
-    lease.renewed(startedAt, LIMITS.lease_ms - LIMITS.lease_margin_ms);
+    lease.renewed(startedAt, LIMITS.lease_ms - LIMITS.lease_margin_ms); // I3
     const still = new Map(renewed.map(({ id, epoch }) => [id, epoch]));
     const gone = [...this.#owned].filter(([id, epoch]) => still.get(id) !== epoch).map(([id]) => id);
     for (const id of gone) this.#owned.delete(id);
     if (gone.length > 0) {
-      this.options.log.warn({ partitions: gone }, 'partitions lost');
-      lost(gone);
+      this.#options.log.warn({ partitions: gone }, 'partitions lost');
+      lost(gone); // I2
     }
   }
 
   async #tick(): Promise<void> {
-    const { db, nodeId, log } = this.options;
+    const { db, nodeId, log } = this.#options;
     await this.#renew();
-    if (this.#stopping) return;
+    if (this.#state.kind === 'leaving') return;
     const nodes = Math.max(1, await liveNodes(db, LIMITS.lease_ms));
     const share = Math.ceil(PARTITIONS / nodes);
     if (this.#owned.size < share) {
@@ -116,16 +141,16 @@ export class Ownership {
   #adopt(partitions: OwnedPartition[]): void {
     if (partitions.length === 0) return;
     for (const { id, epoch } of partitions) this.#owned.set(id, epoch);
-    this.options.log.info({ partitions: partitions.length }, 'partitions taken');
-    this.options.own(partitions);
+    this.#options.log.info({ partitions: partitions.length }, 'partitions taken');
+    this.#options.own(partitions); // I1
   }
 
   async #release(partitions: number[]): Promise<void> {
     for (const id of partitions) this.#givingUp.add(id);
     try {
-      await this.options.giveUp(partitions);
+      await this.#options.giveUp(partitions);
       for (const id of partitions) this.#owned.delete(id);
-      await releasePartitions(this.options.db, this.options.nodeId, partitions);
+      await releasePartitions(this.#options.db, this.#options.nodeId, partitions);
     } finally {
       for (const id of partitions) this.#givingUp.delete(id);
     }

@@ -1,40 +1,62 @@
-import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
+import { SupervisedThread } from './supervised-thread.js';
 
-/**
- * Keeps a fixed number of long-lived piscina tasks alive, one a thread. piscina replaces a dead thread by itself, at once and
- * without end; the back-off and the restart intensity are ours.
- *
- *     starting ──▶ running ──throw, exit──▶ waiting (back-off) ──▶ starting
- *        └─ too many restarts within a minute ──▶ failed: the node reports unhealthy instead of looping
- *     running ──the task resolves──▶ ended (drain)
- */
 export interface SupervisorOptions {
   name: string;
   /** Compiled module whose default export is the task. */
   filename: string;
   threads: number;
   log: Logger;
-  /** Makes the argument of a thread's task; `port` is its line to the main thread. */
-  task(index: number, port: MessagePort): { argument: object; transfer: MessagePort[] };
-  /** A thread begins, for the first time or again; its line is `port`. */
+  /** Makes the argument of a thread's task; `port` is its end of the channel to the main thread. */
+  task(index: number, port: MessagePort): object;
+}
+
+/** What a supervisor reports of its threads. */
+export interface ThreadEvents {
+  /** A thread begins, for the first time or again; `port` is the main thread's end of its channel. */
   started(index: number, port: MessagePort): void;
-  /** A thread is gone; it comes back by `started`. */
+  /** A thread is gone; when it comes back, `started` follows. */
   died(index: number): void;
-  /** The intensity was reached: nothing is restarted any more. */
+  /** The threads keep dying: none is started again. */
   failed(): void;
 }
 
+interface SupervisorState {
+  kind: 'new' | 'supervising' | 'failed' | 'draining' | 'drained';
+}
+
+const STEPS: Steps<SupervisorState['kind']> = {
+  new: ['supervising'],
+  supervising: ['failed', 'draining'],
+  failed: ['draining'],
+  draining: ['drained'],
+  drained: [],
+};
+
+/**
+ * Keeps a fixed number of long-lived piscina tasks alive, one a thread. piscina replaces a dead thread by itself, at once and
+ * without end; the back-off and the restart intensity are ours.
+ *
+ *     new ─ start ─▶ supervising ─ drained ─▶ draining ─ every task has ended ─▶ drained
+ *                        └─ too many restarts within a minute ─▶ failed: the node reports unhealthy instead of looping
+ *
+ * Invariants: I1 a thread is started again only while *supervising*; I2 at most LIMITS.restarts_per_minute restarts a minute.
+ */
 export class Supervisor {
+  readonly #options: SupervisorOptions;
   readonly #pool: Piscina;
   readonly #ended: Promise<void>[] = [];
+  readonly #waits = new Backoff({ first_ms: LIMITS.restart_ms, cap_ms: LIMITS.restart_cap_ms });
   #restarts: number[] = [];
-  #stopping = false;
+  #state: SupervisorState = { kind: 'new' };
 
-  constructor(private readonly options: SupervisorOptions) {
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
     this.#pool = new Piscina({
       filename: options.filename,
       minThreads: options.threads,
@@ -47,49 +69,58 @@ export class Supervisor {
     this.#pool.on('error', () => {}); // every task reports its own end
   }
 
-  start(): void {
-    for (let index = 0; index < this.options.threads; index++) this.#ended.push(this.#keep(index));
+  /** Starts the threads. */
+  start(events: ThreadEvents): void {
+    this.#enter({ kind: 'supervising' });
+    for (let index = 0; index < this.#options.threads; index++) this.#ended.push(this.#thread(index, events).keep());
   }
 
-  /** No more restarts; resolves when every task has resolved. */
+  /** No more restarts; resolves when every task has ended and the threads are closed. */
   async drained(): Promise<void> {
-    this.#stopping = true;
+    this.#enter({ kind: 'draining' });
     await Promise.all(this.#ended);
     await this.#pool.close({ force: true });
+    this.#enter({ kind: 'drained' });
   }
 
-  async #keep(index: number): Promise<void> {
-    for (;;) {
-      const { port1, port2 } = new MessageChannel();
-      const { argument, transfer } = this.options.task(index, port2);
-      const running = this.#pool.run(argument, { transferList: [port2, ...transfer] });
-      this.options.started(index, port1);
-      try {
-        await running;
-        return;
-      } catch (error) {
-        port1.close();
-        this.options.log.error({ err: error, thread: `${this.options.name}-${index}` }, 'thread died');
-        this.options.died(index);
-      }
-      if (this.#stopping || !(await this.#mayRestart())) return;
-    }
+  #enter(state: SupervisorState): void {
+    checkStep(`the supervisor of ${this.#options.name}`, STEPS, this.#state.kind, state.kind);
+    this.#state = state;
   }
 
-  async #mayRestart(): Promise<boolean> {
+  #thread(index: number, events: ThreadEvents): SupervisedThread {
+    const { name, log, task } = this.#options;
+    const thread = `${name}-${index}`;
+    let port: MessagePort | undefined;
+    return new SupervisedThread({
+      run: () => {
+        const { port1, port2 } = new MessageChannel();
+        const running: Promise<void> = this.#pool.run(task(index, port2), { transferList: [port2] });
+        port = port1;
+        events.started(index, port1);
+        return running;
+      },
+      died: (error) => {
+        port?.close();
+        log.error({ err: error, thread }, 'thread died');
+        events.died(index);
+        return this.#restartWait_ms(events);
+      },
+      wanted: () => this.#state.kind === 'supervising', // I1
+    });
+  }
+
+  /** Counts a restart and gives the wait before it; undefined when there is to be none (I1, I2). */
+  #restartWait_ms(events: ThreadEvents): number | undefined {
+    if (this.#state.kind !== 'supervising') return undefined;
     const now = performance.now();
-    this.#restarts = [...this.#restarts.filter((at) => now - at < 60_000), now];
-    if (this.#restarts.length > LIMITS.restarts_per_minute) {
-      this.options.log.fatal({ threads: this.options.name }, 'threads keep dying, giving up');
-      this.options.failed();
-      return false;
-    }
-    const wait = Math.min(LIMITS.restart_cap_ms, LIMITS.restart_ms * 2 ** (this.#restarts.length - 1));
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    return !this.#stopping;
+    const recent = this.#restarts.filter((at) => now - at < 60_000);
+    if (recent.length === 0) this.#waits.reset();
+    this.#restarts = [...recent, now];
+    if (this.#restarts.length <= LIMITS.restarts_per_minute) return this.#waits.next_ms();
+    this.#options.log.fatal({ threads: this.#options.name }, 'threads keep dying, giving up');
+    this.#enter({ kind: 'failed' });
+    events.failed();
+    return undefined;
   }
 }
-
-/** Database connections a thread of `threads` may hold, so that all of them together stay far below the server's. */
-export const connectionsPerThread = (threads: number): number =>
-  Math.max(3, Math.min(8, Math.floor((4 * availableParallelism()) / threads)));

@@ -1,4 +1,4 @@
-/** Who waits for which operation to settle. A wake-up is a hint: the waiter reads the row. */
+/** The callers that wait for operations to become awaitable. A wake-up is a hint: the waiter reads the row. */
 export class Waiters {
   readonly #waiting = new Map<string, Set<() => void>>();
 

@@ -1,33 +1,55 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { Deadline } from '../../storage/deadline.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
 import { resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
-import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Capability } from '../capabilities/capability.js';
 import { LIMITS } from '../limits.js';
+import { PendingChallenge } from './challenge.js';
 import { type Execution, Interrupted } from './execution.js';
+import { FileParts } from './file-parts.js';
 import type { OperationBatches } from './operation-batches.js';
 
 /** What an attempt needs from its thread. */
 export interface AttemptContext {
   db: Database;
   batches: OperationBatches;
-  /** Tells waiters that the operation now waits for the user. */
-  settled(operationId: string): void;
+  /** The operation became terminal or waits for the user: who awaits it reads its row now. */
+  awaitable(operationId: string): void;
+  /** Each state that an attempt enters. */
+  onAttemptState?(operationId: string, kind: AttemptState['kind']): void;
 }
 
+type AttemptState =
+  | { kind: 'running' | 'entering_boundary' | 'dispatching' | 'resuming' }
+  | { kind: 'storing_challenge' | 'waiting_user'; challenge: PendingChallenge }
+  | { kind: 'closed'; status: Attempt['status']; pastBoundary: boolean };
+
+const STEPS: Steps<AttemptState['kind']> = {
+  running: ['entering_boundary', 'storing_challenge', 'closed'],
+  entering_boundary: ['dispatching', 'running', 'closed'],
+  dispatching: ['entering_boundary', 'closed'],
+  storing_challenge: ['waiting_user', 'closed'],
+  waiting_user: ['resuming', 'closed'],
+  resuming: ['running', 'closed'],
+  closed: [],
+};
+
 /**
- * One attempt, as its provider sees it, and the signals that reach it from outside.
+ * One attempt, as its provider sees it, and what reaches it from outside.
  *
- *     running ──challenge()──▶ waiting ──code──▶ running        `status` follows the row, never runs ahead of it
- *        └─boundary()─▶ past the boundary: cancel no longer stops it
+ *     running ─ boundary() ──▶ entering_boundary ─ durable ──▶ dispatching
+ *        │                             └─ refused, failed ──▶ running
+ *        ├─ challenge() ─▶ storing_challenge ─ stored ─▶ waiting_user ─ code ─▶ resuming ─ stored ─▶ running
+ *        └─ close(), from every state ──▶ closed, which ignores what arrives late
  *
- * Owns: the deadline's clock (stopped while waiting), the challenge, the abort signal. Invariants:
- * A1 nothing external happens before `boundary` resolved; A2 `pastBoundary` is true before `boundary` resolves;
- * A3 after `interrupt` every further call rejects, except past the boundary for a cancel.
+ * An interruption aborts `signal` and changes no state: the provider ends then, and `close` follows.
+ * Owns: the deadline (paused while a challenge waits), the challenge, the abort signal. Invariants:
+ * I1 nothing external happens before `boundary` resolved; I2 `pastBoundary` is true before `boundary` resolves;
+ * I3 after `interrupt` every further call rejects, except past the boundary for a cancel; I4 `status` follows the row and
+ * never runs ahead of it; I5 no timer and no retry outlives `close`.
  */
 export class Attempt implements Execution {
   readonly operationId: string;
@@ -35,55 +57,75 @@ export class Attempt implements Execution {
   readonly input: Record<string, unknown>;
   readonly connection: ConnectionRow;
   readonly epoch: number;
-  status: 'running' | 'waiting_user' = 'running';
-  pastBoundary = false;
-
+  readonly #context: AttemptContext;
+  readonly #held: HeldOperation;
   readonly #abort = new AbortController();
-  readonly #number: number;
+  readonly #file: FileParts;
+  readonly #deadline = new Deadline(LIMITS.operation_ms, new Interrupted('deadline'));
   #tries = 0;
-  #fileParts = 0;
-  #closed = false;
-  #challengeId: string | undefined;
-  #answer: ((code: string) => void) | undefined;
-  #forgetChallenge: () => void = () => {};
-  #deadline: NodeJS.Timeout | undefined;
-  #remaining_ms = LIMITS.operation_ms;
-  #runningSince = 0;
+  #state: AttemptState = { kind: 'running' };
 
   constructor(
-    private readonly context: AttemptContext,
-    private readonly held: HeldOperation,
+    context: AttemptContext,
+    held: HeldOperation,
     started: StartedOperation,
     capability: Capability,
     input: Record<string, unknown>,
   ) {
+    this.#context = context;
+    this.#held = held;
+    this.#file = new FileParts(context.db, held, started.attempt_number, this.#abort.signal);
     this.operationId = held.id;
     this.capability = capability;
-    this.#number = started.attempt_number;
     this.input = input;
     this.connection = started;
     this.epoch = held.epoch;
-    this.#runClock();
+    this.#deadline.signal.addEventListener('abort', () => this.interrupt('deadline'));
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
+  /** Its deadline is the only clock of the operation's running time. */
   get remaining_ms(): number {
-    const elapsed_ms = this.#deadline ? performance.now() - this.#runningSince : 0;
-    return Math.max(0, this.#remaining_ms - elapsed_ms);
+    return this.#deadline.remaining_ms;
+  }
+
+  /** The status of the operation's row, as far as this attempt changed it (I4). */
+  get status(): 'running' | 'waiting_user' {
+    const state = this.#state;
+    switch (state.kind) {
+      case 'waiting_user':
+      case 'resuming':
+        return 'waiting_user';
+      case 'running':
+      case 'entering_boundary':
+      case 'dispatching':
+      case 'storing_challenge':
+        return 'running';
+      case 'closed':
+        return state.status;
+      default:
+        return state satisfies never;
+    }
+  }
+
+  /** True from the moment the row is asked: a cancel that arrives meanwhile is decided by the row (I2). */
+  get pastBoundary(): boolean {
+    const state = this.#state;
+    if (state.kind === 'closed') return state.pastBoundary;
+    return state.kind === 'entering_boundary' || state.kind === 'dispatching';
   }
 
   async boundary(): Promise<void> {
-    this.#abort.signal.throwIfAborted();
-    // Set before asking: a cancel that arrives meanwhile is decided by the row, not here.
-    this.pastBoundary = true;
+    this.#abort.signal.throwIfAborted(); // I3
+    this.#enter({ kind: 'entering_boundary' });
     let entered = false;
     try {
-      entered = await this.context.batches.enterDispatching(this.held);
+      entered = await this.#context.batches.enterDispatching(this.#held); // I1
     } finally {
-      this.pastBoundary = entered;
+      this.#enter({ kind: entered ? 'dispatching' : 'running' });
     }
     if (entered) return;
     // The row refused: a cancel came first, or a take-over, and then the finish that follows stores nothing.
@@ -91,34 +133,23 @@ export class Attempt implements Execution {
     this.#abort.signal.throwIfAborted();
   }
 
-  async storeFile(bytes: Buffer): Promise<void> {
-    const part = this.#fileParts++;
-    for (;;) {
-      this.#abort.signal.throwIfAborted();
-      try {
-        if (await storeFilePart(this.context.db, this.held, part, bytes)) return;
-        this.interrupt('fenced');
-      } catch (error) {
-        if (this.#closed) throw error;
-        await delay(LIMITS.retry_ms); // the database did not answer; the run waits for a while
-      }
-    }
+  storeFile(bytes: Buffer): Promise<void> {
+    return this.#file.store(bytes, () => this.interrupt('fenced')); // I3
   }
 
-  /** It did not succeed: what it stored is no file, nor is what a lost worker left of an attempt before. */
-  async dropFile(): Promise<void> {
-    if (this.#fileParts > 0 || this.#number > 1) await dropFileParts(this.context.db, this.held);
+  /** Deletes what this attempt, which did not succeed, stored of a file. */
+  dropFile(): Promise<void> {
+    return this.#file.drop();
   }
 
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
-    this.#abort.signal.throwIfAborted();
+    this.#abort.signal.throwIfAborted(); // I3
     if (++this.#tries > LIMITS.challenge_tries) throw new OperationError('challenge_failed', { kind });
-    const id = randomUUID();
-    this.#stopClock();
-    const answer = this.#codeFor(id);
-    answer.catch(() => {}); // an interrupt may come before anybody awaits it
-    const waiting = await waitForUser(this.context.db, this.held, {
-      id,
+    const challenge = new PendingChallenge(this.#abort.signal);
+    this.#enter({ kind: 'storing_challenge', challenge });
+    this.#deadline.pause();
+    const waiting = await waitForUser(this.#context.db, this.#held, {
+      id: challenge.id,
       kind,
       expires_at: new Date(Date.now() + LIMITS.challenge_ms).toISOString(),
       accepts_code: acceptsCode,
@@ -127,70 +158,42 @@ export class Attempt implements Execution {
     });
     if (!waiting) this.interrupt('fenced');
     this.#abort.signal.throwIfAborted();
-    this.status = 'waiting_user';
-    this.context.settled(this.operationId);
-    const code = await answer;
-    if (!(await resumeFromUser(this.context.db, this.held))) this.interrupt('fenced');
+    this.#enter({ kind: 'waiting_user', challenge });
+    this.#context.awaitable(this.operationId);
+    const code = await challenge.code;
+    this.#enter({ kind: 'resuming' });
+    if (!(await resumeFromUser(this.#context.db, this.#held))) this.interrupt('fenced');
     this.#abort.signal.throwIfAborted();
-    this.status = 'running';
-    this.#runClock();
+    this.#enter({ kind: 'running' });
+    this.#deadline.resume();
     return code;
   }
 
   /** An accepted code arrived. False when it is not for the challenge that waits now. */
   code(challengeId: string, code: string): boolean {
-    if (challengeId !== this.#challengeId || !this.#answer) return false;
-    this.#answer(code);
-    return true;
+    const state = this.#state;
+    return 'challenge' in state && state.challenge.answer(challengeId, code);
   }
 
   /** Stops the attempt from outside. A cancel past the boundary is ignored: the action can still complete. */
   interrupt(reason: Interrupted['reason']): void {
-    if (reason === 'canceled' && this.pastBoundary) return;
+    if (reason === 'canceled' && this.pastBoundary) return; // I3
     this.#abort.abort(new Interrupted(reason));
   }
 
-  /** The attempt is over: no timer outlives it, that of a challenge that could not be stored neither. */
+  /** The attempt is over. Its status, and whether it is past the boundary, stay as they are now. */
   close(): void {
-    this.#closed = true;
-    this.#stopClock();
-    this.#forgetChallenge();
+    const state = this.#state;
+    if ('challenge' in state) state.challenge.close(); // I5
+    this.#file.close(); // I5
+    this.#deadline.stop(); // I5
+    this.#enter({ kind: 'closed', status: this.status, pastBoundary: this.pastBoundary });
   }
 
-  #codeFor(id: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const forget = () => {
-        clearTimeout(expiry);
-        this.#abort.signal.removeEventListener('abort', interrupted);
-        this.#challengeId = this.#answer = undefined;
-      };
-      const interrupted = () => {
-        forget();
-        reject(this.#abort.signal.reason);
-      };
-      const expiry = setTimeout(() => {
-        forget();
-        reject(new OperationError('challenge_expired'));
-      }, LIMITS.challenge_ms);
-      this.#abort.signal.addEventListener('abort', interrupted);
-      this.#challengeId = id;
-      this.#forgetChallenge = forget;
-      this.#answer = (code) => {
-        forget();
-        resolve(code);
-      };
-    });
-  }
-
-  #runClock(): void {
-    this.#runningSince = performance.now();
-    this.#deadline = setTimeout(() => this.interrupt('deadline'), Math.max(0, this.#remaining_ms));
-  }
-
-  #stopClock(): void {
-    if (!this.#deadline) return;
-    clearTimeout(this.#deadline);
-    this.#deadline = undefined;
-    this.#remaining_ms -= performance.now() - this.#runningSince;
+  #enter(state: AttemptState): void {
+    if (this.#state.kind === 'closed') return;
+    checkStep('an attempt', STEPS, this.#state.kind, state.kind);
+    this.#state = state;
+    this.#context.onAttemptState?.(this.operationId, state.kind);
   }
 }

@@ -12,43 +12,47 @@ import { LIMITS } from '../limits.js';
 import type { Hint, Submission, SubmitOutcome } from '../system.js';
 import type { Partition } from './partition.js';
 
-/**
- * Stores the submissions of this thread's partitions in batches; an answer leaves only after the commit. Any node
- * stores for any partition: when it is not the owner, the owner is signalled.
- */
+/** What the committer needs from its thread. */
 export interface CommitterOptions {
   db: Database;
   ring: KeyRing;
   fingerprint: (text: string) => Buffer;
   /** The partition when this thread owns it. */
   partition: (id: number) => Partition | undefined;
-  /** Tells an owner elsewhere that jobs wait. */
-  signal: (signal: Hint) => void;
+  /** Sends a hint to an owner elsewhere that jobs wait. */
+  hint: (hint: Hint) => void;
 }
 
+/**
+ * Stores the submissions of this thread's partitions in batches. Any node stores for any partition: when it is not the owner,
+ * the owner gets a hint. Invariants: I1 an answer leaves only after the commit; I2 an operation is handed to its partition only
+ * when its job was stored as taken under that partition's epoch.
+ */
 export class Committer {
+  readonly #options: CommitterOptions;
   readonly #batcher: Batcher<NewOperation, Submitted>;
 
-  constructor(private readonly options: CommitterOptions) {
+  constructor(options: CommitterOptions) {
+    this.#options = options;
     this.#batcher = new Batcher({
-      maxItems: LIMITS.committer_batch,
+      maxItems: LIMITS.committer_batch_submissions,
       linger_ms: 0,
-      concurrency: LIMITS.committer_concurrency,
+      concurrency: LIMITS.committer_statements,
       bound: LIMITS.committer_submissions,
       isolate: true,
       flush: (operations) => this.#store(operations),
     });
   }
 
-  /** Stores one submission. Rejects when the database fails: then nothing is promised. */
+  /** Stores one submission and gives what became of it. Rejects when the database fails: then nothing is promised. */
   async submit(submission: Submission): Promise<SubmitOutcome> {
     const partition = partitionOf(submission.connectionId);
-    if (this.options.partition(partition)?.full(submission.connectionId)) return { kind: 'overloaded' };
+    if (this.#options.partition(partition)?.full(submission.connectionId)) return { kind: 'overloaded' };
     const operation = this.#prepare(submission, partition);
     if (!operation) return { kind: 'encryption_key_unavailable' };
     let stored: Submitted;
     try {
-      stored = await this.#batcher.add(operation);
+      stored = await this.#batcher.add(operation); // I1
     } catch (error) {
       if (error instanceof Full) return { kind: 'overloaded' };
       throw error;
@@ -62,6 +66,8 @@ export class Committer {
       case 'conflict':
       case 'not_found':
         return { kind: stored.kind };
+      default:
+        return stored satisfies never;
     }
   }
 
@@ -73,7 +79,7 @@ export class Committer {
   #prepare(submission: Submission, partition: number): NewOperation | undefined {
     const { workspaceId, connectionId, capability, idempotencyKey } = submission;
     const sealed = capabilityNamed(capability)?.sealed === true;
-    if (sealed && !this.options.ring.available) return undefined;
+    if (sealed && !this.#options.ring.available) return undefined;
     const id = uuidv7();
     const input = canonicalize(submission.input) as string;
     return {
@@ -84,9 +90,9 @@ export class Committer {
       capability,
       idempotencyKey,
       keyHash: createHash('sha256').update(idempotencyKey).digest(),
-      fingerprint: this.options.fingerprint(`${connectionId}\n${capability}\n${input}`),
+      fingerprint: this.#options.fingerprint(`${connectionId}\n${capability}\n${input}`),
       input: sealed ? null : input,
-      inputSealed: sealed ? this.options.ring.seal(input, inputContext(id)) : null,
+      inputSealed: sealed ? this.#options.ring.seal(input, inputContext(id)) : null,
       acceptedAt: new Date(),
     };
   }
@@ -94,16 +100,17 @@ export class Committer {
   #store(operations: NewOperation[]): Promise<Submitted[]> {
     const direct = new Map<number, { id: number; epoch: number }>();
     for (const { partition } of operations) {
-      const owned = this.options.partition(partition);
+      const owned = this.#options.partition(partition);
       if (owned?.direct) direct.set(partition, { id: partition, epoch: owned.epoch });
     }
-    return submitOperations(this.options.db, operations, [...direct.values()]);
+    return submitOperations(this.#options.db, operations, [...direct.values()]);
   }
 
   #dispatch(operation: NewOperation, handed: boolean): void {
-    const owned = this.options.partition(operation.partition);
-    if (handed) owned?.hand(operation.connectionId, operation.id);
+    const owned = this.#options.partition(operation.partition);
+    if (handed)
+      owned?.hand(operation.connectionId, operation.id); // I2
     else if (owned) owned.queueGrew();
-    else this.options.signal({ type: 'operations', connectionId: operation.connectionId });
+    else this.#options.hint({ type: 'operations', connectionId: operation.connectionId });
   }
 }

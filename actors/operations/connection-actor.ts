@@ -1,70 +1,95 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import type { Logger } from '../../storage/log.js';
-import type { StartedOperation } from '../../storage/operations/execution.js';
-import { refusesValues } from '../../storage/postgres/database.js';
-import type { KeyRing } from '../../storage/secrets/encryption.js';
-import { inputContext } from '../../storage/secrets/sealing.js';
-import type { Capability } from '../capabilities/capability.js';
-import { capabilityNamed } from '../capabilities/catalogue.js';
+import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
-import { Attempt, type AttemptContext } from './attempt.js';
-import type { Outcome, ProviderRuntime } from './execution.js';
-import type { Finish } from './operation-batches.js';
-import { endOf, fallbackOutcome, outcomeOfError } from './outcome.js';
+import { retryWaits } from '../retry.js';
+import type { Attempt } from './attempt.js';
+import { Mailbox } from './mailbox.js';
+import { fallbackOutcome, mayRetry, toFinish } from './outcome.js';
+import { openAttempt, type RunContext, runAttempt } from './run-attempt.js';
+import { type Stored, storeEnd } from './store-end.js';
+
+/** What a connection's actor needs from its thread. */
+export interface ActorContext extends RunContext {
+  lease: LeaseCell;
+  counters: { started: number; finished: Record<string, number> };
+  /** Health or session of the connection changed: its listener follows. */
+  changed(connectionId: string): void;
+  /** Each state that an actor enters. */
+  onActorState?(connectionId: string, kind: ActorState['kind']): void;
+}
+
+/** What a connection's actor needs from its partition. */
+export interface ActorHome {
+  readonly id: number;
+  readonly epoch: number;
+  /** `stopping`: start nothing more; `dropped`: store nothing more. */
+  readonly tenure: 'owned' | 'stopping' | 'dropped';
+  /** What the actors of the partition hold together; each counts its own changes. */
+  readonly load: { waiting: number; running: number };
+  /** The actor has nothing left to do and may leave memory. */
+  idle(actor: ConnectionActor): void;
+}
+
+type ActorState =
+  | { kind: 'idle' | 'waiting' }
+  | { kind: 'starting' | 'finishing'; operationId: string }
+  | { kind: 'running'; attempt: Attempt };
+
+const STEPS: Steps<ActorState['kind']> = {
+  idle: ['starting'],
+  starting: ['starting', 'running', 'waiting', 'idle'],
+  running: ['finishing'],
+  finishing: ['starting', 'waiting', 'idle'],
+  waiting: ['starting', 'idle'],
+};
 
 /**
  * The actor of one connection: runs its operations one at a time, in the order they were accepted (OPS-3).
  *
- *     idle ──take──▶ starting ──row──▶ running ──outcome──▶ finishing ──▶ starting | idle
- *                        └─ no row (cancelled, gone, fenced): next one
+ *     idle ─take─▶ starting ─row─▶ running ─outcome─▶ finishing ─▶ starting (the next one) | idle
+ *                     ├─ no row (cancelled, gone, fenced): starting | idle
+ *     starting, finishing ─ a read is tried again, the database failed ─▶ waiting ─▶ starting
  *
- * Owns: its mailbox of operation ids and the attempt that runs. The rows own everything else: dropping an actor at any
- * time loses nothing. Invariants: C1 at most one attempt at a time (and the index operation_lease says so too);
- * C2 nothing starts without a valid lease; C3 after `drop` nothing of it is stored; C4 the mailbox is bounded.
+ * Owns: its mailbox of operation ids and the attempt that runs. Its partition owns whether it may start and store. The rows
+ * own everything else: dropping an actor at any time loses nothing. Invariants: I1 at most one attempt at a time (a unique
+ * index on the running operation's connection holds it as well); I2 nothing starts without a valid lease; I3 after `drop`
+ * nothing of it is stored.
  */
-export interface ActorContext extends AttemptContext {
-  ring: KeyRing;
-  lease: LeaseCell;
-  log: Logger;
-  providers: Record<'social' | 'simulated', ProviderRuntime>;
-  counters: { started: number; finished: Record<string, number> };
-  /** Health or session of the connection changed: its listener must be looked at. */
-  changed(connectionId: string): void;
-  /** What the actors of the partition hold together; each counts its own changes. */
-  load: { waiting: number; running: number };
-  /** The actor has nothing left to do and may be forgotten. */
-  idle(actor: ConnectionActor): void;
-}
-
 export class ConnectionActor {
-  #mailbox: string[] = [];
-  #attempt: Attempt | undefined;
-  #working = false;
-  #dropped = false;
-  #stopping = false;
+  readonly connectionId: string;
+  readonly #home: ActorHome;
+  readonly #context: ActorContext;
+  readonly #mailbox: Mailbox;
+  #state: ActorState = { kind: 'idle' };
 
-  constructor(
-    readonly connectionId: string,
-    readonly partition: number,
-    readonly epoch: number,
-    private readonly context: ActorContext,
-  ) {}
+  constructor(connectionId: string, home: ActorHome, context: ActorContext) {
+    this.connectionId = connectionId;
+    this.#home = home;
+    this.#context = context;
+    this.#mailbox = new Mailbox(home.load);
+  }
 
   /** Operations waiting, not counting the one that runs. */
   get waiting(): number {
-    return this.#mailbox.length;
+    return this.#mailbox.size;
   }
 
   get running(): boolean {
-    return this.#working;
+    return this.#state.kind !== 'idle';
+  }
+
+  /** The id of the operation that waits for its user, if one does. */
+  get waitingForUser(): string | undefined {
+    const attempt = this.#attempt;
+    return attempt?.status === 'waiting_user' ? attempt.operationId : undefined;
   }
 
   take(operationId: string): void {
     this.#mailbox.push(operationId);
-    this.context.load.waiting++;
-    if (!this.#working) void this.#work();
+    if (this.#state.kind === 'idle') void this.#work(); // I1
   }
 
   cancel(operationId: string): void {
@@ -75,184 +100,123 @@ export class ConnectionActor {
     if (this.#attempt?.operationId === operationId) this.#attempt.code(challengeId, code);
   }
 
-  /** The id of the operation that waits for its user, if one does. */
-  get waitingForUser(): string | undefined {
-    return this.#attempt?.status === 'waiting_user' ? this.#attempt.operationId : undefined;
-  }
-
   /** The partition is lost: stop at once and store nothing. */
   drop(): void {
-    this.#dropped = true;
-    this.#empty();
+    this.#mailbox.clear();
     this.#attempt?.interrupt('fenced');
   }
 
   /**
-   * Start nothing more. What is past its write boundary may end; anything else is broken off and left to the next owner,
+   * Start nothing more. What is past its write boundary may end; anything else is interrupted and left to the next owner,
    * whose recovery queues it again, so that a hand-over takes no longer than the writes under way.
    */
   stop(): void {
-    this.#stopping = true;
-    this.#empty();
+    this.#mailbox.clear();
     if (!this.#attempt?.pastBoundary) this.#attempt?.interrupt('shutdown');
   }
 
-  #empty(): void {
-    this.context.load.waiting -= this.#mailbox.length;
-    this.#mailbox = [];
+  get #attempt(): Attempt | undefined {
+    return this.#state.kind === 'running' ? this.#state.attempt : undefined;
+  }
+
+  #enter(state: ActorState): void {
+    checkStep('a connection actor', STEPS, this.#state.kind, state.kind);
+    this.#state = state;
+    this.#context.onActorState?.(this.connectionId, state.kind);
   }
 
   async #work(): Promise<void> {
-    const { load } = this.context;
-    this.#working = true;
-    load.running++;
-    for (;;) {
-      const operationId = this.#mailbox.shift();
-      if (operationId === undefined) break;
-      load.waiting--;
-      try {
-        await this.#execute(operationId);
-      } catch (error) {
-        // The database did not answer: the operation keeps its place.
-        this.context.log.error({ err: error, operation_id: operationId }, 'execution interrupted, trying again');
-        await delay(LIMITS.retry_ms);
-        if (this.#dropped || this.#stopping) continue;
-        this.#mailbox.unshift(operationId);
-        load.waiting++;
+    const waits = retryWaits();
+    this.#home.load.running++;
+    for (let id = this.#mailbox.shift(); id !== undefined; id = this.#mailbox.shift()) {
+      if (await this.#execute(id)) {
+        waits.reset();
+        continue;
       }
+      this.#enter({ kind: 'waiting' });
+      await delay(waits.next_ms());
+      if (this.#home.tenure === 'owned') this.#mailbox.putBack(id);
     }
-    this.#working = false;
-    load.running--;
-    this.context.idle(this);
+    this.#enter({ kind: 'idle' });
+    this.#home.load.running--;
+    this.#home.idle(this);
   }
 
-  async #execute(operationId: string): Promise<void> {
+  /** False when the database did not answer: then the operation keeps its place in the mailbox. */
+  async #execute(operationId: string): Promise<boolean> {
+    try {
+      await this.#tryOperation(operationId);
+      return true;
+    } catch (error) {
+      this.#context.log.error({ err: error, operation_id: operationId }, 'execution interrupted, trying again');
+      return false;
+    }
+  }
+
+  async #tryOperation(operationId: string): Promise<void> {
+    const waits = retryWaits();
     for (let number = 1; ; number++) {
-      while (!this.context.lease.valid && !this.#dropped) await delay(LIMITS.retry_ms);
-      if (this.#dropped || this.#stopping) return;
-      const held = { id: operationId, partition: this.partition, epoch: this.epoch, attemptId: uuidv7() };
-      const started = await this.context.batches.start({
+      this.#enter({ kind: 'starting', operationId });
+      while (!this.#context.lease.valid && this.#home.tenure !== 'dropped') await delay(LIMITS.retry_ms); // I2
+      if (this.#home.tenure !== 'owned') return;
+      const held = { id: operationId, partition: this.#home.id, epoch: this.#home.epoch, attemptId: uuidv7() };
+      const started = await this.#context.batches.start({
         ...held,
         connectionId: this.connectionId,
         phase: 'preparing',
       });
       if (!started) return;
-      this.context.counters.started++;
+      this.#context.counters.started++;
       const again = await this.#attemptOnce(held, started, number);
       if (!again) return;
-      const wait_ms = LIMITS.retry_ms * 2 ** (number - 1);
-      await delay(wait_ms + Math.random() * (wait_ms / 2));
+      this.#enter({ kind: 'waiting' });
+      await delay(waits.next_ms());
     }
   }
 
   /** True when the operation is queued again and should be tried once more. */
-  async #attemptOnce(held: Held, started: StartedOperation, number: number): Promise<boolean> {
-    const { context } = this;
-    const capability = capabilityNamed(started.capability);
-    if (!capability) throw new Error(`operation ${held.id} names an unknown capability`);
-    const input = started.input ?? this.#openInput(held.id, started);
-    const attempt = new Attempt(context, held, started, capability, input ?? {});
-    this.#attempt = attempt;
-    let outcome: Outcome;
-    try {
-      const refusal = input === undefined ? INPUT_LOST : notReady(capability, started);
-      outcome = refusal ?? (await context.providers[started.provider].run(attempt));
-    } catch (error) {
-      const meant = outcomeOfError(error, attempt, capability);
-      if (meant.status === 'abandoned') return false;
-      if (meant.status === 'unexpected') {
-        context.log.error({ err: error, operation_id: held.id, capability: capability.name }, 'execution failed');
-        outcome = meant.outcome;
-      } else outcome = meant;
-    } finally {
-      attempt.close();
-      this.#attempt = undefined;
-    }
-    if (this.#dropped) return false;
+  async #attemptOnce(held: HeldOperation, started: StartedOperation, number: number): Promise<boolean> {
+    const { ring, log } = this.#context;
+    const ready = openAttempt(this.#context, held, started);
+    const { attempt } = ready;
+    this.#enter({ kind: 'running', attempt });
+    const outcome = await runAttempt(this.#context, ready);
+    this.#enter({ kind: 'finishing', operationId: held.id });
+    if (!outcome || this.#home.tenure === 'dropped') return false; // I3
     if (outcome.status !== 'succeeded') {
       await attempt.dropFile().catch((error) => {
-        context.log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
+        log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
       });
     }
-    const retry =
-      outcome.status === 'failed' &&
-      outcome.transient === true &&
-      capability.kind === 'read' &&
-      number < LIMITS.read_attempts &&
-      attempt.status === 'running';
-    const end = endOf(held, attempt, outcome, retry, context.ring);
-    await this.#store(end, () => endOf(held, attempt, fallbackOutcome(attempt, capability), false, context.ring));
+    const retry = mayRetry(attempt, outcome, number);
+    const end = toFinish(held, attempt, outcome, retry, ring);
+    const stored = await storeEnd(this.#context, end, {
+      fallback: () => toFinish(held, attempt, fallbackOutcome(attempt), false, ring),
+      mayStore: () => this.#home.tenure !== 'dropped' && this.#context.lease.valid, // I3
+    });
+    this.#stored(held.id, stored);
     return retry;
   }
 
-  /** Stores the end of an attempt, `instead` where the database will never take it. */
-  async #store(end: Finish, instead: () => Finish): Promise<void> {
-    const { context } = this;
-    const { id: operationId } = end.operation;
-    let stored = end;
-    for (;;) {
-      try {
-        if (await context.batches.finish(stored)) break;
-        // Fenced; or the database crashed and lost the start: then the operation is queued as before, and this holds its job.
-        if (!this.#dropped && !this.#stopping) this.take(operationId);
+  #stored(operationId: string, stored: Stored): void {
+    const { counters } = this.#context;
+    switch (stored.kind) {
+      case 'given_up':
         return;
-      } catch (error) {
-        context.log.error({ err: error, operation_id: operationId }, 'outcome could not be stored');
-        // While the lease lasts the outcome is only ours to store; after it, recovery decides.
-        if (this.#dropped || !context.lease.valid) return;
-        if (stored === end && refusesValues(error)) stored = instead();
-        else await delay(LIMITS.retry_ms);
+      case 'not_held':
+        // Fenced; or the database crashed and lost the start: then the operation is queued as before, and this holds its job.
+        if (this.#home.tenure === 'owned') this.take(operationId);
+        return;
+      case 'stored': {
+        const { to } = stored.end.operation;
+        if (to === 'queued') return;
+        counters.finished[to] = (counters.finished[to] ?? 0) + 1;
+        this.#context.awaitable(operationId);
+        if (stored.end.change) this.#context.changed(this.connectionId);
+        return;
       }
-    }
-    const { to } = stored.operation;
-    if (to === 'queued') return;
-    context.counters.finished[to] = (context.counters.finished[to] ?? 0) + 1;
-    context.settled(operationId);
-    if (stored.change) context.changed(this.connectionId);
-  }
-
-  /** The stored input of a sealed operation; undefined when no key of the ring opens it. */
-  #openInput(operationId: string, started: StartedOperation): Record<string, unknown> | undefined {
-    try {
-      const opened = this.context.ring.open(started.input_sealed as Buffer, inputContext(operationId));
-      return JSON.parse(opened.toString('utf8')) as Record<string, unknown>;
-    } catch (error) {
-      this.context.log.error({ err: error, operation_id: operationId }, 'input cannot be opened');
-      return undefined;
+      default:
+        stored satisfies never;
     }
   }
 }
-
-interface Held {
-  id: string;
-  partition: number;
-  epoch: number;
-  attemptId: string;
-}
-
-const INPUT_LOST: Outcome = {
-  status: 'failed',
-  failure: { code: 'internal_error', details: { reason: 'input_unreadable', retryable: false } },
-};
-
-/** OPS-6: what the connection must be when the turn comes. */
-function notReady(capability: Capability, connection: StartedOperation): Outcome | undefined {
-  const ready = connection.health === 'ready';
-  const recruiter =
-    connection.provider === 'simulated' ||
-    (connection.recruiter_health === 'ready' && connection.recruiter_verified_revision === connection.state_revision);
-  switch (capability.needs) {
-    case 'nothing':
-      return undefined;
-    case 'session':
-      return ready ? undefined : refused('connection_not_ready', connection.health);
-    case 'recruiter':
-      if (!ready) return refused('connection_not_ready', connection.health);
-      return recruiter ? undefined : refused('recruiter_not_ready', connection.recruiter_health);
-  }
-}
-
-const refused = (code: 'connection_not_ready' | 'recruiter_not_ready', health: string): Outcome => ({
-  status: 'failed',
-  failure: { code, details: { health } },
-});

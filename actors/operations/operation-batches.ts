@@ -15,7 +15,7 @@ import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';
 
-/** An end of an attempt with what it changes beside the operation's own row. */
+/** The end of an attempt with what it changes beside the operation's own row. */
 export interface Finish {
   operation: FinishedOperation;
   connectionId: string;
@@ -27,8 +27,9 @@ export interface Finish {
 }
 
 /**
- * The three batched writes of every execution in a thread: starts, write boundaries, ends. What is asked for while
- * a statement is under way goes into the next one.
+ * The three batched writes of every execution in a thread: starts, write boundaries, ends. What is asked for while a statement
+ * is under way goes into the next one. Invariants: I1 a boundary is durable before it resolves; I2 an attempt's end and
+ * everything it changes commit together, or none of it does; I3 nothing of an attempt that is no longer held is stored.
  */
 export class OperationBatches {
   readonly #starts: Batcher<StartingOperation, StartedOperation | undefined>;
@@ -36,15 +37,15 @@ export class OperationBatches {
   readonly #ends: Batcher<Finish, boolean>;
 
   /**
-   * Starts go through `relaxed`: what a start loses in a crash of the database is found queued again, and the write
-   * boundary, which nothing passes undurably, carries the start before it to the disk. `recorded` is told of new events
-   * with deliveries once they are committed.
+   * Starts go through `relaxed`: a start that is lost in a crash of the database leaves its operation queued, and the write
+   * boundary, which is durable (I1), carries the start before it to the disk. `recorded` gets new events with their deliveries
+   * once they are committed.
    */
   constructor(db: Database, relaxed: Database, recorded: (events: RecordedEvent[]) => void) {
     const options = {
-      maxItems: LIMITS.execution_batch,
+      maxItems: LIMITS.execution_batch_items,
       linger_ms: 0,
-      concurrency: LIMITS.execution_concurrency,
+      concurrency: LIMITS.execution_statements,
       bound: Number.POSITIVE_INFINITY, // one a connection at most: bounded by the connections that run
       isolate: true,
     };
@@ -58,7 +59,7 @@ export class OperationBatches {
     this.#boundaries = new Batcher({
       ...options,
       flush: async (items) => {
-        const held = await enterDispatching(db, items);
+        const held = await enterDispatching(db, items); // I1
         return items.map((item) => held.has(item.id));
       },
     });
@@ -70,7 +71,7 @@ export class OperationBatches {
         );
         const { held, events } = plain
           ? await storeEnds(db, items)
-          : await db.transaction((tx) => storeEnds(tx, items));
+          : await db.transaction((tx) => storeEnds(tx, items)); // I2
         if (events.length > 0) recorded(events);
         return items.map((item) => held.has(item.operation.id));
       },
@@ -82,7 +83,7 @@ export class OperationBatches {
     return this.#starts.add(operation);
   }
 
-  /** Makes `dispatching` durable; false when fenced or cancelled: nothing may leave then. */
+  /** Makes `dispatching` durable; false when the attempt was fenced or cancelled: then nothing may leave. */
   enterDispatching(operation: HeldOperation): Promise<boolean> {
     return this.#boundaries.add(operation);
   }
@@ -98,7 +99,7 @@ async function storeEnds(sql: Sql, items: Finish[]): Promise<{ held: Set<string>
     sql,
     items.map((item) => item.operation),
   );
-  const kept = items.filter((item) => held.has(item.operation.id));
+  const kept = items.filter((item) => held.has(item.operation.id)); // I3
   for (const { change, operation, simulatedInvitation: recipient, connectionId } of kept) {
     if (recipient) await noteInvitation(sql, { operationId: operation.id, connectionId, recipient });
     if (change && !(await changeConnection(sql, change))) {

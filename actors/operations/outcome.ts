@@ -1,41 +1,73 @@
 import type { ConnectionChange } from '../../storage/connections/session-effects.js';
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
+import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
 import type { FinishedOperation, HeldOperation } from '../../storage/operations/execution.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
 import type { Capability } from '../capabilities/capability.js';
+import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
 import { type Effects, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
 
-/** What a throw out of an execution means for its operation; `fenced` and `shutdown` store nothing. */
+/**
+ * `outcome_unknown` for an end without proof, by the one rule of the write boundary (OPS-4); undefined where the rule does not
+ * apply: then the caller knows how the attempt ended.
+ */
+export function outcomeAfterBoundary(end: {
+  pastBoundary: boolean;
+  kind: Capability['kind'];
+}): Extract<Outcome, { status: 'outcome_unknown' }> | undefined {
+  const phase = end.pastBoundary ? 'dispatching' : 'reading';
+  return lostAttemptIsUnknown({ kind: end.kind, phase }) ? { status: 'outcome_unknown' } : undefined;
+}
+
+const inQuestion = ({ pastBoundary, capability }: Attempt) =>
+  outcomeAfterBoundary({ pastBoundary, kind: capability.kind });
+
+/**
+ * What a throw out of an execution means for its operation. `abandoned` stores nothing: the operation is another owner's now,
+ * or goes back to the queue with its partition. `unexpected` is a bug to be logged.
+ */
 export function outcomeOfError(
   error: unknown,
   attempt: Attempt,
-  capability: Capability,
 ): Outcome | { status: 'abandoned' } | { status: 'unexpected'; outcome: Outcome } {
-  const past = attempt.pastBoundary && capability.kind === 'write';
   if (error instanceof Interrupted) {
-    switch (error.reason) {
+    const { reason } = error;
+    switch (reason) {
       case 'fenced':
       case 'shutdown':
         return { status: 'abandoned' };
       case 'canceled':
-        return past ? { status: 'outcome_unknown' } : { status: 'canceled' };
+        return inQuestion(attempt) ?? { status: 'canceled' };
       case 'deadline':
-        return past ? { status: 'outcome_unknown' } : failed({ code: 'deadline_exceeded' });
+        return inQuestion(attempt) ?? failed({ code: 'deadline_exceeded' });
+      default:
+        return reason satisfies never;
     }
   }
   if (error instanceof OperationError) return failed({ code: error.code, details: error.details });
-  return { status: 'unexpected', outcome: past ? { status: 'outcome_unknown' } : failed({ code: 'internal_error' }) };
+  return { status: 'unexpected', outcome: inQuestion(attempt) ?? failed({ code: 'internal_error' }) };
 }
 
 const failed = (failure: OperationFailure): Outcome => ({ status: 'failed', failure });
 
-/** What takes the place of an outcome that cannot be stored for what it holds; a write that was made stays in question. */
-export function fallbackOutcome(attempt: Attempt, capability: Capability): Outcome {
-  if (attempt.pastBoundary && capability.kind === 'write') return { status: 'outcome_unknown' };
-  return failed({ code: 'internal_error', details: { reason: 'outcome_unstorable', retryable: false } });
+/** What takes the place of an outcome that the database refuses for the values it holds. */
+export function fallbackOutcome(attempt: Attempt): Outcome {
+  const details = { reason: 'outcome_unstorable', retryable: false };
+  return inQuestion(attempt) ?? failed({ code: 'internal_error', details });
+}
+
+/** A read that failed on browser, proxy or network trouble is tried again, unless it ended while it waited for its user (OPS-4). */
+export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
+  return (
+    outcome.status === 'failed' &&
+    outcome.transient === true &&
+    attempt.capability.kind === 'read' &&
+    attempts < LIMITS.read_attempts &&
+    attempt.status === 'running'
+  );
 }
 
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */
@@ -47,22 +79,20 @@ function finishedOperation(
 ): FinishedOperation {
   const base = { ...held, from, result: null, errorCode: null, errorDetails: null };
   switch (outcome.status) {
-    case 'succeeded':
-      return {
-        ...base,
-        to: 'succeeded',
-        reason: 'succeeded',
-        attemptStatus: 'succeeded',
-        result: { ...outcome.result, state_revision: revision },
-      };
-    case 'skipped':
+    case 'succeeded': {
+      const result = { ...outcome.result, state_revision: revision };
+      return { ...base, to: 'succeeded', reason: 'succeeded', attemptStatus: 'succeeded', result };
+    }
+    case 'skipped': {
+      const { reason } = outcome;
       return {
         ...base,
         to: 'skipped',
-        reason: outcome.reason,
+        reason,
         attemptStatus: 'succeeded',
-        result: { reason: outcome.reason, state_revision: revision },
+        result: { reason, state_revision: revision },
       };
+    }
     case 'failed':
       return {
         ...base,
@@ -76,11 +106,19 @@ function finishedOperation(
       return { ...base, to: 'canceled', reason: 'cancel_requested', attemptStatus: 'abandoned' };
     case 'outcome_unknown':
       return { ...base, to: 'outcome_unknown', reason: 'no_proof', attemptStatus: 'outcome_unknown' };
+    default:
+      return outcome satisfies never;
   }
 }
 
-/** Everything an attempt ends with; `retry` puts its operation back into the queue and changes nothing else. */
-export function endOf(held: HeldOperation, attempt: Attempt, outcome: Outcome, retry: boolean, ring: KeyRing): Finish {
+/** Everything that an attempt ends with; `retry` puts its operation back into the queue and changes nothing else. */
+export function toFinish(
+  held: HeldOperation,
+  attempt: Attempt,
+  outcome: Outcome,
+  retry: boolean,
+  ring: KeyRing,
+): Finish {
   const effects: Effects = 'effects' in outcome ? (outcome.effects ?? {}) : {};
   const change = retry ? null : connectionChange(attempt, effects, ring);
   const revision = change?.revision ?? attempt.connection.state_revision;

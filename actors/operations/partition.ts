@@ -1,50 +1,87 @@
 import type { PgBoss } from 'pg-boss';
 import { jobsOfOperations } from '../../storage/operations/owner-polls.js';
-import type { Database } from '../../storage/postgres/database.js';
+import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import { removeJobs } from '../../storage/postgres/job-table.js';
 import { queueName } from '../../storage/postgres/jobs.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
-import { type ActorContext, ConnectionActor } from './connection-actor.js';
+import { type ActorContext, type ActorHome, ConnectionActor } from './connection-actor.js';
+
+/** What a partition needs from its thread. */
+export interface PartitionContext extends ActorContext {
+  boss: PgBoss;
+  /** Each state that a partition enters. */
+  onPartitionState?(id: number, kind: PartitionState['kind']): void;
+}
+
+interface Fetching {
+  kind: 'fetching';
+  /** Whether new operations are handed over meanwhile. */
+  direct: boolean;
+  /** A fetch was asked for meanwhile. */
+  again: boolean;
+  /** Handed over meanwhile: what the fetch brings was accepted before, or stands between. */
+  handed: { id: string; connection_id: string }[];
+}
+
+type PartitionState = Fetching | { kind: 'queued' | 'direct' | 'stopping' | 'dropped' };
+
+const STEPS: Steps<PartitionState['kind']> = {
+  queued: ['fetching', 'stopping', 'dropped'],
+  direct: ['fetching', 'queued', 'stopping', 'dropped'],
+  fetching: ['direct', 'queued', 'stopping', 'dropped'],
+  stopping: ['dropped'],
+  dropped: [],
+};
 
 /**
  * One partition while this thread owns it: the connection actors of its connections, and the way from its queue to
  * their mailboxes.
  *
- *     direct   the queue is empty: the committer hands new operations over with their jobs already taken
- *     fetching jobs wait in the queue: they are fetched in batches, and new ones must queue behind them
+ *     queued    jobs may wait in the queue: new ones must queue behind them
+ *     fetching  jobs are being fetched in batches; what is handed over waits for them
+ *     direct    the queue is empty: the committer hands new operations over with their jobs already taken
+ *     stopping  given up: nothing more is started, what is past its write boundary may end
+ *     dropped   lost: nothing more is stored
  *
- * Invariants: P1 an operation is in at most one mailbox; P2 `direct` only after a fetch came back short, so nothing
- * overtakes (first in, first out per connection); P3 at most LIMITS.partition_operations wait in memory.
+ *     queued ⇄ fetching ⇄ direct        queued, fetching, direct ─▶ stopping ─▶ dropped
+ *                                             └──────────────────────────────────▲
+ *
+ * Operations that arrive while it is stopping or dropped are ignored: their jobs stay taken, and the next owner's recovery
+ * releases them. Invariants: I1 an operation is in at most one mailbox; I2 `direct` only after a fetch came back short, so
+ * that nothing overtakes (first in, first out per connection); I3 at most LIMITS.partition_operations wait in memory, and at most
+ * LIMITS.mailbox_operations of them for one connection.
  */
-export class Partition {
+export class Partition implements ActorHome {
+  readonly id: number;
+  readonly epoch: number;
+  readonly load = { waiting: 0, running: 0 };
+  readonly #context: PartitionContext;
   readonly #actors = new Map<string, ConnectionActor>();
-  readonly #load = { waiting: 0, running: 0 };
-  #fetching = false;
-  #again = false;
-  #direct = false;
-  #dropped = false;
-  #stopping = false;
-  #stopped: Promise<void> | undefined;
-  #onIdle: (() => void) | undefined;
-  /** Handed over while a fetch is under way: what it brings came first. */
-  #behind: { id: string; connection_id: string }[] = [];
+  readonly #quiesced = Promise.withResolvers<void>();
+  #state: PartitionState = { kind: 'queued' };
 
-  constructor(
-    readonly id: number,
-    readonly epoch: number,
-    private readonly db: Database,
-    private readonly boss: PgBoss,
-    private readonly context: Omit<ActorContext, 'load' | 'idle'>,
-  ) {}
+  constructor({ id, epoch }: OwnedPartition, context: PartitionContext) {
+    this.id = id;
+    this.epoch = epoch;
+    this.#context = context;
+  }
 
-  /** True when a new operation's job may be stored as taken and handed to `take` at once. */
+  get tenure(): ActorHome['tenure'] {
+    const { kind } = this.#state;
+    return kind === 'stopping' || kind === 'dropped' ? kind : 'owned';
+  }
+
+  /** True when a new operation's job may be stored as taken and handed to `hand` at once. */
   get direct(): boolean {
-    return this.#direct && !this.#stopping && this.waiting < LIMITS.partition_operations;
+    const state = this.#state;
+    const direct = state.kind === 'direct' || (state.kind === 'fetching' && state.direct);
+    return direct && this.waiting < LIMITS.partition_operations; // I3
   }
 
   /** Operations in mailboxes. */
   get waiting(): number {
-    return this.#load.waiting;
+    return this.load.waiting;
   }
 
   /** Actors in memory. */
@@ -54,32 +91,12 @@ export class Partition {
 
   /** Connections at work. */
   get running(): number {
-    return this.#load.running;
+    return this.load.running;
   }
 
-  /** True when this connection's mailbox takes no more (HTTP-13). */
+  /** True when this connection's mailbox takes no more, and a submission is refused (I3, HTTP-13). */
   full(connectionId: string): boolean {
     return (this.#actors.get(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
-  }
-
-  /** Takes a new operation whose job is taken already. */
-  hand(connectionId: string, operationId: string): void {
-    if (this.#fetching) this.#behind.push({ id: operationId, connection_id: connectionId });
-    else this.#take(connectionId, operationId);
-  }
-
-  #take(connectionId: string, operationId: string): void {
-    if (this.#dropped || this.#stopping) return; // its job stays taken; the next owner's recovery releases it
-    let actor = this.#actors.get(connectionId);
-    if (!actor) {
-      actor = new ConnectionActor(connectionId, this.id, this.epoch, {
-        ...this.context,
-        load: this.#load,
-        idle: (one) => this.#passivate(one),
-      });
-      this.#actors.set(connectionId, actor);
-    }
-    actor.take(operationId);
   }
 
   actor(connectionId: string): ConnectionActor | undefined {
@@ -90,72 +107,108 @@ export class Partition {
     return this.#actors.values();
   }
 
+  /** Takes a new operation whose job is taken already. */
+  hand(connectionId: string, operationId: string): void {
+    if (this.#state.kind === 'fetching') this.#state.handed.push({ id: operationId, connection_id: connectionId });
+    else this.#take(connectionId, operationId);
+  }
+
+  /** Jobs were added behind what was fetched: nothing may overtake them (I2). */
+  queueGrew(): void {
+    if (this.#state.kind === 'direct') this.#enter({ kind: 'queued' });
+    else if (this.#state.kind === 'fetching') this.#state.direct = false;
+    void this.fetch();
+  }
+
   /** Fetches what waits in the queue, as far as memory allows. Calls that come meanwhile are answered by one more round. */
   async fetch(): Promise<void> {
-    if (this.#fetching) {
-      this.#again = true;
-      return;
+    const state = this.#state;
+    switch (state.kind) {
+      case 'fetching':
+        state.again = true;
+        return;
+      case 'queued':
+      case 'direct':
+        await this.#fetchAll({ kind: 'fetching', direct: state.kind === 'direct', again: false, handed: [] });
+        return;
+      case 'stopping':
+      case 'dropped':
+        return;
+      default:
+        state satisfies never;
     }
-    this.#fetching = true;
-    try {
-      do {
-        this.#again = false;
-        await this.#fetchOnce();
-      } while (this.#again && !this.#dropped && !this.#stopping);
-    } catch (error) {
-      this.context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
-    } finally {
-      this.#fetching = false;
-      for (const { id, connection_id } of this.#behind.splice(0)) this.#take(connection_id, id);
-    }
-  }
-
-  async #fetchOnce(): Promise<void> {
-    if (this.#dropped || this.#stopping || !this.context.lease.valid) return;
-    if (this.waiting >= LIMITS.partition_operations) return;
-    const jobs = await this.boss.fetch(queueName('operation', this.id), { batchSize: LIMITS.fetch_batch });
-    this.#direct = jobs.length < LIMITS.fetch_batch;
-    this.#again ||= !this.#direct;
-    if (this.#dropped) return;
-    const ids = jobs.map((job) => job.id);
-    const { queued, over } = ids.length > 0 ? await jobsOfOperations(this.db, ids) : { queued: [], over: [] };
-    // What was handed over meanwhile stands between what was fetched: ids tell the order of acceptance.
-    const together = [...queued, ...this.#behind.splice(0)].sort((one, other) => (one.id < other.id ? -1 : 1));
-    for (const { id, connection_id } of together) this.#take(connection_id, id);
-    const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
-    if (stale.length > 0) await removeJobs(this.db, stale);
-  }
-
-  /** Jobs were added behind what was fetched: nothing may overtake them. */
-  queueGrew(): void {
-    this.#direct = false;
-    void this.fetch();
   }
 
   /** The epoch is no longer ours: stop everything at once, store nothing. */
   drop(): void {
-    this.#dropped = true;
-    this.#direct = false;
+    this.#enter({ kind: 'dropped' });
     for (const actor of this.#actors.values()) actor.drop();
   }
 
   /** Starts nothing more; resolves when nothing runs. */
-  stop(): Promise<void> {
-    this.#stopped ??= new Promise((resolve) => {
-      this.#onIdle = resolve;
-    });
-    this.#stopping = true;
-    this.#direct = false;
+  quiesce(): Promise<void> {
+    if (this.tenure === 'owned') this.#enter({ kind: 'stopping' });
     for (const actor of this.#actors.values()) actor.stop();
-    if (this.running === 0) this.#onIdle?.();
-    return this.#stopped;
+    this.#settleQuiesced();
+    return this.#quiesced.promise;
   }
 
-  /** An actor is a cache of rows: without work it is forgotten. */
-  #passivate(actor: ConnectionActor): void {
+  /** An actor is a cache of rows: without work it leaves memory. */
+  idle(actor: ConnectionActor): void {
     if (actor.waiting === 0 && !actor.running) this.#actors.delete(actor.connectionId);
-    if (this.running === 0) this.#onIdle?.();
+    this.#settleQuiesced();
     const room = this.waiting < LIMITS.partition_operations / 2;
-    if (room && !this.#direct && !this.#dropped && !this.#stopping) void this.fetch();
+    if (room && !this.direct) void this.fetch();
+  }
+
+  #enter(state: PartitionState): void {
+    checkStep('a partition', STEPS, this.#state.kind, state.kind);
+    this.#state = state;
+    this.#context.onPartitionState?.(this.id, state.kind);
+  }
+
+  #settleQuiesced(): void {
+    if (this.tenure !== 'owned' && this.running === 0) this.#quiesced.resolve();
+  }
+
+  #take(connectionId: string, operationId: string): void {
+    if (this.tenure !== 'owned') return;
+    let actor = this.#actors.get(connectionId);
+    if (!actor) {
+      actor = new ConnectionActor(connectionId, this, this.#context);
+      this.#actors.set(connectionId, actor);
+    }
+    actor.take(operationId);
+  }
+
+  async #fetchAll(fetching: Fetching): Promise<void> {
+    this.#enter(fetching);
+    try {
+      do {
+        fetching.again = false;
+        await this.#fetchBatch(fetching);
+      } while (fetching.again && this.#state === fetching);
+    } catch (error) {
+      this.#context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
+    }
+    if (this.#state !== fetching) return;
+    this.#enter({ kind: fetching.direct ? 'direct' : 'queued' });
+    for (const { id, connection_id } of fetching.handed.splice(0)) this.#take(connection_id, id);
+  }
+
+  async #fetchBatch(fetching: Fetching): Promise<void> {
+    const { boss, db, lease } = this.#context;
+    if (!lease.valid || this.waiting >= LIMITS.partition_operations) return; // I3
+    const jobs = await boss.fetch(queueName('operation', this.id), { batchSize: LIMITS.fetch_jobs }); // I1: taken once
+    fetching.direct = jobs.length < LIMITS.fetch_jobs; // I2
+    fetching.again ||= !fetching.direct;
+    if (this.tenure === 'dropped') return;
+    const ids = jobs.map((job) => job.id);
+    const { queued, over } = ids.length > 0 ? await jobsOfOperations(db, ids) : { queued: [], over: [] };
+    // What was handed over meanwhile stands between what was fetched: ids tell the order of acceptance.
+    const together = [...queued, ...fetching.handed.splice(0)].sort((one, other) => (one.id < other.id ? -1 : 1));
+    for (const { id, connection_id } of together) this.#take(connection_id, id);
+    const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
+    if (stale.length > 0) await removeJobs(db, stale);
   }
 }

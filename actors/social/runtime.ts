@@ -7,6 +7,7 @@ import {
   type ProviderRuntime,
   type SkipReason,
 } from '../operations/execution.js';
+import { outcomeAfterBoundary } from '../operations/outcome.js';
 import type { BrowserLink } from './browser-link.js';
 import { type OrderSources, orderRun } from './run-order.js';
 
@@ -44,7 +45,7 @@ function outcomeOf(end: RunEnd, { capability, signal }: Execution): Outcome {
       return { status: 'skipped', reason: end.reason as SkipReason, ...effectsOf(end.effects) };
     case 'failure': {
       // Past the boundary only the provider's own refusal is proof that nothing was done.
-      const unproven = end.pastBoundary && capability.kind === 'write';
+      const unproven = outcomeAfterBoundary({ pastBoundary: end.pastBoundary, kind: capability.kind });
       if (unproven) return { status: 'outcome_unknown', ...effectsOf(end.effects) };
       if (end.code === 'canceled') {
         throw signal.reason instanceof Interrupted ? signal.reason : new Interrupted('canceled');

@@ -1,7 +1,7 @@
 import type { ContextLease } from '../contexts/context-lease.js';
 import type { ContextOwner } from '../contexts/contexts.js';
-import type { WarmPages } from '../contexts/warm-pages.js';
-import type { FairSemaphore } from '../fair-semaphore.js';
+import { WarmPages } from '../contexts/warm-pages.js';
+import { FairSemaphore } from '../fair-semaphore.js';
 import type { PoolLimits } from '../limits.js';
 import type { Artifacts } from './artifacts.js';
 
@@ -19,4 +19,21 @@ export interface RunResources {
   readonly waitingRuns: Set<object>;
   /** Set when the operator wants to see why runs fail. */
   readonly artifacts: Artifacts | undefined;
+}
+
+/** The resources of one host, as large as its limits have them. */
+export function shareResources(
+  limits: PoolLimits,
+  contexts: RunResources['contexts'],
+  artifacts: Artifacts | undefined,
+): RunResources {
+  return {
+    limits,
+    contexts,
+    runSlots: new FairSemaphore(limits.running_runs, limits.queued_runs),
+    pageSlots: new FairSemaphore(limits.pages, limits.queued_runs),
+    warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
+    waitingRuns: new Set(),
+    artifacts,
+  };
 }

@@ -89,14 +89,12 @@ export class Run implements ActorCalls {
 
   /** Asks the actor to let the program past the write boundary. */
   async boundary(): Promise<void> {
-    const fenced = new RunFailure('session_fenced');
-    await this.#ask('proceed', { type: 'boundary', run: this.#run }, this.#resources.limits.proceed_wait_ms, fenced);
+    await this.#ask('proceed', { type: 'boundary', run: this.#run });
   }
 
   /** Asks the actor to store a part of the file. */
   async store(bytes: ArrayBuffer): Promise<void> {
-    const fenced = new RunFailure('session_fenced');
-    await this.#ask('stored', { type: 'file', run: this.#run, bytes }, this.#resources.limits.proceed_wait_ms, fenced);
+    await this.#ask('stored', { type: 'file', run: this.#run, bytes });
   }
 
   /** Asks the actor for the user's code, without a slot meanwhile. */
@@ -106,8 +104,7 @@ export class Run implements ActorCalls {
     await this.#held.park();
     waitingRuns.add(this);
     try {
-      const question: FromBrowser = { type: 'challenge', run: this.#run, kind, acceptsCode };
-      const code = await this.#ask('code', question, limits.code_wait_ms, new RunFailure('challenge_expired'));
+      const code = await this.#ask('code', { type: 'challenge', run: this.#run, kind, acceptsCode });
       this.#enter({ kind: 'queued' });
       await this.#acquireSlot();
       return code;
@@ -128,8 +125,11 @@ export class Run implements ActorCalls {
     this.#enter({ kind: 'executing' });
   }
 
-  async #ask(what: Answer, question: FromBrowser, wait_ms: number, reason: RunFailure): Promise<string> {
+  async #ask(what: Answer, question: FromBrowser): Promise<string> {
     this.#deadline.signal.throwIfAborted(); // I1
+    const { code_wait_ms, proceed_wait_ms } = this.#resources.limits;
+    const wait_ms = what === 'code' ? code_wait_ms : proceed_wait_ms;
+    const reason = new RunFailure(what === 'code' ? 'challenge_expired' : 'session_fenced');
     const answer = Promise.withResolvers<string>();
     this.#enter({ kind: 'waiting', what, answer });
     this.#deadline.pause();
@@ -144,7 +144,7 @@ export class Run implements ActorCalls {
     }
   }
 
-  /** False when the run does not wait for this answer. */
+  /** Gives the answer to the program; false when the run does not wait for it. */
   #answer(what: Answer, text: string): boolean {
     if (this.#state.kind !== 'waiting' || this.#state.what !== what) return false;
     this.#state.answer.resolve(text);

@@ -44,7 +44,7 @@ async function changeIdle(
     if (connection === 'busy') throw new HttpError('connection_busy');
     await change(tx, connection);
   });
-  system.signal({ type: 'connection', connectionId });
+  system.hint({ type: 'connection', connectionId });
 }
 
 async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>): Promise<Answer> {

@@ -109,7 +109,7 @@ async function replay({ db, system, resource }: Call<DeliveryRow, undefined, und
   const outcome = await db.transaction((tx) => replayDelivery(tx, resource.id));
   if (outcome === 'gone') throw new HttpError('not_found');
   if (outcome !== 'replayed') throw new HttpError(outcome);
-  system.signal({ type: 'deliveries', connectionId: resource.connection_id });
+  system.hint({ type: 'deliveries', connectionId: resource.connection_id });
   const [row] = await findDeliveries(db, [resource.id]);
   if (!row) throw new HttpError('not_found');
   return json(202, deliveryJson(row));
@@ -131,7 +131,7 @@ async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undef
     if (!batch) break;
     total += batch.replayed;
     after = batch.lastEvent;
-    if (batch.replayed > 0) system.signal({ type: 'deliveries', connectionId: resource.connection_id });
+    if (batch.replayed > 0) system.hint({ type: 'deliveries', connectionId: resource.connection_id });
     if (batch.replayed < LIMITS.replay_batch_rows) break;
   }
   return json(202, { replayed: total } satisfies ReplayedJson);

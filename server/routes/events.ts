@@ -70,7 +70,7 @@ async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined
   };
   const [recorded] = await db.transaction((tx) => recordEvents(tx, key.workspace_id, [event]));
   if (!recorded) throw new HttpError('not_found');
-  if (recorded.deliveries > 0) system.signal({ type: 'deliveries', connectionId: resource.id });
+  if (recorded.deliveries > 0) system.hint({ type: 'deliveries', connectionId: resource.id });
   const [row] = await findEvents(db, [recorded.id]);
   if (!row) throw new HttpError('not_found');
   return json(201, eventJson(row), { Location: `/v1/events/${row.id}` });

@@ -27,7 +27,7 @@ export interface CodeAcceptedJson {
 async function cancel({ db, system, load, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const outcome = await cancelOperation(db, resource.id);
   if (outcome === 'requested') {
-    system.signal({ type: 'cancel', connectionId: resource.connection_id, operationId: resource.id });
+    system.hint({ type: 'cancel', connectionId: resource.connection_id, operationId: resource.id });
   }
   const operation = await load.operation(resource.id);
   if (!operation) throw new HttpError('not_found');
@@ -41,7 +41,7 @@ async function challenge({
   body,
 }: Call<OperationRow, ChallengeInput, undefined>): Promise<Answer> {
   if (!(await answerChallenge(db, resource.id, body.challenge_id))) throw new HttpError('challenge_not_accepting_code');
-  system.signal({
+  system.hint({
     type: 'code',
     connectionId: resource.connection_id,
     operationId: resource.id,

@@ -41,7 +41,7 @@ export async function awaitSettled(
   for (;;) {
     const left_ms = until - performance.now();
     // Asked for before the row is read: a finish between the two is then seen by one of them.
-    const settled = stop || left_ms <= 0 ? null : system.settled(operation.id, left_ms).then(() => false);
+    const settled = stop || left_ms <= 0 ? null : system.awaitable(operation.id, left_ms).then(() => false);
     const current = await load.operation(operation.id);
     if (!current) return null;
     if (!settled || isSettled(current.status)) return current;

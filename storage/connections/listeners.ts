@@ -93,8 +93,8 @@ export async function openGap(
 }
 
 /**
- * Closes the open gap, if there is one and no later owner listens, and returns its id. Events of the gap are not made up
- * for.
+ * Closes the open gap, if there is one and no later owner listens, and returns its id. The events of the
+ * gap stay missing.
  */
 export async function closeGap(db: Sql, connectionId: string, epoch: number): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(

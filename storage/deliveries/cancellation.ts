@@ -7,8 +7,8 @@ const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
 /**
  * pending, sending → canceled for these subscriptions of one partition, in the transaction that deactivates them: open
- * attempts are closed, because their sender may be lost before it reports how they ended, and jobs are removed. Rows
- * are locked in the order of their ids, as by every other statement over many deliveries.
+ * attempts are closed, because their sender may be lost before it reports how they ended, and jobs are removed. Deliveries
+ * are locked in the order of their ids, as by the statements of `deliveries.ts`.
  */
 export async function cancelDeliveries(tx: Sql, partition: number, subscriptionIds: string[]): Promise<void> {
   await tx.query(

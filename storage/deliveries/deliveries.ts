@@ -10,7 +10,7 @@ import type { OwnedSubscription } from './delivery-queue.js';
  * I1 a start locks the partition's row FOR KEY SHARE and writes only while the epoch is the same, so a take-over waits for it
  *    or makes it write nothing;
  * I2 a finish is held by the delivery's own row: recovery changes its status under a row lock, so a former owner matches no row;
- * I3 deliveries are locked in the order of their ids.
+ * I3 statements that wait for locks on several deliveries take them in the order of the ids.
  */
 export interface HeldDelivery {
   id: string;
@@ -134,6 +134,7 @@ const ENDED = {
 };
 const CLOSE_CANCELED = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
+// I2 and I3 `locked`.
 const FINISH = `
   with input as (
     select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::integer[], $6::text[])

@@ -60,6 +60,7 @@ export interface ParkedSubscription {
   examined: boolean;
 }
 
+// I1 `deleted`, only where no delivery is left; I2 `examined`, only what has not changed since it was seen.
 const PARK = `
   with input as (
     select * from unnest($1::uuid[], $2::smallint[], $3::bigint[]) i(id, partition, epoch)

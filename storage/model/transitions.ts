@@ -23,7 +23,7 @@ export const OPERATION_STEPS = new StatusSteps<OperationStatus>('operation', 'qu
   outcome_unknown: [],
 });
 
-/** The statuses of an operation's attempt: it ends once. `abandoned` is an attempt that did nothing outside and was given up. */
+/** The statuses of an operation's attempt: it ends once. `abandoned` is one that was given up before the write boundary. */
 export const ATTEMPT_STEPS = new StatusSteps<AttemptStatus>('attempt', 'running', {
   running: ['succeeded', 'failed', 'abandoned', 'outcome_unknown'],
   succeeded: [],

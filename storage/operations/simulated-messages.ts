@@ -6,7 +6,7 @@ import type { Sql } from '../postgres/database.js';
  * index event_message or by the order of event ids, and reads a bounded number of rows.
  */
 export interface StoredMessage {
-  /** Of the event. */
+  /** The event's id. */
   id: string;
   conversation_id: string;
   sent: boolean;

@@ -1,6 +1,6 @@
-import type { SessionEffects } from '../../browser-pool/messages.js';
+import type { RunOrder, SessionEffects } from '../../browser-pool/messages.js';
 import type { Network } from '../fixture/network.js';
-import type { Line, Order, TestRun } from './pool.js';
+import type { ActorChannel, TestRun } from './pool.js';
 
 /** A connection as the actor keeps it: what it knows of its session, and orders that carry it. */
 export class Account {
@@ -11,7 +11,7 @@ export class Account {
   stateRevision = 0;
   password = 'sandbox';
   workspaceId = 'workspace';
-  #network: Network;
+  readonly #network: Network;
 
   constructor(network: Network, username: string) {
     this.#network = network;
@@ -19,7 +19,7 @@ export class Account {
     this.connectionId = `connection of ${username}`;
   }
 
-  order(capability: string, input: Record<string, unknown> = {}, changes: Partial<Order> = {}): Order {
+  order(capability: string, input: Record<string, unknown> = {}, changes: Partial<RunOrder> = {}): RunOrder {
     return {
       workspaceId: this.workspaceId,
       connectionId: this.connectionId,
@@ -36,13 +36,18 @@ export class Account {
     };
   }
 
-  run(line: Line, capability: string, input: Record<string, unknown> = {}, changes: Partial<Order> = {}): TestRun {
-    return line.run(this.order(capability, input, changes));
+  run(
+    channel: ActorChannel,
+    capability: string,
+    input: Record<string, unknown> = {},
+    changes: Partial<RunOrder> = {},
+  ): TestRun {
+    return channel.run(this.order(capability, input, changes));
   }
 
   /** Signs in and keeps the session, as the actor does. */
-  async login(line: Line): Promise<void> {
-    const { effects } = await this.run(line, 'social.login').expect('result');
+  async login(channel: ActorChannel): Promise<void> {
+    const { effects } = await this.run(channel, 'social.login').expect('result');
     this.learn(effects);
   }
 

@@ -83,7 +83,7 @@ t.test('what was sent before close still arrives, and both ends learn of the clo
   t.notOk(near.send({ type: 'ping', n: 8 }));
 });
 
-t.test('a thread that dies closes the line', async (t) => {
+t.test('a thread that dies closes the channel', async (t) => {
   const { port1, port2 } = new MessageChannel();
   const near = new Channel<Ping, Ping>(port1);
   near.onMessage(() => {});

@@ -2,19 +2,19 @@ import t from 'tap';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 
-t.test('sessions and lines', async (t) => {
-  const { network, line, pool } = await poolFixture(t, {
+t.test('sessions and channels', async (t) => {
+  const { network, channel, pool } = await poolFixture(t, {
     contexts: 2,
     queued_runs: 2,
     running_runs: 1,
     slot_wait_ms: 3_000,
   });
   const account = new Account(network, 'edsger');
-  await account.login(line);
+  await account.login(channel);
 
   t.test('a lower state_revision than seen before is fenced', async (t) => {
-    await account.run(line, 'social.identity.get', {}, { stateRevision: 5 }).expect('result');
-    t.match(await account.run(line, 'social.identity.get', {}, { stateRevision: 4 }).expect('failure'), {
+    await account.run(channel, 'social.identity.get', {}, { stateRevision: 5 }).expect('result');
+    t.match(await account.run(channel, 'social.identity.get', {}, { stateRevision: 4 }).expect('failure'), {
       code: 'session_fenced',
     });
     account.stateRevision = 5;
@@ -23,27 +23,29 @@ t.test('sessions and lines', async (t) => {
   t.test('another epoch gets a context of its own, and a lower one none', async (t) => {
     // Saved elsewhere in between: the same revision, other cookies. Only a new context can know them.
     const moved = new Account(network, 'moved');
-    await moved.login(line);
-    await moved.run(line, 'social.identity.get').expect('result');
+    await moved.login(channel);
+    await moved.run(channel, 'social.identity.get').expect('result');
     await network.account({ username: 'moved', end_sessions: true });
     const elsewhere = new Account(network, 'moved');
-    const { effects } = await elsewhere.run(line, 'social.login', {}, { connectionId: 'elsewhere' }).expect('result');
+    const { effects } = await elsewhere
+      .run(channel, 'social.login', {}, { connectionId: 'elsewhere' })
+      .expect('result');
     moved.session = effects?.session ?? null;
-    await moved.run(line, 'social.identity.get', {}, { epoch: 2 }).expect('result');
-    t.match(await moved.run(line, 'social.identity.get', {}, { epoch: 1 }).expect('failure'), {
+    await moved.run(channel, 'social.identity.get', {}, { epoch: 2 }).expect('result');
+    t.match(await moved.run(channel, 'social.identity.get', {}, { epoch: 1 }).expect('failure'), {
       code: 'session_fenced',
     });
-    await moved.run(line, 'social.identity.get', {}, { epoch: 2 }).expect('result');
+    await moved.run(channel, 'social.identity.get', {}, { epoch: 2 }).expect('result');
   });
 
   t.test('closing a connection ends its run', async (t) => {
-    const run = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+    const run = account.run(channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await run.expect('boundary');
-    line.closeConnection(account.connectionId);
+    channel.closeConnection(account.connectionId);
     t.match(await run.expect('failure'), { code: 'session_fenced' });
   });
 
-  t.test('a restarted actor host gets a line of its own; the runs of the old one end', async () => {
+  t.test('a restarted actor host gets a channel of its own; the runs on the old one end', async () => {
     const first = pool.connect();
     const run = account.run(first, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await run.expect('boundary');
@@ -54,7 +56,7 @@ t.test('sessions and lines', async (t) => {
   });
 
   t.test('a capability without a program is refused', async (t) => {
-    t.match(await account.run(line, 'social.cancelTimer.of').expect('failure'), {
+    t.match(await account.run(channel, 'social.unknown.capability').expect('failure'), {
       code: 'validation_error',
       details: { reason: 'capability_not_available_on_provider' },
     });
@@ -62,14 +64,14 @@ t.test('sessions and lines', async (t) => {
 
   t.test('a run has its deadline', async (t) => {
     await network.fault({ account: 'edsger', capability: 'social.identity.get', mode: 'hang', times: 1 });
-    const run = account.run(line, 'social.identity.get', {}, { deadline_ms: 300 });
+    const run = account.run(channel, 'social.identity.get', {}, { deadline_ms: 300 });
     t.match(await run.expect('failure'), { code: /deadline_exceeded|upstream_timeout/ });
   });
 
   t.test('a queue that is full or too slow refuses', async (t) => {
-    const holder = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+    const holder = account.run(channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await holder.expect('boundary');
-    const others = ['q1', 'q2', 'q3'].map((name) => new Account(network, name).run(line, 'social.login'));
+    const others = ['q1', 'q2', 'q3'].map((name) => new Account(network, name).run(channel, 'social.login'));
     const reasons = await Promise.all(others.map(async (run) => (await run.expect('failure')).details?.reason));
     t.same(reasons.sort(), ['queue_full', 'queue_wait', 'queue_wait']);
     holder.cancel();
@@ -79,15 +81,15 @@ t.test('sessions and lines', async (t) => {
   t.test('no more contexts stay warm than the limit', async (t) => {
     for (const name of ['w1', 'w2', 'w3']) {
       const other = new Account(network, name);
-      await other.login(line);
-      await other.run(line, 'social.identity.get').expect('result');
+      await other.login(channel);
+      await other.run(channel, 'social.identity.get').expect('result');
     }
-    t.equal((await line.stats((stats) => stats.running === 0)).contexts, 2);
+    t.equal((await channel.stats((stats) => stats.running === 0)).contexts, 2);
   });
 
   t.test('a proxy that refuses or is not there is proxy_error, for pages and for endpoints', async (t) => {
     const other = new Account(network, 'proxied');
-    await other.login(line);
+    await other.login(channel);
     const refusing = { ...network.proxy, password: 'wrong' };
     const gone = { id: 'gone', server: 'http://127.0.0.1:9' };
     for (const [proxy, transient] of [
@@ -96,7 +98,7 @@ t.test('sessions and lines', async (t) => {
     ] as const) {
       for (const capability of ['social.health.check', 'social.identity.get']) {
         other.stateRevision += 1;
-        const failure = await other.run(line, capability, {}, { proxy }).expect('failure');
+        const failure = await other.run(channel, capability, {}, { proxy }).expect('failure');
         t.match(failure, { code: 'proxy_error' }, `${capability} through ${proxy.id}`);
         t.equal(failure.transient, transient);
       }

@@ -13,7 +13,7 @@ t.test(
       ['apiRequestContext.fetch: self-signed certificate', 'upstream_error', true],
       ['apiRequestContext.fetch: 0A000119:SSL routines:bad record mac', 'upstream_error', false],
       ['page.goto: net::ERR_SSL_BAD_RECORD_MAC_ALERT', 'upstream_error', false],
-      ['something nobody has seen', 'internal_error', false],
+      ['an unknown error', 'internal_error', false],
     ] as const) {
       const failure = failureOf(new Error(`${text}\nCall log: a certificate of ERR_CERT`));
       t.strictSame([failure.code, failure.definite], [code, definite], text);

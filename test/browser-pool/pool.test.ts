@@ -16,12 +16,12 @@ t.test('the pool', async (t) => {
   t.test('a browser killed in the middle of runs fails them cleanly, and the next run works', async (t) => {
     const pool = new Pool(network.site);
     t.teardown(() => pool.close());
-    const { line } = pool;
+    const { channel } = pool;
     const account = new Account(network, 'ada');
-    await account.login(line);
-    const waiting = new Account(network, 'ada+email').run(line, 'social.login');
+    await account.login(channel);
+    const waiting = new Account(network, 'ada+email').run(channel, 'social.login');
     await waiting.expect('challenge');
-    const sending = account.run(line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+    const sending = account.run(channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await sending.expect('boundary');
 
     const [pid] = browserProcesses();
@@ -31,10 +31,10 @@ t.test('the pool', async (t) => {
     t.match(await waiting.expect('failure'), lost);
     t.match(await sending.expect('failure'), lost);
     const started = performance.now();
-    await account.run(line, 'social.identity.get').expect('result');
+    await account.run(channel, 'social.identity.get').expect('result');
     t.ok(performance.now() - started < 5_000, 'within five seconds');
-    await account.run(line, 'social.health.check').expect('result');
-    t.equal((await line.stats(() => true)).restarts, 1);
+    await account.run(channel, 'social.health.check').expect('result');
+    t.equal((await channel.stats(() => true)).restarts, 1);
     t.not(browserProcesses()[0], pid);
   });
 
@@ -42,9 +42,9 @@ t.test('the pool', async (t) => {
     const pool = new Pool(network.site);
     t.teardown(() => pool.close());
     const account = new Account(network, 'grace');
-    await account.login(pool.line);
+    await account.login(pool.channel);
     await network.fault({ account: 'grace', capability: 'social.message.send', mode: 'hang', times: 1 });
-    const run = account.run(pool.line, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
+    const run = account.run(pool.channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await run.expect('boundary');
     run.proceed();
     await network.faultsSpent();
@@ -56,17 +56,17 @@ t.test('the pool', async (t) => {
     const pool = new Pool(network.site);
     t.teardown(() => pool.close());
     const account = new Account(network, 'barbara');
-    await account.login(pool.line);
+    await account.login(pool.channel);
     const pids = browserProcesses();
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     const stopped = performance.now();
-    const hung = await account.run(pool.line, 'social.health.check').expect('failure');
+    const hung = await account.run(pool.channel, 'social.health.check').expect('failure');
     t.match(hung, { code: 'browser_unavailable', transient: true });
     const found = performance.now();
     // Two probes at most, and some slack: the pages of this machine may be slow, the browser need not be.
     const { probe_interval_ms, probe_deadline_ms } = LIMITS;
     t.ok(found - stopped < probe_interval_ms + probe_deadline_ms + 3_000, `found out after ${found - stopped} ms`);
-    await account.run(pool.line, 'social.identity.get').expect('result');
+    await account.run(pool.channel, 'social.identity.get').expect('result');
     t.ok(performance.now() - found < 5_000, `replaced after ${performance.now() - found} ms`);
     t.notOk(browserProcesses().some((pid) => pids.includes(pid)));
   });
@@ -74,14 +74,14 @@ t.test('the pool', async (t) => {
   t.test('without a browser a run fails with browser_unavailable at once', async (t) => {
     const pool = new Pool(network.site, {}, { BROWSER_PATH: '/nowhere' });
     t.teardown(() => pool.close());
-    const failure = await new Account(network, 'donald').run(pool.line, 'social.login').expect('failure');
+    const failure = await new Account(network, 'donald').run(pool.channel, 'social.login').expect('failure');
     t.match(failure, { code: 'browser_unavailable', details: { reason: 'not_installed' }, transient: false });
   });
 
   t.test('a browser that does not start is browser_unavailable and worth another try', async (t) => {
     const pool = new Pool(network.site, {}, { BROWSER_PATH: '/bin/false' });
     t.teardown(() => pool.close());
-    const failure = await new Account(network, 'donald').run(pool.line, 'social.login').expect('failure');
+    const failure = await new Account(network, 'donald').run(pool.channel, 'social.login').expect('failure');
     t.match(failure, { code: 'browser_unavailable', details: { reason: 'launch_failed' }, transient: true });
   });
 
@@ -89,7 +89,7 @@ t.test('the pool', async (t) => {
     const path = mute(t, 'SystemInfo.getProcessInfo');
     const pool = new Pool(network.site, { launch_ms: 5_000 }, { BROWSER_PATH: path });
     t.teardown(() => pool.close());
-    const failure = await new Account(network, 'donald').run(pool.line, 'social.login').expect('failure');
+    const failure = await new Account(network, 'donald').run(pool.channel, 'social.login').expect('failure');
     t.match(failure, { code: 'browser_unavailable', details: { reason: 'launch_failed' }, transient: true });
     t.strictSame(browserProcesses(), []);
   });
@@ -97,13 +97,13 @@ t.test('the pool', async (t) => {
   t.test('retired browsers give way while their runs go on', async (t) => {
     const pool = new Pool(network.site, { browser_contexts: 2 });
     t.teardown(() => pool.close());
-    const { line } = pool;
-    const waiting = new Account(network, 'old+sms').run(line, 'social.login');
+    const { channel } = pool;
+    const waiting = new Account(network, 'old+sms').run(channel, 'social.login');
     await waiting.expect('challenge');
-    for (const name of ['one', 'two', 'three']) await new Account(network, name).login(line);
+    for (const name of ['one', 'two', 'three']) await new Account(network, name).login(channel);
     waiting.code('000000');
     await waiting.expect('result');
-    const stats = await line.stats((stats) => stats.contexts === 0);
+    const stats = await channel.stats((stats) => stats.contexts === 0);
     t.ok(stats.restarts >= 1);
     t.ok(browserProcesses().length <= 1, 'the retired ones are closed');
   });
@@ -112,11 +112,11 @@ t.test('the pool', async (t) => {
     const pool = new Pool(network.site, { browser_memory_mib: 1, memory_interval_ms: 200 });
     t.teardown(() => pool.close());
     const account = new Account(network, 'heavy');
-    await account.login(pool.line);
-    await account.run(pool.line, 'social.health.check').expect('result');
-    await pool.line.stats((stats) => stats.contexts === 0);
-    await account.run(pool.line, 'social.health.check').expect('result');
-    t.ok((await pool.line.stats((stats) => stats.restarts > 0)).restarts >= 1);
+    await account.login(pool.channel);
+    await account.run(pool.channel, 'social.health.check').expect('result');
+    await pool.channel.stats((stats) => stats.contexts === 0);
+    await account.run(pool.channel, 'social.health.check').expect('result');
+    t.ok((await pool.channel.stats((stats) => stats.restarts > 0)).restarts >= 1);
   });
 
   t.test('a browser that can make no page any more is found out by its canary', async (t) => {
@@ -127,11 +127,11 @@ t.test('the pool', async (t) => {
     });
     t.teardown(() => pool.close());
     const account = new Account(network, 'canary');
-    await account.login(pool.line);
+    await account.login(pool.channel);
     const [pid] = browserProcesses();
     process.kill(pid ?? 0, 'SIGSTOP');
-    await pool.line.stats((stats) => stats.browser === 'none');
-    await account.run(pool.line, 'social.health.check').expect('result');
+    await pool.channel.stats((stats) => stats.browser === 'none');
+    await account.run(pool.channel, 'social.health.check').expect('result');
     t.not(browserProcesses()[0], pid);
   });
 
@@ -140,18 +140,18 @@ t.test('the pool', async (t) => {
     t.teardown(() => pool.close());
     const accounts = ['kept1', 'kept2'].map((name) => new Account(network, name));
     for (const account of accounts) {
-      await account.login(pool.line);
-      await account.run(pool.line, 'social.health.check').expect('result');
-      await account.run(pool.line, 'social.health.check').expect('result');
+      await account.login(pool.channel);
+      await account.run(pool.channel, 'social.health.check').expect('result');
+      await account.run(pool.channel, 'social.health.check').expect('result');
     }
-    t.equal((await pool.line.stats((stats) => stats.running === 0 && stats.contexts === 2)).warm_pages, 1);
-    t.equal((await pool.line.stats((stats) => stats.warm_pages === 0)).contexts, 2, 'for a while');
+    t.equal((await pool.channel.stats((stats) => stats.running === 0 && stats.contexts === 2)).warm_pages, 1);
+    t.equal((await pool.channel.stats((stats) => stats.warm_pages === 0)).contexts, 2, 'for a while');
   });
 
   t.test('after a drain no browser is left', async (t) => {
     const pool = new Pool(network.site);
-    await new Account(network, 'alan').login(pool.line);
-    const held = new Account(network, 'alan+email').run(pool.line, 'social.login');
+    await new Account(network, 'alan').login(pool.channel);
+    const held = new Account(network, 'alan+email').run(pool.channel, 'social.login');
     await held.expect('challenge');
     await pool.close(0);
     t.match(await held.expect('failure'), { code: 'browser_unavailable', details: { reason: 'draining' } });

@@ -3,25 +3,24 @@ import { Piscina } from 'piscina';
 import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostTask, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { PoolLimits } from '../../browser-pool/limits.js';
-import type { BrowserStats, FromBrowser, ToBrowser } from '../../browser-pool/messages.js';
+import type { BrowserStats, FromBrowser, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
 
 type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
-export type Order = Omit<Extract<ToBrowser, { type: 'run' }>, 'type' | 'run'>;
 
-/** A browser host in a thread of its own, with one line to it; to be closed by the test. */
+/** A browser host in a thread of its own, with one channel to it; the test closes it. */
 export class Pool {
-  readonly line: Line;
-  #piscina: Piscina;
-  #control: Channel<ToBrowserHost, FromBrowserHost>;
-  #task: Promise<void>;
+  readonly channel: ActorChannel;
+  readonly #piscina: Piscina;
+  readonly #control: Channel<ToBrowserHost, FromBrowserHost>;
+  readonly #task: Promise<void>;
 
   constructor(site: Site, limits: Partial<PoolLimits> = {}, env: Record<string, string> = {}, artifactsDir?: string) {
     const control = new MessageChannel();
     const actor = new MessageChannel();
     this.#control = new Channel(control.port1);
     this.#control.onMessage(() => {});
-    this.line = new Line(actor.port1);
+    this.channel = new ActorChannel(actor.port1);
     this.#piscina = new Piscina({
       filename: new URL('../../browser-pool/host.js', import.meta.url).href,
       minThreads: 1,
@@ -43,10 +42,10 @@ export class Pool {
   }
 
   /** Another actor host, connected while the host runs. */
-  connect(): Line {
+  connect(): ActorChannel {
     const { port1, port2 } = new MessageChannel();
     this.#control.send({ type: 'connect', port: port2 }, [port2]);
-    return new Line(port1);
+    return new ActorChannel(port1);
   }
 
   /** Drains the host and ends its thread. Resolves when the task has. */
@@ -57,10 +56,10 @@ export class Pool {
   }
 }
 
-/** The actor's end of a line to a browser host. */
-export class Line {
-  #channel: Channel<ToBrowser, FromBrowser>;
-  #runs = new Map<number, TestRun>();
+/** The actor's end of a channel to a browser host, with its runs. */
+export class ActorChannel {
+  readonly #channel: Channel<ToBrowser, FromBrowser>;
+  readonly #runs = new Map<number, TestRun>();
   #statsWaiters: { until: (stats: BrowserStats) => boolean; resolve: (stats: BrowserStats) => void }[] = [];
   #next = 1;
 
@@ -72,7 +71,7 @@ export class Line {
     });
   }
 
-  run(order: Order): TestRun {
+  run(order: RunOrder): TestRun {
     const id = this.#next++;
     const run = new TestRun(id, (message) => this.#channel.send(message));
     this.#runs.set(id, run);
@@ -104,9 +103,9 @@ export class Line {
 
 /** One run as the actor sees it: its messages in order. */
 export class TestRun {
-  #id: number;
-  #send: (message: ToBrowser) => void;
-  #messages: RunMessage[] = [];
+  readonly #id: number;
+  readonly #send: (message: ToBrowser) => void;
+  readonly #messages: RunMessage[] = [];
   #waiter: ((message: RunMessage) => void) | undefined;
 
   constructor(id: number, send: (message: ToBrowser) => void) {
@@ -120,7 +119,7 @@ export class TestRun {
     this.#waiter = undefined;
   }
 
-  /** The next thing the run says. */
+  /** The run's next message. */
   next(): Promise<RunMessage> {
     const message = this.#messages.shift();
     if (message) return Promise.resolve(message);
@@ -129,14 +128,14 @@ export class TestRun {
     });
   }
 
-  /** The next thing, which must be of this type. */
+  /** The run's next message, which must be of this type. */
   async expect<Type extends RunMessage['type']>(type: Type): Promise<Extract<RunMessage, { type: Type }>> {
     const message = await this.next();
     if (message.type !== type) throw new Error(`expected ${type}, got ${JSON.stringify(message)}`);
     return message as Extract<RunMessage, { type: Type }>;
   }
 
-  /** Whether the run has said nothing that was not heard yet. */
+  /** Whether no message of the run waits to be read. */
   get silent(): boolean {
     return this.#messages.length === 0;
   }

@@ -3,12 +3,12 @@ import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 
 t.test('reads', async (t) => {
-  const { network, line, shortTimeouts } = await poolFixture(t);
+  const { network, channel, shortTimeouts } = await poolFixture(t);
   const account = new Account(network, 'ada');
-  await account.login(line);
+  await account.login(channel);
 
   async function read(capability: string, input: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-    return (await account.run(line, capability, input).expect('result')).result;
+    return (await account.run(channel, capability, input).expect('result')).result;
   }
 
   t.test('identity names the authenticated account', async (t) => {
@@ -80,7 +80,9 @@ t.test('reads', async (t) => {
     const conversation_urn = `urn:social:conversation:(${account.actorId},${conversation_id})`;
     t.same((await read('social.messages.list', { conversation_urn, count: 3 })).messages, messages);
     const foreign = { conversation_urn: `urn:social:conversation:(ACoAAsomebody,${conversation_id})` };
-    t.match(await account.run(line, 'social.messages.list', foreign).expect('failure'), { code: 'validation_error' });
+    t.match(await account.run(channel, 'social.messages.list', foreign).expect('failure'), {
+      code: 'validation_error',
+    });
   });
 
   for (const [mode, status, expected] of [
@@ -95,7 +97,7 @@ t.test('reads', async (t) => {
     t.test(`${mode}${status || ''} is ${expected.code}`, async (t) => {
       await network.fault({ capability: 'social.people.search', mode, ...(status && { status }), times: 1 });
       // Only what never answers is given little time: a slow machine must not look like it.
-      const asked = mode === 'hang' ? shortTimeouts() : line;
+      const asked = mode === 'hang' ? shortTimeouts() : channel;
       const run = account.run(asked, 'social.people.search', { keywords: 'berlin' });
       const failure = await run.expect('failure');
       t.match(failure, expected);
@@ -106,7 +108,7 @@ t.test('reads', async (t) => {
 
   t.test('a session the site has ended needs a login', async (t) => {
     await network.fault({ account: 'ada', capability: 'social.identity.get', mode: 'logged_out', times: 1 });
-    t.match(await account.run(line, 'social.identity.get').expect('failure'), {
+    t.match(await account.run(channel, 'social.identity.get').expect('failure'), {
       code: 'authentication_failed',
       transient: false,
       effects: { health: 'needs_login' },

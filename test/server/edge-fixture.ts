@@ -15,7 +15,7 @@ import { insertWorkspace } from '../fixture/rows.js';
 
 /**
  * The real edge over a real database. In place of the actors stands the smallest system there is: it stores
- * submissions with the real statement and runs nothing, so that operations stay as a test puts them; signals are kept.
+ * submissions with the real statement and runs nothing, so that operations stay as a test puts them; hints are kept.
  */
 export interface EdgeUnderTest {
   edge: Edge;
@@ -68,7 +68,7 @@ export interface Fields {
 
 export class StillSystem implements ActorSystem {
   readonly log = createLogger({ level: 'silent', format: 'json' }, {});
-  readonly signals: Hint[] = [];
+  readonly hints: Hint[] = [];
   state: SystemStatus['state'] = 'running';
   /** Instead of storing, when set. */
   refusal: SubmitOutcome | undefined;
@@ -100,11 +100,11 @@ export class StillSystem implements ActorSystem {
     return { kind: stored?.kind ?? 'not_found' };
   }
 
-  signal(signal: Hint): void {
-    this.signals.push(signal);
+  hint(hint: Hint): void {
+    this.hints.push(hint);
   }
 
-  settled(operationId: string, timeout_ms: number): Promise<void> {
+  awaitable(operationId: string, timeout_ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeout_ms).unref();
       this.#waiting.set(operationId, () => {

@@ -29,7 +29,10 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
   const lease = new LeaseCell();
   lease.renewed(LeaseCell.now(), 60_000);
   const ended = new Map<string, () => void>();
-  const actor = new ConnectionActor(connection.id, partition, epoch, {
+  const states = { actor: [] as string[], attempt: [] as string[] };
+  let onAttempt: (state: string) => void = () => {};
+  const home = { id: partition, epoch, tenure: 'owned' as const, load: { waiting: 0, running: 0 }, idle: () => {} };
+  const actor = new ConnectionActor(connection.id, home, {
     db,
     batches: new OperationBatches(db, db, () => {}),
     ring: keyRing([]),
@@ -37,10 +40,13 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     providers: { simulated: { run: provider }, social: { run: provider } },
     counters: { started: 0, finished: {} },
-    settled: (id) => ended.get(id)?.(),
+    awaitable: (id) => ended.get(id)?.(),
     changed: () => {},
-    load: { waiting: 0, running: 0 },
-    idle: () => {},
+    onActorState: (_, kind) => states.actor.push(kind),
+    onAttemptState: (_, kind) => {
+      states.attempt.push(kind);
+      onAttempt(kind);
+    },
   });
   /** Submits an operation and gives it once it has ended. */
   const run = async (capability: string, input: object = {}) => {
@@ -62,7 +68,12 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     await end;
     return (await findOperations(db, [id]))[0];
   };
-  return { db, url, run };
+  /** Resolves when the attempt that runs enters this state. */
+  const entered = (state: string) =>
+    new Promise<void>((resolve) => {
+      onAttempt = (kind) => kind === state && resolve();
+    });
+  return { db, url, run, actor, states, entered };
 }
 
 /** An event of no connection: nothing stores it. */
@@ -85,6 +96,29 @@ t.test('an outcome that nothing stores ends its operation, and the next one runs
   t.match(await run('social.identity.get'), { status: 'succeeded' });
 });
 
+t.test('an attempt announces each state as its row follows it', async (t) => {
+  const { db, run, actor, states, entered } = await ground(t, async (execution) => {
+    const code = await execution.challenge('sms', true);
+    await execution.boundary();
+    return { status: 'succeeded', result: { code } };
+  });
+  const done = run('social.message.send');
+  await entered('waiting_user');
+  const id = actor.waitingForUser!;
+  const [waiting] = await findOperations(db, [id]);
+  t.match(waiting, { status: 'waiting_user', challenge: { kind: 'sms' } });
+  actor.code(id, waiting!.challenge!.id, '123456');
+  await entered('closed');
+  await done;
+  const [row] = await findOperations(db, [id]);
+  t.match(row, { status: 'succeeded', result: { code: '123456' } });
+  t.strictSame(states.attempt, [
+    ...['storing_challenge', 'waiting_user', 'resuming', 'running'],
+    ...['entering_boundary', 'dispatching', 'closed'],
+  ]);
+  t.strictSame(states.actor.slice(0, 3), ['starting', 'running', 'finishing']);
+});
+
 t.test('a challenge that could not be stored leaves no timer behind', async (t) => {
   const { url } = await freshDatabase(t);
   const db: Database = openDatabase({ url, maxConnections: 1, applicationName: 'test' });
@@ -94,7 +128,13 @@ t.test('a challenge that could not be stored leaves no timer behind', async (t) 
   const held = { id: uuidv7(), partition: 0, epoch: 1, attemptId: uuidv7() };
   const batches = new OperationBatches(db, db, () => {});
   const started = { capability: 'social.login' } as StartedOperation;
-  const attempt = new Attempt({ db, batches, settled: () => {} }, held, started, capabilityNamed('social.login')!, {});
+  const attempt = new Attempt(
+    { db, batches, awaitable: () => {} },
+    held,
+    started,
+    capabilityNamed('social.login')!,
+    {},
+  );
   await t.rejects(attempt.challenge('sms', true));
   attempt.close();
   t.equal(timers(), before);

@@ -53,7 +53,7 @@ t.test('with a browser there, installing has nothing to do and says nothing', as
   t.equal(stderr, '');
 });
 
-t.test('a named browser that is not there is told in one line, with status 0', async (t) => {
+t.test('a named browser that is not there is reported in one line, with status 0', async (t) => {
   const { stderr } = await promisify(execFile)(process.execPath, [INSTALL], {
     env: { ...process.env, BROWSER_PATH: '/nowhere' },
   });

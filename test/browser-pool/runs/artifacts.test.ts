@@ -43,7 +43,7 @@ t.test('what shows why a run failed', async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const pool = new Pool(network.site, { artifacts: 6, navigation_ms: 5_000 }, {}, folder);
   t.teardown(() => pool.close());
-  const { line } = pool;
+  const { channel } = pool;
   const files = () => readdirSync(folder).sort();
   /** What was kept of runs that ended with this code, once a file of this kind is there. */
   const kept = (code: string, ending: 'png' | 'zip'): Promise<string[]> =>
@@ -55,11 +55,11 @@ t.test('what shows why a run failed', async (t) => {
 
   t.test('a failed page program leaves a screenshot and a trace that only the owner reads', async (t) => {
     const account = new Account(network, 'ada');
-    await account.login(line);
-    await account.run(line, 'social.health.check').expect('result');
+    await account.login(channel);
+    await account.run(channel, 'social.health.check').expect('result');
     t.same(files(), [], 'nothing of runs that end well');
     await network.fault({ account: 'ada', capability: 'social.health.check', mode: 'malformed', times: 1 });
-    t.equal((await account.run(line, 'social.health.check').expect('failure')).code, 'parsing_error');
+    t.equal((await account.run(channel, 'social.health.check').expect('failure')).code, 'parsing_error');
     const names = await kept('social.health.check_parsing_error', 'zip');
     t.equal(names.filter((name) => name.endsWith('.png')).length, 1);
     for (const name of names) t.equal(statSync(join(folder, name)).mode & 0o077, 0);
@@ -70,13 +70,13 @@ t.test('what shows why a run failed', async (t) => {
   t.test('a sign-in leaves no trace, and no file holds the password or the code', async (t) => {
     const wrong = new Account(network, 'grace');
     wrong.password = PASSWORD;
-    t.equal((await wrong.run(line, 'social.login').expect('failure')).code, 'authentication_failed');
+    t.equal((await wrong.run(channel, 'social.login').expect('failure')).code, 'authentication_failed');
     t.same((await kept('authentication_failed', 'png')).length, 1, 'a screenshot alone');
 
     const asked = new Account(network, 'grace+email');
     await network.account({ username: asked.username, password: PASSWORD });
     asked.password = PASSWORD;
-    const run = asked.run(line, 'social.login');
+    const run = asked.run(channel, 'social.login');
     await run.expect('challenge');
     await network.fault({ account: asked.username, capability: 'social.login', mode: 'hang', times: 1 });
     run.code(CODE);
@@ -86,8 +86,8 @@ t.test('what shows why a run failed', async (t) => {
 
   t.test('nor does a trace of a run that met a challenge', async (t) => {
     const account = new Account(network, 'radia+recruiter+switch-email');
-    await account.login(line);
-    const run = account.run(line, 'social.recruiter.switch');
+    await account.login(channel);
+    const run = account.run(channel, 'social.recruiter.switch');
     await run.expect('challenge');
     await network.fault({ account: account.username, capability: 'social.recruiter.switch', mode: 'hang', times: 1 });
     run.code(CODE);
@@ -97,10 +97,10 @@ t.test('what shows why a run failed', async (t) => {
 
   t.test('a run that met no challenge is traced again, and no more files stay than the limit', async (t) => {
     const account = new Account(network, 'edsger');
-    await account.login(line);
+    await account.login(channel);
     for (let n = 0; n < 3; n++) {
       await network.fault({ account: 'edsger', capability: 'social.health.check', mode: 'malformed', times: 1 });
-      await account.run(line, 'social.health.check').expect('failure');
+      await account.run(channel, 'social.health.check').expect('failure');
       account.stateRevision += 1; // each of them in a context of its own
     }
     const traces = () => files().filter((name) => name.includes('edsger') && name.endsWith('.zip'));

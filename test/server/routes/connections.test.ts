@@ -136,7 +136,7 @@ t.test('new credentials fence the session; an unchanged region changes nothing',
   const same = await call('PATCH', `/v1/connections/${id}`, { body: { region: 'us' } });
   t.equal(same.status, 200);
   t.strictSame(same.json, ready);
-  t.strictSame(system.signals, []);
+  t.strictSame(system.hints, []);
 
   const moved = await call('PATCH', `/v1/connections/${id}`, { body: { region: 'de' } });
   t.match(moved.json, {
@@ -145,7 +145,7 @@ t.test('new credentials fence the session; an unchanged region changes nothing',
     state_revision: 2,
     recruiter: { health: 'not_verified' },
   });
-  t.strictSame(system.signals, [{ type: 'connection', connectionId: id }]);
+  t.strictSame(system.hints, [{ type: 'connection', connectionId: id }]);
   const renewed = await call('PATCH', `/v1/connections/${id}`, { body: { password: 'sandbox' } });
   t.match(renewed.json, { health: 'needs_login', region: 'DE', state_revision: 3 });
 
@@ -220,7 +220,7 @@ t.test('disconnect clears the session, cancels what waits and keeps the history'
   ).json;
   t.equal(subscription.active, true);
   const { deliveries } = await insertDeliveries(db, subscription.id, ['delivered', 'sending', 'failed']);
-  system.signals.length = 0;
+  system.hints.length = 0;
 
   const reply = await call('POST', `/v1/connections/${id}/disconnect`);
   t.equal(reply.status, 200);
@@ -238,7 +238,7 @@ t.test('disconnect clears the session, cancels what waits and keeps the history'
   t.strictSame(statuses, ['delivered', 'canceled', 'failed']);
   t.equal((await call('GET', `/v1/subscriptions/${subscription.id}`)).json.active, false);
   t.notOk((await jobIds(db)).includes(queued));
-  t.strictSame(system.signals, [{ type: 'connection', connectionId: id }]);
+  t.strictSame(system.hints, [{ type: 'connection', connectionId: id }]);
 
   t.equal((await call('POST', `/v1/connections/${id}/disconnect`)).status, 200, 'twice');
 });

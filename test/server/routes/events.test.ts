@@ -21,7 +21,7 @@ t.test('a subscription shows its secret once', async (t) => {
   const { secret, ...shown } = created.json;
   t.match(secret, /^[A-Za-z0-9_-]{43}$/);
   t.match(shown, { connection_id: connectionId, ...HOOK, active: true });
-  t.strictSame(system.signals, [], 'no session is fenced');
+  t.strictSame(system.hints, [], 'no session is fenced');
   const read = await call('GET', `/v1/subscriptions/${shown.id}`);
   t.strictSame(read.json, {
     ...shown,
@@ -107,14 +107,14 @@ t.test('a rotated secret is shown once, with the time until which the old one si
 t.test('a simulated event is recorded with its deliveries and told to their owner', async (t) => {
   const { call, db, subscribe, connectionId, system } = await startWithConnection(t);
   const subscription = (await subscribe()).json;
-  system.signals.length = 0;
+  system.hints.length = 0;
   const post = (body: object | string, id = connectionId) =>
     call('POST', `/v1/connections/${id}/simulated-events`, { body });
   const recorded = await post({ type: 'message_received', data: { text: 'hi' } });
   t.equal(recorded.status, 201);
   t.match(recorded.json, { connection_id: connectionId, type: 'message_received', data: { text: 'hi' } });
   t.strictSame((await call('GET', `/v1/events/${recorded.json.id}`)).json, recorded.json);
-  t.strictSame(system.signals, [{ type: 'deliveries', connectionId }]);
+  t.strictSame(system.hints, [{ type: 'deliveries', connectionId }]);
   const { deliveries } = (await call('GET', `/v1/subscriptions/${subscription.id}/deliveries`)).json;
   t.match(deliveries, [
     { event_id: recorded.json.id, status: 'pending', attempt_count: 0, replay_count: 0, last_error: null },
@@ -123,7 +123,7 @@ t.test('a simulated event is recorded with its deliveries and told to their owne
   t.strictSame(await jobIds(db), [deliveries[0]?.subscription_id]);
 
   await post({ type: 'connection.stream_degraded', data: {} });
-  t.equal(system.signals.length, 1, 'nobody subscribed to this one');
+  t.equal(system.hints.length, 1, 'nobody subscribed to this one');
   const deep = `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`;
   for (const body of [
     { type: 'message_received' },
@@ -204,12 +204,12 @@ t.test('a failed delivery is replayed under its own id; any other is not', async
   const { id } = (await subscribe()).json;
   const { deliveries } = await insertDeliveries(db, id, ['failed', 'delivered']);
   const replay = (delivery: string | undefined) => call('POST', `/v1/deliveries/${delivery}/replay`);
-  system.signals.length = 0;
+  system.hints.length = 0;
   const accepted = await replay(deliveries[0]);
   t.equal(accepted.status, 202);
   t.match(accepted.json, { id: deliveries[0], status: 'pending', replay_count: 1 });
   t.strictSame(await jobIds(db), [id]);
-  t.strictSame(system.signals, [{ type: 'deliveries', connectionId }]);
+  t.strictSame(system.hints, [{ type: 'deliveries', connectionId }]);
   for (const delivery of deliveries) {
     const reply = await replay(delivery);
     t.strictSame([reply.status, reply.json], [409, { code: 'delivery_not_failed' }]);

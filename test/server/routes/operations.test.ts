@@ -156,14 +156,14 @@ t.test(
     const canceled = await call('POST', `/v1/operations/${queued}/cancel`);
     t.match(canceled.json, { status: 'canceled', timeline: [{ to: 'queued' }, { from: 'queued', to: 'canceled' }] });
     t.strictSame(await jobIds(db), []);
-    t.strictSame(system.signals, []);
+    t.strictSame(system.hints, []);
     t.strictSame((await call('POST', `/v1/operations/${queued}/cancel`)).json, canceled.json);
 
     const running = (await submit('running')).json.id;
     await putOperation(db, running, 'running');
     const asked = await call('POST', `/v1/operations/${running}/cancel`);
     t.match(asked.json, { status: 'running', cancel_requested: true });
-    t.strictSame(system.signals, [{ type: 'cancel', connectionId, operationId: running }]);
+    t.strictSame(system.hints, [{ type: 'cancel', connectionId, operationId: running }]);
   },
 );
 
@@ -196,7 +196,7 @@ t.test('a challenge takes one code, while it is current', async (t) => {
   const both = await Promise.all([answer('challenge-1', '123456'), answer('challenge-1', '123456')]);
   t.strictSame(both.map((reply) => reply.status).sort(), [202, 409]);
   t.strictSame(both.find((reply) => reply.status === 202)?.json, { status: 'accepted' });
-  t.strictSame(system.signals, [
+  t.strictSame(system.hints, [
     { type: 'code', connectionId, operationId: id, challengeId: 'challenge-1', code: '123456' },
   ]);
 });

@@ -59,7 +59,7 @@ t.test('event streams', async (t) => {
   t.teardown(() => client.close());
   const account = new Account(network, 'ada');
   const pool = new Pool(network.site);
-  await account.login(pool.line);
+  await account.login(pool.channel);
   await pool.close();
   const session = account.session ?? '';
 

@@ -6,10 +6,10 @@ import { poolFixture } from '../../fixture.js';
 const SAMPLE = { url: 'https://files.social.test/samples/4.bin' };
 
 t.test('reading files without a browser', async (t) => {
-  const { network, line, shortTimeouts } = await poolFixture(t);
+  const { network, channel, shortTimeouts } = await poolFixture(t);
   const account = new Account(network, 'ada');
-  await account.login(line);
-  const download = (changes = {}, asked = line) => account.run(asked, 'social.file.download', SAMPLE, changes);
+  await account.login(channel);
+  const download = (changes = {}, asked = channel) => account.run(asked, 'social.file.download', SAMPLE, changes);
   const SAMPLE_RESULT = { content_type: 'application/octet-stream', size: 4 };
   const whole = async (t: Test) => {
     const run = download();
@@ -22,14 +22,14 @@ t.test('reading files without a browser', async (t) => {
 
   t.test('a file comes in parts that join, each when the one before is stored', async (t) => {
     const size = 2 * LIMITS.file_part_bytes + 5;
-    const run = account.run(line, 'social.file.download', { url: `https://files.social.test/samples/${size}.bin` });
+    const run = account.run(channel, 'social.file.download', { url: `https://files.social.test/samples/${size}.bin` });
     t.equal(LIMITS.file_part_bytes % 3, 0);
     const parts: Buffer[] = [];
     for (const bytes of [LIMITS.file_part_bytes, LIMITS.file_part_bytes, 5]) {
       const part = Buffer.from((await run.expect('file')).bytes);
       t.equal(part.length, bytes);
       parts.push(part);
-      await line.stats(() => true); // the host went on meanwhile
+      await channel.stats(() => true); // the host went on meanwhile
       t.ok(run.silent, 'nothing more before it is stored');
       run.stored();
     }
@@ -57,7 +57,7 @@ t.test('reading files without a browser', async (t) => {
   ] as const) {
     t.test(`${mode} is ${code}, worth another try`, async (t) => {
       await network.fault({ capability: 'social.file.download', mode, times: 1 });
-      const asked = mode === 'hang' ? shortTimeouts() : line;
+      const asked = mode === 'hang' ? shortTimeouts() : channel;
       t.match(await download({}, asked).expect('failure'), { code, transient: true });
       await whole(t);
     });
@@ -79,7 +79,7 @@ t.test('reading files without a browser', async (t) => {
       'https://files.social.test:8443/a',
       'https://user@files.social.test/a',
     ]) {
-      const failure = await account.run(line, 'social.file.download', { url }).expect('failure');
+      const failure = await account.run(channel, 'social.file.download', { url }).expect('failure');
       t.match(failure, { code: 'validation_error', details: { reason: 'not_an_address_of_the_provider' } }, url);
     }
   });

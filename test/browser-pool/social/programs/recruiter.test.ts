@@ -3,11 +3,11 @@ import { Account } from '../../account.js';
 import { poolFixture } from '../../fixture.js';
 
 t.test('the recruiter side', async (t) => {
-  const { network, line } = await poolFixture(t);
+  const { network, channel } = await poolFixture(t);
 
   async function signedIn(username: string): Promise<Account> {
     const account = new Account(network, username);
-    await account.login(line);
+    await account.login(channel);
     return account;
   }
 
@@ -17,7 +17,7 @@ t.test('the recruiter side', async (t) => {
       ['social.recruiter.typeahead', { kind: 'skill', keyword: 'a' }],
       ['social.recruiter.people.search', { networks: ['F'] }],
     ] as const) {
-      t.match(await account.run(line, capability, input).expect('failure'), {
+      t.match(await account.run(channel, capability, input).expect('failure'), {
         code: 'recruiter_not_ready',
         details: { reason: 'contract_required' },
         transient: false,
@@ -28,7 +28,7 @@ t.test('the recruiter side', async (t) => {
 
   t.test('a switch whose search fails publishes nothing', async (t) => {
     const account = await signedIn('grace');
-    const run = () => account.run(line, 'social.recruiter.switch');
+    const run = () => account.run(channel, 'social.recruiter.switch');
     await run().expect('result');
     await network.account({ username: 'grace', recruiter: false });
     const failure = await run().expect('failure');
@@ -41,19 +41,19 @@ t.test('the recruiter side', async (t) => {
 
   t.test('a captcha can only be waited for; a check nobody knows ends it', async (t) => {
     const account = await signedIn('alan+switch-captcha');
-    const run = account.run(line, 'social.recruiter.switch');
+    const run = account.run(channel, 'social.recruiter.switch');
     t.match(await run.expect('challenge'), { kind: 'captcha', acceptsCode: false });
     run.cancel();
     t.match(await run.expect('failure'), { code: 'canceled' });
     await network.account({ username: account.username, recruiter_challenge: 'passkey' });
-    t.match(await account.run(line, 'social.recruiter.switch').expect('failure'), { code: 'challenge_unsupported' });
+    t.match(await account.run(channel, 'social.recruiter.switch').expect('failure'), { code: 'challenge_unsupported' });
   });
 
   t.test('a filter the provider finds senseless is the caller’s', async (t) => {
     const account = await signedIn('edsger');
-    account.learn((await account.run(line, 'social.recruiter.switch').expect('result')).effects);
+    account.learn((await account.run(channel, 'social.recruiter.switch').expect('result')).effects);
     const senseless = { yoe: { min: 9, max: 3 } };
-    t.match(await account.run(line, 'social.recruiter.people.search', senseless).expect('failure'), {
+    t.match(await account.run(channel, 'social.recruiter.people.search', senseless).expect('failure'), {
       code: 'validation_error',
       details: { reason: 'refused_by_provider', upstream_status: 422 },
     });

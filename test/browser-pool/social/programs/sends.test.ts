@@ -3,13 +3,13 @@ import { Account } from '../../account.js';
 import { poolFixture } from '../../fixture.js';
 
 t.test('invitations and attachments', async (t) => {
-  const { network, line } = await poolFixture(t);
+  const { network, channel } = await poolFixture(t);
 
   async function sender(username: string): Promise<{ account: Account; strangers: string[] }> {
     const account = new Account(network, username);
-    await account.login(line);
+    await account.login(channel);
     const search = { filters: { network: 'O' }, count: 5 };
-    const { result } = await account.run(line, 'social.people.search', search).expect('result');
+    const { result } = await account.run(channel, 'social.people.search', search).expect('result');
     return { account, strangers: (result.people as { hash_id: string }[]).map((person) => person.hash_id) };
   }
   const file = { filename: 'a b.txt', content_type: 'text/plain; charset=utf-8', data_base64: 'YWJj' };
@@ -17,7 +17,7 @@ t.test('invitations and attachments', async (t) => {
   t.test("an invitation leaves behind the boundary, and brings the provider's raw answer when asked", async (t) => {
     const { account, strangers } = await sender('ada');
     const [first, second] = strangers;
-    const run = account.run(line, 'social.invitation.send', { recipient_actor_id: first, message: 'Hello' });
+    const run = account.run(channel, 'social.invitation.send', { recipient_actor_id: first, message: 'Hello' });
     await run.expect('boundary');
     t.strictSame(await network.ledger('ada'), []);
     run.proceed();
@@ -26,7 +26,7 @@ t.test('invitations and attachments', async (t) => {
     t.strictSame((await run.expect('result')).result, result);
     t.match(await network.ledger('ada'), [{ kind: 'invitation', target: first, text: 'Hello' }]);
 
-    const raw = account.run(line, 'social.invitation.send', { recipient_actor_id: second, return_original: true });
+    const raw = account.run(channel, 'social.invitation.send', { recipient_actor_id: second, return_original: true });
     await raw.expect('boundary');
     raw.proceed();
     t.match((await raw.expect('result')).result, {
@@ -37,22 +37,22 @@ t.test('invitations and attachments', async (t) => {
   t.test('an upload alone sends nothing', async (t) => {
     const { account, strangers } = await sender('grace');
     const input = { recipient_actor_id: strangers[0], ...file };
-    const canceled = account.run(line, 'social.attachment.send', input);
+    const canceled = account.run(channel, 'social.attachment.send', input);
     await canceled.expect('boundary');
     canceled.cancel();
     canceled.proceed();
     t.match(await canceled.expect('failure'), { code: 'canceled' });
     await network.fault({ account: 'grace', mode: 'error', status: 500, times: 1 });
-    const refused = await account.run(line, 'social.attachment.send', input).expect('failure');
+    const refused = await account.run(channel, 'social.attachment.send', input).expect('failure');
     t.match(refused, { code: 'upstream_error', details: { upstream_status: 500 } });
     t.notOk(refused.details?.past_boundary, 'nothing is left open');
     t.strictSame(await network.ledger('grace'), []);
 
-    const sent = account.run(line, 'social.attachment.send', input);
+    const sent = account.run(channel, 'social.attachment.send', input);
     await sent.expect('boundary');
     sent.proceed();
     const { conversation_id } = (await sent.expect('result')).result;
-    const { result } = await account.run(line, 'social.messages.list', { conversation_id }).expect('result');
+    const { result } = await account.run(channel, 'social.messages.list', { conversation_id }).expect('result');
     t.match(result.messages, [
       { render_content: [{ attachment: { name: 'a b.txt', contentType: file.content_type } }] },
     ]);
@@ -64,7 +64,7 @@ t.test('invitations and attachments', async (t) => {
       ['social.invitation.send', {}],
       ['social.attachment.send', file],
     ] as const) {
-      const run = account.run(line, capability, { recipient_actor_id: 'ACoAAnobody', ...input });
+      const run = account.run(channel, capability, { recipient_actor_id: 'ACoAAnobody', ...input });
       await run.expect('boundary');
       run.proceed();
       const failure = await run.expect('failure');

@@ -1,0 +1,24 @@
+import type { Channel } from '../browser-pool/channel.js';
+import type { FromHost, ToHost } from './messages.js';
+import type { Hint } from './system.js';
+
+/** What the parts of a thread send to the main thread while they work. */
+export class HostReports {
+  readonly #channel: Channel<FromHost, ToHost>;
+  #awaitable: string[] = [];
+
+  constructor(channel: Channel<FromHost, ToHost>) {
+    this.#channel = channel;
+  }
+
+  /** Sends a hint to the owner of a partition that is not here. */
+  forward(hint: Hint): void {
+    this.#channel.send({ type: 'hint', hint });
+  }
+
+  /** The operation became terminal or waits for its user. Those of one turn of the event loop leave in one message. */
+  awaitable(operationId: string): void {
+    if (this.#awaitable.push(operationId) > 1) return;
+    setImmediate(() => this.#channel.send({ type: 'awaitable', operationIds: this.#awaitable.splice(0) }));
+  }
+}

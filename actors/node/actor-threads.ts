@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+import { Channel } from '../../browser-pool/channel.js';
+import type { Logger } from '../../storage/log.js';
+import { partitionOf } from '../../storage/model/records.js';
+import type { OwnedPartition } from '../../storage/partitions/partitions.js';
+import type { HostOptions } from '../host-parts.js';
+import { LIMITS } from '../limits.js';
+import type { FromHost, HostStats, ToHost } from '../messages.js';
+import type { Hint, Submission, SubmitOutcome } from '../system.js';
+import { PendingSubmissions } from './pending-submissions.js';
+import { Supervisor } from './supervisor.js';
+
+/** What the actor threads report to the node. */
+export interface ActorThreadEvents {
+  /** A thread runs, for the first time or again. It owns nothing yet. */
+  started(index: number): void;
+  /** For an owner in any thread or node. */
+  hint(hint: Hint): void;
+  /** This operation became terminal or waits for its user. */
+  awaitable(operationId: string): void;
+  /** The threads keep dying: none is started again. */
+  failed(): void;
+}
+
+interface ActorThread {
+  channel: Channel<ToHost, FromHost> | undefined;
+  readonly submissions: PendingSubmissions;
+  stats: HostStats | undefined;
+}
+
+/**
+ * The actor threads as the main thread sees them: each partition has its thread, by its number. Invariants: I1 a submission is
+ * answered once, by its thread or by the thread's death; I2 while a thread is gone, what is sent to it is dropped: hints may be
+ * lost, and partitions are sent again once it is back.
+ */
+export class ActorThreads {
+  readonly #supervisor: Supervisor;
+  readonly #threads: ActorThread[];
+  /** Partitions being given up, with what is called when nothing of them runs. */
+  readonly #disowning = new Map<number, () => void>();
+
+  constructor(threads: number, log: Logger, options: (index: number) => HostOptions) {
+    this.#threads = Array.from({ length: threads }, () => ({
+      channel: undefined,
+      submissions: new PendingSubmissions(),
+      stats: undefined,
+    }));
+    this.#supervisor = new Supervisor({
+      name: 'actors',
+      filename: new URL('../host.js', import.meta.url).href,
+      threads,
+      log,
+      task: (index, port) => ({ port, options: options(index) }),
+    });
+  }
+
+  start(events: ActorThreadEvents): void {
+    this.#supervisor.start({
+      started: (index, port) => this.#started(index, port, events),
+      died: (index) => this.#died(index),
+      failed: () => events.failed(),
+    });
+  }
+
+  /** Threads that run now. */
+  get running(): number {
+    return this.#threads.filter(({ channel }) => channel !== undefined).length;
+  }
+
+  isRunning(index: number): boolean {
+    return this.#threads[index]?.channel !== undefined;
+  }
+
+  stats(): HostStats[] {
+    return this.#threads.flatMap(({ stats }) => stats ?? []);
+  }
+
+  threadOf(partition: number): number {
+    return partition % this.#threads.length;
+  }
+
+  submit(submission: Submission): Promise<SubmitOutcome> {
+    const { submissions, channel } = this.#of(partitionOf(submission.connectionId));
+    return submissions.add((request) => channel?.send({ type: 'submit', request, submission }) === true);
+  }
+
+  /** Passes a hint to the thread that owns its partition here. */
+  hint(hint: Hint): void {
+    this.#of(partitionOf(hint.connectionId)).channel?.send({ type: 'hint', hint }); // I2
+  }
+
+  /** Connects an actor thread to a browser thread. The port is transferred. */
+  connectBrowser(index: number, browser: number, port: MessagePort): void {
+    this.#threads[index]?.channel?.send({ type: 'browser', index: browser, port }, [port]);
+  }
+
+  own(partitions: OwnedPartition[]): void {
+    for (const [thread, own] of Map.groupBy(partitions, ({ id }) => this.threadOf(id))) {
+      this.#threads[thread]?.channel?.send({ type: 'own', partitions: own });
+    }
+  }
+
+  /** These were lost: nothing more of them is stored. */
+  fence(partitions: number[]): void {
+    this.#disown(partitions, true);
+  }
+
+  /** Resolves when nothing of these runs any more, or the time for it is over: then the next owner's recovery ends the rest. */
+  async giveUp(partitions: number[]): Promise<void> {
+    const reachable = partitions.filter((id) => this.#of(id).channel);
+    const ended = reachable.map((id) => new Promise<void>((resolve) => this.#disowning.set(id, resolve)));
+    this.#disown(reachable, false);
+    const timeout = new AbortController();
+    await Promise.race([
+      Promise.all(ended),
+      delay(LIMITS.drain_ms, undefined, { signal: timeout.signal }).catch(() => {}),
+    ]);
+    timeout.abort();
+    for (const id of reachable) this.#disowning.delete(id);
+    this.fence(reachable);
+  }
+
+  /** Lets the threads end what they hold; resolves when they have ended. */
+  async drained(): Promise<void> {
+    for (const { channel } of this.#threads) channel?.send({ type: 'drain' });
+    await this.#supervisor.drained();
+  }
+
+  /** Chaos only: makes a thread throw. */
+  crash(index: number): void {
+    this.#threads[index]?.channel?.send({ type: 'crash' });
+  }
+
+  #of(partition: number): ActorThread {
+    return this.#threads[this.threadOf(partition)] as ActorThread;
+  }
+
+  #disown(partitions: number[], fenced: boolean): void {
+    for (const [thread, ids] of Map.groupBy(partitions, (id) => this.threadOf(id))) {
+      this.#threads[thread]?.channel?.send({ type: 'disown', partitions: ids, fenced });
+    }
+  }
+
+  #started(index: number, port: MessagePort, events: ActorThreadEvents): void {
+    const thread = this.#threads[index] as ActorThread;
+    const channel = new Channel<ToHost, FromHost>(port, Number.POSITIVE_INFINITY);
+    thread.channel = channel;
+    channel.onMessage((message) => this.#receive(thread, message, events));
+    events.started(index);
+  }
+
+  #died(index: number): void {
+    const thread = this.#threads[index] as ActorThread;
+    thread.channel = undefined;
+    thread.submissions.fail(); // I1
+  }
+
+  #receive(thread: ActorThread, message: FromHost, events: ActorThreadEvents): void {
+    switch (message.type) {
+      case 'submitted':
+        thread.submissions.answer(message.request, message.outcome); // I1
+        return;
+      case 'awaitable':
+        for (const id of message.operationIds) events.awaitable(id);
+        return;
+      case 'hint':
+        events.hint(message.hint);
+        return;
+      case 'disowned':
+        for (const id of message.partitions) this.#disowning.get(id)?.();
+        return;
+      case 'stats':
+        thread.stats = message.stats;
+        return;
+      case 'drained':
+        thread.channel = undefined;
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { availableParallelism } from 'node:os';
+import type { BrowserHostOptions } from '../../browser-pool/host.js';
+import type { Logger, LogOptions } from '../../storage/log.js';
+import type { Database } from '../../storage/postgres/database.js';
+import type { EncryptionKey } from '../../storage/secrets/encryption.js';
+import type { HostOptions } from '../host-parts.js';
+import type { LeaseCell } from '../lease.js';
+import type { SystemStatus } from '../system.js';
+
+/** What a node is made of: plain settings, and the main thread's database. */
+export interface NodeOptions {
+  db: Database;
+  databaseUrl: string;
+  encryptionKeys: EncryptionKey[];
+  fingerprintSecret: Buffer;
+  actorThreads: number;
+  browserThreads: number;
+  browser: Omit<BrowserHostOptions, 'thread' | 'log'>;
+  deliveries: HostOptions['deliveries'];
+  log: Logger;
+  logOptions: LogOptions;
+  /** Each state that the node enters. */
+  onState?: (state: SystemStatus['state']) => void;
+}
+
+/** What actor thread number `index` is started with. */
+export function hostOptions(options: NodeOptions, lease: LeaseCell, index: number): HostOptions {
+  const { databaseUrl, encryptionKeys, fingerprintSecret, actorThreads, browserThreads, browser } = options;
+  const { deliveries, logOptions } = options;
+  return {
+    index,
+    databaseUrl,
+    databaseConnections: connectionsPerThread(actorThreads),
+    encryptionKeys,
+    fingerprintSecret,
+    lease: lease.shared,
+    log: logOptions,
+    browserThreads,
+    deliveries: { ...deliveries, concurrency: Math.max(1, Math.ceil(deliveries.concurrency / actorThreads)) },
+    site: browser.site,
+  };
+}
+
+/** What browser thread number `thread` is started with. */
+export function browserHostOptions({ browser, logOptions }: NodeOptions, thread: number): BrowserHostOptions {
+  return { ...browser, thread, log: logOptions };
+}
+
+/** Database connections a thread of `threads` may hold, so that all of them together stay far below the server's. */
+const connectionsPerThread = (threads: number): number =>
+  Math.max(3, Math.min(8, Math.floor((4 * availableParallelism()) / threads)));

@@ -1,0 +1,50 @@
+import type { HeldOperation } from '../../storage/operations/execution.js';
+import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
+import type { Database } from '../../storage/postgres/database.js';
+import { retrying } from '../retry.js';
+
+/** The parts of the file that is the result of one attempt, stored in the order in which they are given (OPS-14). */
+export class FileParts {
+  readonly #db: Database;
+  readonly #held: HeldOperation;
+  readonly #attemptNumber: number;
+  readonly #signal: AbortSignal;
+  #state: { kind: 'open' | 'closed' } = { kind: 'open' };
+  #parts = 0;
+
+  /** `signal` is the attempt's: once it is aborted nothing more is stored. */
+  constructor(db: Database, held: HeldOperation, attemptNumber: number, signal: AbortSignal) {
+    this.#db = db;
+    this.#held = held;
+    this.#attemptNumber = attemptNumber;
+    this.#signal = signal;
+  }
+
+  /** Stores the next part, again and again while the database does not answer. Calls `fenced`, and rejects, when it is refused. */
+  async store(bytes: Buffer, fenced: () => void): Promise<void> {
+    const part = this.#parts++;
+    const stored = await retrying(
+      async () => {
+        this.#signal.throwIfAborted();
+        return storeFilePart(this.#db, this.#held, part, bytes);
+      },
+      (error) => {
+        this.#signal.throwIfAborted();
+        if (this.#state.kind === 'closed') throw error;
+      },
+    );
+    if (stored) return;
+    fenced();
+    this.#signal.throwIfAborted();
+  }
+
+  /** Deletes what was stored, with what a lost worker left of an attempt before. */
+  async drop(): Promise<void> {
+    if (this.#parts > 0 || this.#attemptNumber > 1) await dropFileParts(this.#db, this.#held);
+  }
+
+  /** The attempt is over: a part that the database did not take is not tried again. */
+  close(): void {
+    this.#state = { kind: 'closed' };
+  }
+}

@@ -1,0 +1,28 @@
+import type { StartedOperation } from '../../storage/operations/execution.js';
+import type { Capability } from '../capabilities/capability.js';
+import type { Outcome } from './execution.js';
+
+/** The failure of an operation whose connection does not meet what its capability needs when it starts (OPS-6); undefined when it does. */
+export function notReady(capability: Capability, connection: StartedOperation): Outcome | undefined {
+  const { needs } = capability;
+  const ready = connection.health === 'ready';
+  const recruiter =
+    connection.provider === 'simulated' ||
+    (connection.recruiter_health === 'ready' && connection.recruiter_verified_revision === connection.state_revision);
+  switch (needs) {
+    case 'nothing':
+      return undefined;
+    case 'session':
+      return ready ? undefined : refused('connection_not_ready', connection.health);
+    case 'recruiter':
+      if (!ready) return refused('connection_not_ready', connection.health);
+      return recruiter ? undefined : refused('recruiter_not_ready', connection.recruiter_health);
+    default:
+      return needs satisfies never;
+  }
+}
+
+const refused = (code: 'connection_not_ready' | 'recruiter_not_ready', health: string): Outcome => ({
+  status: 'failed',
+  failure: { code, details: { health } },
+});

@@ -1,0 +1,114 @@
+import { partitionOf } from '../storage/model/records.js';
+import { cancelsRequested } from '../storage/operations/owner-polls.js';
+import type { OwnedPartition } from '../storage/partitions/partitions.js';
+import { dueQueues } from '../storage/postgres/job-table.js';
+import type { Deliveries } from './deliveries/deliveries.js';
+import type { Listeners } from './listeners/listeners.js';
+import { Partition, type PartitionContext } from './operations/partition.js';
+import type { OwnedPartitions } from './owned-partitions.js';
+import type { BrowserLink } from './social/browser-link.js';
+import type { Hint } from './system.js';
+
+export interface PartitionOwnerOptions {
+  owned: OwnedPartitions;
+  deliveries: Deliveries;
+  listeners: Listeners;
+  link: (partition: number) => BrowserLink;
+  partition: PartitionContext;
+}
+
+/**
+ * Takes and gives up the partitions of a thread, each with its operations, deliveries and listeners, and passes hints to them.
+ *
+ *     absent ─ own ─▶ owned ─ release ─▶ stopping ─ nothing runs ─▶ absent
+ *                       └──────┴─ fence, or own under the next epoch ─▶ absent at once, and nothing of it is stored any more
+ *
+ * Invariants: I1 a partition is owned under one epoch at a time, the last one received; I2 work of a partition that is not
+ * owned is never begun.
+ */
+export class PartitionOwner {
+  readonly #options: PartitionOwnerOptions;
+
+  constructor(options: PartitionOwnerOptions) {
+    this.#options = options;
+  }
+
+  own({ id, epoch }: OwnedPartition): void {
+    const { owned, deliveries, listeners, partition } = this.#options;
+    if (owned.partition(id)?.epoch === epoch) return;
+    this.fence(id); // I1
+    const one = { partition: new Partition({ id, epoch }, partition), deliveries: deliveries.own(id, epoch) };
+    owned.set(one);
+    void one.partition.fetch();
+    void one.deliveries.wake();
+    void listeners.own(id, epoch);
+  }
+
+  /** Lets a partition go as soon as what runs in it has ended. */
+  async release(id: number): Promise<void> {
+    const { owned, deliveries, listeners } = this.#options;
+    const one = owned.get(id);
+    if (!one) return;
+    void listeners.disown(id);
+    await Promise.all([one.partition.quiesce(), deliveries.settle(id)]);
+    if (owned.get(id) !== one) return; // I1: fenced meanwhile, or owned under the next epoch
+    deliveries.disown(id);
+    owned.delete(id);
+  }
+
+  async releaseAll(): Promise<void> {
+    await Promise.all(this.#options.owned.ids.map((id) => this.release(id)));
+  }
+
+  /** The partition is lost: lets it go at once. */
+  fence(id: number): void {
+    const { owned, deliveries, listeners } = this.#options;
+    const one = owned.get(id);
+    if (!one) return;
+    owned.delete(id);
+    one.partition.drop();
+    void listeners.disown(id);
+    deliveries.disown(id);
+  }
+
+  hint(hint: Hint): void {
+    const { owned, listeners, link } = this.#options;
+    const { connectionId } = hint;
+    const id = partitionOf(connectionId);
+    const one = owned.get(id);
+    if (!one) return; // I2
+    switch (hint.type) {
+      case 'cancel':
+        one.partition.actor(connectionId)?.cancel(hint.operationId);
+        return;
+      case 'code':
+        one.partition.actor(connectionId)?.code(hint.operationId, hint.challengeId, hint.code);
+        return;
+      case 'connection':
+        link(id).send({ type: 'close', connectionId });
+        void listeners.look(connectionId);
+        return;
+      case 'operations':
+        one.partition.queueGrew();
+        return;
+      case 'deliveries':
+        void one.deliveries.wake();
+        return;
+      default:
+        hint satisfies never;
+    }
+  }
+
+  /** The slow poll behind every hint that was lost: jobs that are due, cancels of what waits for its user. */
+  async poll(): Promise<void> {
+    const { owned, partition } = this.#options;
+    for (const due of await dueQueues(partition.db, owned.ids)) {
+      const one = owned.get(due.partition);
+      if (due.queue === 'operation') void one?.partition.fetch();
+      else void one?.deliveries.wake();
+    }
+    const waiting = owned.waitingForUser();
+    if (waiting.size === 0) return;
+    for (const id of await cancelsRequested(partition.db, [...waiting.keys()])) waiting.get(id)?.cancel(id);
+  }
+}
