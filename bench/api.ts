@@ -10,8 +10,10 @@ export interface EndedOperation {
   result: Record<string, unknown> | null;
 }
 
+type Method = 'GET' | 'POST' | 'PATCH';
+
 const assertOperation = typia.createAssert<EndedOperation>();
-const assertMade = typia.createAssert<{ id: string }>();
+const assertCreated = typia.createAssert<{ id: string }>();
 
 /** The service's API as a scenario uses it. Every call throws on an answer that is no success. */
 export class ServiceApi {
@@ -23,7 +25,7 @@ export class ServiceApi {
     this.#key = key;
   }
 
-  async send(method: 'GET' | 'POST', path: string, body?: object, headers = {}): Promise<{ body: unknown }> {
+  async send(method: Method, path: string, body?: object, headers = {}): Promise<{ body: unknown }> {
     const answer = await request(this.#url + path, {
       method,
       headers: {
@@ -38,9 +40,21 @@ export class ServiceApi {
     return { body: await answer.body.json() };
   }
 
-  /** Makes a connection and gives its id. */
-  async connect(body: object): Promise<string> {
-    return assertMade((await this.send('POST', '/v1/connections', body)).body).id;
+  /** Creates a connection and gives its id. */
+  connect(body: object): Promise<string> {
+    return this.#create('/v1/connections', body);
+  }
+
+  /** Creates a subscription to the messages of a connection and gives its id. */
+  subscribe(connectionId: string, callback_url: string, secret: string): Promise<string> {
+    const body = { event_types: ['message_received'], callback_url, secret };
+    return this.#create(`/v1/connections/${connectionId}/subscriptions`, body);
+  }
+
+  /** Records an event of a simulated connection. */
+  async emit(connectionId: string, data: object): Promise<void> {
+    const body = { type: 'message_received', data };
+    await this.send('POST', `/v1/connections/${connectionId}/simulated-events`, body);
   }
 
   /** Submits an operation and waits for it. */
@@ -57,5 +71,9 @@ export class ServiceApi {
       operation = assertOperation(body);
       if (operation.status !== 'queued' && operation.status !== 'running') return operation;
     }
+  }
+
+  async #create(path: string, body: object): Promise<string> {
+    return assertCreated((await this.send('POST', path, body)).body).id;
   }
 }

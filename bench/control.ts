@@ -1,7 +1,12 @@
 import { request } from 'undici';
 
-/** Asks the stand-in network's control API (sandbox/README.md). Throws on an answer that is no success. */
-export async function control(url: string, method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
+/** Calls the stand-in network's control API (sandbox/README.md). Throws on an answer that is no success. */
+export async function control(
+  url: string,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<unknown> {
   const answer = await request(url + path, {
     method,
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),

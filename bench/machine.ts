@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { promisify } from 'node:util';
 
-/** Where a number was measured: without it, it says nothing. */
+/** Where a number was measured: it means nothing without that. */
 export async function machine(): Promise<{ machine: string; commit: string }> {
   const cores = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Scenario } from './scenario.js';
 import { browser } from './scenarios/browser.js';
 import { deliveries } from './scenarios/deliveries.js';
@@ -17,22 +17,35 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It wants a whole number from 1.');
 }
 
+/** The options of a scenario as flags, by their names. */
+function flagsOf({ options }: Scenario): Map<string, Option> {
+  return new Map(
+    Object.entries(options).map(([name, { means, default: value }]) => {
+      const flag = name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      if (typeof value === 'string') return [name, new Option(`--${flag} <text>`, means).default(value)];
+      return [name, new Option(`--${flag} <n>`, means).argParser(wholeNumber).default(value)];
+    }),
+  );
+}
+
+async function runScenario(scenario: Scenario, values: Record<string, number | string>, json: boolean): Promise<void> {
+  const report = await scenario.run(values, (line) => process.stderr.write(`${line}\n`));
+  for (const fault of report.faults) process.stderr.write(`${fault}\n`);
+  if (report.faults.length > 0) process.exitCode = 1;
+  process.stdout.write(json ? `${JSON.stringify(report.data)}\n` : `${report.text}\n`);
+}
+
 const program = new Command('bench')
   .description('Runs the real service as a child process and measures it from outside.')
   .addHelpText('after', '\nExample: npm run bench -- submit --seconds 20 --connections 128');
 for (const scenario of SCENARIOS) {
   const command = program.command(scenario.name).description(scenario.summary);
-  for (const option of scenario.options) {
-    if (typeof option.default === 'number') {
-      command.option(`${option.flag} <n>`, option.means, wholeNumber, option.default);
-    } else command.option(`${option.flag} <text>`, option.means, option.default);
-  }
-  command.option('--json', 'print one JSON object instead of a report', false).action(async (given) => {
-    const { json, ...options } = given as { json: boolean } & Record<string, string | number>;
-    const report = await scenario.run(options, (line) => process.stderr.write(`${line}\n`));
-    for (const fault of report.faults ?? []) process.stderr.write(`${fault}\n`);
-    if (report.faults?.length) process.exitCode = 1;
-    process.stdout.write(json ? `${JSON.stringify(report.data)}\n` : `${report.text}\n`);
+  const flags = flagsOf(scenario);
+  for (const flag of flags.values()) command.addOption(flag);
+  command.option('--json', 'print one JSON object instead of a report', false);
+  command.action(async (parsed: Record<string, number | string> & { json: boolean }) => {
+    const values = [...flags].map(([name, flag]) => [name, parsed[flag.attributeName()] as number | string]);
+    await runScenario(scenario, Object.fromEntries(values), parsed.json);
   });
 }
 if (process.argv.length < 3) program.outputHelp();

@@ -1,11 +1,12 @@
-/** How many are worked on at once. */
-const CONCURRENCY = 16;
+import { LIMITS } from './limits.js';
 
-/** Works through all of them, some at once. */
-export async function mapConcurrent<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
-  const left = all[Symbol.iterator]();
+/** Works through all of them, `LIMITS.concurrent_calls` at once. Gives the results in their order. */
+export async function mapConcurrent<T, Result>(all: Iterable<T>, work: (one: T) => Promise<Result>): Promise<Result[]> {
+  const left = [...all].entries();
+  const results: Result[] = [];
   const worker = async () => {
-    for (let next = left.next(); !next.done; next = left.next()) await work(next.value);
+    for (const [place, one] of left) results[place] = await work(one);
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  await Promise.all(Array.from({ length: LIMITS.concurrent_calls }, worker));
+  return results;
 }

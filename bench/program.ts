@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Runs a program of the bench as a process of its own, so that measuring shares no thread with anything: it takes one
+ * Runs a program of the bench as a process of its own, so that measuring shares no thread with what it measures: it takes one
  * message and answers one. `file` is its compiled file, relative to this folder. Throws when it ends without an answer.
  */
-export async function askProgram<Answer>(file: string, message: object): Promise<Answer> {
+export async function runProgram<Answer>(file: string, message: object): Promise<Answer> {
   const program = fork(new URL(file, import.meta.url));
   program.send(message);
   const ended = once(program, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with status ${code}`)));

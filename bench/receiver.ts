@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { LIMITS } from './limits.js';
 
 /**
  * An HTTPS receiver of callbacks, as a customer would write it (contract: "Events"): checks the signature in constant
@@ -37,9 +38,6 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-const STALE_S = 300;
-const BODY_BYTES = 1024 * 1024;
-
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const server = createServer({ key: options.key, cert: options.cert }, (request, response) => {
     void readBody(request).then(
@@ -70,7 +68,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > BODY_BYTES) throw new Error('the callback is too long');
+    if (length > LIMITS.callback_body_bytes) throw new Error('the callback is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -79,7 +77,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 function read(request: IncomingMessage, body: Buffer, secret: string): Callback {
   const header = (name: string) => String(request.headers[name] ?? '');
   const timestamp = header('x-cs-timestamp');
-  const fresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= STALE_S;
+  const fresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= LIMITS.callback_age_seconds;
   const verified = fresh && signed(header('x-cs-signature'), timestamp, body, secret);
   return {
     verified,

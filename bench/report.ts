@@ -7,14 +7,23 @@ export interface Findings {
   options: object;
   /** What a person reads, line by line. */
   lines: string[];
-  /** What the numbers do not say, a sentence each. */
+  /** What the numbers leave out, a sentence each. */
   notMeasured: string[];
-  /** The same numbers for a program; scenario, options, machine and commit come by themselves. */
+  /** The same numbers for a program; scenario, options, machine and commit are added. */
   data: Record<string, unknown>;
+  /** What was promised and did not hold. */
+  faults?: string[];
 }
 
 /** The report every scenario ends with: its lines, where they were measured, and what they leave out. */
-export async function reportOf({ scenario, options, lines, notMeasured, data }: Findings): Promise<Report> {
+export async function reportOf({
+  scenario,
+  options,
+  lines,
+  notMeasured,
+  data,
+  faults = [],
+}: Findings): Promise<Report> {
   const where = await machine();
   const text = [
     ...lines,
@@ -26,7 +35,7 @@ export async function reportOf({ scenario, options, lines, notMeasured, data }: 
     'not measured:',
     ...notMeasured.map((line) => `- ${line}`),
   ].join('\n');
-  return { text, data: { scenario, options, ...data, ...where } };
+  return { text, data: { scenario, options, ...data, ...where }, faults };
 }
 
 /** Lines of a name and what was found under it; a blank name goes on with the line above. */

@@ -8,7 +8,7 @@ import type { BenchNetwork } from './network.js';
 type Order = Omit<Extract<ToBrowser, { type: 'run' }>, 'type' | 'run'>;
 type End = Extract<FromBrowser, { type: 'result' | 'skipped' | 'failure' }>;
 
-/** The pool's own host, in this thread, behind a line as actors have it. */
+/** The pool's own host, in this thread, behind a channel as actors have it. */
 export interface BenchHost extends AsyncDisposable {
   /** Throws when the run fails. */
   run(order: Order): Promise<SessionEffects>;
@@ -24,15 +24,15 @@ export interface BenchAccount {
 }
 
 export function startHost(network: BenchNetwork, limits: Partial<PoolLimits> = {}): BenchHost {
-  const [line, control] = [new MessageChannel(), new MessageChannel()];
+  const [runs, control] = [new MessageChannel(), new MessageChannel()];
   const ended = browserHost({
     options: { thread: 0, site: network.site, log: { level: 'warn', format: 'json' }, limits },
     control: control.port2,
-    actors: [line.port2],
+    actors: [runs.port2],
   });
   const supervisor = new Channel<ToBrowserHost, FromBrowserHost>(control.port1);
   supervisor.onMessage(() => {});
-  const actor = new Channel<ToBrowser, FromBrowser>(line.port1);
+  const actor = new Channel<ToBrowser, FromBrowser>(runs.port1);
   const waiting = new Map<number, (end: End) => void>();
   actor.onMessage((message) => {
     if (message.type === 'result' || message.type === 'failure' || message.type === 'skipped') {

@@ -2,8 +2,8 @@ import { Pool } from 'undici';
 
 /**
  * The yardstick of the deliveries scenario, run as a process: the same bodies posted to the same receiver by undici alone, as
- * many at once, over kept-alive connections, with nothing stored, signed or scheduled. It takes one Posting and says
- * how many seconds it took.
+ * many at once, over kept-alive connections, with nothing stored, signed or scheduled. It takes one Posting and answers
+ * with the seconds it took.
  */
 export interface Posting {
   origin: string;

@@ -1,9 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import typia from 'typia';
 import type { Hint } from '../../actors/system.js';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
@@ -11,15 +9,17 @@ import type { NewEvent } from '../../storage/model/records.js';
 import { notifyHints } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { listWorkspaces } from '../../storage/workspaces/workspaces.js';
+import { LIMITS } from '../limits.js';
 import { type BenchService, startService } from '../service.js';
-import type { FromReceiver, Tally, ToReceiver } from './receiver.js';
+import type { Tally } from './receiver.js';
+import { ReceiverProcess } from './receiver-process.js';
 
-/** The service and a receiver of callbacks, each a process of its own: what the scenarios about deliveries stand on. */
-export interface CallbackGround extends AsyncDisposable {
+/** The service and a receiver of callbacks, each a process of its own: the fixture of the scenarios about deliveries. */
+export interface CallbackFixture extends AsyncDisposable {
   service: BenchService;
   /** Without a path. */
   receiverUrl: string;
-  /** PEM of what vouches for the receiver. */
+  /** PEM of the receiver's certificate. */
   ca: string;
   /** Forgets what came in; resolves once `count` callbacks have been accepted. */
   expect(count: number): Promise<void>;
@@ -31,52 +31,29 @@ export interface CallbackGround extends AsyncDisposable {
   setActive(subscriptionId: string, active: boolean): Promise<void>;
 }
 
-export async function callbackGround(): Promise<CallbackGround> {
+export async function callbackFixture(): Promise<CallbackFixture> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-receiver-'));
-  const identity = await demoReceiver(dir);
-  const receiver = new ReceiverProcess(fork(new URL('./receiver.js', import.meta.url)));
-  const { host, key, cert, secret } = identity;
-  const { url: receiverUrl } = await receiver.ask(
+  const { host, key, cert, secret, caFile } = await demoReceiver(dir);
+  const receiver = new ReceiverProcess();
+  const { url: receiverUrl } = await receiver.request(
     { type: 'start', identity: { host, key, cert, secret } },
     'listening',
   );
-  const service = await startService({
-    CALLBACK_ALLOWED_NETWORKS: `${host}/32`,
-    CALLBACK_CA_FILE: identity.caFile,
-  });
-  const call = async (method: string, path: string, body: object): Promise<unknown> => {
-    const answer = await fetch(service.url + path, {
-      method,
-      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return answer.json();
-  };
+  const service = await startService({ CALLBACK_ALLOWED_NETWORKS: `${host}/32`, CALLBACK_CA_FILE: caFile });
   return {
     service,
     receiverUrl,
-    ca: identity.cert,
+    ca: cert,
     async expect(count) {
-      await receiver.ask({ type: 'expect', count }, 'done');
+      await receiver.request({ type: 'expect', count }, 'done');
     },
     async tally() {
-      return (await receiver.ask({ type: 'tell' }, 'tally')).tally;
+      return (await receiver.request({ type: 'report' }, 'tally')).tally;
     },
-    async subscribe(connectionId, path) {
-      const subscription = await call('POST', `/v1/connections/${connectionId}/subscriptions`, {
-        event_types: ['message_received'],
-        callback_url: receiverUrl + path,
-        secret,
-      });
-      return typia.assert<{ id: string }>(subscription).id;
-    },
-    async emit(connectionId) {
-      const { type, data } = messageReceived(connectionId);
-      await call('POST', `/v1/connections/${connectionId}/simulated-events`, { type, data });
-    },
+    subscribe: (connectionId, path) => service.api.subscribe(connectionId, receiverUrl + path, secret),
+    emit: (connectionId) => service.api.emit(connectionId, messageReceived(connectionId).data),
     async setActive(subscriptionId, active) {
-      await call('PATCH', `/v1/subscriptions/${subscriptionId}`, { active });
+      await service.api.send('PATCH', `/v1/subscriptions/${subscriptionId}`, { active });
     },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
@@ -85,47 +62,6 @@ export async function callbackGround(): Promise<CallbackGround> {
     },
   };
 }
-
-class ReceiverProcess {
-  readonly #ended: Promise<never>;
-  #ending = false;
-
-  constructor(private readonly child: ChildProcess) {
-    child.setMaxListeners(0);
-    this.#ended = new Promise((_, reject) => {
-      child.once('exit', () => {
-        if (!this.#ending) reject(new Error('the receiver ended'));
-      });
-    });
-    this.#ended.catch(() => {});
-  }
-
-  /** Lets it end. What it was asked and has not answered, an expectation nobody waits for, stays unanswered. */
-  end(): void {
-    this.#ending = true;
-    this.child.disconnect();
-  }
-
-  /** Sends a message and waits for the next one of the type that answers it. */
-  async ask<T extends FromReceiver['type']>(
-    message: ToReceiver,
-    answer: T,
-  ): Promise<Extract<FromReceiver, { type: T }>> {
-    const answered = new Promise<Extract<FromReceiver, { type: T }>>((resolve) => {
-      const look = (said: FromReceiver) => {
-        if (said.type !== answer) return;
-        this.child.off('message', look);
-        resolve(said as Extract<FromReceiver, { type: T }>);
-      };
-      this.child.on('message', look);
-    });
-    this.child.send(message);
-    return Promise.race([answered, this.#ended]);
-  }
-}
-
-/** Events in a statement. */
-const BATCH_events = 500;
 
 /** What a message looks like; about 400 bytes with the envelope. */
 const messageReceived = (connectionId: string): NewEvent => ({
@@ -149,14 +85,14 @@ export async function eventRecorder(
   return async (connectionIds, count) => {
     let deliveries = 0;
     for (let recorded = 0; recorded < count; ) {
-      const size = Math.min(BATCH_events, count - recorded);
+      const size = Math.min(LIMITS.recorded_batch_events, count - recorded);
       const events = Array.from({ length: size }, (_, i) =>
         messageReceived(connectionIds[(recorded + i) % connectionIds.length] as string),
       );
       const stored = await recordEvents(db, workspace.id, events);
       deliveries += stored.reduce((sum, event) => sum + event.deliveries, 0);
       recorded += size;
-      // As a node tells the owner of what it recorded.
+      // As a node notifies the owner of what it recorded.
       const owners = [...new Set(events.map(({ connectionId }) => connectionId))];
       await notifyHints(
         db,

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { LIMITS } from '../limits.js';
 
 /**
  * The receiver of the deliveries scenario, run as a process so that it shares no thread with what it measures. It answers
@@ -23,7 +24,7 @@ export type ToReceiver =
   /** Forgets what came in and answers `done` once `count` callbacks have been accepted. */
   | { type: 'expect'; count: number }
   /** Answers `tally` with what came in since. */
-  | { type: 'tell' };
+  | { type: 'report' };
 
 export type FromReceiver = { type: 'listening'; url: string } | { type: 'done' } | { type: 'tally'; tally: Tally };
 
@@ -41,17 +42,13 @@ export interface Tally {
   healthy_ms: number[];
 }
 
-/** One in so many callbacks has its signature checked. */
-const SAMPLE = 16;
-const SLOW_ms = 3_000;
-
 const seen = new Set<string>();
 const empty = (): Tally => ({ accepted: 0, repeated: 0, checked: 0, forged: 0, body: '', healthy_ms: [] });
 let tally = empty();
 let lastBody: Buffer = Buffer.alloc(0);
 let expected = Number.POSITIVE_INFINITY;
 
-const tell = (message: FromReceiver) => process.send?.(message);
+const send = (message: FromReceiver) => process.send?.(message);
 
 function accept(path: string, headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string): void {
   lastBody = body;
@@ -63,12 +60,12 @@ function accept(path: string, headers: NodeJS.Dict<string | string[]>, body: Buf
     tally.healthy_ms.push(Date.now() - Date.parse(received_at));
   }
   const signature = headers['x-cs-signature'];
-  if (signature !== undefined && tally.accepted % SAMPLE === 0) {
+  if (signature !== undefined && tally.accepted % LIMITS.signature_sample_callbacks === 0) {
     tally.checked++;
     const hmac = createHmac('sha256', secret).update(`${headers['x-cs-timestamp']}.`).update(body);
     if (signature !== `v1=${hmac.digest('hex')}`) tally.forged++;
   }
-  if (++tally.accepted === expected) tell({ type: 'done' });
+  if (++tally.accepted === expected) send({ type: 'done' });
 }
 
 async function start({ host, key, cert, secret }: ReceiverIdentity): Promise<void> {
@@ -82,13 +79,13 @@ async function start({ host, key, cert, secret }: ReceiverIdentity): Promise<voi
         response.writeHead(204).end();
         accept(path, request.headers, Buffer.concat(chunks), secret);
       };
-      if (path.startsWith('/slow')) setTimeout(answer, SLOW_ms);
+      if (path.startsWith('/slow')) setTimeout(answer, LIMITS.slow_answer_ms);
       else answer();
     });
   });
   server.listen(0, host);
   await once(server, 'listening');
-  tell({ type: 'listening', url: `https://${host}:${(server.address() as AddressInfo).port}` });
+  send({ type: 'listening', url: `https://${host}:${(server.address() as AddressInfo).port}` });
 }
 
 process.on('message', (message: ToReceiver) => {
@@ -101,8 +98,11 @@ process.on('message', (message: ToReceiver) => {
       tally = empty();
       expected = message.count;
       return;
-    case 'tell':
-      tell({ type: 'tally', tally: { ...tally, body: lastBody.toString() } });
+    case 'report':
+      send({ type: 'tally', tally: { ...tally, body: lastBody.toString() } });
+      return;
+    default:
+      message satisfies never;
   }
 });
 process.once('disconnect', () => process.exit());

@@ -12,7 +12,7 @@ import type { BenchService } from '../service.js';
 import { openSignIn, type SignIn } from './sign-in.js';
 
 const REGIONS = ['US', 'DE', 'GB', 'FR'];
-/** The stand-in network is always there. */
+/** The origin of the stand-in network. */
 const ORIGIN = 'https://www.social.test';
 
 /** A connection with a live session. */

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
+import { LIMITS } from '../limits.js';
 
-/** What a process with all its threads holds, in KiB, right after their garbage was collected. */
-export interface Held {
+/** Memory of a process with all its threads, in KiB, right after their garbage was collected. */
+export interface MemorySample {
   /** Resident memory of the process. */
   rss_kib: number;
   /** JavaScript objects, all threads. */
@@ -20,20 +21,19 @@ interface Usage {
 }
 
 const USAGE = 'JSON.stringify(process.memoryUsage())';
-/** What the allocator takes to give pages back after a collection. */
-const SETTLE_ms = 1_000;
 
-/** Collects the garbage of every thread of an inspected process and reads what is left. */
-export async function held(inspectorUrl: string): Promise<Held> {
+/** Collects the garbage of every thread of an inspected process and measures what is left. */
+export async function measureMemory(inspectorUrl: string | undefined): Promise<MemorySample> {
+  if (inspectorUrl === undefined) throw new Error('the service has no inspector');
   const inspector = await Inspector.open(inspectorUrl);
   try {
     const threads = [undefined, ...(await inspector.workers())];
-    for (const thread of threads) await inspector.ask('HeapProfiler.collectGarbage', {}, thread);
-    await wait(SETTLE_ms);
+    for (const thread of threads) await inspector.request('HeapProfiler.collectGarbage', {}, thread);
+    await wait(LIMITS.collected_memory_ms);
     const usages: Usage[] = [];
     for (const thread of threads) {
       const { result } = typia.assert<{ result: { value: string } }>(
-        await inspector.ask('Runtime.evaluate', { expression: USAGE, returnByValue: true }, thread),
+        await inspector.request('Runtime.evaluate', { expression: USAGE, returnByValue: true }, thread),
       );
       usages.push(typia.json.assertParse<Usage>(result.value));
     }
@@ -55,21 +55,23 @@ interface Answer {
   error?: { message: string };
 }
 
-interface Said {
+interface Notification {
   method: string;
   params: { sessionId: string; message?: string };
 }
 
 const isAnswer = typia.createIs<Answer>();
-const isSaid = typia.createIs<Said>();
+const isNotification = typia.createIs<Notification>();
 
 /** Node's inspector protocol over its socket: to the main thread directly, to the others through it. */
 class Inspector {
-  #next = 1;
+  readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   readonly #workers: string[] = [];
+  #next = 1;
 
-  private constructor(private readonly socket: WebSocket) {
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
     socket.addEventListener('message', ({ data }) => this.#receive(String(data)));
   }
 
@@ -81,18 +83,18 @@ class Inspector {
 
   /** Names every other thread of the process. */
   async workers(): Promise<string[]> {
-    await this.ask('NodeWorker.enable', { waitForDebuggerOnStart: false });
+    await this.request('NodeWorker.enable', { waitForDebuggerOnStart: false });
     return this.#workers;
   }
 
-  async ask(method: string, params: object, worker?: string): Promise<unknown> {
+  async request(method: string, params: object, worker?: string): Promise<unknown> {
     const id = this.#next++;
     const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
     const message = JSON.stringify({ id, method, params });
-    if (worker === undefined) this.socket.send(message);
+    if (worker === undefined) this.#socket.send(message);
     else {
       const order = { method: 'NodeWorker.sendMessageToWorker', params: { sessionId: worker, message } };
-      this.socket.send(JSON.stringify({ id: this.#next++, ...order }));
+      this.#socket.send(JSON.stringify({ id: this.#next++, ...order }));
     }
     const { result, error } = await answered;
     if (error) throw new Error(`${method}: ${error.message}`);
@@ -100,7 +102,7 @@ class Inspector {
   }
 
   close(): void {
-    this.socket.close();
+    this.#socket.close();
   }
 
   #receive(text: string): void {
@@ -108,7 +110,7 @@ class Inspector {
     if (isAnswer(message)) {
       this.#waiting.get(message.id)?.(message);
       this.#waiting.delete(message.id);
-    } else if (isSaid(message)) {
+    } else if (isNotification(message)) {
       const { sessionId, message: inner } = message.params;
       if (message.method === 'NodeWorker.attachedToWorker') this.#workers.push(sessionId);
       if (message.method === 'NodeWorker.receivedMessageFromWorker' && inner !== undefined) this.#receive(inner);

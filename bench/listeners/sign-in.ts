@@ -14,7 +14,7 @@ interface Cookie {
   value: string;
 }
 
-/** The form of the sign-in page is fetched and posted as a browser does it, over the same tunnels; nothing is drawn. */
+/** The form of the sign-in page is fetched and posted as a browser does it, over the same tunnels; no page is rendered. */
 export function openSignIn(site: Site, proxy: ProxyTarget): SignIn {
   const agent = proxyAgent(site, proxy);
   const address = site.origin + site.paths.login;

@@ -1,4 +1,5 @@
 import type { Sql } from '../../storage/postgres/database.js';
+import { LIMITS } from '../limits.js';
 
 export interface History {
   subscriptionId: string;
@@ -8,8 +9,6 @@ export interface History {
 
 /** Ids in order of time, as the service makes them; n from 1 is the age. */
 const ID = `(lpad(to_hex(1700000000000 + n), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid`;
-/** Only the oldest operations failed: the page that looks for them has the longest way to go. */
-const FAILED_rows = 100;
 
 /**
  * Gives a connection a long history at once: `rows` events, as many deliveries of one subscription (every other one failed)
@@ -58,7 +57,7 @@ export async function fillHistory(db: Sql, connectionId: string, rows: number): 
        case when n > $3 then '{"profile": {}}'::jsonb end, case when n <= $3 then 'upstream_error' end,
        case when n <= $3 then '{"retryable": true}'::jsonb end
      from connection c, generate_series(1, $2::bigint) n where c.id = $1`,
-    [connectionId, rows, FAILED_rows],
+    [connectionId, rows, LIMITS.failed_operations],
   );
   for (const table of ['event', 'event_position', 'delivery', 'operation']) {
     await db.query(`vacuum_${table}`, `vacuum (analyze) ${table}`);

@@ -19,6 +19,7 @@ import { certificateIn } from './certificate.js';
 import { controlServer } from './control.js';
 import { Faults } from './faults.js';
 import { fileRoutes } from './files.js';
+import type { Route } from './http/exchange.js';
 import { Front } from './http/front.js';
 import { ORIGIN, REGIONS } from './limits.js';
 import { Mailer } from './mailer.js';
@@ -64,31 +65,7 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   const streams = new Streams();
   const mailer = new Mailer(state, streams);
   state.sessions.onEnd((session) => streams.endSession(session));
-  const site = [
-    ...signInRoutes(state),
-    ...checkpointRoutes(state, (exchange, { purpose }, account) =>
-      purpose.for === 'login'
-        ? signedIn(state, exchange, account, purpose.next)
-        : contractChosen(state, exchange, purpose.contractId),
-    ),
-    ...feedRoutes(state),
-    ...identityRoutes(state),
-    ...peopleRoutes(state),
-    ...profileRoutes(state),
-    ...companyRoutes(state),
-    ...typeaheadRoutes(state),
-    ...connectionRoutes(state),
-    ...invitationRoutes(state),
-    ...conversationRoutes(state),
-    ...conversationSearchRoutes(state),
-    ...attachmentRoutes(state),
-    ...messageRoutes(state, mailer),
-    ...jobRoutes(state),
-    ...recruiterPageRoutes(state),
-    ...recruiterRoutes(state),
-    ...streams.routes(),
-  ];
-  const front = new Front(state, faults, traffic, site, fileRoutes(state));
+  const front = new Front(state, faults, traffic, siteRoutes(state, mailer, streams), fileRoutes(state));
 
   const proxies = await Promise.all(settings.proxies.map((proxy) => openRegionalProxy(proxy, certificate, front)));
   const control = controlServer({ state, faults, streams, traffic, mailer });
@@ -115,6 +92,34 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
     state.close();
   };
   return { ready, close };
+}
+
+/** The routes of the site, pages and endpoints. */
+function siteRoutes(state: State, mailer: Mailer, streams: Streams): Route[] {
+  return [
+    ...signInRoutes(state),
+    ...checkpointRoutes(state, (exchange, { purpose }, account) =>
+      purpose.for === 'login'
+        ? signedIn(state, exchange, account, purpose.next)
+        : contractChosen(state, exchange, purpose.contractId),
+    ),
+    ...feedRoutes(state),
+    ...identityRoutes(state),
+    ...peopleRoutes(state),
+    ...profileRoutes(state),
+    ...companyRoutes(state),
+    ...typeaheadRoutes(state),
+    ...connectionRoutes(state),
+    ...invitationRoutes(state),
+    ...conversationRoutes(state),
+    ...conversationSearchRoutes(state),
+    ...attachmentRoutes(state),
+    ...messageRoutes(state, mailer),
+    ...jobRoutes(state),
+    ...recruiterPageRoutes(state),
+    ...recruiterRoutes(state),
+    ...streams.routes(),
+  ];
 }
 
 /** Listens on `wanted`; when that is 0, on the port of the last start if it is free, else on any. Gives the port. */

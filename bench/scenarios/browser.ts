@@ -1,26 +1,19 @@
-import { chromium, type Page } from 'playwright';
-import typia from 'typia';
-import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
-import { treeUse } from '../../browser-pool/chromium/process-tree.js';
-import { type CrawleePool, loadCrawlee } from '../browser/crawlee.js';
+import { CrawleePool, loadCrawlee } from '../browser/crawlee.js';
 import { type BenchAccount, type BenchHost, startHost } from '../browser/host.js';
 import { type BenchNetwork, startNetwork } from '../browser/network.js';
+import { measureRate, type Rate, type Work } from '../browser/rate.js';
 import { reportOf } from '../report.js';
-import type { Report, Scenario } from '../scenario.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 
-interface Options {
-  seconds: number;
-  sizes: string;
-}
+const OPTIONS = {
+  seconds: { means: 'how long to measure each kind at each size', default: 5 },
+  sizes: { means: 'how many at once, one after another', default: '1,2,4,8' },
+};
+type Options = OptionValues<typeof OPTIONS>;
 
-/** One kind of work: does it once for the worker of this number. */
-type Work = (worker: number) => Promise<unknown>;
-
-interface Measured {
+interface Measured extends Rate {
   work: string;
   concurrency: number;
-  perSecond: number;
-  cpu_ms: number;
 }
 
 const NOT_MEASURED = [
@@ -30,43 +23,39 @@ const NOT_MEASURED = [
 ];
 
 /**
- * What an operation costs with a page each time cold, on a warm lease, and through the context's request API, beside
- * the same work on another browser pool. Page work is a look at the feed and at who is signed in; JSON work is one
+ * What an operation costs with a cold page each time, on a warm one, and through the context's request API, beside
+ * the same work on another browser pool. Page work opens the feed and reads who is signed in; JSON work is one
  * endpoint. The other pool has no request API of a session: for JSON it opens the feed and fetches inside the page.
  */
-export const browser: Scenario = {
+export const browser = defineScenario({
   name: 'browser',
   summary: 'operations a second of the browser pool: cold, warm, without a page; beside @crawlee/browser-pool',
-  options: [
-    { flag: '--seconds', means: 'how long to measure each kind at each size', default: 5 },
-    { flag: '--sizes', means: 'how many at once, one after another', default: '1,2,4,8' },
-  ],
-  async run(given, say) {
-    const options = typia.assert<Options>(given);
+  options: OPTIONS,
+  async run(options, say) {
     const sizes = options.sizes.split(',').map(Number);
     await using network = await startNetwork();
     const measured: Measured[] = [];
     const measure = async (work: string, concurrency: number, once: Work) => {
       say(`${work}, ${concurrency} at once`);
-      measured.push({ work, concurrency, ...(await rate(once, concurrency, options.seconds)) });
+      measured.push({ work, concurrency, ...(await measureRate(once, concurrency, options.seconds)) });
     };
-    const accounts = await ownPool(network, sizes, measure);
-    const missing = await crawlee(network, accounts, sizes, measure, say);
+    const accounts = await measureOwnPool(network, sizes, measure);
+    const missing = await measureCrawlee(network, accounts, sizes, measure, say);
     return report(measured, sizes, missing, options);
   },
-};
+});
 
 type Measure = (work: string, concurrency: number, once: Work) => Promise<void>;
 
 /** Measures the project's pool and gives the accounts it signed in. */
-async function ownPool(network: BenchNetwork, sizes: number[], measure: Measure): Promise<BenchAccount[]> {
+async function measureOwnPool(network: BenchNetwork, sizes: number[], measure: Measure): Promise<BenchAccount[]> {
   await using host = startHost(network, { pages: Math.max(...sizes), warm_pages: Math.max(...sizes) });
   const accounts = await signIn(host, Math.max(...sizes));
   const account = (worker: number) => accounts[worker] as BenchAccount;
   for (const size of sizes) {
     let revision = 2;
     await measure('cold page', size, (worker) => {
-      // A connection nobody has seen: its context is made for this run and closed behind it.
+      // A connection without a context: one is made for this run and closed after it.
       const connectionId = `cold ${worker} ${revision++}`;
       return host.run({ ...host.order(account(worker), 'social.health.check'), connectionId });
     });
@@ -86,8 +75,8 @@ async function signIn(host: BenchHost, count: number): Promise<BenchAccount[]> {
   return accounts;
 }
 
-/** Measures the other pool with the same sessions; gives why it could not, when it could not. */
-async function crawlee(
+/** Measures the other pool with the same sessions; gives the reason when it cannot be installed. */
+async function measureCrawlee(
   network: BenchNetwork,
   accounts: BenchAccount[],
   sizes: number[],
@@ -100,74 +89,12 @@ async function crawlee(
   } catch (error) {
     return `@crawlee/browser-pool could not be installed here: ${String(error).split('\n', 1)[0]}`;
   }
-  const { site, proxy } = network;
-  const plugin = new module.PlaywrightPlugin(chromium, {
-    useIncognitoPages: true,
-    launchOptions: {
-      executablePath: findBrowser(),
-      headless: true,
-      args: ['--no-sandbox', `--ignore-certificate-errors-spki-list=${site.spki}`],
-    },
-  });
-  const pool: CrawleePool = new module.BrowserPool({
-    browserPlugins: [plugin],
-    useFingerprints: false,
-    maxOpenPagesPerBrowser: 100,
-  });
-  const { server, username = '', password = '' } = proxy;
-  const withPage = async (worker: number, look: (page: Page) => Promise<unknown>) => {
-    const state = JSON.parse(accounts[worker]?.session ?? '{}') as Record<string, unknown>;
-    const pageOptions = { storageState: state, proxy: { server, username, password } };
-    const page = await pool.newPage({ pageOptions });
-    try {
-      await page.goto(site.origin + site.paths.feed);
-      if (!(await page.locator(site.selectors.identity).getAttribute('data-hash-id'))) throw new Error('signed out');
-      await look(page);
-    } finally {
-      await page.close();
-    }
-  };
-  const me = (page: Page) => page.evaluate(FETCH_ME, [site.paths.me, site.csrf.cookie, site.csrf.header]);
-  try {
-    for (const size of sizes) {
-      await measure('crawlee page', size, (worker) => withPage(worker, async () => undefined));
-      await measure('crawlee json', size, (worker) => withPage(worker, me));
-    }
-    return undefined;
-  } finally {
-    await pool.destroy();
+  await using pool = new CrawleePool(module, network, accounts);
+  for (const size of sizes) {
+    await measure('crawlee page', size, (worker) => pool.page(worker));
+    await measure('crawlee json', size, (worker) => pool.json(worker));
   }
-}
-
-/** Runs in the page, where there are no modules. */
-const FETCH_ME = `async ([path, cookie, header]) => {
-  const csrf = document.cookie.split('; ').find((one) => one.startsWith(cookie + '=')).slice(cookie.length + 1);
-  const answer = await fetch(path, { headers: { [header]: csrf } });
-  if (!answer.ok) throw new Error('refused');
-  return (await answer.json()).data.hashId;
-}`;
-
-/** Operations a second and processor time of each, of this process with its browsers, after one turn unmeasured. */
-async function rate(once: Work, concurrency: number, seconds: number): Promise<{ perSecond: number; cpu_ms: number }> {
-  const workers = Array.from({ length: concurrency }, (_, worker) => worker);
-  await Promise.all(workers.map(once));
-  const [cpu, started] = [ownCpu(), performance.now()];
-  const until = started + seconds * 1_000;
-  let done = 0;
-  await Promise.all(
-    workers.map(async (worker) => {
-      while (performance.now() < until) {
-        await once(worker);
-        done += 1;
-      }
-    }),
-  );
-  return { perSecond: (done * 1_000) / (performance.now() - started), cpu_ms: (ownCpu() - cpu) / done };
-}
-
-/** Milliseconds of this process and its browsers; the network's processes are not counted. */
-function ownCpu(): number {
-  return treeUse(process.pid, (command) => !command.includes('/sandbox/main.js'))?.cpu_ms ?? Number.NaN;
+  return undefined;
 }
 
 function report(measured: Measured[], sizes: number[], missing: string | undefined, options: Options): Promise<Report> {

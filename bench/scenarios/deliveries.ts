@@ -1,17 +1,20 @@
-import typia from 'typia';
 import type { Posting } from '../callbacks/baseline.js';
-import { callbackGround, eventRecorder } from '../callbacks/fixture.js';
+import { type CallbackFixture, callbackFixture, eventRecorder } from '../callbacks/fixture.js';
 import type { Tally } from '../callbacks/receiver.js';
-import { askProgram } from '../program.js';
+import { runProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
-import type { Report, Scenario } from '../scenario.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 
-interface Options {
-  events: number;
-  subscriptions: number;
-  serviceConnections: number;
-  concurrency: number;
-}
+const OPTIONS = {
+  events: { means: 'events recorded', default: 100_000 },
+  subscriptions: { means: 'subscriptions, spread over the connections', default: 10 },
+  serviceConnections: {
+    means: 'connections of the service that the events are spread over; an event goes to all subscriptions of its own',
+    default: 10,
+  },
+  concurrency: { means: 'posts of the baseline under way at once', default: 80 },
+};
+type Options = OptionValues<typeof OPTIONS>;
 
 const NOT_MEASURED = [
   'receivers that are far, slow or many: one on loopback answers at once',
@@ -20,66 +23,73 @@ const NOT_MEASURED = [
 ];
 
 /** How many callbacks a second the service makes, beside how many undici alone posts to the same receiver. */
-export const deliveries: Scenario = {
+export const deliveries = defineScenario({
   name: 'deliveries',
   summary: 'callbacks a second, signed, logged and durable, against plain undici posts of the same bodies',
-  options: [
-    { flag: '--events', means: 'events recorded', default: 100_000 },
-    { flag: '--subscriptions', means: 'subscriptions, spread over the connections', default: 10 },
-    {
-      flag: '--service-connections',
-      means:
-        'connections of the service that the events are spread over; an event goes to all subscriptions of its own',
-      default: 10,
-    },
-    { flag: '--concurrency', means: 'posts of the baseline under way at once', default: 80 },
-  ],
-  async run(given, say) {
-    const options = typia.assert<Options>(given);
+  options: OPTIONS,
+  async run(options, say) {
     const each = Math.max(1, Math.floor(options.subscriptions / options.serviceConnections));
-    say('starting the service and the receiver');
-    await using ground = await callbackGround();
-    const connectionIds = await ground.service.createSimulated(options.serviceConnections);
-    const paths: string[] = [];
-    for (const id of connectionIds) {
-      for (let i = 0; i < each; i++) {
-        const path = `/hook/${paths.length}`;
-        await ground.subscribe(id, path);
-        paths.push(path);
-      }
-    }
     const expected = options.events * each;
-    const measured = await ground.service.withDatabase(async (_, db) => {
-      const record = await eventRecorder(db);
-      const warm = ground.expect(connectionIds.length * each);
-      await record(connectionIds, connectionIds.length);
-      await warm;
-      say(`recording ${options.events} events, ${expected} deliveries`);
-      const startedAt = performance.now();
-      const done = ground.expect(expected);
-      const recorded = await record(connectionIds, options.events);
-      if (recorded !== expected) throw new Error(`${recorded} deliveries were recorded, not ${expected}`);
-      const recorded_s = (performance.now() - startedAt) / 1000;
-      say(`recorded in ${recorded_s.toFixed(1)} s`);
-      await done;
-      return { seconds: (performance.now() - startedAt) / 1000, recorded_s };
-    });
-    const tally = await ground.tally();
+    say('starting the service and the receiver');
+    await using fixture = await callbackFixture();
+    const connectionIds = await fixture.service.createSimulated(options.serviceConnections);
+    const paths = await subscribeAll(fixture, connectionIds, each);
+    const delivered = await deliver(fixture, connectionIds, options.events, each, say);
+    const tally = await fixture.tally();
     say('the same posts without the service');
-    const posted = ground.expect(expected);
+    const posted = fixture.expect(expected);
     const posting: Posting = {
-      origin: ground.receiverUrl,
+      origin: fixture.receiverUrl,
       paths,
       count: expected,
       concurrency: options.concurrency,
-      ca: ground.ca,
+      ca: fixture.ca,
       body: tally.body,
     };
-    const baseline_s = await askProgram<number>('./callbacks/baseline.js', posting);
+    const baseline_s = await runProgram<number>('./callbacks/baseline.js', posting);
     await posted;
-    return report(options, { expected, ...measured, tally, baseline_s });
+    return report(options, { expected, ...delivered, tally, baseline_s });
   },
-};
+});
+
+/** Gives each connection that many subscriptions; their paths at the receiver. */
+async function subscribeAll(fixture: CallbackFixture, connectionIds: string[], each: number): Promise<string[]> {
+  const paths: string[] = [];
+  for (const id of connectionIds) {
+    for (let i = 0; i < each; i++) {
+      const path = `/hook/${paths.length}`;
+      await fixture.subscribe(id, path);
+      paths.push(path);
+    }
+  }
+  return paths;
+}
+
+/** Records the events after a round that is not measured, and waits until the last callback is accepted. */
+function deliver(
+  fixture: CallbackFixture,
+  connectionIds: string[],
+  events: number,
+  each: number,
+  say: (line: string) => void,
+): Promise<{ seconds: number; recorded_s: number }> {
+  return fixture.service.withDatabase(async (_, db) => {
+    const expected = events * each;
+    const record = await eventRecorder(db);
+    const warm = fixture.expect(connectionIds.length * each);
+    await record(connectionIds, connectionIds.length);
+    await warm;
+    say(`recording ${events} events, ${expected} deliveries`);
+    const startedAt = performance.now();
+    const done = fixture.expect(expected);
+    const recorded = await record(connectionIds, events);
+    if (recorded !== expected) throw new Error(`${recorded} deliveries were recorded, not ${expected}`);
+    const recorded_s = (performance.now() - startedAt) / 1000;
+    say(`recorded in ${recorded_s.toFixed(1)} s`);
+    await done;
+    return { seconds: (performance.now() - startedAt) / 1000, recorded_s };
+  });
+}
 
 interface Measured {
   expected: number;

@@ -1,29 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import typia from 'typia';
 import { treeUse } from '../../browser-pool/chromium/process-tree.js';
-import { ServiceApi } from '../api.js';
-import {
-  contextsAtMost,
-  disconnectFleet,
-  emptyTally,
-  type FleetMember,
-  type FleetTally,
-  ledgerViolations,
-  mixedWork,
-  openContexts,
-  proxyViolations,
-  signInFleet,
-} from '../fleet/work.js';
-import { machine } from '../machine.js';
-import { quantileOf } from '../quantile.js';
-import type { Report, Scenario } from '../scenario.js';
+import { checkInvariants, type FleetInvariants, openContexts } from '../fleet/invariants.js';
+import { type FleetMember, signInFleet } from '../fleet/members.js';
+import { emptyTally, type FleetTally, mixedWork } from '../fleet/work.js';
+import { LIMITS } from '../limits.js';
+import { number, quantile, reportOf, rows } from '../report.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
 
-interface Options {
-  seconds: number;
-  accounts: number;
-  contexts: number;
-}
+const OPTIONS = {
+  seconds: { means: 'how long they work', default: 120 },
+  accounts: { means: 'accounts, spread over the regions', default: 40 },
+  contexts: { means: 'warm contexts the browser may keep, below the number of accounts', default: 24 },
+};
+type Options = OptionValues<typeof OPTIONS>;
 
 const NOT_MEASURED = [
   'distance: the network and its proxies are on this machine and share its cores; their memory is left out',
@@ -31,38 +21,26 @@ const NOT_MEASURED = [
   'leaks of hours: memory is read at the start, in the middle and at the end of the given time',
 ];
 
-/** Between two progress lines. */
-const PROGRESS_ms = 5_000;
-/** What idle contexts may take to be swept. */
-const SWEEP_ms = 20_000;
-const SHOWN_violations = 10;
-
 /**
  * Accounts of four regions at once on the real service with a real browser: what they get done, what that holds in memory,
- * and whether anybody ever left their region, saw another account, sent something twice or left a context open.
+ * and whether what must hold did hold (`fleet/invariants.ts`).
  */
-export const fleet: Scenario = {
+export const fleet = defineScenario({
   name: 'fleet',
   summary: 'mixed work of many accounts in four regions: operations a second, memory, and what must never happen',
-  options: [
-    { flag: '--seconds', means: 'how long they work', default: 120 },
-    { flag: '--accounts', means: 'accounts, spread over the regions', default: 40 },
-    { flag: '--contexts', means: 'warm contexts the browser may keep, below the number of accounts', default: 24 },
-  ],
-  async run(given, say) {
-    const options = typia.assert<Options>(given);
+  options: OPTIONS,
+  async run(options, say) {
     say('starting the service');
     await using service = await startService({ BROWSER_CONTEXTS: String(options.contexts), BROWSER_THREADS: '1' });
-    const api = new ServiceApi(service);
     const startedAt = performance.now();
-    const members = await signInFleet(api, options.accounts);
+    const members = await signInFleet(service.api, options.accounts);
     const signedIn_s = (performance.now() - startedAt) / 1_000;
     say(`${options.accounts} accounts signed in after ${signedIn_s.toFixed(1)} s`);
-    const { tally, samples, seconds } = await work(service, api, members, options.seconds, say);
-    const invariants = await lookBack(service, api, members, tally, options);
+    const { tally, samples, seconds } = await work(service, members, options.seconds, say);
+    const invariants = await checkInvariants(service.addresses, service.api, members, tally.sent, options.contexts);
     return report(options, { signedIn_s, tally, samples, seconds, ...invariants });
   },
-};
+});
 
 interface Sample {
   at_s: number;
@@ -72,10 +50,9 @@ interface Sample {
   browser_mib: number;
 }
 
-/** Lets them work and looks every few seconds. */
+/** Lets them work, and takes a sample every few seconds. */
 async function work(
   service: BenchService,
-  api: ServiceApi,
   members: FleetMember[],
   seconds: number,
   say: (line: string) => void,
@@ -83,20 +60,25 @@ async function work(
   const tally = emptyTally();
   const samples: Sample[] = [];
   const startedAt = performance.now();
-  const look = async () => {
+  const takeSample = async () => {
     const at_s = (performance.now() - startedAt) / 1_000;
-    const sample = { at_s, done: tally.done, contexts: await openContexts(service.metricsUrl), ...memory(service.pid) };
+    const sample = {
+      at_s,
+      done: tally.done,
+      contexts: await openContexts(service.addresses.metricsUrl),
+      ...memory(service.pid),
+    };
     samples.push(sample);
     say(
       `${at_s.toFixed(0)} s: ${tally.done} done, ${tally.failed.length} failed, ${sample.contexts} contexts, node ${sample.node_mib.toFixed(0)} MiB, browser ${sample.browser_mib.toFixed(0)} MiB`,
     );
   };
-  await look();
+  await takeSample();
   const ended = new AbortController();
-  const working = mixedWork(api, members, startedAt + seconds * 1_000, tally).finally(() => ended.abort());
+  const working = mixedWork(service.api, members, startedAt + seconds * 1_000, tally).finally(() => ended.abort());
   while (!ended.signal.aborted) {
-    await wait(PROGRESS_ms, undefined, { signal: ended.signal }).catch(() => {});
-    await look();
+    await wait(LIMITS.fleet_progress_ms, undefined, { signal: ended.signal }).catch(() => {});
+    await takeSample();
   }
   await working;
   return { tally, samples, seconds: (performance.now() - startedAt) / 1_000 };
@@ -110,102 +92,69 @@ function memory(pid: number): { node_mib: number; browser_mib: number } {
   return { node_mib, browser_mib: (treeUse(pid, (command) => !isOther(command))?.memory_mib ?? Number.NaN) - node_mib };
 }
 
-interface Invariants {
-  violations: string[];
-  contextsAtEnd: number;
-  contextsDisconnected: number;
-  regionViolations: number;
-  ledgerViolations: number;
-}
-
-/** What must hold once the work is over. */
-async function lookBack(
-  service: BenchService,
-  api: ServiceApi,
-  members: FleetMember[],
-  tally: FleetTally,
-  { contexts, seconds }: Options,
-): Promise<Invariants> {
-  const contextsAtEnd = await contextsAtMost(service.metricsUrl, contexts, SWEEP_ms);
-  const regions = await proxyViolations(service.controlUrl, members);
-  const ledger = await ledgerViolations(service.controlUrl, tally.sent);
-  await disconnectFleet(api, members);
-  const contextsDisconnected = await contextsAtMost(service.metricsUrl, 0, SWEEP_ms);
-  const violations = [
-    ...tally.failed,
-    ...regions,
-    ...ledger,
-    ...(contextsAtEnd > contexts ? [`${contextsAtEnd} contexts are open at the end, ${contexts} may be`] : []),
-    ...(contextsDisconnected > 0 ? [`${contextsDisconnected} contexts are open though nobody has a session`] : []),
-    ...(tally.done === 0 ? [`nothing was done in ${seconds} s`] : []),
-  ];
-  return {
-    violations,
-    contextsAtEnd,
-    contextsDisconnected,
-    regionViolations: regions.length,
-    ledgerViolations: ledger.length,
-  };
-}
-
-interface Measured extends Invariants {
+interface Measured extends FleetInvariants {
   signedIn_s: number;
   tally: FleetTally;
   samples: Sample[];
   seconds: number;
 }
 
-async function report(options: Options, measured: Measured): Promise<Report> {
-  const { tally, samples, violations, seconds, signedIn_s, contextsAtEnd, contextsDisconnected } = measured;
-  const n = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
-  const quantile = quantileOf(tally.latencies_ms);
-  const [first, middle, last] = [samples[0], samples[Math.floor(samples.length / 2)], samples.at(-1)] as Sample[];
-  const levels = (read: (sample: Sample) => number) =>
-    [first, middle, last].map((sample) => (sample ? n(read(sample)) : '?')).join(', ');
-  const growth = (read: (sample: Sample) => number) => (last && middle ? read(last) / read(middle) : Number.NaN);
-  const texts = [...tally.sent.values()].reduce((sum, sent) => sum + sent.length, 0);
+/** What did not hold, a sentence each. */
+function violationsOf({ contexts, seconds }: Options, { tally, ...found }: Measured): string[] {
+  const { contextsAtEnd, contextsDisconnected, regionViolations, ledgerViolations } = found;
+  return [
+    ...tally.failed,
+    ...regionViolations,
+    ...ledgerViolations,
+    ...(contextsAtEnd > contexts ? [`${contextsAtEnd} contexts are open at the end, ${contexts} may be`] : []),
+    ...(contextsDisconnected > 0 ? [`${contextsDisconnected} contexts are open without a session`] : []),
+    ...(tally.done === 0 ? [`nothing was done in ${seconds} s`] : []),
+  ];
+}
+
+function report(options: Options, measured: Measured): Promise<Report> {
+  const { tally, samples, seconds, signedIn_s, contextsAtEnd, contextsDisconnected } = measured;
+  const violations = violationsOf(options, measured);
   const perSecond = tally.done / seconds;
-  const [p50_ms, p99_ms] = [quantile(0.5), quantile(0.99)];
-  const where = await machine();
-  const rows: [string, string][] = [
-    ['done', `${n(perSecond, 1)} operations/s (${n(tally.done)} in ${n(seconds)} s, ${n(tally.failed.length)} failed)`],
-    [
-      'latency',
-      `p50 ${n(p50_ms)} ms, p99 ${n(p99_ms)} ms from submission to the answer, waiting for its turn included`,
-    ],
-    ['signed in', `${n(options.accounts)} accounts in ${n(signedIn_s, 1)} s`],
-    ['node', `${levels((of) => of.node_mib)} MiB at the start, in the middle, at the end`],
-    ['browser', `${levels((of) => of.browser_mib)} MiB`],
-    [
-      'ratio',
-      `${n(
-        growth((of) => of.node_mib),
-        2,
-      )} of the node's memory in the middle is there at the end, ${n(
-        growth((of) => of.browser_mib),
-        2,
-      )} of the browser's`,
-    ],
+  const [p50_ms, p99_ms] = [quantile(tally.latencies_ms, 0.5), quantile(tally.latencies_ms, 0.99)];
+  const texts = [...tally.sent.values()].reduce((sum, sent) => sum + sent.length, 0);
+  const { done, failed } = tally;
+  const found: [string, string][] = [
+    ['done', `${number(perSecond, 1)} operations/s (${number(done)} in ${number(seconds)} s, ${failed.length} failed)`],
+    ['latency', `p50 ${number(p50_ms)} ms, p99 ${number(p99_ms)} ms from submission to the answer, the queue included`],
+    ['signed in', `${number(options.accounts)} accounts in ${number(signedIn_s, 1)} s`],
+    ...memoryRows(samples),
     [
       'contexts',
-      `${n(contextsAtEnd)} open at the end (bound ${n(options.contexts)}), ${n(contextsDisconnected)} after disconnecting`,
+      `${number(contextsAtEnd)} open at the end (bound ${options.contexts}), ${contextsDisconnected} after disconnecting`,
     ],
-    ['regions', `${n(measured.regionViolations)} accounts seen outside their own region, of ${n(options.accounts)}`],
-    ['ledger', `${n(measured.ledgerViolations)} of ${n(texts)} sends there twice or never`],
-    ['machine', where.machine],
-    ['commit', where.commit],
+    ['regions', `${measured.regionViolations.length} accounts seen outside their own region, of ${options.accounts}`],
+    ['ledger', `${measured.ledgerViolations.length} of ${number(texts)} sends there twice or never`],
   ];
-  const text = [
-    ...rows.map(([name, value]) => `${name.padEnd(9)} ${value}`),
-    '',
-    'not measured:',
-    ...NOT_MEASURED.map((line) => `- ${line}`),
-  ].join('\n');
-  const { done } = tally;
-  const data = { scenario: 'fleet', options, perSecond, done, p50_ms, p99_ms, signedIn_s, samples, contextsAtEnd };
-  return {
-    text,
-    faults: violations.slice(0, SHOWN_violations),
-    data: { ...data, contextsDisconnected, violations, ...where },
-  };
+  return reportOf({
+    scenario: 'fleet',
+    options,
+    lines: rows(found),
+    notMeasured: NOT_MEASURED,
+    faults: violations.slice(0, LIMITS.printed_violations),
+    data: {
+      ...{ perSecond, done, p50_ms, p99_ms, signedIn_s, samples },
+      ...{ contextsAtEnd, contextsDisconnected, violations },
+    },
+  });
+}
+
+/** Memory at the start, in the middle and at the end. */
+function memoryRows(samples: Sample[]): [string, string][] {
+  const [first, middle, last] = [samples[0], samples[Math.floor(samples.length / 2)], samples.at(-1)];
+  const levels = (read: (sample: Sample) => number) =>
+    [first, middle, last].map((sample) => (sample ? number(read(sample)) : '?')).join(', ');
+  const growth = (read: (sample: Sample) => number) =>
+    number(last && middle ? read(last) / read(middle) : Number.NaN, 2);
+  const [node, browser] = [growth(({ node_mib }) => node_mib), growth(({ browser_mib }) => browser_mib)];
+  return [
+    ['node', `${levels(({ node_mib }) => node_mib)} MiB at the start, in the middle, at the end`],
+    ['browser', `${levels(({ browser_mib }) => browser_mib)} MiB`],
+    ['ratio', `${node} of the node's memory in the middle is there at the end, ${browser} of the browser's`],
+  ];
 }

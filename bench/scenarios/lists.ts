@@ -1,13 +1,8 @@
-import typia from 'typia';
+import { LIMITS } from '../limits.js';
 import { fillHistory } from '../lists/history.js';
 import { quantile, reportOf } from '../report.js';
-import type { Report, Scenario } from '../scenario.js';
-import { startService } from '../service.js';
-
-interface Options {
-  rows: number;
-  requests: number;
-}
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { type BenchService, startService } from '../service.js';
 
 interface Timing {
   list: string;
@@ -16,34 +11,34 @@ interface Timing {
   ratio: number;
 }
 
+const OPTIONS = {
+  rows: { means: 'events, deliveries and operations on one connection', default: 100_000 },
+  requests: { means: 'requests timed for each page', default: 100 },
+};
+type Options = OptionValues<typeof OPTIONS>;
+
 const NOT_MEASURED = [
-  'a cold cache: every page is asked for before it is timed, so the rows are in memory',
+  'a cold cache: every page is requested before it is timed, so the rows are in memory',
   'writers beside the readers: the service is otherwise idle, and the tables are freshly vacuumed',
   'a network: client, service and PostgreSQL share this machine',
 ];
-const PAGE_rows = 100;
-const LAST_offset = 100_000;
 
 /**
  * What the last page of a long list costs beside its first: events and deliveries by offset, operations by cursor, each also
  * with a filter, over HTTP.
  */
-export const lists: Scenario = {
+export const lists = defineScenario({
   name: 'lists',
   summary: 'the last page of 100,000 events, deliveries and operations against the first',
-  options: [
-    { flag: '--rows', means: 'events, deliveries and operations on one connection', default: 100_000 },
-    { flag: '--requests', means: 'requests timed for each page', default: 100 },
-  ],
-  async run(given, say) {
-    const options = typia.assert<Options>(given);
+  options: OPTIONS,
+  async run(options, say) {
     say('starting the service');
     await using service = await startService();
     const [connection] = (await service.createSimulated(1)) as [string];
     say(`inserting ${options.rows} events, deliveries and operations`);
     const filled = await service.withDatabase((_, db) => fillHistory(db, connection, options.rows));
-    const timed = async (path: string) => quantile(await times(service, path, options.requests), 0.5);
-    const offset = Math.min(LAST_offset, options.rows) - PAGE_rows;
+    const median = async (path: string) => quantile(await times(service, path, options.requests), 0.5);
+    const offset = Math.min(LIMITS.offset_rows, options.rows) - LIMITS.page_rows;
     const byOffset: [string, string][] = [
       ['events', `/v1/connections/${connection}/events?`],
       ['deliveries', `/v1/subscriptions/${filled.subscriptionId}/deliveries?`],
@@ -53,30 +48,30 @@ export const lists: Scenario = {
     const add = (list: string, first_ms: number, last_ms: number) =>
       timings.push({ list, first_ms, last_ms, ratio: last_ms / first_ms });
     for (const [list, path] of byOffset) {
-      const last = list.includes('status') ? Math.floor(options.rows / 2) - PAGE_rows : offset;
-      add(list, await timed(`${path}offset=0`), await timed(`${path}offset=${Math.max(0, last)}`));
+      const last = list.includes('status') ? Math.floor(options.rows / 2) - LIMITS.page_rows : offset;
+      add(list, await median(`${path}offset=0`), await median(`${path}offset=${Math.max(0, last)}`));
     }
     const cursor = Buffer.from(filled.hundredthOperationId.replaceAll('-', ''), 'hex').toString('base64url');
     for (const [list, path] of [
       ['operations', '/v1/operations?'],
       ['operations of a connection', `/v1/operations?connection_id=${connection}&`],
     ] as const) {
-      add(list, await timed(path.slice(0, -1)), await timed(`${path}cursor=${cursor}`));
+      add(list, await median(path.slice(0, -1)), await median(`${path}cursor=${cursor}`));
     }
     const plain = timings.find((one) => one.list === 'operations')?.first_ms ?? Number.NaN;
     for (const status of ['failed', 'queued']) {
-      add(`operations, ${status}, against unfiltered`, plain, await timed(`/v1/operations?status=${status}`));
+      add(`operations, ${status}, against unfiltered`, plain, await median(`/v1/operations?status=${status}`));
     }
     return report(options, timings);
   },
-};
+});
 
-/** How long each of `count` requests took, one after another, the page asked for twice before. */
-async function times(service: { url: string; key: string }, path: string, count: number): Promise<number[]> {
+/** How long each of `count` requests took, one after another, after two that are not timed. */
+async function times({ addresses, key }: BenchService, path: string, count: number): Promise<number[]> {
   const taken: number[] = [];
   for (let n = -2; n < count; n++) {
     const started = performance.now();
-    const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${service.key}` } });
+    const answer = await fetch(addresses.url + path, { headers: { authorization: `Bearer ${key}` } });
     const body = await answer.text();
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${body}`);
     if (n >= 0) taken.push(performance.now() - started);

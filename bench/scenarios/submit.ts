@@ -1,21 +1,10 @@
-import typia from 'typia';
 import { operationCounts } from '../../storage/partitions/inspection.js';
-import { askProgram } from '../program.js';
+import { runProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
-import type { Report, Scenario } from '../scenario.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
 import { insertBaseline } from '../submit/baseline.js';
-import type { Load, Measured } from '../submit/load.js';
-
-interface Options {
-  seconds: number;
-  connections: number;
-  capability: string;
-  simulatedConnections: number;
-  warmup: number;
-  baselineConnections: number;
-  input: string;
-}
+import type { Load, LoadResult } from '../submit/load.js';
 
 /** Inputs that each capability accepts; others are given with --input. */
 const INPUTS: Record<string, Record<string, unknown>> = {
@@ -26,39 +15,41 @@ const INPUTS: Record<string, Record<string, unknown>> = {
   'social.message.send': { recipient_actor_id: 'ada-lovelace', body: 'Hello' },
 };
 
+const OPTIONS = {
+  seconds: { means: 'how long to measure, each of the two', default: 10 },
+  connections: { means: 'HTTP connections of the client, one request at a time each', default: 64 },
+  capability: { means: 'what is submitted', default: 'social.profile.get' },
+  input: { means: 'its input as JSON, when it is none of the usual ones', default: '' },
+  simulatedConnections: { means: 'connections of the service that take the operations', default: 256 },
+  warmup: { means: 'seconds before measuring', default: 2 },
+  baselineConnections: { means: 'PostgreSQL connections of the baseline', default: 32 },
+};
+type Options = OptionValues<typeof OPTIONS>;
+
 const NOT_MEASURED = [
   'browsers and the provider: the connections are simulated',
   'callbacks, polling and reads',
   'a network: client, service and PostgreSQL share this machine, so the client costs the service cores',
-  'an open arrival rate: each client waits for its answer before it sends again, so a slow service is asked less',
+  'an open arrival rate: each client waits for its answer before it sends again, so a slow service gets fewer requests',
 ];
 
 /**
  * How many submissions a second the service accepts, beside how many plain INSERT transactions the same PostgreSQL
  * takes into the same table: what durability costs here, with and without batching.
  */
-export const submit: Scenario = {
+export const submit = defineScenario({
   name: 'submit',
   summary: 'accepted submissions a second, against single-row INSERT transactions into the same table',
-  options: [
-    { flag: '--seconds', means: 'how long to measure, each of the two', default: 10 },
-    { flag: '--connections', means: 'HTTP connections of the client, one request at a time each', default: 64 },
-    { flag: '--capability', means: 'what is submitted', default: 'social.profile.get' },
-    { flag: '--input', means: 'its input as JSON, when it is none of the usual ones', default: '' },
-    { flag: '--simulated-connections', means: 'connections of the service that take the operations', default: 256 },
-    { flag: '--warmup', means: 'seconds before measuring', default: 2 },
-    { flag: '--baseline-connections', means: 'PostgreSQL connections of the baseline', default: 32 },
-  ],
-  async run(given, say) {
-    const options = typia.assert<Options>(given);
+  options: OPTIONS,
+  async run(options, say) {
     const input = options.input === '' ? INPUTS[options.capability] : (JSON.parse(options.input) as object);
     if (!input) throw new Error(`${options.capability} needs --input`);
     say('starting the service');
     await using service = await startService();
     const connectionIds = await service.createSimulated(options.simulatedConnections);
-    const drive = (run: string, seconds: number): Promise<Measured> => {
+    const drive = (run: string, seconds: number): Promise<LoadResult> => {
       const load: Load = {
-        url: service.url,
+        url: service.addresses.url,
         key: service.key,
         run,
         seconds,
@@ -66,7 +57,7 @@ export const submit: Scenario = {
         connectionIds,
         body: JSON.stringify({ capability: options.capability, input }),
       };
-      return askProgram('./submit/load.js', load);
+      return runProgram('./submit/load.js', load);
     };
     say(`warming up for ${options.warmup} s, then measuring for ${options.seconds} s`);
     await drive('warmup', options.warmup);
@@ -80,7 +71,7 @@ export const submit: Scenario = {
     );
     return report(options, measured, after.executed - before.executed, after.waiting, baseline);
   },
-};
+});
 
 async function counts(service: BenchService): Promise<{ executed: number; waiting: number }> {
   return service.withDatabase(async (_, db) => {
@@ -92,7 +83,7 @@ async function counts(service: BenchService): Promise<{ executed: number; waitin
 
 function report(
   options: Options,
-  measured: Measured,
+  measured: LoadResult,
   executed: number,
   waiting: number,
   baseline: { perSecond: number; inserted: number; seconds: number },

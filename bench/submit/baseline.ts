@@ -9,8 +9,8 @@ export interface Baseline {
 
 /**
  * The plain way to accept an operation: one transaction a row, prepared, over a pool of connections, into the real
- * `operation` table with its indexes and its foreign key. The yardstick of the submit scenario, and the
- * only SQL outside of storage/: no part of the service runs it.
+ * `operation` table with its indexes and its foreign key. The comparison of the submit scenario. No part
+ * of the service runs this SQL.
  */
 export async function insertBaseline(options: {
   url: string;

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { quantile } from '../report.js';
 
-/** The client of the submit scenario, run as a process: takes one Load as a message, answers with what it Measured. */
+/** The client of the submit scenario, run as a process: takes one Load as a message, answers with a LoadResult. */
 export interface Load {
   url: string;
   key: string;
@@ -15,7 +15,7 @@ export interface Load {
   body: string;
 }
 
-export interface Measured {
+export interface LoadResult {
   /** Answers 202. */
   accepted: number;
   seconds: number;
@@ -27,35 +27,33 @@ export interface Measured {
   errors: Record<string, number>;
 }
 
-async function drive(load: Load): Promise<Measured> {
-  const headers = { authorization: `Bearer ${load.key}`, 'content-type': 'application/json' };
+/** Requests one after another: each connection id in turn, each with a new idempotency key. */
+function requestsOf({ key, run, connectionIds, body }: Load): autocannon.Request {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  let sent = 0;
+  return {
+    method: 'POST',
+    body,
+    setupRequest(request) {
+      const number = sent++;
+      return {
+        ...request,
+        path: `/v1/connections/${connectionIds[number % connectionIds.length]}/operations`,
+        headers: { ...headers, 'idempotency-key': `${run}-${number}` },
+      };
+    },
+  };
+}
+
+async function drive(load: Load): Promise<LoadResult> {
+  const { url, clients: connections, seconds: duration } = load;
   const latencies: number[] = [];
   const errors: Record<string, number> = {};
   const failed = (what: string, count = 1) => {
     errors[what] = (errors[what] ?? 0) + count;
   };
-  let sent = 0;
   const started = performance.now();
-  const options: autocannon.Options = {
-    url: load.url,
-    connections: load.clients,
-    duration: load.seconds,
-    requests: [
-      {
-        method: 'POST',
-        body: load.body,
-        setupRequest(request) {
-          const number = sent++;
-          const connectionId = load.connectionIds[number % load.connectionIds.length];
-          return {
-            ...request,
-            path: `/v1/connections/${connectionId}/operations`,
-            headers: { ...headers, 'idempotency-key': `${load.run}-${number}` },
-          };
-        },
-      },
-    ],
-  };
+  const options: autocannon.Options = { url, connections, duration, requests: [requestsOf(load)] };
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const instance = autocannon(options, (error: Error | null, done) => (error ? reject(error) : resolve(done)));
     instance.on('response', (_client, status, _bytes, latency_ms) => {

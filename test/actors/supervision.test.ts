@@ -6,6 +6,7 @@ import { createLogger } from '../../storage/log.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { findOperations } from '../../storage/operations/operations.js';
 import { freshDatabase } from '../fixture/database.js';
+import { eventually } from '../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
 
 t.test('a thread that throws comes back within five seconds; nothing accepted is lost', async (t) => {
@@ -45,18 +46,21 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
     });
     return outcome.kind === 'created' ? outcome.operation.id : t.fail(`not accepted: ${outcome.kind}`);
   };
-  const ended = async (id: unknown) => {
-    for (;;) {
-      const [row] = await findOperations(db, [String(id)]);
-      if (row && row.status !== 'queued' && row.status !== 'running') return row;
-      await node.awaitable(String(id), 200);
-    }
-  };
+  const row = async (id: unknown) => (await findOperations(db, [String(id)]))[0]!;
+  const ended = (id: unknown) =>
+    eventually(
+      'the operation has ended',
+      () => row(id),
+      ({ status }) => status !== 'queued' && status !== 'running',
+    );
   const running = await submit(struck, 'sim-delay-1500');
   const queued = await submit(struck, 'after');
   const elsewhere = await submit(other, 'sim-delay-600');
-  while ((await findOperations(db, [String(running)]))[0]?.status !== 'running')
-    await node.awaitable(String(running), 20);
+  await eventually(
+    'the operation runs',
+    () => row(running),
+    ({ status }) => status === 'running',
+  );
   const crashedAt = Date.now();
   node.crashThread(0);
   t.match(

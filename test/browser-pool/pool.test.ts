@@ -47,7 +47,7 @@ t.test('the pool', async (t) => {
     const run = account.run(pool.channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await run.expect('boundary');
     run.proceed();
-    await hitFaults(network);
+    await network.faultsSpent();
     for (const pid of browserProcesses()) process.kill(pid, 'SIGKILL');
     t.match(await run.expect('failure'), { transient: false, pastBoundary: true });
   });
@@ -178,9 +178,4 @@ function mute(t: Test, question: string): string {
     });`;
   writeFileSync(path, program, { mode: 0o700 });
   return path;
-}
-
-/** Waits until every fault has met its request. */
-async function hitFaults(network: Network): Promise<void> {
-  while ((await network.faults()).length > 0) await new Promise(setImmediate);
 }

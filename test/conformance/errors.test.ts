@@ -247,7 +247,7 @@ t.test('without its database the service is unavailable, and reports it', async 
   );
 });
 
-t.test('every error_code of a failed operation tells whether it may be retried', async (t) => {
+t.test('every error_code of a failed operation carries whether it may be retried', async (t) => {
   t.strictSame(
     Object.fromEntries(Object.entries(OPERATION_ERRORS).map(([code, { retryable }]) => [code, retryable])),
     FAILURES,

@@ -114,3 +114,9 @@ export async function hold(t: Test, on: TableFixture, rows: readonly Row[]): Pro
 
 /** The body of a submission. */
 export const work = (capability: string, input: unknown = {}) => ({ capability, input });
+
+/** The body that connects a simulated person. */
+export const person = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
+
+/** The body of an error without details. */
+export const codeOnly = (code: string) => ({ code });

@@ -4,11 +4,10 @@ import { type Client, control, type Operation } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { insertLaterJob } from '../fixture/jobs.js';
 import { insertDeliveries } from '../server/rows.js';
-import { type TableFixture, tableFixture } from './table.js';
+import { person, type TableFixture, tableFixture } from './table.js';
 
 /** The tables of "States and transitions", row by row, and the transitions that OPS-1 adds. */
 
-const person = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
 const steps = (operation: Operation) => operation.timeline.map(({ from, to }) => [from, to]);
 const read = async (client: Client, id: unknown) =>
   (await client.send('GET', `/v1/operations/${id}`)).body as unknown as Operation;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
 import type { Database } from '../../storage/postgres/database.js';
@@ -17,7 +18,7 @@ export interface Reply {
   text: string;
 }
 
-/** A service with a little of everything in it, and what a fuzz test asks of it. */
+/** A service with a row of everything in it, and what a fuzz test needs of it. */
 export interface Fuzzed {
   service: RunningService;
   db: Database;
@@ -43,32 +44,13 @@ const ENDED_ms = 120_000;
 export async function fuzzed(t: Test): Promise<Fuzzed> {
   const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'error' });
   const service = await startService(t, fixture);
-  const { client } = service;
-  const connection = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
-  const spare = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'spare' } });
-  const operation = (await client.run(connection, 'social.identity.get')).id;
-  const [row] = await fixture.db.query<{ id: string }>(
-    'testSubscription',
-    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
-     select gen_random_uuid(), workspace_id, id, partition, '{message_sent}', 'https://198.51.100.1/', false, '\\x00'
-     from connection where id = $1 returning id`,
-    [connection],
-  );
-  const subscription = row?.id ?? '';
-  const stored = await insertDeliveries(fixture.db, subscription, ['delivered']);
+  const ids = await insertIds(fixture.db, service);
   const agent = new Agent({ headersTimeout: ANSWER_ms, bodyTimeout: ANSWER_ms });
   t.teardown(() => agent.close());
   return {
     service,
     db: fixture.db,
-    ids: {
-      connection,
-      spare,
-      operation,
-      subscription,
-      event: stored.events[0] ?? '',
-      delivery: stored.deliveries[0] ?? '',
-    },
+    ids,
     async send(method, path, body, headers) {
       const answer = await request(service.url + path, {
         method: method as 'GET',
@@ -78,46 +60,63 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
       });
       return { status: answer.statusCode, text: await answer.body.text() };
     },
-    async raw(bytes, quiet_ms, reset) {
-      const { port, hostname } = new URL(service.url);
-      const socket = connect(Number(port), hostname);
-      let said = '';
-      socket.on('error', () => {});
-      socket.on('data', (chunk: Buffer) => {
-        said += chunk.toString('latin1');
-      });
-      const closed = once(socket, 'close').catch(() => {});
-      await once(socket, 'connect');
-      socket.write(bytes);
-      if (reset) socket.resetAndDestroy();
-      else await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, quiet_ms))]);
-      socket.destroy();
-      await closed;
-      return said;
-    },
-    async rows() {
-      const live = `select id from operation where status in ('queued', 'running') limit 1`;
-      await eventually(
-        'every accepted operation has ended',
-        () => fixture.db.query('testLive', live),
-        (rows) => rows.length === 0,
-        ENDED_ms,
-      );
-      const counts: Record<string, number> = {};
-      for (const table of TABLES) {
-        const [count] = await fixture.db.query<{ n: number }>(
-          `testRows_${table}`,
-          `select count(*)::int as n from ${table}`,
-        );
-        counts[table] = count?.n ?? -1;
-      }
-      return counts;
-    },
+    raw: (bytes, quiet_ms, reset) => writeRaw(new URL(service.url), bytes, quiet_ms, reset),
+    rows: () => countRows(fixture.db),
     async well(t) {
+      const { client } = service;
       t.equal(service.process.exitCode, null, 'the process still runs');
       t.match(await client.send('GET', '/healthz'), { status: 200, body: { status: 'ok' } }, 'it is healthy');
-      t.match(await client.run(connection, 'social.identity.get'), { status: 'succeeded' }, 'it still works');
-      t.equal(service.said(), '', 'nothing was logged as a failure');
+      t.match(await client.run(ids.connection, 'social.identity.get'), { status: 'succeeded' }, 'it still works');
+      t.equal(service.stderr(), '', 'nothing was logged as a failure');
     },
   };
+}
+
+/** One of everything that a path can name. */
+async function insertIds(db: Database, { client }: RunningService): Promise<Fuzzed['ids']> {
+  const person = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });
+  const [connection, spare] = [await person('ada'), await person('spare')];
+  const operation = (await client.run(connection, 'social.identity.get')).id;
+  const [row] = await db.query<{ id: string }>(
+    'testSubscription',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
+     select gen_random_uuid(), workspace_id, id, partition, '{message_sent}', 'https://198.51.100.1/', false, '\\x00'
+     from connection where id = $1 returning id`,
+    [connection],
+  );
+  const subscription = row?.id ?? '';
+  const { events, deliveries } = await insertDeliveries(db, subscription, ['delivered']);
+  return { connection, spare, operation, subscription, event: events[0] ?? '', delivery: deliveries[0] ?? '' };
+}
+
+async function writeRaw({ port, hostname }: URL, bytes: Buffer, quiet_ms: number, reset: boolean): Promise<string> {
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('error', () => {});
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString('latin1');
+  });
+  const closed = once(socket, 'close').catch(() => {});
+  await once(socket, 'connect');
+  socket.write(bytes);
+  if (reset) socket.resetAndDestroy();
+  else await Promise.race([closed, delay(quiet_ms)]); // what must not come has no signal
+  socket.destroy();
+  await closed;
+  return received;
+}
+
+async function countRows(db: Database): Promise<Record<string, number>> {
+  await eventually(
+    'every accepted operation has ended',
+    () => db.query('testLive', `select id from operation where status in ('queued', 'running') limit 1`),
+    (rows) => rows.length === 0,
+    ENDED_ms,
+  );
+  const counts: Record<string, number> = {};
+  for (const table of TABLES) {
+    const [count] = await db.query<{ n: number }>(`testRows_${table}`, `select count(*)::int as n from ${table}`);
+    counts[table] = count?.n ?? -1;
+  }
+  return counts;
 }

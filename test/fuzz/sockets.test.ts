@@ -61,7 +61,7 @@ function request(key: string, path: string): fc.Arbitrary<string> {
     .map(([first, headers, end, rest]) => [first, 'Host: x', ...headers, '', rest].join(end));
 }
 
-t.test('bytes that are no request, or only half of one, hurt nobody', async (t) => {
+t.test('bytes that are no request, or only half of one, do no harm', async (t) => {
   const on = await fuzzed(t);
   const path = `/v1/connections/${on.ids.connection}/operations`;
   // Without the idempotency key that a submission needs: nothing here may be accepted.
@@ -91,7 +91,7 @@ t.test('bytes that are no request, or only half of one, hurt nobody', async (t) 
     if (/^HTTP\/1\.1 5(?!05)\d\d/m.test(said)) throw new Error(said.slice(0, 500));
     if (tried % 50 !== 0) return;
     const health = await on.send('GET', '/healthz', undefined, {});
-    if (health.status !== 200) throw new Error(`healthz says ${health.status}`);
+    if (health.status !== 200) throw new Error(`healthz answers ${health.status}`);
   });
   const result = await fc.check(property, { seed: SEED, numRuns: RUNS * 2, interruptAfterTimeLimit: 60_000 });
   t.comment(`${tried} inputs, FUZZ_SEED=${SEED}, FUZZ_RUNS=${RUNS}`);

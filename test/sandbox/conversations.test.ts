@@ -130,7 +130,7 @@ t.test('conversations', async (t) => {
     t.equal((await visitor.api('/api/conversations/with/ACoAAunknown')).status, 404);
   });
 
-  t.test('one conversation can be read by its id, and nobody else can read it', async (t) => {
+  t.test('one conversation can be read by its id, by its own people only', async (t) => {
     const { data } = await visitor.list<ConversationRow>('/api/conversations?count=1');
     const path = `/api/conversations/${data[0]?.id}`;
     t.same((await visitor.api(path)).body, { data: data[0] });

@@ -26,7 +26,7 @@ t.test('members, companies and the lists that searches filter by', async (t) => 
   const network = await startedNetwork(t);
   const visitor = await signedIn(t, network, 'ada');
 
-  t.test('a profile tells more to a connection than to others', async (t) => {
+  t.test('a profile shows more to a connection than to others', async (t) => {
     for (const distance of ['F', 'O']) {
       const [row] = (await visitor.list<Person>(`/api/search/people?network=${distance}&count=1`)).data;
       const { data } = (await visitor.api<{ data: Profile }>(`/api/profiles/${row?.publicId}`)).body;

@@ -30,7 +30,7 @@ t.test('attachments and files', async (t) => {
   const send = (urns: string[], body = '') =>
     sender.api<Sent>('/api/messages', { recipientHashId: recipient.hash_id, body, attachments: urns });
 
-  t.test('a file reaches the other side byte for byte, and nobody else, restart or not', async (t) => {
+  t.test('a file reaches the other side byte for byte, and no other visitor, restart or not', async (t) => {
     const bytes = randomBytes(1_000_000);
     const { status, body } = await upload(sender, 'Ängebot 1.pdf', bytes);
     t.equal(status, 201);
@@ -52,8 +52,8 @@ t.test('attachments and files', async (t) => {
     t.ok(bytes.equals(Buffer.from(await answer.body.arrayBuffer())));
     const stranger = await signedIn(t, again, 'stranger');
     t.match(await stranger.page(url), { status: 404, name: 'not-found' });
-    const nobody = await Visitor.from(t, again);
-    t.match(await nobody.page(url), { status: 302, location: 'https://www.social.test/login?next=%2Ffeed' });
+    const signedOut = await Visitor.from(t, again);
+    t.match(await signedOut.page(url), { status: 302, location: 'https://www.social.test/login?next=%2Ffeed' });
   });
 });
 
@@ -100,10 +100,10 @@ t.test('files of all kinds', async (t) => {
   });
 
   t.test('pictures need no session', async (t) => {
-    const nobody = await Visitor.from(t, network);
+    const signedOut = await Visitor.from(t, network);
     const { data } = await visitor.list<{ pictureUrl: string | null }>('/api/connections');
     const url = data.find((row) => row.pictureUrl !== null)?.pictureUrl ?? '';
-    const answer = await nobody.send(url);
+    const answer = await signedOut.send(url);
     t.equal(answer.headers['content-type'], 'image/png');
     t.equal(Buffer.from(await answer.body.arrayBuffer()).toString('latin1', 1, 4), 'PNG');
   });

@@ -1,16 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { request } from 'undici';
+import { control as requestControl } from '../../bench/control.js';
+import { NetworkProcess } from '../../bench/network-process.js';
 import type { Ready } from '../../bench/sandbox/network.js';
 
-const MAIN = fileURLToPath(new URL('../../bench/sandbox/main.js', import.meta.url));
-
-/** What a fixture needs of a tap test: a way to be told of its end. */
+/** What a fixture needs of a tap test: a call at its end. */
 export interface Owner {
   teardown(clean: () => unknown): unknown;
 }
@@ -34,35 +29,20 @@ export async function dataDirectory(owner: Owner): Promise<string> {
 
 /** Starts the network as a process of its own; it ends with the test. */
 export async function startedNetwork(owner: Owner, directory?: string): Promise<RunningNetwork> {
-  const dataDir = directory ?? (await dataDirectory(owner));
-  const child = spawn(process.execPath, [MAIN, '--data-dir', dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
-  const stop = async (): Promise<number | null> => {
-    child.stdin.end();
-    return exited;
-  };
-  owner.teardown(stop);
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const kill = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  return { ...(JSON.parse(line) as Ready), pid: child.pid ?? 0, exited, stop, kill };
+  const network = await NetworkProcess.start(directory ?? (await dataDirectory(owner)));
+  owner.teardown(() => network.stop());
+  const { ready, pid, exited } = network;
+  return { ...ready, pid, exited, stop: () => network.stop(), kill: () => network.kill() };
 }
 
-/** One request to the control API; throws unless it is answered with 200. */
+/** One request to the control API; throws on an answer that is no success. */
 export async function control<T>(
   network: Ready,
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
-  body?: unknown,
+  body?: object,
 ): Promise<T> {
-  const answer = await request(`${network.control_url}${path}`, {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode} ${await answer.body.text()}`);
-  return (await answer.body.json()) as T;
+  return (await requestControl(network.control_url, method, path, body)) as T;
 }
 
 /** The ledger of one account. */

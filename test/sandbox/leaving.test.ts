@@ -2,7 +2,7 @@ import t from 'tap';
 import { control, ledgerOf, startedNetwork } from './fixture.js';
 import { signedIn } from './visitor.js';
 
-t.test('visitors who leave in the middle harm nobody', async (t) => {
+t.test('visitors who leave in the middle do no harm', async (t) => {
   const network = await startedNetwork(t);
   const visitor = await signedIn(t, network, 'hasty');
   const other = await control<{ hash_id: string }>(network, 'POST', '/accounts', { username: 'patient' });

@@ -107,7 +107,7 @@ t.test('a write whose answer was lost is unknown, whether it was committed or no
     const entries = (await ledger(sandboxUrl, 'unlucky')).filter((entry) => entry.text === mode);
     t.equal(entries.length, written, `${mode}: never twice`);
     const reconciled = await client.send('POST', `/v1/operations/${operation.id}/reconcile`);
-    t.match(reconciled, { status: 200, body: { status: 'outcome_unknown' } }, 'nobody can tell');
+    t.match(reconciled, { status: 200, body: { status: 'outcome_unknown' } }, 'it stays unknown');
   }
   t.match(await send('at last'), { status: 'succeeded' });
 });

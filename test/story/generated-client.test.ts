@@ -47,17 +47,17 @@ t.test('a client generated from the reference lives the simulated story', async 
   const faults: string[] = [];
   const seen = new Set<string>();
   const api = connect({ url, key: fixture.key, fetch: documentedFetch(document, faults, seen) });
-  const told = await mainStory(api, {
+  const answers = await mainStory(api, {
     callbackUrl: callbacks.url,
     secret: callbacks.secret,
     delivered: () => callbacks.next((one) => one.event?.type === 'message_received'),
   });
-  t.match(told, {
+  t.match(answers, {
     conflict: 'connection_conflict',
     login: 'succeeded',
     people: [{ hash_id: String }],
     sent: { status: 'succeeded' },
-    replayed: { id: (told as { sent: { id: string } }).sent.id, mark: 'true' },
+    replayed: { id: (answers as { sent: { id: string } }).sent.id, mark: 'true' },
     event: { message_body: 'Hello Grace' },
     delivery: 1,
     notFailed: 'delivery_not_failed',
@@ -68,7 +68,7 @@ t.test('a client generated from the reference lives the simulated story', async 
     gone: 'not_found',
   });
   t.match(await challengeStory(api), { kind: 'sms', status: 'succeeded' });
-  t.same(faults, [], 'every answer is as the reference tells it');
+  t.same(faults, [], 'every answer is as the reference documents it');
   t.ok(seen.size > 15, `answers looked at: ${seen.size}`);
 });
 

@@ -4,7 +4,7 @@ import { control, ledger } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 
-t.test('a connection logs in through its regional proxy, sends once, and hears the reply', async (t) => {
+t.test('a connection logs in through its regional proxy, sends once, and receives the reply', async (t) => {
   const callbacks = await receiveCallbacks(t);
   const { client, sandboxUrl, stop } = await startService(t, await serviceFixture(t, callbacks.env));
 

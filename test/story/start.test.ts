@@ -38,7 +38,7 @@ t.test('a database that does not answer stops the start with one line', async (t
 t.test('without a browser the service serves, and says what social operations lack', async (t) => {
   const fixture = await serviceFixture(t, { PATH: '/nowhere', LOG_LEVEL: 'warn' });
   const service = await startService(t, fixture);
-  t.match(service.said(), /no browser/i);
+  t.match(service.stderr(), /no browser/i);
   const simulated = await service.client.connect({
     provider: 'simulated',
     external_actor: { kind: 'person', id: 'ada' },

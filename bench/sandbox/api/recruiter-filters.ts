@@ -25,76 +25,84 @@ function invalidFilter(message: string): Refused {
 
 /** Every filter of the search, beside its keywords. Refuses combinations that mean nothing. */
 export function recruiterFilters(state: State, viewer: Member, asked: RecruiterSearch): Filter[] {
-  const filters: Filter[] = [];
-  const companyId = (place: number): string => state.directory.companies[place]?.companyId ?? '';
-  const add = <T>(wanted: T | undefined, filter: (wanted: T) => Filter): void => {
-    if (wanted !== undefined) filters.push(filter(wanted));
-  };
-  const oneOf = <T>(wanted: readonly T[] | undefined, measured: (candidate: Candidate) => T): void =>
-    add(wanted, (list) => (candidate) => list.includes(measured(candidate)));
-
-  add(asked.titles, (entries) =>
-    having(entries, ({ id, scope }, { member, career }) =>
-      inTime(scope, facetId('job_title', member.job) === id, facetId('job_title', career.pastJob) === id),
-    ),
-  );
-  add(asked.companies, (entries) =>
-    having(entries, ({ id, scope }, { member }) =>
-      inTime(scope, companyId(member.company) === id, companyId(member.pastCompany) === id),
-    ),
-  );
-  add(asked.currentCompanies, (entries) => having(entries, ({ id }, { member }) => companyId(member.company) === id));
-  add(asked.pastCompanies, (entries) => having(entries, ({ id }, { member }) => companyId(member.pastCompany) === id));
-  add(asked.locations, (entries) =>
-    having(entries, ({ id, scope }, { member, career }) =>
-      inPlace(scope, facetId('location', member.location) === id, facetId('location', career.preferredLocation) === id),
-    ),
-  );
-  add(asked.skills, (entries) =>
-    having(entries, ({ id }, { career }) => career.skills.some((place) => facetId('skill', place) === id)),
-  );
-  add(asked.schools, (entries) => having(entries, ({ id }, { member }) => facetId('school', member.school) === id));
-  add(asked.industries, (entries) =>
-    having(entries, ({ id }, { member }) => facetId('industry', member.industry) === id),
-  );
-
-  add(
-    asked.firstNames,
-    (names) =>
-      ({ member }) =>
-        named(names, member.firstName),
-  );
-  add(
-    asked.lastNames,
-    (names) =>
-      ({ member }) =>
-        named(names, member.lastName),
-  );
-  oneOf<string>(asked.zipCodes, ({ member }) => zipOf(member.location));
-  const sizes = state.directory.companies.map((company) => sizeLetter(employeesOf(company)));
-  oneOf<string>(asked.companySizes, ({ member }) => sizes[member.company] ?? '');
-  oneOf(within('jobFunctions', asked.jobFunctions, 26), ({ career }) => career.jobFunction);
-  oneOf(within('seniorities', asked.seniorities, 10), ({ career }) => career.seniority);
-  oneOf<string>(asked.networks, ({ member }) => networkOf(state, viewer, member));
-  if (asked.profileLanguages?.some((code) => !LANGUAGES.includes(code)))
+  if (asked.profileLanguages?.some((code) => !LANGUAGES.includes(code))) {
     throw invalidFilter('There is no such language.');
-  oneOf<string>(asked.profileLanguages, ({ member }) => member.language);
-  const joined = asked.recentlyJoined === undefined ? undefined : [asked.recentlyJoined];
-  oneOf(within('recentlyJoined', joined, 5), ({ career }) => career.recentlyJoined);
-  add(asked.graduationYear, (range) => between(range, ({ career }) => career.graduationYear));
-  add(asked.yearsOfExperience, (range) => between(range, ({ career }) => career.yearsOfExperience));
-  add(
-    asked.veteran,
-    (wanted) =>
-      ({ career }) =>
-        career.veteran === wanted,
-  );
-
+  }
   if (asked.distance !== undefined) {
     if (!Number.isInteger(asked.distance) || asked.distance < 1) throw invalidFilter('distance is a positive integer.');
     if (asked.locations === undefined && asked.zipCodes === undefined) throw invalidFilter('distance needs a place.');
   }
-  return filters;
+  return [...entryFilters(state, asked), ...codeFilters(state, viewer, asked), ...careerFilters(asked)];
+}
+
+/** A filter where the search has one, as a list. */
+const when = <T>(wanted: T | undefined, filter: (wanted: T) => Filter): Filter[] =>
+  wanted === undefined ? [] : [filter(wanted)];
+
+const oneOf = <T>(wanted: readonly T[] | undefined, measured: (candidate: Candidate) => T): Filter[] =>
+  when(wanted, (list) => (candidate) => list.includes(measured(candidate)));
+
+/** Filters by entries of a list, each with how much it must fit. */
+function entryFilters(state: State, asked: RecruiterSearch): Filter[] {
+  const companyId = (place: number): string => state.directory.companies[place]?.companyId ?? '';
+  const { titles, companies, currentCompanies, pastCompanies, locations, skills, schools, industries } = asked;
+  return [
+    ...having(titles, ({ id, scope }, { member, career }) =>
+      inTime(scope, facetId('job_title', member.job) === id, facetId('job_title', career.pastJob) === id),
+    ),
+    ...having(companies, ({ id, scope }, { member }) =>
+      inTime(scope, companyId(member.company) === id, companyId(member.pastCompany) === id),
+    ),
+    ...having(currentCompanies, ({ id }, { member }) => companyId(member.company) === id),
+    ...having(pastCompanies, ({ id }, { member }) => companyId(member.pastCompany) === id),
+    ...having(locations, ({ id, scope }, { member, career }) =>
+      inPlace(scope, facetId('location', member.location) === id, facetId('location', career.preferredLocation) === id),
+    ),
+    ...having(skills, ({ id }, { career }) => career.skills.some((place) => facetId('skill', place) === id)),
+    ...having(schools, ({ id }, { member }) => facetId('school', member.school) === id),
+    ...having(industries, ({ id }, { member }) => facetId('industry', member.industry) === id),
+  ];
+}
+
+/** Filters by plain texts and codes of the member. */
+function codeFilters(state: State, viewer: Member, asked: RecruiterSearch): Filter[] {
+  const sizes = state.directory.companies.map((company) => sizeLetter(employeesOf(company)));
+  return [
+    ...when(
+      asked.firstNames,
+      (names) =>
+        ({ member }) =>
+          named(names, member.firstName),
+    ),
+    ...when(
+      asked.lastNames,
+      (names) =>
+        ({ member }) =>
+          named(names, member.lastName),
+    ),
+    ...oneOf<string>(asked.zipCodes, ({ member }) => zipOf(member.location)),
+    ...oneOf<string>(asked.companySizes, ({ member }) => sizes[member.company] ?? ''),
+    ...oneOf<string>(asked.networks, ({ member }) => networkOf(state, viewer, member)),
+    ...oneOf<string>(asked.profileLanguages, ({ member }) => member.language),
+  ];
+}
+
+/** Filters by the career, with the codes that it knows. */
+function careerFilters(asked: RecruiterSearch): Filter[] {
+  const joined = asked.recentlyJoined === undefined ? undefined : [asked.recentlyJoined];
+  return [
+    ...oneOf(within('jobFunctions', asked.jobFunctions, 26), ({ career }) => career.jobFunction),
+    ...oneOf(within('seniorities', asked.seniorities, 10), ({ career }) => career.seniority),
+    ...oneOf(within('recentlyJoined', joined, 5), ({ career }) => career.recentlyJoined),
+    ...when(asked.graduationYear, (range) => between(range, ({ career }) => career.graduationYear)),
+    ...when(asked.yearsOfExperience, (range) => between(range, ({ career }) => career.yearsOfExperience)),
+    ...when(
+      asked.veteran,
+      (wanted) =>
+        ({ career }) =>
+          career.veteran === wanted,
+    ),
+  ];
 }
 
 /** First degree, second degree, fellow group member, or other. */
@@ -104,14 +112,20 @@ export function networkOf(state: State, viewer: Member, member: Member): 'F' | '
   return fingerprint(`group\u0000${viewer.hashId}\u0000${member.hashId}`) % 10 === 0 ? 'A' : 'O';
 }
 
-function having<T extends Entry>(entries: readonly T[], fits: (entry: T, candidate: Candidate) => boolean): Filter {
+function having<T extends Entry>(
+  entries: readonly T[] | undefined,
+  fits: (entry: T, candidate: Candidate) => boolean,
+): Filter[] {
+  if (entries === undefined) return [];
   const must = entries.filter(({ filter }) => filter === 'MUST_HAVE');
   const never = entries.filter(({ filter }) => filter === 'DOESNT_HAVE');
   const can = entries.filter(({ filter = 'CAN_HAVE' }) => filter === 'CAN_HAVE');
-  return (candidate) =>
-    must.every((entry) => fits(entry, candidate)) &&
-    !never.some((entry) => fits(entry, candidate)) &&
-    (must.length > 0 || can.length === 0 || can.some((entry) => fits(entry, candidate)));
+  return [
+    (candidate) =>
+      must.every((entry) => fits(entry, candidate)) &&
+      !never.some((entry) => fits(entry, candidate)) &&
+      (must.length > 0 || can.length === 0 || can.some((entry) => fits(entry, candidate))),
+  ];
 }
 
 function inTime(scope: TimeScope = 'CURRENT_OR_PAST', current: boolean, past: boolean): boolean {

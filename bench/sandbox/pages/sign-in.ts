@@ -35,24 +35,7 @@ export function signInRoutes(state: State): Route[] {
       access: 'open',
       capabilities: ['social.login'],
       account: (exchange) => accountNamed(state, exchange),
-      answer: (exchange) => {
-        const { form } = exchange;
-        const next = placeOnSite(form.get('next'));
-        const account = accountNamed(state, exchange);
-        if (account === null || form.get('password') !== account.settings.password) {
-          return html(401, loginPage(form.get('csrf') ?? '', next, form.get('username') ?? ''));
-        }
-        const { username, settings } = account;
-        if (settings.challenge !== null) {
-          const challenge = state.challenges.raise({
-            kind: settings.challenge,
-            username,
-            purpose: { for: 'login', next },
-          });
-          return redirect(303, `/checkpoint/challenge/${challenge.id}`);
-        }
-        return signedIn(state, exchange, account, next);
-      },
+      answer: (exchange) => signIn(state, exchange),
     },
     {
       method: 'POST',
@@ -66,6 +49,20 @@ export function signInRoutes(state: State): Route[] {
       },
     },
   ];
+}
+
+/** The posted form: a session, a challenge before it, or the form again. */
+function signIn(state: State, exchange: Exchange): Answer {
+  const { form } = exchange;
+  const next = placeOnSite(form.get('next'));
+  const account = accountNamed(state, exchange);
+  if (account === null || form.get('password') !== account.settings.password) {
+    return html(401, loginPage(form.get('csrf') ?? '', next, form.get('username') ?? ''));
+  }
+  const { username, settings } = account;
+  if (settings.challenge === null) return signedIn(state, exchange, account, next);
+  const challenge = state.challenges.raise({ kind: settings.challenge, username, purpose: { for: 'login', next } });
+  return redirect(303, `/checkpoint/challenge/${challenge.id}`);
 }
 
 /** Opens a session for the account, in the region the request came from, and sends the browser on. */

@@ -7,6 +7,7 @@ import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { LIMITS } from '../../../browser-pool/limits.js';
 import { Artifacts } from '../../../browser-pool/runs/artifacts.js';
 import { createLogger } from '../../../storage/log.js';
+import { eventually } from '../../fixture/eventually.js';
 import { Network } from '../../fixture/network.js';
 import { Account } from '../account.js';
 import { Pool } from '../pool.js';
@@ -45,13 +46,12 @@ t.test('what shows why a run failed', async (t) => {
   const { channel } = pool;
   const files = () => readdirSync(folder).sort();
   /** What was kept of runs that ended with this code, once a file of this kind is there. */
-  const kept = async (code: string, ending: 'png' | 'zip'): Promise<string[]> => {
-    for (;;) {
-      const found = files().filter((name) => name.includes(code));
-      if (found.some((name) => name.endsWith(ending))) return found;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
+  const kept = (code: string, ending: 'png' | 'zip'): Promise<string[]> =>
+    eventually(
+      `a ${ending} of ${code}`,
+      () => files().filter((name) => name.includes(code)),
+      (found) => found.some((name) => name.endsWith(ending)),
+    );
 
   t.test('a failed page program leaves a screenshot and a trace that only the owner reads', async (t) => {
     const account = new Account(network, 'ada');
@@ -104,8 +104,12 @@ t.test('what shows why a run failed', async (t) => {
       account.stateRevision += 1; // each of them in a context of its own
     }
     const traces = () => files().filter((name) => name.includes('edsger') && name.endsWith('.zip'));
-    while (traces().length < 3 || files().length !== 6) await new Promise((resolve) => setTimeout(resolve, 20));
-    t.equal(files().length, 6);
+    const remaining = await eventually(
+      'six files, three of them traces',
+      files,
+      ({ length }) => length === 6 && traces().length === 3,
+    );
+    t.equal(remaining.length, 6);
   });
 
   t.test('nothing that was typed stands in any file', async (t) => {

@@ -1,7 +1,7 @@
 import { type Document, type DocumentedAnswer, pointerTo, schemaChecks } from '../../server/openapi/openapi-schemas.js';
 
 /**
- * `fetch`, with every answer held against the reference: its status, headers and body must be what the document says of
+ * `fetch`, with every answer held against the reference: its status, headers and body must be what the document has for
  * this route. What is not is added to `faults`.
  */
 export function documentedFetch(document: Document, faults: string[], seen: Set<string>) {
@@ -19,13 +19,13 @@ export function documentedFetch(document: Document, faults: string[], seen: Set<
     const status = String(response.status);
     const name = `${request.method} ${path} ${status}`;
     seen.add(name);
-    const told = path === undefined ? undefined : document.paths[path]?.[method]?.responses[status];
-    if (!told) {
+    const documented = path === undefined ? undefined : document.paths[path]?.[method]?.responses[status];
+    if (!documented) {
       faults.push(`${name} is not documented`);
       return response;
     }
-    const shared = told.$ref?.split('/').at(-1);
-    const answer: DocumentedAnswer = shared ? (document.components.responses[shared] ?? {}) : told;
+    const shared = documented.$ref?.split('/').at(-1);
+    const answer: DocumentedAnswer = shared ? (document.components.responses[shared] ?? {}) : documented;
     const at = shared
       ? pointerTo('components', 'responses', shared)
       : pointerTo('paths', path ?? '', method, 'responses', status);

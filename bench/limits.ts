@@ -1,0 +1,43 @@
+/** The bounds of the bench, each with its unit in the name: what is bounded, and what happens when it is reached. */
+export const LIMITS = {
+  /** Pieces of work under way at once where nothing is measured. The others wait. */
+  concurrent_calls: 16,
+
+  /** Body of a callback that the receiver reads. Past it the connection is destroyed without an answer. */
+  callback_body_bytes: 1024 * 1024,
+  /** Age of a callback's timestamp. Past it the callback counts as forged: 401. */
+  callback_age_seconds: 300,
+  /** One in so many callbacks of a measured run has its signature checked. */
+  signature_sample_callbacks: 16,
+  /** What a receiver on a `/slow` path takes to answer. */
+  slow_answer_ms: 3_000,
+  /** Events recorded in one statement. */
+  recorded_batch_events: 500,
+  /** What the last callbacks of a phase may take to arrive. Later ones are not counted. */
+  last_callbacks_ms: 3_000,
+  /** How long a sixth attempt of a delivery is waited for. One that comes later goes unseen. */
+  sixth_attempt_ms: 3_000,
+
+  /** What an event may take from the network to its record. Past it the event counts as lost. */
+  relayed_event_ms: 15_000,
+  /** Until the last stream is connected. Past it the scenario fails. */
+  streams_connected_ms: 300_000,
+  /** What the allocator gets to give pages back in, after a collection and before the measurement. */
+  collected_memory_ms: 1_000,
+
+  /** Between two progress lines of the fleet. */
+  fleet_progress_ms: 5_000,
+  /** What idle contexts may take to be closed and counted. Past it the count is as it is. */
+  context_sweep_ms: 30_000,
+  /** Violations that are printed. The JSON report has them all. */
+  printed_violations: 10,
+
+  /** Rows of a page of a list, and the highest offset that the API takes. */
+  page_rows: 100,
+  offset_rows: 100_000,
+  /** Of a long history, the oldest operations that failed: a page that looks for them goes the longest way. */
+  failed_operations: 100,
+
+  /** Installing the pool that the browser scenario compares with. Past it the comparison is left out. */
+  install_ms: 300_000,
+} as const;

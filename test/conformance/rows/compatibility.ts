@@ -1,0 +1,113 @@
+import type { Row } from '../table.js';
+
+/** Rows of the compatibility invitation route. They run in order. */
+
+const KEYED = (key: string) => ({ 'Idempotency-Key': key });
+
+export const compatibility: Row[] = [
+  {
+    title: 'Compatibility, 200 {data:{result:{code, message}}}; the headers come back',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: KEYED('invite'),
+    body: { hash_id: 'someone', message: 'Hello' },
+    status: 200,
+    fields: ['data'],
+    like: { data: { result: {} } },
+    carries: { 'idempotency-key': 'invite', 'x-operation-id': /^[0-9a-f-]{36}$/ },
+  },
+  {
+    title: 'Compatibility, return_original adds the raw answer',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: KEYED('invite with original'),
+    body: { hash_id: 'someone-new', return_original: true },
+    status: 200,
+    like: { data: { result: {}, original: {} } },
+  },
+  {
+    title: 'Compatibility, return_original is a part of the request: another is a conflict',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: KEYED('invite'),
+    body: { hash_id: 'someone', message: 'Hello', return_original: true },
+    status: 409,
+    like: { error: { code: 'idempotency_conflict' } },
+  },
+  {
+    title: 'Compatibility, without a key every call gets a new one; 202 for async',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: { Prefer: 'respond-async' },
+    body: { hash_id: 'someone-else' },
+    status: 202,
+    like: { data: { status: 'queued' } },
+    carries: { 'idempotency-key': /./, 'x-operation-id': /./ },
+  },
+  {
+    title: 'Compatibility, skipped: 409 with the operation (COMPAT-1)',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    body: { hash_id: 'someone', message: 'again sim-skip-already_connected' },
+    status: 409,
+    like: { error: { code: 'already_connected', details: { reason: 'already_connected' } } },
+    carries: { 'x-operation-id': /./ },
+  },
+  {
+    title: 'Compatibility, unknown outcome: 409 with error.details.operation_id',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: KEYED('unknown'),
+    body: { hash_id: 'sim-unknown' },
+    status: 409,
+    like: { error: { code: 'outcome_unknown', details: {} } },
+    carries: { 'x-operation-id': /./ },
+  },
+  {
+    title: 'Compatibility, provider failure: 424',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    body: { hash_id: 'sim-upstream-503' },
+    status: 424,
+    like: { error: { code: 'upstream_error', details: { upstream_status: 503 } } },
+  },
+  {
+    title: 'Compatibility, account not ready: 423; the account by its username',
+    send: 'POST /v1/accounts/SUE/linkedin/invite',
+    body: { hash_id: 'someone' },
+    status: 423,
+    like: { error: { code: 'connection_not_ready' } },
+  },
+  {
+    title: 'Compatibility, key conflict: 409 in the envelope; the namespace is shared (OPS-9)',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: KEYED('first'),
+    body: { hash_id: 'someone' },
+    status: 409,
+    like: { error: { code: 'idempotency_conflict', details: {} } },
+    carries: { 'x-operation-id': undefined },
+  },
+  {
+    title: 'Compatibility, validation: 400 in the envelope',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    body: { hash_id: 'some one' },
+    status: 400,
+    like: { error: { code: 'validation_error', details: { errors: [{ path: 'body.hash_id' }] } } },
+  },
+  {
+    title: 'Compatibility, 401 uses the envelope',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    scopes: 'none',
+    body: { hash_id: 'someone' },
+    status: 401,
+    like: { error: { code: 'unauthorized', details: {} } },
+  },
+  {
+    title: 'Compatibility, both scopes are checked before the account is looked up: 403',
+    send: 'POST /v1/accounts/nobody-here/linkedin/invite',
+    scopes: ['operations:write'],
+    body: { hash_id: 'someone' },
+    status: 403,
+    like: { error: { code: 'forbidden' } },
+  },
+  {
+    title: 'Compatibility, an unknown account: 404 in the envelope',
+    send: 'POST /v1/accounts/nobody-here/linkedin/invite',
+    body: { hash_id: 'someone' },
+    status: 404,
+    like: { error: { code: 'not_found' } },
+  },
+];
