@@ -17,7 +17,7 @@ import { Committer } from './operations/committer.js';
 import type { ActorContext } from './operations/connection-actor.js';
 import { OperationBatches } from './operations/operation-batches.js';
 import { OwnedPartitions } from './owned-partitions.js';
-import { createSimulatedProvider } from './simulated/provider.js';
+import { createSimulatedProvider } from './providers/simulated.js';
 import { BrowserLink } from './social/browser-link.js';
 import { createSocialRuntime } from './social/runtime.js';
 import type { Hint } from './system.js';

@@ -1,10 +1,10 @@
 import type { FieldError } from '../../storage/model/errors.js';
 import { conversations } from './conversations.js';
 import { discovery } from './discovery.js';
-import type { CatalogueEntry, InputContext } from './entry.js';
 import { fieldError } from './field-errors.js';
 import { identity } from './identity.js';
 import { recruiter } from './recruiter.js';
+import type { CatalogueEntry, InputContext } from './rules.js';
 import { sending } from './sending.js';
 import { session } from './session.js';
 

@@ -1,6 +1,4 @@
 import typia, { type tags } from 'typia';
-import type { FieldError } from '../../storage/model/errors.js';
-import { atMostOne, type CatalogueEntry, type InputContext, refuse } from './entry.js';
 import {
   type ConversationUrn,
   type Cursor,
@@ -9,7 +7,9 @@ import {
   type Keyword,
   type Milliseconds,
   type ProviderId,
-} from './fields.js';
+} from '../../browser-pool/contract/fields.js';
+import type { FieldError } from '../../storage/model/errors.js';
+import { atMostOne, type CatalogueEntry, type InputContext, refuse } from './rules.js';
 
 /** Conversations and messages (contract: the section of that name). */
 

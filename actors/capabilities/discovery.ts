@@ -1,6 +1,14 @@
 import typia from 'typia';
-import { type CatalogueEntry, hasContent, refuse } from './entry.js';
-import type { FilterText, Integer, Keyword, SearchCount, SearchKeywords, SearchStart, Text } from './fields.js';
+import type {
+  FilterText,
+  Integer,
+  Keyword,
+  SearchCount,
+  SearchKeywords,
+  SearchStart,
+  Text,
+} from '../../browser-pool/contract/fields.js';
+import { type CatalogueEntry, hasContent, refuse } from './rules.js';
 
 /** Typeahead, people and jobs (contract: "Discovery and search"; the recruiter's two stand in `recruiter.ts`). */
 

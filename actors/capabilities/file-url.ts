@@ -1,6 +1,6 @@
 import { isProviderUrl } from '../../browser-pool/social/site/provider-url.js';
 import type { FieldError } from '../../storage/model/errors.js';
-import { type InputContext, refuse } from './entry.js';
+import { type InputContext, refuse } from './rules.js';
 
 /** Where the stand-in network keeps its files. */
 const DEFAULT_PROVIDER_DOMAINS: readonly string[] = ['social.test'];

@@ -1,6 +1,6 @@
 import typia, { type tags } from 'typia';
-import { type CatalogueEntry, exactlyOne, refuse } from './entry.js';
-import type { Integer, NoInput, PublicId, Text } from './fields.js';
+import type { Integer, NoInput, PublicId, Text } from '../../browser-pool/contract/fields.js';
+import { type CatalogueEntry, exactlyOne, refuse } from './rules.js';
 
 /** Identity, profile, connections, organizations (contract: the section of that name). */
 

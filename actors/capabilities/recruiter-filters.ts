@@ -1,8 +1,8 @@
 import typia, { type tags } from 'typia';
+import type { Integer, Text } from '../../browser-pool/contract/fields.js';
 import type { FieldError } from '../../storage/model/errors.js';
-import { hasContent, refuse } from './entry.js';
 import { fieldError } from './field-errors.js';
-import type { Integer, Text } from './fields.js';
+import { hasContent, refuse } from './rules.js';
 
 /**
  * What the recruiter's filters may hold (contract: the table "Recruiter search filters"). Both providers ask when the

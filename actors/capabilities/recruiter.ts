@@ -1,6 +1,4 @@
 import typia, { type tags } from 'typia';
-import type { FieldError } from '../../storage/model/errors.js';
-import { type CatalogueEntry, hasContent, refuse } from './entry.js';
 import {
   type Keyword,
   RECRUITER_LIST_ENTRIES,
@@ -8,10 +6,12 @@ import {
   type SearchCount,
   type SearchKeywords,
   type SearchStart,
-} from './fields.js';
+} from '../../browser-pool/contract/fields.js';
+import type { FieldError } from '../../storage/model/errors.js';
+import { STORABLE, storable } from '../../storage/postgres/pg-safe-values.js';
 import type { Profile } from './identity.js';
-import { STORABLE, storable } from './pg-safe-json.js';
 import { validateRecruiterFilters } from './recruiter-filters.js';
+import { type CatalogueEntry, hasContent, refuse } from './rules.js';
 
 /**
  * The recruiter's typeahead and candidate search (contract: "Discovery and search"). At submission a filter only has

@@ -1,6 +1,4 @@
 import typia, { type tags } from 'typia';
-import type { FieldError } from '../../storage/model/errors.js';
-import { type CatalogueEntry, exactlyOne, hasContent, refuse } from './entry.js';
 import {
   ATTACHMENT_BYTES,
   type Base64,
@@ -10,9 +8,11 @@ import {
   type ProviderId,
   RENDER_CONTENT_BYTES,
   type Text,
-} from './fields.js';
+} from '../../browser-pool/contract/fields.js';
+import type { FieldError } from '../../storage/model/errors.js';
+import { STORABLE, storable } from '../../storage/postgres/pg-safe-values.js';
 import { refineUrl } from './file-url.js';
-import { STORABLE, storable } from './pg-safe-json.js';
+import { type CatalogueEntry, exactlyOne, hasContent, refuse } from './rules.js';
 
 /** The three sends and file download (contract: "Sending and files"). */
 

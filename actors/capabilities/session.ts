@@ -1,6 +1,6 @@
 import typia from 'typia';
-import type { CatalogueEntry } from './entry.js';
-import type { NoInput, Text } from './fields.js';
+import type { NoInput, Text } from '../../browser-pool/contract/fields.js';
+import type { CatalogueEntry } from './rules.js';
 
 /** Login, health check and recruiter switch (contract: "Authentication and recruiter session"). */
 

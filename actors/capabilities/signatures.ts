@@ -1,6 +1,6 @@
+import type { NoInput } from '../../browser-pool/contract/fields.js';
 import type * as conversations from './conversations.js';
 import type * as discovery from './discovery.js';
-import type { NoInput } from './fields.js';
 import type * as identity from './identity.js';
 import type * as recruiter from './recruiter.js';
 import type * as sending from './sending.js';

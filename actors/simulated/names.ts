@@ -1,4 +1,4 @@
-import { isProviderId } from '../capabilities/fields.js';
+import { isProviderId } from '../../browser-pool/contract/fields.js';
 import { draw } from './seeded-random.js';
 
 /**

@@ -1,10 +1,10 @@
 import typia from 'typia';
 import { capabilities } from '../../actors/capabilities/catalogue.js';
-import { ATTACHMENT_BYTES, RECRUITER_LIST_ENTRIES, RECRUITER_TITLES } from '../../actors/capabilities/fields.js';
 import type { RecruiterSearchInput, RecruiterSearchResult } from '../../actors/capabilities/recruiter.js';
 import type { RecruiterFilters } from '../../actors/capabilities/recruiter-filters.js';
 import type { CapabilityName, Signature, Signatures } from '../../actors/capabilities/signatures.js';
 import type { SkipReason } from '../../actors/operations/execution.js';
+import { ATTACHMENT_BYTES, RECRUITER_LIST_ENTRIES, RECRUITER_TITLES } from '../../browser-pool/contract/fields.js';
 import { CAPABILITY_EXAMPLES } from './capability-examples.js';
 import { pascal } from './errors.js';
 import { type Components, nameOf, refTo, type Schema } from './schema.js';

@@ -1,5 +1,5 @@
-import { ATTACHMENT_BYTES, RENDER_CONTENT_BYTES } from '../../actors/capabilities/fields.js';
 import type { CapabilityName, Signatures } from '../../actors/capabilities/signatures.js';
+import { ATTACHMENT_BYTES, RENDER_CONTENT_BYTES } from '../../browser-pool/contract/fields.js';
 
 /** What a capability does, in a line or two, with an input it takes and a result it may give. */
 export type CapabilityExamples = {

@@ -1,12 +1,11 @@
 import typia from 'typia';
 import { v4 as uuidv4 } from 'uuid';
-import { JSON_DEPTH } from '../../actors/capabilities/fields.js';
-import { shallow } from '../../actors/capabilities/pg-safe-json.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/deliveries/events.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { EventType } from '../../storage/model/records.js';
+import { JSON_DEPTH, shallow } from '../../storage/postgres/pg-safe-values.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';

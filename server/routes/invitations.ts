@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import typia from 'typia';
-import type { MessageText, ProviderId } from '../../actors/capabilities/fields.js';
+import type { MessageText, ProviderId } from '../../browser-pool/contract/fields.js';
 import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections/connections.js';
 import type { OperationRow } from '../../storage/model/records.js';
 import { type Answer, type EnvelopeJson, envelope, invalidField, json } from '../http/answer.js';

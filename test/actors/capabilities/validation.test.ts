@@ -1,6 +1,6 @@
 import t from 'tap';
 import { capabilities, capabilityNamed, validateInput } from '../../../actors/capabilities/catalogue.js';
-import type { InputContext } from '../../../actors/capabilities/entry.js';
+import type { InputContext } from '../../../actors/capabilities/rules.js';
 import { BOUNDS } from './bounds.js';
 
 const check = (name: string, input: unknown, context?: InputContext) => {

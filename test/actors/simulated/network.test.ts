@@ -6,8 +6,8 @@ import type {
   ProfileGetResult,
 } from '../../../actors/capabilities/identity.js';
 import type { RecruiterSearchResult } from '../../../actors/capabilities/recruiter.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import { hashIdOf, ownHashIdOf, publicIdOf } from '../../../actors/simulated/names.js';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
 import { ask, connectionRow, NO_DATABASE, succeed } from './request.js';
 
 const provider = createSimulatedProvider({ db: NO_DATABASE });

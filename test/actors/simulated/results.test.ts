@@ -2,7 +2,7 @@ import t from 'tap';
 import typia from 'typia';
 import { capabilities, validateInput } from '../../../actors/capabilities/catalogue.js';
 import type { Signatures } from '../../../actors/capabilities/signatures.js';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { connectionRow, succeed } from './request.js';

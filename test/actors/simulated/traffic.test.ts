@@ -5,7 +5,7 @@ import type {
   ConversationWithRecipientResult,
   MessagesListResult,
 } from '../../../actors/capabilities/conversations.js';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { network } from './connections.js';

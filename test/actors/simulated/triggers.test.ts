@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import { triggersOf, withoutTriggers } from '../../../actors/simulated/triggers.js';
 import { OPERATION_ERRORS } from '../../../storage/model/errors.js';
 import { ask, connectionRow, NO_DATABASE } from './request.js';

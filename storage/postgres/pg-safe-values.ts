@@ -1,4 +1,5 @@
-import { JSON_DEPTH } from './fields.js';
+/** Deeper JSON than this is refused before anything walks it recursively. */
+export const JSON_DEPTH = 32;
 
 export const STORABLE = `text without U+0000, finite numbers, nested at most ${JSON_DEPTH} deep`;
 

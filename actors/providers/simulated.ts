@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql } from '../../storage/postgres/database.js';
 import type { CapabilityName, InputOf } from '../capabilities/signatures.js';
 import type { Execution, Outcome, ProviderRuntime } from '../operations/execution.js';
-import { downloadFile } from './files.js';
-import { getCompany, getIdentity, getProfile, listConnections, resolveHashIds } from './identity.js';
-import { conversationWithRecipient, listConversations, searchConversations } from './inbox.js';
-import { listSentInvitations, sendInvitation } from './invitations.js';
-import { searchJobs } from './jobs-search.js';
-import { listMessages } from './messages.js';
-import { searchPeople } from './people-search.js';
-import { searchCandidates } from './recruiter-search.js';
-import { selfOf } from './relationship.js';
-import type { Answering } from './request.js';
-import { sendAttachment, sendMessage } from './sending.js';
-import { checkHealth, login, passChallenge, switchRecruiter } from './session.js';
-import { simulatedStore } from './store.js';
-import { triggersOf } from './triggers.js';
-import { recruiterTypeahead, typeahead } from './typeahead.js';
+import { downloadFile } from '../simulated/files.js';
+import { getCompany, getIdentity, getProfile, listConnections, resolveHashIds } from '../simulated/identity.js';
+import { conversationWithRecipient, listConversations, searchConversations } from '../simulated/inbox.js';
+import { listSentInvitations, sendInvitation } from '../simulated/invitations.js';
+import { searchJobs } from '../simulated/jobs-search.js';
+import { listMessages } from '../simulated/messages.js';
+import { searchPeople } from '../simulated/people-search.js';
+import { searchCandidates } from '../simulated/recruiter-search.js';
+import { selfOf } from '../simulated/relationship.js';
+import type { Answering } from '../simulated/request.js';
+import { sendAttachment, sendMessage } from '../simulated/sending.js';
+import { checkHealth, login, passChallenge, switchRecruiter } from '../simulated/session.js';
+import { simulatedStore } from '../simulated/store.js';
+import { triggersOf } from '../simulated/triggers.js';
+import { recruiterTypeahead, typeahead } from '../simulated/typeahead.js';
 
 /**
  * Answers the operations of simulated connections from a network that is drawn from the account that asks: the same

@@ -93,8 +93,6 @@ export type SearchCount = Integer<1, 50>;
 export type InboxCount = Integer<1, 20>;
 
 export const RENDER_CONTENT_BYTES = 16 * 1024;
-/** Deeper JSON than this is refused before anything walks it recursively. */
-export const JSON_DEPTH = 32;
 export const ATTACHMENT_BYTES = 1_000_000;
 export const RECRUITER_TITLES = 10;
 export const RECRUITER_LIST_ENTRIES = 100;
