@@ -1,10 +1,16 @@
+import type {
+  Conversation,
+  ConversationsSearchInput,
+  ConversationWithRecipient,
+  ListConversations,
+  SearchConversations,
+} from '../../browser-pool/contract/conversations.js';
 import * as stored from '../../storage/operations/simulated-network.js';
-import type { Conversation, ConversationsSearchInput } from '../capabilities/conversations.js';
 import { type Category, type PastConversation, pastConversations, pastMessages } from './message-history.js';
 import { conversationWith, participantOf, publicIdOf } from './names.js';
 import { nameOf } from './people.js';
 import { distanceTo, type Self } from './relationship.js';
-import { type Answering, answer, invalid } from './request.js';
+import type { SimulatedAnswer } from './request.js';
 import { withoutTriggers } from './triggers.js';
 
 /**
@@ -26,19 +32,20 @@ function positionOf(cursor: string | undefined): Position | undefined {
   return groups?.place ? { in: 'past', place: Number(groups.place) } : undefined;
 }
 
-const BAD_CURSOR = () => invalid('input.cursor', 'the cursor of the preceding page');
+const UNKNOWN_CURSOR = { invalid: [{ path: 'input.cursor', expected: 'the cursor of the preceding page' }] };
 
-export const listConversations: Answering<'social.conversations.list'> = async ({ input, self, execution, store }) => {
+export const listConversations: SimulatedAnswer<ListConversations> = async (request) => {
+  const { input, self, connection, store } = request;
   const { category = 'PRIMARY_INBOX', count = DEFAULT_COUNT } = input;
   const position = positionOf(input.cursor);
-  if (!position) return BAD_CURSOR();
+  if (!position) return UNKNOWN_CURSOR;
   const before_ms = input.last_activity_at === undefined ? null : Number(input.last_activity_at);
   const conversations: Conversation[] = [];
   if (category === 'PRIMARY_INBOX' && position.in === 'stored') {
-    const page = await stored.readInbox(store.db, execution.connection.id, position.before, before_ms, count);
+    const page = await stored.readInbox(store.db, connection.id, position.before, before_ms, count);
     conversations.push(...page.newest.map((message) => storedEntry(message)));
     if (page.next !== null) {
-      return answer<'social.conversations.list'>({ conversations, next_cursor: `s-${page.next}` });
+      return { result: { conversations, next_cursor: `s-${page.next}` } };
     }
   }
   const inCategory = pastConversations(self).filter(
@@ -46,7 +53,7 @@ export const listConversations: Answering<'social.conversations.list'> = async (
   );
   const active = await stored.readActive(
     store.db,
-    execution.connection.id,
+    connection.id,
     inCategory.map((past) => past.id),
   );
   return goOn(
@@ -68,16 +75,16 @@ const SEARCHED_AS: Record<Category, SearchCategory> = {
 /** More than the conversations an account begins with. */
 const ALL_FOUND = 2_000;
 
-export const searchConversations: Answering<'social.conversations.search'> = async (ask) => {
-  const { input, self, execution, store } = ask;
+export const searchConversations: SimulatedAnswer<SearchConversations> = async (request) => {
+  const { input, self, connection, store } = request;
   const { count = DEFAULT_COUNT } = input;
   const categories: SearchCategory[] = input.categories ?? ['INBOX', 'SPAM', 'ARCHIVE'];
   const position = positionOf(input.cursor);
-  if (!position) return BAD_CURSOR();
+  if (!position) return UNKNOWN_CURSOR;
   const text = withoutTriggers(input.keywords).trim().toLowerCase();
   const wanted = (hashId: string) => !input.first_degree_connections || distanceTo(self, publicIdOf(hashId)) === 1;
   const find = (before: string | null, atMost: number) =>
-    categories.includes('INBOX') ? stored.searchInbox(store.db, execution.connection.id, text, before, atMost) : [];
+    categories.includes('INBOX') ? stored.searchInbox(store.db, connection.id, text, before, atMost) : [];
   const conversations: Conversation[] = [];
   if (position.in === 'stored') {
     const found = await find(position.before, count + 1);
@@ -85,7 +92,7 @@ export const searchConversations: Answering<'social.conversations.search'> = asy
     conversations.push(...page.map(storedEntry).filter(({ participants }) => participants.every(wanted)));
     const last = page.at(-1);
     if (found.length > count && last) {
-      return answer<'social.conversations.search'>({ conversations, next_cursor: `s-${last.id}` });
+      return { result: { conversations, next_cursor: `s-${last.id}` } };
     }
   }
   const seen = new Set((await find(null, ALL_FOUND)).map((message) => message.conversation_id));
@@ -99,23 +106,25 @@ export const searchConversations: Answering<'social.conversations.search'> = asy
   return goOn(conversations, past, position.in === 'past' ? position.place : 0, count);
 };
 
-export const conversationWithRecipient: Answering<'social.conversation.with_recipient'> = async (ask) => {
-  const { input, self, execution, store } = ask;
+export const conversationWithRecipient: SimulatedAnswer<ConversationWithRecipient> = async (request) => {
+  const { input, self, connection, store } = request;
   const id = conversationWith(input.recipient_actor_id);
-  const [newest] = await stored.readMessages(store.db, execution.connection.id, id, null, 1);
+  const [newest] = await stored.readMessages(store.db, connection.id, id, null, 1);
   const past = newest ? undefined : pastConversations(self).find((conversation) => conversation.id === id);
   const conversation = newest ? storedEntry(newest) : past ? pastEntry(past) : null;
-  return answer<'social.conversation.with_recipient'>({ conversation });
+  return { result: { conversation } };
 };
 
 /** Fills a page with the past from `place` on. */
 function goOn(conversations: Conversation[], past: PastConversation[], place: number, count: number) {
   const rest = past.slice(place, place + count - conversations.length);
   const next = place + rest.length;
-  return answer<'social.conversations.list'>({
-    conversations: [...conversations, ...rest.map(pastEntry)],
-    next_cursor: next < past.length ? `p-${next}` : null,
-  });
+  return {
+    result: {
+      conversations: [...conversations, ...rest.map(pastEntry)],
+      next_cursor: next < past.length ? `p-${next}` : null,
+    },
+  };
 }
 
 function holds(self: Self, conversation: PastConversation, text: string): boolean {

@@ -1,8 +1,8 @@
-import type { ConversationsListInput, Message } from '../capabilities/conversations.js';
+import type { ConversationsListInput, Message } from '../../browser-pool/contract/conversations.js';
 import { conversationWith } from './names.js';
 import type { Person } from './people.js';
 import { DAY_MS, PAST_END_MS, type Self, walk } from './relationship.js';
-import { between, draw, mix, pick } from './seeded-random.js';
+import { between, mix, pick, seedOf } from './seeded-random.js';
 import { SENTENCES } from './vocabulary.js';
 
 /** The conversations every account begins with, drawn from it: nothing of them is stored. */
@@ -45,7 +45,7 @@ export function pastConversation(self: Self, id: string): PastConversation | und
 
 /** Its messages, newest first, the two sides in turn. */
 export function pastMessages(self: Self, conversation: PastConversation): Message[] {
-  const seed = draw(conversation.id);
+  const seed = seedOf(conversation.id);
   return Array.from({ length: conversation.messages }, (_, back) => ({
     message_urn: `urn:social:message:${conversation.id}:${conversation.messages - back}`,
     message_body: pick(SENTENCES, seed, back),

@@ -1,5 +1,5 @@
 import { isProviderId } from '../../browser-pool/contract/fields.js';
-import { draw } from './seeded-random.js';
+import { seedOf } from './seeded-random.js';
 
 /**
  * How the simulated network names people and conversations. Nothing is looked up: an id can be read back into what
@@ -27,7 +27,7 @@ export function publicIdOf(hashId: string): string {
 
 /** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets a drawn one (CONN-13). */
 export function ownHashIdOf(actorId: string): string {
-  return isProviderId(actorId) ? actorId : `${PERSON}${draw(actorId).toString(36)}`;
+  return isProviderId(actorId) ? actorId : `${PERSON}${seedOf(actorId).toString(36)}`;
 }
 
 /** The conversation with this person, as the other side of it names it. */
@@ -43,7 +43,7 @@ export function conversationWith(hashId: string): string {
 export function participantOf(conversationId: string): string {
   return conversationId.startsWith(CONVERSATION) && conversationId.length > CONVERSATION.length
     ? conversationId.slice(CONVERSATION.length)
-    : `${PERSON}member-${draw(conversationId).toString(36)}`;
+    : `${PERSON}member-${seedOf(conversationId).toString(36)}`;
 }
 
 // Slugs may hold a dot, hash ids a plus and an equals sign, and neither the other's.
@@ -53,5 +53,5 @@ const decode = (hashId: string) => hashId.replaceAll(/[+=]/g, '.');
 function bounded(id: string): string {
   return id.length <= ID_CHARACTERS
     ? id
-    : `${id.slice(0, ID_CHARACTERS - 8)}-${draw(id).toString(36).padStart(7, '0')}`;
+    : `${id.slice(0, ID_CHARACTERS - 8)}-${seedOf(id).toString(36).padStart(7, '0')}`;
 }

@@ -1,9 +1,9 @@
-import type { PeopleFilters, PersonRow } from '../capabilities/discovery.js';
+import type { PeopleFilters, PersonRow, SearchPeople } from '../../browser-pool/contract/discovery.js';
 import { allOf, type Criteria, contains, matcher, page } from './criteria.js';
 import * as people from './people.js';
 import { connectedTo, distanceTo, type Self } from './relationship.js';
-import { type Answering, answer } from './request.js';
-import { draw, mix } from './seeded-random.js';
+import type { SimulatedAnswer } from './request.js';
+import { mix, seedOf } from './seeded-random.js';
 import { COMPANIES, ID_BASE, SCHOOLS, SERVICE_CATEGORIES } from './vocabulary.js';
 
 /** Ordinary people search (contract: "Discovery and search", the table of its filters above the jobs'). */
@@ -29,7 +29,7 @@ function criteriaFor(self: Self): Criteria<PeopleFilters, people.Person> {
   const school = (person: people.Person) => people.word(SCHOOLS, person.school);
   const personNamed = (wanted: string) => page(people.allMembers(), (p) => contains(people.nameOf(p), wanted), 0, 1)[0];
   const follows = (hashId: string): Test => {
-    const followed = draw(hashId);
+    const followed = seedOf(hashId);
     return (person) => mix(followed, person.seed) % 12 === 0;
   };
   const nobody: Test = () => false;
@@ -70,13 +70,13 @@ function criteriaFor(self: Self): Criteria<PeopleFilters, people.Person> {
   };
 }
 
-export const searchPeople: Answering<'social.people.search'> = ({ input, self }) => {
+export const searchPeople: SimulatedAnswer<SearchPeople> = ({ input, self }) => {
   const start = input.start ?? 0;
   const worded = matcher(input.keywords);
   const filtered = allOf(criteriaFor(self), input.filters);
   const test = (person: people.Member) => worded(person.text) && filtered(person);
   const found = page(people.allMembers(), test, start, input.count ?? DEFAULT_COUNT);
-  return answer<'social.people.search'>({ people: found.map((person) => rowOf(self, person)), start });
+  return { result: { people: found.map((person) => rowOf(self, person)), start } };
 };
 
 function rowOf(self: Self, person: people.Person): PersonRow {

@@ -1,6 +1,6 @@
-import type { Education, Experience, Profile } from '../capabilities/identity.js';
+import type { Education, Experience, Profile } from '../../browser-pool/contract/identity.js';
 import { hashIdOf } from './names.js';
-import { between, draw, mix, pick } from './seeded-random.js';
+import { between, mix, pick, seedOf } from './seeded-random.js';
 import * as vocabulary from './vocabulary.js';
 
 /** A member of the simulated network: places in the vocabularies rather than words, as filters compare those. */
@@ -73,7 +73,7 @@ export function personBySlug(slug: string): Person {
   const place = placeOf(slug);
   if (place !== undefined) return memberAt(place);
   const parts = slug.split(/[^A-Za-z]+/).filter((part) => part.length > 1);
-  const seed = draw(slug);
+  const seed = seedOf(slug);
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
   return personOf(
     slug,
@@ -156,7 +156,7 @@ function educationOf(person: Person): Education[] {
 }
 
 function personOf(slug: string, firstName: string, lastName: string): Person {
-  const seed = draw(slug);
+  const seed = seedOf(slug);
   const place = (list: readonly string[], salt: number) => mix(seed, salt) % list.length;
   const graduationYear = between(1985, LATEST_GRADUATION, seed, 14);
   return {

@@ -1,12 +1,12 @@
 import { ownHashIdOf, publicIdOf } from './names.js';
 import { allMembers, MEMBERS, memberAt, type Person, placeOf } from './people.js';
-import { draw, mix } from './seeded-random.js';
+import { mix, seedOf } from './seeded-random.js';
 
 /**
  * How one member stands to another. Drawn from the pair, so it needs no storage; who is not among the members is a
  * stranger, so that an invitation to any made-up id can be sent.
  */
-export type Acquaintance = 'self' | 'connected' | 'invited' | 'second' | 'stranger';
+export type Relationship = 'self' | 'connected' | 'invited' | 'second' | 'stranger';
 
 const CONNECTED_PERCENT = 8;
 const INVITED_PERCENT = 4;
@@ -25,24 +25,24 @@ export interface Self {
 
 export function selfOf(actorId: string): Self {
   const hashId = ownHashIdOf(actorId);
-  return { actorId, hashId, slug: publicIdOf(hashId), seed: draw(hashId) };
+  return { actorId, hashId, slug: publicIdOf(hashId), seed: seedOf(hashId) };
 }
 
 /** How `slug` stands to the account with this seed. */
-export function acquaintance(self: Pick<Self, 'seed' | 'slug'>, slug: string): Acquaintance {
+export function relationshipTo(self: Pick<Self, 'seed' | 'slug'>, slug: string): Relationship {
   if (slug === self.slug) return 'self';
   const place = placeOf(slug);
   return place === undefined ? 'stranger' : drawn(self.seed, place);
 }
 
 /** The members that stand so to the account, in their fixed order. */
-export function membersThatAre(self: Self, wanted: Acquaintance): Person[] {
+export function membersThatAre(self: Self, wanted: Relationship): Person[] {
   return allMembers().filter((person, place) => person.slug !== self.slug && drawn(self.seed, place) === wanted);
 }
 
 /** Degrees of distance: 0 is the account itself, 3 everybody beyond the second degree. */
 export function distanceTo(self: Self, slug: string): number {
-  switch (acquaintance(self, slug)) {
+  switch (relationshipTo(self, slug)) {
     case 'self':
       return 0;
     case 'connected':
@@ -57,8 +57,8 @@ export function distanceTo(self: Self, slug: string): number {
 
 /** Tells who is connected to somebody other than the account, for the `connection_of` filter. */
 export function connectedTo(hashId: string): (person: Person) => boolean {
-  const other = { seed: draw(hashId), slug: publicIdOf(hashId) };
-  return (person) => acquaintance(other, person.slug) === 'connected';
+  const other = { seed: seedOf(hashId), slug: publicIdOf(hashId) };
+  return (person) => relationshipTo(other, person.slug) === 'connected';
 }
 
 /** When the account and a member it knows were connected, or when it invited them. */
@@ -71,7 +71,7 @@ export function walk(self: Self, step: number): Person {
   return memberAt((self.seed % MEMBERS) + step * (1 + (self.seed % (MEMBERS - 1))));
 }
 
-function drawn(seed: number, place: number): Acquaintance {
+function drawn(seed: number, place: number): Relationship {
   const percent = mix(seed, place) % 100;
   if (percent < CONNECTED_PERCENT) return 'connected';
   if (percent < CONNECTED_PERCENT + INVITED_PERCENT) return 'invited';

@@ -4,7 +4,7 @@
  */
 
 /** FNV-1a over the text with a final avalanche, 32 bits unsigned. */
-export function draw(text: string): number {
+export function seedOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return mix(hash, 0);

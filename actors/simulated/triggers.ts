@@ -1,6 +1,6 @@
+import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import { OPERATION_ERRORS, type OperationErrorCode, type OperationFailure } from '../../storage/model/errors.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
-import type { SkipReason } from '../operations/execution.js';
 
 /**
  * The words that decide how a simulated operation ends (SIM-1). One is found wherever it

@@ -1,7 +1,8 @@
-import type { TypeaheadItem, TypeaheadKind } from '../capabilities/discovery.js';
+import type { Typeahead, TypeaheadItem, TypeaheadKind } from '../../browser-pool/contract/discovery.js';
+import type { RecruiterTypeahead } from '../../browser-pool/contract/recruiter.js';
 import { contains, page } from './criteria.js';
 import { allMembers, nameOf } from './people.js';
-import { type Answering, answer } from './request.js';
+import type { SimulatedAnswer } from './request.js';
 import * as vocabulary from './vocabulary.js';
 
 /** Typeahead of the ordinary and the recruiter's search. The ids it gives are the ones the filters compare. */
@@ -33,8 +34,10 @@ function itemsOf(kind: TypeaheadKind | 'zip', keyword: string): TypeaheadItem[] 
   return page(items, matches, 0, ITEMS);
 }
 
-export const typeahead: Answering<'social.typeahead'> = ({ input: { kind, keyword } }) =>
-  answer<'social.typeahead'>({ kind, items: itemsOf(kind, keyword) });
+export const typeahead: SimulatedAnswer<Typeahead> = ({ input: { kind, keyword } }) => ({
+  result: { kind, items: itemsOf(kind, keyword) },
+});
 
-export const recruiterTypeahead: Answering<'social.recruiter.typeahead'> = ({ input: { kind, keyword } }) =>
-  answer<'social.recruiter.typeahead'>({ kind, items: itemsOf(kind, keyword) });
+export const recruiterTypeahead: SimulatedAnswer<RecruiterTypeahead> = ({ input: { kind, keyword } }) => ({
+  result: { kind, items: itemsOf(kind, keyword) },
+});

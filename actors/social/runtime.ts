@@ -1,3 +1,4 @@
+import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import type { SessionEffects } from '../../browser-pool/messages.js';
 import { readSecrets } from '../../storage/connections/session-effects.js';
 import { OperationError } from '../../storage/model/errors.js';
@@ -6,7 +7,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
 import { LIMITS } from '../limits.js';
-import { type Execution, Interrupted, type ProviderRuntime, type SkipReason } from '../operations/execution.js';
+import { type Execution, Interrupted, type ProviderRuntime } from '../operations/execution.js';
 import type { BrowserLink } from './browser-link.js';
 import { type PinnedProxy, pinProxy } from './proxy-pin.js';
 

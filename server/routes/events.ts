@@ -5,7 +5,7 @@ import { type EventRow, type EventSummary, findEvents, listEvents } from '../../
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { EventType } from '../../storage/model/records.js';
-import { JSON_DEPTH, shallow } from '../../storage/postgres/pg-safe-values.js';
+import { isShallowJson, JSON_DEPTH } from '../../storage/postgres/pg-safe-values.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { BODY_bytes } from '../http/limits.js';
@@ -58,8 +58,7 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Offs
 
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
   const { db, system, key, resource, body } = call;
-  if (!shallow(body.data, JSON_DEPTH))
-    throw invalidField('body.data', `finite numbers, nested at most ${JSON_DEPTH} deep`);
+  if (!isShallowJson(body.data)) throw invalidField('body.data', `finite numbers, nested at most ${JSON_DEPTH} deep`);
   if (resource.provider !== 'simulated') throw new HttpError('not_simulated');
   const event = {
     connectionId: resource.id,

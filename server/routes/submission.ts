@@ -1,5 +1,6 @@
 import typia from 'typia';
-import { capabilityNamed, validateInput } from '../../actors/capabilities/catalogue.js';
+import { capabilityNamed } from '../../actors/capabilities/catalogue.js';
+import { validateInput } from '../../actors/capabilities/validation.js';
 import type { Submission } from '../../actors/system.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';

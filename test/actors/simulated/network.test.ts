@@ -1,13 +1,17 @@
 import t from 'tap';
-import type { JobsSearchResult, PeopleSearchResult, TypeaheadResult } from '../../../actors/capabilities/discovery.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
+import { hashIdOf, ownHashIdOf, publicIdOf } from '../../../actors/simulated/names.js';
+import type {
+  JobsSearchResult,
+  PeopleSearchResult,
+  TypeaheadResult,
+} from '../../../browser-pool/contract/discovery.js';
 import type {
   CompanyGetResult,
   ConnectionsListResult,
   ProfileGetResult,
-} from '../../../actors/capabilities/identity.js';
-import type { RecruiterSearchResult } from '../../../actors/capabilities/recruiter.js';
-import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
-import { hashIdOf, ownHashIdOf, publicIdOf } from '../../../actors/simulated/names.js';
+} from '../../../browser-pool/contract/identity.js';
+import type { RecruiterSearchResult } from '../../../browser-pool/contract/recruiter.js';
 import { ask, connectionRow, NO_DATABASE, succeed } from './request.js';
 
 const provider = createSimulatedProvider({ db: NO_DATABASE });

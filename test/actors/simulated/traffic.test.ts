@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import type {
   ConversationsResult,
   ConversationWithRecipientResult,
   MessagesListResult,
-} from '../../../actors/capabilities/conversations.js';
-import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
+} from '../../../browser-pool/contract/conversations.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { network } from './connections.js';
