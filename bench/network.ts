@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import typia from 'typia';
 import type { ProxyTarget } from '../browser-pool/messages.js';
-import { type Site, socialSite } from '../browser-pool/social/site/site.js';
+import type { Site } from '../browser-pool/social/site/site.js';
+import { socialSite } from '../browser-pool/social/site/stand-in.js';
 
 /** The stand-in network as a process of its own, with a data directory that goes with it. */
 export interface BenchNetwork extends AsyncDisposable {

@@ -8,7 +8,7 @@ import { defineCapability } from './capability.js';
 import { HASH_ID } from './example-values.js';
 import { hasContent, refuse } from './rules.js';
 
-/** A search needs a criterion (contract: "At least one keyword or filter required"). */
+/** A search needs a criterion (contract: "Discovery and search"). */
 function requireCriterion({ keywords, filters }: { keywords?: string; filters?: object }): FieldError[] {
   return hasContent(keywords) || hasContent(filters) ? [] : refuse('$input', 'at least one keyword or filter');
 }

@@ -5,8 +5,7 @@ const ECHOED_CHARACTERS = 100;
 
 /**
  * typia's finding as a caller reads it: a path like `input.profile_id`, what was expected, and the value when it is a
- * short plain one and `secret` does not hold it back (HTTP-2). An unknown field's value is never repeated:
- * nobody knows what it was.
+ * short plain one and not `secret` (HTTP-2). An unknown field's value is never repeated: it may be a secret.
  */
 export function fieldError({ path, expected, value }: IValidation.IError, secret: boolean): FieldError {
   const unknownField = expected === 'undefined';

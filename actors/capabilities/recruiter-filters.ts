@@ -30,7 +30,7 @@ export const FILTER_LISTS = [
 ] as const satisfies (keyof RecruiterFilters)[];
 
 /**
- * What the recruiter's filters may hold (contract: the table "Recruiter search filters"), checked when the operation's
+ * What the recruiter's filters may hold (contract: "Recruiter search filters"), checked when the operation's
  * turn comes: a fault ends it as `failed` with `validation_error` (OPS-6). Gives paths like `input.titles[0].time_scope`;
  * empty when there are none.
  */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Logger } from '../../storage/log.js';
+import type { Provider } from '../../storage/model/records.js';
 import type { StartedOperation } from '../../storage/operations/execution.js';
 import { refusesValues } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
@@ -9,6 +10,7 @@ import type { Capability } from '../capabilities/capability.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
+import { PROVIDERS } from '../provider-traits.js';
 import { Attempt, type AttemptContext } from './attempt.js';
 import type { Outcome, ProviderRuntime } from './execution.js';
 import type { Finish } from './operation-batches.js';
@@ -28,7 +30,7 @@ export interface ActorContext extends AttemptContext {
   ring: KeyRing;
   lease: LeaseCell;
   log: Logger;
-  providers: Record<'social' | 'simulated', ProviderRuntime>;
+  providers: Record<Provider, ProviderRuntime>;
   counters: { started: number; finished: Record<string, number> };
   /** Health or session of the connection changed: its listener must be looked at. */
   changed(connectionId: string): void;
@@ -239,7 +241,7 @@ const INPUT_LOST: Outcome = {
 function notReady(capability: Capability, connection: StartedOperation): Outcome | undefined {
   const ready = connection.health === 'ready';
   const recruiter =
-    connection.provider === 'simulated' ||
+    !PROVIDERS[connection.provider].verifiesRecruiter ||
     (connection.recruiter_health === 'ready' && connection.recruiter_verified_revision === connection.state_revision);
   switch (capability.needs) {
     case 'nothing':

@@ -12,7 +12,7 @@ import { triggersOf } from '../simulated/triggers.js';
  * has the same answer, on any thread and after any restart, and nothing is stored for it. What operations did is
  * remembered through their own rows and events.
  *
- *     triggers ─▶ delay ─▶ challenge ─▶ failure or skip, if a trigger asks for one ─▶ check in turn ─▶ the record's answer
+ *     triggers ─▶ delay ─▶ challenge ─▶ failure or skip of a trigger ─▶ check in turn ─▶ the record's answer
  *                                                                    (a write: look-ups, boundary(), then its effects)
  */
 export interface SimulatedDependencies {

@@ -1,6 +1,7 @@
 import type { ListSentInvitations, SentInvitation } from '../../browser-pool/contract/identity.js';
 import type { SendInvitation } from '../../browser-pool/contract/sending.js';
 import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-network.js';
+import { LIMITS } from './limits.js';
 import { publicIdOf } from './names.js';
 import { headlineOf, nameOf, type Person, personBySlug } from './people.js';
 import { membersThatAre, relationshipTo, since } from './relationship.js';
@@ -8,11 +9,9 @@ import type { SimulatedAnswer } from './request.js';
 
 /**
  * Invitations. One to another simulated connection of the workspace is accepted at once: the inviting connection
- * records `custom_connection_request_accepted`, as the inviter's stream would tell (EVT-11). Any other stays
+ * records `custom_connection_request_accepted`, as the inviter's stream would report (EVT-11). Any other stays
  * pending, and is found again among the connection's own operations.
  */
-
-const PAGE_ENTRIES = 10;
 
 export const sendInvitation: SimulatedAnswer<SendInvitation> = async (request) => {
   const { operationId, input, self, connection, store } = request;
@@ -52,31 +51,31 @@ export const sendInvitation: SimulatedAnswer<SendInvitation> = async (request) =
 export const listSentInvitations: SimulatedAnswer<ListSentInvitations> = async (request) => {
   const { input, self, connection, store } = request;
   const start = input.start_index ?? 0;
-  // One more than a page holds tells whether another follows.
-  const sent = await readPendingInvitations(store.db, connection.id, start, PAGE_ENTRIES + 1);
+  // One more than a page holds shows whether another follows.
+  const sent = await readPendingInvitations(store.db, connection.id, start, LIMITS.invitation_entries + 1);
   const entries: SentInvitation[] = sent.map(({ id, recipient, sent_at }) =>
     entryOf(id, recipient, personBySlug(publicIdOf(recipient)), sent_at),
   );
-  const past = membersThatAre(self, 'invited');
+  const computed = membersThatAre(self, 'invited');
   let total: number | undefined;
-  if (sent.length <= PAGE_ENTRIES || input.include_total) {
+  if (sent.length <= LIMITS.invitation_entries || input.include_total) {
     const stored = await countPendingInvitations(store.db, connection.id);
     const from = Math.max(0, start - stored);
-    const rest = past.slice(from, from + PAGE_ENTRIES + 1 - sent.length);
+    const rest = computed.slice(from, from + LIMITS.invitation_entries + 1 - sent.length);
     entries.push(
       ...rest.map((person) => entryOf(person.memberId, person.hashId, person, new Date(since(self, person)))),
     );
-    total = stored + past.length;
+    total = stored + computed.length;
   }
-  const has_more = entries.length > PAGE_ENTRIES;
-  const page = entries.slice(0, PAGE_ENTRIES);
+  const has_more = entries.length > LIMITS.invitation_entries;
+  const page = entries.slice(0, LIMITS.invitation_entries);
   return {
     result: {
       entries: page,
       count: page.length,
       start_index: start,
       has_more,
-      next_start_index: has_more ? start + PAGE_ENTRIES : null,
+      next_start_index: has_more ? start + LIMITS.invitation_entries : null,
       ...(input.include_total ? { total: total ?? null } : {}),
     },
   };

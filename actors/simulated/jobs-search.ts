@@ -4,7 +4,7 @@ import { allOf, type Criteria, contains, matcher, page } from './criteria.js';
 import { allJobs, descriptionOf, type Job } from './jobs.js';
 import { allMembers, word } from './people.js';
 import { DEFAULT_COUNT } from './people-search.js';
-import { PAST_END_MS, relationshipTo, type Self } from './relationship.js';
+import { HISTORY_END_MS, relationshipTo, type Self } from './relationship.js';
 import type { SimulatedAnswer } from './request.js';
 import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, JOB_FUNCTIONS, LOCATIONS, TITLES } from './vocabulary.js';
 
@@ -30,8 +30,8 @@ function criteriaFor(self: Self): Criteria<JobFilters, Job> {
   return {
     location_id: location,
     company_id: code((job) => ID_BASE.company + job.company),
-    // `r86400`: posted within so many seconds of the end of the simulated past.
-    time_posted_range: (wanted) => (job) => job.postedAt >= PAST_END_MS - 1000 * numberIn(wanted),
+    // `r86400`: posted within so many seconds before the end of the computed history.
+    time_posted_range: (wanted) => (job) => job.postedAt >= HISTORY_END_MS - 1000 * numberIn(wanted),
     job_type: code((job) => job.jobType),
     sort_by: () => () => true,
     commitment: code((job) => job.commitment),

@@ -1,12 +1,12 @@
 import { readConversationUrn } from '../../browser-pool/contract/conversation-urn.js';
 import type { ListMessages, Message } from '../../browser-pool/contract/conversations.js';
 import { readMessages, type StoredMessage } from '../../storage/operations/simulated-network.js';
-import { pastConversation, pastMessages } from './message-history.js';
+import { historicConversation, historicMessages } from './message-history.js';
 import { participantOf } from './names.js';
 import type { Self } from './relationship.js';
 import type { SimulatedAnswer } from './request.js';
 
-/** Messages of a conversation, newest first: those its events remember, then its past. */
+/** Messages of a conversation, newest first: those its events recorded, then its computed history. */
 
 const DEFAULT_COUNT = 20;
 /** Read beyond the page, so that messages recorded in another order than they were sent in come out sorted. */
@@ -21,8 +21,8 @@ export const listMessages: SimulatedAnswer<ListMessages> = async ({ input, self,
   const before_ms = input.delivered_at === undefined ? null : Number(input.delivered_at);
   const count = input.count ?? DEFAULT_COUNT;
   const found = await readMessages(store.db, connection.id, id, before_ms, count + OVERLAP);
-  const past = pastConversation(self, id);
-  const earlier = past ? pastMessages(self, past) : [];
+  const historic = historicConversation(self, id);
+  const earlier = historic ? historicMessages(self, historic) : [];
   const messages = [
     ...found.map((message) => entryOf(self, message)),
     ...earlier.filter(({ delivered_at }) => before_ms === null || Number(delivered_at) < before_ms),

@@ -6,7 +6,7 @@ import type { SimulatedAnswer } from './request.js';
 import { mix, seedOf } from './seeded-random.js';
 import { COMPANIES, ID_BASE, SCHOOLS, SERVICE_CATEGORIES } from './vocabulary.js';
 
-/** Ordinary people search (contract: "Discovery and search", the table of its filters above the jobs'). */
+/** Ordinary people search (contract: "Discovery and search"). */
 
 export const DEFAULT_COUNT = 10;
 type Test = (person: people.Person) => boolean;

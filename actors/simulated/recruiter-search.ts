@@ -7,6 +7,7 @@ import type {
 } from '../../browser-pool/contract/recruiter.js';
 import { sizeCodeOf } from './companies.js';
 import { allOf, type Criteria, contains, matcher } from './criteria.js';
+import { LIMITS } from './limits.js';
 import * as people from './people.js';
 import { DEFAULT_COUNT } from './people-search.js';
 import { distanceTo, type Self } from './relationship.js';
@@ -14,7 +15,7 @@ import type { SimulatedAnswer } from './request.js';
 import { mix } from './seeded-random.js';
 import { COMPANIES, ID_BASE, SCHOOLS, SKILLS, TITLES, ZIP_CODES } from './vocabulary.js';
 
-/** The recruiter's candidate search (contract: the table "Recruiter search filters"). */
+/** The recruiter's candidate search (contract: "Recruiter search filters"). */
 
 type Person = people.Person;
 type Test = (person: Person) => boolean;
@@ -132,11 +133,9 @@ function candidateOf(self: Self, person: Person): Candidate {
   };
 }
 
-const FACET_VALUES = 10;
-
 function facet(name: string, found: readonly Person[], value: (person: Person) => string): Facet {
   const counts = new Map<string, number>();
   for (const person of found) counts.set(value(person), (counts.get(value(person)) ?? 0) + 1);
   const values = [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
-  return { name, values: values.slice(0, FACET_VALUES) };
+  return { name, values: values.slice(0, LIMITS.facet_values) };
 }

@@ -1,5 +1,5 @@
 /**
- * Everything in the simulated network is drawn from these two: the same text always draws the same number, on every
+ * Everything in the simulated network is computed from these two: the same text always has the same number, on every
  * thread and node and after every restart.
  */
 
@@ -10,7 +10,7 @@ export function seedOf(text: string): number {
   return mix(hash, 0);
 }
 
-/** A number drawn from two, 32 bits unsigned (the finaliser of MurmurHash3). */
+/** A number made of two, 32 bits unsigned (the finaliser of MurmurHash3). */
 export function mix(a: number, b: number): number {
   let hash = a ^ Math.imul(b + 0x9e3779b9, 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

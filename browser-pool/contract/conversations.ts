@@ -62,7 +62,7 @@ export type MessagesListInput = {
   conversation_id?: ProviderId;
   count?: InboxCount;
   cursor?: Cursor;
-  /** Decimal milliseconds of the oldest message seen: asks for earlier ones. */
+  /** Decimal milliseconds of the oldest message seen: only earlier ones are listed. */
   delivered_at?: Moment;
   conversation_urn?: ConversationUrn;
 };

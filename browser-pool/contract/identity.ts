@@ -79,7 +79,7 @@ export interface Education {
 export type HashIdsResolveInput = { public_ids: PublicId[] & tags.MinItems<1> & tags.MaxItems<25> };
 
 export interface HashIdsResolveResult {
-  /** Hash id by public id; null for a public id that nobody has. */
+  /** Hash id by public id; null for a public id without a member. */
   hash_ids: Record<string, string | null>;
   state_revision: number;
 }
@@ -152,7 +152,7 @@ export interface InvitationsSentListResult {
   start_index: number;
   has_more: boolean;
   next_start_index: number | null;
-  /** Advisory; only when asked for, null when unavailable. */
+  /** Advisory; only with `include_total`, null when unavailable. */
   total?: number | null;
   state_revision: number;
 }

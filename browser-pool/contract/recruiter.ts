@@ -40,7 +40,7 @@ export type AnyNamedFilter = TitleFilter & LocationFilter;
 
 export type IntegerRange = { min?: Integer<0, 9999>; max?: Integer<0, 9999> };
 
-/** Contract: the table "Recruiter search filters". */
+/** Contract: "Recruiter search filters". */
 export type RecruiterFilters = {
   titles?: (Name | TitleFilter)[];
   first_names?: Name[];

@@ -33,12 +33,12 @@ export interface Destination {
 
 export type InvitationSendInput = { recipient_actor_id: ProviderId; message?: MessageText<1, 300> };
 
-/** As it runs: only the compatibility route asks for the provider's raw answer, and only a page program has one. */
+/** As it runs: only the compatibility route sets `return_original`, and only a page program has the provider's raw answer. */
 export type InvitationInTurn = InvitationSendInput & { return_original?: boolean };
 
 export interface InvitationSendResult {
   recipient_actor_id: string;
-  /** An acknowledgement is not always a sent invitation: this tells. */
+  /** An acknowledgement is not always a sent invitation: this code is the provider's. */
   code: string;
   message: string;
   provider_acknowledged: true;

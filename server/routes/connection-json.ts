@@ -1,5 +1,6 @@
 import typia from 'typia';
 import { type CapabilityName, capabilities } from '../../actors/capabilities/catalogue.js';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { ConnectionView } from '../../storage/connections/connections.js';
 import type { Health, Provider, RecruiterHealth } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
@@ -50,7 +51,7 @@ export function connectionJson(row: ConnectionView): ConnectionJson {
     capabilities: NAMES,
     state_revision: row.state_revision,
   };
-  if (row.provider === 'simulated') return common;
+  if (!PROVIDERS[row.provider].signsIn) return common;
   return {
     ...common,
     region: row.region,

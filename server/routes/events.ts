@@ -1,5 +1,6 @@
 import typia from 'typia';
 import { v4 as uuidv4 } from 'uuid';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/deliveries/events.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
@@ -59,7 +60,7 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Offs
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
   const { db, system, key, resource, body } = call;
   if (!isShallowJson(body.data)) throw invalidField('body.data', `finite numbers, nested at most ${JSON_DEPTH} deep`);
-  if (resource.provider !== 'simulated') throw new HttpError('not_simulated');
+  if (!PROVIDERS[resource.provider].takesEvents) throw new HttpError('not_simulated');
   const event = {
     connectionId: resource.id,
     providerEventId: `simulated-${uuidv4()}`,

@@ -1,4 +1,5 @@
 import typia, { type tags } from 'typia';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { findListener, type GapRow, type ListenerRow, listGaps } from '../../storage/connections/listener-read.js';
 import { HttpError } from '../../storage/model/errors.js';
@@ -38,8 +39,7 @@ type Stream = Pick<ListenerJson, 'stream_status' | 'status' | 'reason' | 'contin
 
 /** What the listener does now. It runs while the connection is ready, whatever its row was left at (EVT-9). */
 function streamOf(row: ListenerRow): Stream {
-  // Nothing stands between a simulated connection and its events (CONN-3).
-  if (row.provider === 'simulated') {
+  if (!PROVIDERS[row.provider].streamsEvents) {
     return { stream_status: 'connected', status: 'running', reason: null, continuity_status: 'continuous' };
   }
   const continuity_status = row.continuity_status ?? 'unknown';

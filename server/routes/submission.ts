@@ -1,6 +1,7 @@
 import typia from 'typia';
 import { capabilityNamed } from '../../actors/capabilities/catalogue.js';
 import { validateInput } from '../../actors/capabilities/validation.js';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { Submission } from '../../actors/system.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';
@@ -42,12 +43,10 @@ export function requireValidInput(
 ): void {
   const capability = capabilityNamed(capabilityName);
   if (!capability) throw invalidField('body.capability', 'the name of a capability', capabilityName);
+  const domains = PROVIDERS[connection.provider].fileDomains ?? providerDomains;
   const errors = validateInput(capability, input, {
     ownActor: connection.actor_id,
-    // The stand-in network's domains are what a simulated connection can reach (CONN-3).
-    ...(connection.provider === 'simulated'
-      ? { providerDomains: ['social.test'] }
-      : providerDomains && { providerDomains }),
+    ...(domains && { providerDomains: domains }),
   });
   if (errors.length > 0) throw invalid(errors);
 }

@@ -21,7 +21,7 @@ import {
 import { withNames } from '../site/site.js';
 import { defineProgram } from './define.js';
 
-/** Contract: social.conversations.list, "Conversation entry". */
+/** Contract: social.conversations.list, "Row shapes". */
 const listConversations = defineProgram<ListConversations>('social.conversations.list', async (run, site) => {
   const { category, count, cursor, last_activity_at } = run.input;
   const endpoints = await Endpoints.open(run, site);
@@ -68,7 +68,7 @@ const conversationWithRecipient = defineProgram<ConversationWithRecipient>(
   },
 );
 
-/** Contract: social.messages.list, "Message entry". */
+/** Contract: social.messages.list, "Row shapes". */
 const listMessages = defineProgram<ListMessages>('social.messages.list', async (run, site) => {
   const { count, cursor, delivered_at } = run.input;
   const path = withNames(site.paths.conversationMessages, { id: conversationOf(run.input, run.actorId) });
@@ -95,7 +95,7 @@ function conversationOf({ conversation_id, conversation_urn }: MessagesListInput
   return conversationId;
 }
 
-/** Contract: "Conversation entry". */
+/** Contract: "Row shapes". */
 function conversationEntry(conversation: ConversationAnswer): Conversation {
   return {
     conversation_id: conversation.id,

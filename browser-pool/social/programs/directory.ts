@@ -13,7 +13,7 @@ import { timestamp } from './profiles.js';
 
 const DEFAULT_CONNECTIONS = 25;
 
-/** Contract: social.connections.list, "Connection list entry". */
+/** Contract: social.connections.list, "Row shapes". */
 const listConnections = defineProgram<ListConnections>('social.connections.list', async (run, site) => {
   const { start = 0, count = DEFAULT_CONNECTIONS } = run.input;
   const endpoints = await Endpoints.open(run, site);

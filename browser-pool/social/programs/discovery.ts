@@ -41,7 +41,7 @@ const PEOPLE_FACETS: FacetTable = {
 
 const DEFAULT_PEOPLE = 10;
 
-/** Contract: social.people.search, "Ordinary people row". */
+/** Contract: social.people.search, "Row shapes". */
 const searchPeople = defineProgram<SearchPeople>('social.people.search', async (run, site) => {
   const { input } = run;
   const { start = 0, count = DEFAULT_PEOPLE } = input;

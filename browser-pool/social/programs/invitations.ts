@@ -16,7 +16,7 @@ const SKIPS: Partial<Record<string, SkipReason>> = {
 
 /**
  * Contract: social.invitation.send. Any other code is handed on: an acknowledgement is not always a sent invitation.
- * `return_original` adds the provider's raw answer; only the compatibility route asks for it.
+ * `return_original` adds the provider's raw answer; only the compatibility route sets it.
  */
 const sendInvitation = defineProgram<SendInvitation>('social.invitation.send', async (run, site) => {
   const { recipient_actor_id, message, return_original } = run.input;

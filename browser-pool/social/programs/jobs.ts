@@ -41,7 +41,7 @@ const JOB_FACETS: FacetTable = {
 
 const DEFAULT_JOBS = 10;
 
-/** Contract: social.jobs.search, "Job row". */
+/** Contract: social.jobs.search, "Row shapes". */
 const searchJobs = defineProgram<SearchJobs>('social.jobs.search', async (run, site) => {
   const { input } = run;
   const { start = 0, count = DEFAULT_JOBS } = input;
@@ -82,7 +82,7 @@ function partsAt(place: number, input: JobsSearchInput): Parts {
   return { details: place < detailed, description: place >= from && place < from + described };
 }
 
-/** Fields of the job's own page; none when the provider does not give it (contract: "when detail retrieval succeeds"). */
+/** Fields of the job's own page; none when the provider does not give it. */
 async function details(endpoints: Endpoints, site: Site, id: string, parts: Parts): Promise<Partial<JobRow>> {
   if (!parts.details && !parts.description) return {};
   try {

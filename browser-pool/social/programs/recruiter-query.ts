@@ -2,7 +2,7 @@ import type { AnyNamedFilter, RecruiterPeopleSearchInput } from '../../contract/
 import type { NameResolver } from './typeahead.js';
 
 /**
- * The recruiter's filters as its search takes them (contract: the table "Recruiter search filters"). What they may hold
+ * The recruiter's filters as its search takes them (contract: "Recruiter search filters"). What they may hold
  * was checked before the run; here names become ids and the service's words the site's.
  */
 

@@ -40,7 +40,7 @@ const recruiterTypeahead = defineProgram<RecruiterTypeahead>('social.recruiter.t
 
 const DEFAULT_CANDIDATES = 10;
 
-/** Contract: social.recruiter.people.search, "Recruiter candidate". An empty page is a result like any other. */
+/** Contract: social.recruiter.people.search, "Row shapes". An empty page is a result like any other. */
 const searchCandidates = defineProgram<SearchCandidates>('social.recruiter.people.search', async (run, site) => {
   const { start = 0, count = DEFAULT_CANDIDATES, ...criteria } = run.input;
   const endpoints = await Endpoints.open(run, site);
