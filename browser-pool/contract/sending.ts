@@ -38,7 +38,7 @@ export type InvitationInTurn = InvitationSendInput & { return_original?: boolean
 
 export interface InvitationSendResult {
   recipient_actor_id: string;
-  /** An acknowledgement is not always a sent invitation: this code is the provider's. */
+  /** An acknowledgement is not always a sent invitation: this code shows which. */
   code: string;
   message: string;
   provider_acknowledged: true;

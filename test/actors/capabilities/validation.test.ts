@@ -59,6 +59,19 @@ t.test('an error tells the value, but never message text, file bytes or an addre
   }
 });
 
+t.test('no secret field of any record is repeated, whatever is wrong with it', async (t) => {
+  const secret = 'Extremely Private';
+  const tried = capabilities.flatMap(({ name, secretInputs, example }) =>
+    [...secretInputs].map((field) => [name, { ...example.input, [field]: `${secret}\u0000` }] as const),
+  );
+  t.ok(tried.length >= 6);
+  for (const [name, input] of tried) {
+    const errors = check(name, input);
+    t.ok(errors.length > 0, `${name} with ${shown(input)}`);
+    t.notMatch(JSON.stringify(errors), secret);
+  }
+});
+
 t.test('a conversation urn must name the own actor, once it is known', async (t) => {
   const input = { conversation_urn: 'urn:social:conversation:(me,2-a)' };
   t.strictSame(check('social.messages.list', input, { ownActor: 'me' }), []);
