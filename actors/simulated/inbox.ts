@@ -78,6 +78,7 @@ const SEARCHED_AS: Record<Category, SearchCategory> = {
   ARCHIVE: 'ARCHIVE',
   SPAM: 'SPAM',
 };
+
 export const searchConversations: SimulatedAnswer<SearchConversations> = async (request) => {
   const { input, self, connection, store } = request;
   const { count = DEFAULT_COUNT } = input;

@@ -13,17 +13,19 @@ import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, JOB_FUNCTIONS, LOCATI
 const EARLY_APPLICANTS = 10;
 type Test = (job: Job) => boolean;
 
+const code =
+  (value: (job: Job) => string | number) =>
+  (wanted: string): Test =>
+  (job) =>
+    wanted.split(',').includes(String(value(job)));
+
+const name =
+  (value: (job: Job) => string) =>
+  (wanted: string): Test =>
+  (job) =>
+    contains(value(job), wanted);
+
 function criteriaFor(self: Self): Criteria<JobFilters, Job> {
-  const code =
-    (value: (job: Job) => string | number) =>
-    (wanted: string): Test =>
-    (job) =>
-      wanted.split(',').includes(String(value(job)));
-  const name =
-    (value: (job: Job) => string) =>
-    (wanted: string): Test =>
-    (job) =>
-      contains(value(job), wanted);
   const location = code((job) => ID_BASE.location + job.location);
   const locationName = name((job) => word(LOCATIONS, job.location));
   const industry = (job: Job) => COMPANY_INDUSTRY[job.company] ?? 0;

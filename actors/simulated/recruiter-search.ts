@@ -37,7 +37,7 @@ function named(
     !not.some((entry) => has(person, entry));
 }
 
-/** Whether the present, the past or both have what is asked, by the entry's time scope. */
+/** Whether the filter's time scope is met by what holds at present and what held before. */
 function inTime({ time_scope = 'current_or_past' }: AnyNamedFilter, current: boolean, past: boolean): boolean {
   switch (time_scope) {
     case 'current_or_past':
@@ -48,6 +48,8 @@ function inTime({ time_scope = 'current_or_past' }: AnyNamedFilter, current: boo
       return past;
     case 'past_not_current':
       return past && !current;
+    default:
+      return time_scope satisfies never;
   }
 }
 

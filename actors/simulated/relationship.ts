@@ -44,7 +44,8 @@ export function membersThatAre(self: Self, wanted: Relationship): Person[] {
 
 /** Degrees of distance: 0 is the account itself, 3 every person beyond the second degree. */
 export function distanceTo(self: Self, slug: string): number {
-  switch (relationshipTo(self, slug)) {
+  const relationship = relationshipTo(self, slug);
+  switch (relationship) {
     case 'self':
       return 0;
     case 'connected':
@@ -54,6 +55,8 @@ export function distanceTo(self: Self, slug: string): number {
     case 'invited':
     case 'stranger':
       return 3;
+    default:
+      return relationship satisfies never;
   }
 }
 

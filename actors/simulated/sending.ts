@@ -2,6 +2,7 @@ import type { MessageSendResult, SendAttachment, SendMessage } from '../../brows
 import type { NewEvent } from '../../storage/model/records.js';
 import { conversationWith, participantOf } from './names.js';
 import { nameOf, personBySlug } from './people.js';
+import type { Self } from './relationship.js';
 import type { SimulatedAnswer, SimulatedOutcome, SimulatedRequest } from './request.js';
 
 /**
@@ -47,21 +48,12 @@ async function send(
   const delivered_at = request.now();
   const conversation_id = draft.conversation_id ?? conversationWith(recipient);
   const message_urn = `urn:social:message:${operationId}`;
-  const data = {
-    conversation_id,
-    message_urn,
-    message_body: draft.body,
-    sender_hash_id: self.hashId,
-    sender_name: nameOf(personBySlug(self.slug)),
-    recipient_hash_ids: [recipient],
-    delivered_at,
-    ...(draft.content.length > 0 ? { render_content: draft.content } : {}),
-  };
+  const message = { ...messageOf(self, draft, recipient), message_urn, delivered_at };
   const event = (side: 'sent' | 'received', of: string, conversation: string): NewEvent => ({
     connectionId: of,
     providerEventId: `sim-${operationId}-${side}`,
     type: `message_${side}`,
-    data: { ...data, conversation_id: conversation },
+    data: { ...message, conversation_id: conversation },
   });
   const events = [event('sent', connectionId, conversation_id)];
   if (peerId !== null) events.push(event('received', peerId, conversationWith(self.hashId)));
@@ -75,5 +67,16 @@ async function send(
       delivered_at,
     },
     effects: { events },
+  };
+}
+
+/** What the events on both sides have in common. */
+function messageOf(self: Self, { body, content }: Draft, recipient: string): Record<string, unknown> {
+  return {
+    message_body: body,
+    sender_hash_id: self.hashId,
+    sender_name: nameOf(personBySlug(self.slug)),
+    recipient_hash_ids: [recipient],
+    ...(content.length > 0 && { render_content: content }),
   };
 }
