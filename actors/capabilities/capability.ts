@@ -35,9 +35,9 @@ interface Traits {
 /** A record as its family's file writes it down. `Submitted` differs from the contract's input where a rule waits for the turn. */
 interface Definition<S extends Signature, Submitted extends object> extends Traits {
   readonly name: S['name'];
-  /** Refuses at submission what types can say; paths begin `$input`. */
+  /** Refuses at submission what contradicts its type; paths begin `$input`. */
   readonly validate: (input: unknown) => IValidation<Submitted>;
-  /** What types alone cannot say (exactly one of, at least one of, sizes in bytes). Called on valid input only. */
+  /** Rules that types cannot hold (exactly one of, at least one of, sizes in bytes). Called on valid input only. */
   readonly refine?: (input: Submitted, context: InputContext) => FieldError[];
   /** What is looked at only when the operation's turn comes; a fault ends it `validation_error` (OPS-6). */
   readonly checkInTurn?: (input: Submitted) => FieldError[];

@@ -1,4 +1,4 @@
-/** Values that the examples of several records share: they tell one story. */
+/** Values that the examples of several records share: they fit together. */
 
 export const HASH_ID = 'ACoAAGrace1';
 export const CONVERSATION_ID = '2-Y29udmVyc2F0aW9u';

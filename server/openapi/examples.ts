@@ -18,7 +18,7 @@ import type {
   SubscriptionPatchInput,
 } from '../routes/subscriptions.js';
 
-/** One value of each component that a reader wants to see filled in; they tell one story and hold each other's ids. */
+/** One value of each component that a reader wants to see filled in; they fit together and hold each other's ids. */
 
 const CONNECTION = '01998000-0000-7000-8000-000000000001';
 const OPERATION = '01998000-0000-7000-8000-000000000002';
