@@ -13,7 +13,7 @@ import { OperationBatches } from './operations/operation-batches.js';
 import type { PartitionContext } from './operations/partition.js';
 import { OwnedPartitions } from './owned-partitions.js';
 import { PartitionOwner } from './partition-owner.js';
-import { createSimulatedProvider } from './simulated/provider.js';
+import { createSimulatedProvider } from './providers/simulated.js';
 import { BrowserLink } from './social/browser-link.js';
 import { createSocialRuntime } from './social/runtime.js';
 

@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { ProxyTarget } from '../browser-pool/messages.js';
-import { type Site, socialSite } from '../browser-pool/social/site/site.js';
+import type { Site } from '../browser-pool/social/site/site.js';
+import { socialSite } from '../browser-pool/social/site/stand-in.js';
 import type { Ready } from './sandbox/network.js';
 
 const PROGRAM = new URL('./sandbox/main.js', import.meta.url).pathname;

@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { ChallengeKind } from '../storage/model/records.js';
+import type { SkipReason } from './contract/signature.js';
 import type { ProxyTarget, SessionEffects } from './messages.js';
 
 /**
@@ -7,9 +8,9 @@ import type { ProxyTarget, SessionEffects } from './messages.js';
  * waits end when the run ends, because the run's context is closed then. A program throws `RunFailure` for what
  * it understands; anything else that it throws is classified.
  */
-export interface ProgramRun {
+export interface ProgramRun<Input extends object = Record<string, unknown>> {
   /** Validated at submission against the capability's input type. */
-  readonly input: Record<string, unknown>;
+  readonly input: Input;
   /** Only for login. */
   readonly credentials: { username: string; password: string } | undefined;
   /** The account that login found. */
@@ -45,9 +46,9 @@ export interface ProgramRun {
 }
 
 /** What a program ends with; `state_revision` is added where the outcome is stored. */
-export type ProgramOutcome =
-  | { result: Record<string, unknown>; effects?: SessionEffects }
-  | { skipped: string; effects?: SessionEffects };
+export type ProgramOutcome<Result extends object = Record<string, unknown>> =
+  | { result: Result; effects?: SessionEffects }
+  | { skipped: SkipReason; effects?: SessionEffects };
 
 /** One capability on one site. */
 export type Program = (run: ProgramRun) => Promise<ProgramOutcome>;

@@ -1,88 +1,18 @@
-import typia, { type tags } from 'typia';
+import typia from 'typia';
+import { readConversationUrn } from '../../browser-pool/contract/conversation-urn.js';
+import type * as contract from '../../browser-pool/contract/conversations.js';
+import { isProviderId } from '../../browser-pool/contract/fields.js';
 import type { FieldError } from '../../storage/model/errors.js';
-import { atMostOne, type CatalogueEntry, type InputContext, refuse } from './entry.js';
-import {
-  type ConversationUrn,
-  type Cursor,
-  type InboxCount,
-  isProviderId,
-  type Keyword,
-  type Milliseconds,
-  type ProviderId,
-} from './fields.js';
+import { conversationWithRecipient, listConversations, searchConversations } from '../simulated/inbox.js';
+import { listMessages } from '../simulated/messages.js';
+import { defineCapability, type InputContext } from './capability.js';
+import { CONVERSATION, CONVERSATION_ID, HASH_ID } from './example-values.js';
+import { atMostOne, refuse } from './rules.js';
 
-/** Conversations and messages (contract: the section of that name). */
-
-export type ConversationsListInput = {
-  /** Default PRIMARY_INBOX. */
-  category?: 'PRIMARY_INBOX' | 'SECONDARY_INBOX' | 'INMAIL' | 'ARCHIVE' | 'SPAM';
-  count?: InboxCount;
-  cursor?: Cursor;
-  /** The older, coarse cursor: decimal milliseconds. */
-  last_activity_at?: Milliseconds;
-};
-export interface ConversationsResult {
-  conversations: Conversation[];
-  next_cursor: string | null;
-  state_revision: number;
-}
-export interface Conversation {
-  conversation_id: string;
-  /** Hash ids. */
-  participants: string[];
-  unread_count: number | null;
-  /** Decimal milliseconds. */
-  last_activity_at: number | null;
-}
-
-export type ConversationsSearchInput = {
-  keywords: Keyword;
-  /** Default INBOX, SPAM, ARCHIVE. */
-  categories?: ('INBOX' | 'SPAM' | 'ARCHIVE' | 'INMAIL')[] & tags.MinItems<1> & tags.UniqueItems;
-  first_degree_connections?: boolean;
-  cursor?: Cursor;
-  count?: InboxCount;
-};
-
-export type ConversationWithRecipientInput = { recipient_actor_id: ProviderId };
-export interface ConversationWithRecipientResult {
-  /** Null when there is no thread. */
-  conversation: Conversation | null;
-  state_revision: number;
-}
-
-export type MessagesListInput = {
-  conversation_id?: ProviderId;
-  count?: InboxCount;
-  cursor?: Cursor;
-  /** Decimal milliseconds of the oldest message seen: asks for earlier ones. */
-  delivered_at?: Milliseconds;
-  conversation_urn?: ConversationUrn;
-};
-export interface MessagesListResult {
-  messages: Message[];
-  state_revision: number;
-}
-export interface Message {
-  message_urn: string;
-  message_body: string | null;
-  sender_hash_id: string | null;
-  /** Decimal milliseconds. */
-  delivered_at: number | null;
-  /** Content of attachments and rich messages. */
-  render_content?: Record<string, unknown>[];
-}
-
-/** The own actor and the conversation that a `conversation_urn` names. */
-export function readConversationUrn(urn: string): { actor: string; conversationId: string } {
-  const [actor = '', conversationId = ''] = urn.slice(urn.indexOf('(') + 1, -1).split(',');
-  return { actor, conversationId };
-}
-
-function refineMessages(input: Record<string, unknown>, context: InputContext = {}): FieldError[] {
+function refineMessages(input: contract.MessagesListInput, { ownActor }: InputContext): FieldError[] {
   const errors = atMostOne(input, ['cursor', 'delivered_at']);
   const { conversation_id, conversation_urn } = input;
-  if (typeof conversation_urn !== 'string') {
+  if (conversation_urn === undefined) {
     if (conversation_id === undefined) errors.push(...refuse('$input', 'conversation_id or conversation_urn'));
     return errors;
   }
@@ -91,50 +21,88 @@ function refineMessages(input: Record<string, unknown>, context: InputContext = 
     errors.push(...refuse('$input.conversation_urn', 'the urn of conversation_id'));
   }
   // An actor id that no urn can name has another hash id, which only the provider knows: left to the execution.
-  const { ownActor } = context;
   if (isProviderId(ownActor) && ownActor !== actor) {
     errors.push(...refuse('$input.conversation_urn', "the connection's own actor"));
   }
   return errors;
 }
 
-export const conversations: readonly CatalogueEntry[] = [
-  {
-    name: 'social.conversations.list',
-    family: 'conversations',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<ConversationsListInput>(),
-    refine: (input) => atMostOne(input, ['cursor', 'last_activity_at']),
+const conversationsList = defineCapability<contract.ListConversations>({
+  name: 'social.conversations.list',
+  summary: 'Conversations of an inbox category, newest first; one cursor form at a time.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.ConversationsListInput>(),
+  refine: (input) => atMostOne(input, ['cursor', 'last_activity_at']),
+  schemas: typia.json.schemas<[contract.ConversationsListInput, contract.ConversationsResult]>(),
+  example: {
+    input: { category: 'PRIMARY_INBOX', count: 20 },
+    result: { conversations: [CONVERSATION], next_cursor: null, state_revision: 1 },
   },
-  {
-    name: 'social.conversations.search',
-    family: 'conversations',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<ConversationsSearchInput>(),
+  simulated: listConversations,
+});
+
+const conversationsSearch = defineCapability<contract.SearchConversations>({
+  name: 'social.conversations.search',
+  summary: 'Conversations that hold the keywords.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.ConversationsSearchInput>(),
+  schemas: typia.json.schemas<[contract.ConversationsSearchInput, contract.ConversationsResult]>(),
+  example: {
+    input: { keywords: 'compiler', categories: ['INBOX'] },
+    result: { conversations: [CONVERSATION], next_cursor: null, state_revision: 1 },
   },
-  {
-    name: 'social.conversation.with_recipient',
-    family: 'conversations',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<ConversationWithRecipientInput>(),
+  simulated: searchConversations,
+});
+
+const conversationFind = defineCapability<contract.ConversationWithRecipient>({
+  name: 'social.conversation.with_recipient',
+  summary: 'The thread with a person, if there is one.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.ConversationWithRecipientInput>(),
+  schemas: typia.json.schemas<[contract.ConversationWithRecipientInput, contract.ConversationWithRecipientResult]>(),
+  example: {
+    input: { recipient_actor_id: HASH_ID },
+    result: { conversation: CONVERSATION, state_revision: 1 },
   },
-  {
-    name: 'social.messages.list',
-    family: 'conversations',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<MessagesListInput>(),
-    refine: refineMessages,
+  simulated: conversationWithRecipient,
+});
+
+const messagesList = defineCapability<contract.ListMessages>({
+  name: 'social.messages.list',
+  summary:
+    'Messages of a conversation, named by id or urn. `delivered_at` of the oldest asks for earlier ones; dedupe by `message_urn`; one cursor form at a time.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.MessagesListInput>(),
+  refine: refineMessages,
+  schemas: typia.json.schemas<[contract.MessagesListInput, contract.MessagesListResult]>(),
+  example: {
+    input: { conversation_id: CONVERSATION_ID, count: 20 },
+    result: {
+      messages: [
+        {
+          message_urn: 'urn:social:message:1',
+          message_body: 'Hello',
+          sender_hash_id: HASH_ID,
+          delivered_at: 1_790_000_000_000,
+        },
+      ],
+      state_revision: 1,
+    },
   },
-];
+  simulated: listMessages,
+});
+
+/** Contract: "Conversations and messages". */
+export const conversations = [conversationsList, conversationsSearch, conversationFind, messagesList] as const;

@@ -1,189 +1,100 @@
 import typia from 'typia';
-import { type CatalogueEntry, hasContent, refuse } from './entry.js';
-import type { FilterText, Integer, Keyword, SearchCount, SearchKeywords, SearchStart, Text } from './fields.js';
+import type * as contract from '../../browser-pool/contract/discovery.js';
+import type { FieldError } from '../../storage/model/errors.js';
+import { searchJobs } from '../simulated/jobs-search.js';
+import { searchPeople } from '../simulated/people-search.js';
+import { typeahead } from '../simulated/typeahead.js';
+import { defineCapability } from './capability.js';
+import { HASH_ID } from './example-values.js';
+import { hasContent, refuse } from './rules.js';
 
-/** Typeahead, people and jobs (contract: "Discovery and search"; the recruiter's two stand in `recruiter.ts`). */
-
-export type TypeaheadKind =
-  | 'company'
-  | 'job_function'
-  | 'industry'
-  | 'location'
-  | 'people'
-  | 'school'
-  | 'skill'
-  | 'job_title';
-export type TypeaheadInput = { kind: TypeaheadKind; keyword: Keyword };
-export interface TypeaheadResult {
-  kind: TypeaheadKind;
-  items: TypeaheadItem[];
-  state_revision: number;
-}
-export interface TypeaheadItem {
-  /** Can be used in search filters. */
-  id: string;
-  name: string;
+/** A search needs a criterion (contract: "Discovery and search"). */
+function requireCriterion({ keywords, filters }: { keywords?: string; filters?: object }): FieldError[] {
+  return hasContent(keywords) || hasContent(filters) ? [] : refuse('$input', 'at least one keyword or filter');
 }
 
-export type PeopleFilters = {
-  location_id?: FilterText;
-  current_company_id?: FilterText;
-  past_company_id?: FilterText;
-  industry_id?: FilterText;
-  network?: FilterText;
-  connection_of?: FilterText;
-  follower_of?: FilterText;
-  profile_language?: FilterText;
-  school_id?: FilterText;
-  service_category_id?: FilterText;
-  first_name?: FilterText;
-  last_name?: FilterText;
-  title?: FilterText;
-  company?: FilterText;
-  school?: FilterText;
-  location_name?: FilterText;
-  current_company_name?: FilterText;
-  past_company_name?: FilterText;
-  industry_name?: FilterText;
-  connection_of_name?: FilterText;
-  follower_of_name?: FilterText;
-  school_name?: FilterText;
-  service_category_name?: FilterText;
-  open_to_volunteer?: boolean;
-};
-export type PeopleSearchInput = {
-  keywords?: SearchKeywords;
-  filters?: PeopleFilters;
-  start?: SearchStart;
-  count?: SearchCount;
-};
-export interface PeopleSearchResult {
-  people: PersonRow[];
-  start: number;
-  state_revision: number;
-}
-export interface PersonRow {
-  member_id: string | null;
-  hash_id: string | null;
-  public_id: string | null;
-  member_distance: number | null;
-  name: string | null;
-  headline: string | null;
-  summary: string | null;
-  location: string | null;
-  profile_url: string | null;
-  insights: string[];
-  badgeHoverText: string | null;
-}
-
-export type JobFilters = {
-  location_id?: FilterText;
-  company_id?: FilterText;
-  time_posted_range?: FilterText;
-  job_type?: FilterText;
-  sort_by?: FilterText;
-  commitment?: FilterText;
-  distance?: FilterText;
-  experience_level?: FilterText;
-  function_id?: FilterText;
-  industry_id?: FilterText;
-  populated_place_geo_id?: FilterText;
-  salary_bucket?: FilterText;
-  title_id?: FilterText;
-  workplace_type?: FilterText;
-  location_name?: FilterText;
-  company_name?: FilterText;
-  function_name?: FilterText;
-  industry_name?: FilterText;
-  populated_place_name?: FilterText;
-  title_name?: FilterText;
-  apply_with_linkedin?: boolean;
-  early_applicant?: boolean;
-  in_your_network?: boolean;
-};
-export type JobsSearchInput = {
-  keywords?: SearchKeywords;
-  filters?: JobFilters;
-  start?: SearchStart;
-  count?: SearchCount;
-  decoration_id?: Text<0, 255>;
-  job_details_count?: Integer<0, 1000>;
-  job_posting_detail_description_start?: Integer<0, 1000>;
-  job_posting_detail_description_count?: Integer<0, 1000>;
-};
-export interface JobsSearchResult {
-  jobs: JobRow[];
-  start: number;
-  state_revision: number;
-}
-export interface JobRow {
-  job_id: string;
-  job_title: string | null;
-  job_url: string | null;
-  job_company: string | null;
-  job_insight: string | null;
-  job_location: string | null;
-  easy_apply: boolean | null;
-  reposted_at: string | null;
-  /** From here on: only when the job's detail was retrieved. */
-  company?: JobCompany;
-  location?: string;
-  description?: string;
-  posting?: JobPosting;
-  application?: JobApplication;
-}
-export interface JobCompany {
-  company_id: string | null;
-  public_id: string | null;
-  name: string | null;
-}
-export interface JobPosting {
-  listed_at: string | null;
-  employment_type: string | null;
-  experience_level: string | null;
-  workplace_type: string | null;
-}
-export interface JobApplication {
-  apply_url: string | null;
-  applicants: number | null;
-  closed: boolean | null;
-}
-
-const CRITERION = 'at least one keyword or filter';
-
-/** A search must be for something (contract: "At least one keyword or filter required"). */
-function forSomething(input: Record<string, unknown>) {
-  return hasContent(input.keywords) || hasContent(input.filters) ? [] : refuse('$input', CRITERION);
-}
-
-export const discovery: readonly CatalogueEntry[] = [
-  {
-    name: 'social.typeahead',
-    family: 'discovery',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<TypeaheadInput>(),
+const termsSuggest = defineCapability<contract.Typeahead>({
+  name: 'social.typeahead',
+  summary: 'Ids for search filters, by the beginning of a name.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.TypeaheadInput>(),
+  schemas: typia.json.schemas<[contract.TypeaheadInput, contract.TypeaheadResult]>(),
+  example: {
+    input: { kind: 'company', keyword: 'analytical' },
+    result: { kind: 'company', items: [{ id: '42', name: 'Analytical Engines' }], state_revision: 1 },
   },
-  {
-    name: 'social.people.search',
-    family: 'discovery',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<PeopleSearchInput>(),
-    refine: forSomething,
+  simulated: typeahead,
+});
+
+const peopleSearch = defineCapability<contract.SearchPeople>({
+  name: 'social.people.search',
+  summary: 'People, by at least one keyword or filter; advance `start` by the number of rows returned.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.PeopleSearchInput>(),
+  refine: requireCriterion,
+  schemas: typia.json.schemas<[contract.PeopleSearchInput, contract.PeopleSearchResult]>(),
+  example: {
+    input: { keywords: 'engineer', filters: { network: 'F' }, start: 0, count: 10 },
+    result: {
+      people: [
+        {
+          member_id: '1906',
+          hash_id: HASH_ID,
+          public_id: 'grace-hopper',
+          member_distance: 2,
+          name: 'Grace Hopper',
+          headline: 'Compiler author',
+          summary: null,
+          location: 'New York',
+          profile_url: 'https://www.social.test/in/grace-hopper',
+          insights: [],
+          badgeHoverText: null,
+        },
+      ],
+      start: 0,
+      state_revision: 1,
+    },
   },
-  {
-    name: 'social.jobs.search',
-    family: 'discovery',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<JobsSearchInput>(),
-    refine: forSomething,
+  simulated: searchPeople,
+});
+
+const jobsSearch = defineCapability<contract.SearchJobs>({
+  name: 'social.jobs.search',
+  summary: 'Jobs, by at least one keyword or filter; details of the first `job_details_count` rows.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.JobsSearchInput>(),
+  refine: requireCriterion,
+  schemas: typia.json.schemas<[contract.JobsSearchInput, contract.JobsSearchResult]>(),
+  example: {
+    input: { keywords: 'compiler', count: 10 },
+    result: {
+      jobs: [
+        {
+          job_id: '9',
+          job_title: 'Compiler engineer',
+          job_url: 'https://www.social.test/jobs/9',
+          job_company: 'Analytical Engines',
+          job_insight: null,
+          job_location: 'London',
+          easy_apply: true,
+          reposted_at: null,
+        },
+      ],
+      start: 0,
+      state_revision: 1,
+    },
   },
-];
+  simulated: searchJobs,
+});
+
+/** Contract: "Discovery and search"; the recruiter's two stand in `recruiter.ts`. */
+export const discovery = [termsSuggest, peopleSearch, jobsSearch] as const;

@@ -1,207 +1,157 @@
-import typia, { type tags } from 'typia';
-import { type CatalogueEntry, exactlyOne, refuse } from './entry.js';
-import type { Integer, NoInput, PublicId, Text } from './fields.js';
+import typia from 'typia';
+import type { NoInput } from '../../browser-pool/contract/fields.js';
+import type * as contract from '../../browser-pool/contract/identity.js';
+import { getCompany, getIdentity, getProfile, listConnections, resolveHashIds } from '../simulated/identity.js';
+import { listSentInvitations } from '../simulated/invitations.js';
+import { defineCapability } from './capability.js';
+import { HASH_ID, PERSON } from './example-values.js';
+import { exactlyOne, refuse } from './rules.js';
 
-/** Identity, profile, connections, organizations (contract: the section of that name). */
-
-export interface IdentityResult {
-  /** The authenticated account. */
-  actor_id: string;
-  hash_id: string;
-  public_id: string | null;
-  member_id: string | null;
-  firstName: string | null;
-  lastname: string | null;
-  headline: string | null;
-  avatar?: string;
-  state_revision: number;
-}
-
-export type ProfileGetInput = { profile_id: PublicId };
-export interface ProfileGetResult {
-  profile: Profile;
-  state_revision: number;
-}
-
-/** Contract: "Profile object". What the provider does not show is null or an empty list. */
-export interface Profile {
-  source: 'full';
-  member_id: string | null;
-  hash_id: string | null;
-  public_id: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  headline: string | null;
-  profile_picture: string | null;
-  industry: string | null;
-  location: string | null;
-  public_profile_url: string | null;
-  email: string | null;
-  address: string | null;
-  phone_numbers: string[];
-  network_distance: number | null;
-  has_pending_connection_request: boolean | null;
-  connected_at: string | null;
-  about: string | null;
-  experience: Experience[];
-  education: Education[];
-}
-export interface Experience {
-  title: string | null;
-  company: string | null;
-  location: string | null;
-  start_date: string | null;
-  end_date: string | null;
-  description: string | null;
-}
-export interface Education {
-  school: string | null;
-  degree: string | null;
-  major: string | null;
-  start_date: string | null;
-  end_date: string | null;
-}
-
-export type HashIdsResolveInput = { public_ids: PublicId[] & tags.MinItems<1> & tags.MaxItems<25> };
-export interface HashIdsResolveResult {
-  /** Hash id by public id; null for a public id that nobody has. */
-  hash_ids: Record<string, string | null>;
-  state_revision: number;
-}
-
-export type ConnectionsListInput = {
-  /** Default 25. */
-  count?: Integer<1, 50>;
-  /** Default 0. */
-  start?: Integer<0, 10000>;
-};
-export interface ConnectionsListResult {
-  connections: ConnectionEntry[];
-  state_revision: number;
-}
-export interface ConnectionEntry {
-  hash_id: string;
-  public_id: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  headline: string | null;
-  avatar: string | null;
-  connected_at?: string | null;
-}
-
-export type CompanyGetInput = {
-  public_id?: PublicId;
-  company_id?: string & tags.Pattern<'^[0-9]{1,20}$'>;
-  company_name?: Text<1, 255>;
-};
-export interface CompanyGetResult {
-  company: Company;
-  state_revision: number;
-}
-/** Contract: "Company object". What the provider leaves empty is left out. */
-export interface Company {
-  public_id?: string;
-  company_id?: string;
-  name?: string;
-  tagline?: string;
-  description?: string;
-  url?: string;
-  website?: string;
-  phone?: string;
-  employee_count?: number;
-  employee_count_range?: string;
-  founded_year?: number;
-  industries?: string[];
-  industry?: string;
-  specialties?: string[];
-  headquarter?: string;
-  locations?: string[];
-  logo_url?: string;
-  cover_image_url?: string;
-}
-
-export type InvitationsSentListInput = {
-  /** A multiple of 10; default 0. */
-  start_index?: Integer<0, 100000>;
-  include_total?: boolean;
-};
-export interface InvitationsSentListResult {
-  entries: SentInvitation[];
-  /** Number of entries of this page (OPS-19). */
-  count: number;
-  start_index: number;
-  has_more: boolean;
-  next_start_index: number | null;
-  /** Advisory; only when asked for, null when unavailable. */
-  total?: number | null;
-  state_revision: number;
-}
-export interface SentInvitation {
-  invitation_id: string;
-  recipient_actor_id: string | null;
-  public_id: string | null;
-  name: string | null;
-  headline: string | null;
-  message: string | null;
-  sent_at: string | null;
-}
-
-export const identity: readonly CatalogueEntry[] = [
-  {
-    name: 'social.identity.get',
-    family: 'identity',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<NoInput>(),
+const identityGet = defineCapability<contract.GetIdentity>({
+  name: 'social.identity.get',
+  summary: 'Who the authenticated account is.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<NoInput>(),
+  schemas: typia.json.schemas<[NoInput, contract.IdentityResult]>(),
+  example: {
+    input: {},
+    result: {
+      actor_id: 'ACoAAAda1',
+      hash_id: 'ACoAAAda1',
+      public_id: 'ada-lovelace',
+      member_id: '1815',
+      firstName: 'Ada',
+      lastname: 'Lovelace',
+      headline: 'Analyst',
+      state_revision: 1,
+    },
   },
-  {
-    name: 'social.profile.get',
-    family: 'identity',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<ProfileGetInput>(),
+  simulated: getIdentity,
+});
+
+const profileGet = defineCapability<contract.GetProfile>({
+  name: 'social.profile.get',
+  summary: 'A profile by its public id.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.ProfileGetInput>(),
+  schemas: typia.json.schemas<[contract.ProfileGetInput, contract.ProfileGetResult]>(),
+  example: {
+    input: { profile_id: 'grace-hopper' },
+    result: { profile: { source: 'full', hash_id: HASH_ID, ...PERSON }, state_revision: 1 },
   },
-  {
-    name: 'social.hash_ids.resolve',
-    family: 'identity',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<HashIdsResolveInput>(),
+  simulated: getProfile,
+});
+
+const hashIdsResolve = defineCapability<contract.ResolveHashIds>({
+  name: 'social.hash_ids.resolve',
+  summary: 'Hash ids of profiles, by their public ids.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.HashIdsResolveInput>(),
+  schemas: typia.json.schemas<[contract.HashIdsResolveInput, contract.HashIdsResolveResult]>(),
+  example: {
+    input: { public_ids: ['grace-hopper', 'nobody'] },
+    result: { hash_ids: { 'grace-hopper': HASH_ID, nobody: null }, state_revision: 1 },
   },
-  {
-    name: 'social.connections.list',
-    family: 'identity',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<ConnectionsListInput>(),
+  simulated: resolveHashIds,
+});
+
+const connectionsList = defineCapability<contract.ListConnections>({
+  name: 'social.connections.list',
+  summary: "A page of the account's own connections; raise `start` for the next.",
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.ConnectionsListInput>(),
+  schemas: typia.json.schemas<[contract.ConnectionsListInput, contract.ConnectionsListResult]>(),
+  example: {
+    input: { count: 25, start: 0 },
+    result: {
+      connections: [
+        {
+          hash_id: HASH_ID,
+          public_id: 'grace-hopper',
+          first_name: 'Grace',
+          last_name: 'Hopper',
+          headline: 'Compiler author',
+          avatar: null,
+          connected_at: '2026-01-01T00:00:00.000Z',
+        },
+      ],
+      state_revision: 1,
+    },
   },
-  {
-    name: 'social.company.get',
-    family: 'identity',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<CompanyGetInput>(),
-    refine: (input) => exactlyOne(input, ['public_id', 'company_id', 'company_name']),
+  simulated: listConnections,
+});
+
+const companyGet = defineCapability<contract.GetCompany>({
+  name: 'social.company.get',
+  summary: 'A company by exactly one of `public_id`, `company_id` and `company_name`.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.CompanyGetInput>(),
+  refine: (input) => exactlyOne(input, ['public_id', 'company_id', 'company_name']),
+  schemas: typia.json.schemas<[contract.CompanyGetInput, contract.CompanyGetResult]>(),
+  example: {
+    input: { public_id: 'analytical-engines' },
+    result: { company: { public_id: 'analytical-engines', name: 'Analytical Engines' }, state_revision: 1 },
   },
-  {
-    name: 'social.invitations.sent.list',
-    family: 'identity',
-    kind: 'read',
-    send: false,
-    needs: 'session',
-    sealed: false,
-    validate: typia.createValidateEquals<InvitationsSentListInput>(),
-    refine: ({ start_index }) =>
-      Number(start_index ?? 0) % 10 === 0 ? [] : refuse('$input.start_index', 'a multiple of 10'),
+  simulated: getCompany,
+});
+
+const sentInvitationsList = defineCapability<contract.ListSentInvitations>({
+  name: 'social.invitations.sent.list',
+  summary:
+    'Pending outgoing invitations. Follow `next_start_index` until `has_more` is false and dedupe by `invitation_id`; `start_index` is a multiple of 10.',
+  kind: 'read',
+  send: false,
+  needs: 'session',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.InvitationsSentListInput>(),
+  refine: ({ start_index = 0 }) => (start_index % 10 === 0 ? [] : refuse('$input.start_index', 'a multiple of 10')),
+  schemas: typia.json.schemas<[contract.InvitationsSentListInput, contract.InvitationsSentListResult]>(),
+  example: {
+    input: { start_index: 0, include_total: true },
+    result: {
+      entries: [
+        {
+          invitation_id: '7001',
+          recipient_actor_id: HASH_ID,
+          public_id: 'grace-hopper',
+          name: 'Grace Hopper',
+          headline: 'Compiler author',
+          message: 'Hello',
+          sent_at: '2026-01-01T00:00:00.000Z',
+        },
+      ],
+      count: 1,
+      start_index: 0,
+      has_more: false,
+      next_start_index: null,
+      total: 1,
+      state_revision: 1,
+    },
   },
-];
+  simulated: listSentInvitations,
+});
+
+/** Contract: "Identity, profile, connections, organizations". */
+export const identity = [
+  identityGet,
+  profileGet,
+  hashIdsResolve,
+  connectionsList,
+  companyGet,
+  sentInvitationsList,
+] as const;

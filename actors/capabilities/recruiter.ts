@@ -1,112 +1,83 @@
-import typia, { type tags } from 'typia';
+import typia from 'typia';
+import { LIMITS } from '../../browser-pool/contract/limits.js';
+import type * as contract from '../../browser-pool/contract/recruiter.js';
 import type { FieldError } from '../../storage/model/errors.js';
-import { type CatalogueEntry, hasContent, refuse } from './entry.js';
-import {
-  type Keyword,
-  RECRUITER_LIST_ENTRIES,
-  RECRUITER_TITLES,
-  type SearchCount,
-  type SearchKeywords,
-  type SearchStart,
-} from './fields.js';
-import type { Profile } from './identity.js';
-import { STORABLE, storable } from './pg-safe-json.js';
-import { validateRecruiterFilters } from './recruiter-filters.js';
+import { isPgSafeJson, PG_SAFE_JSON } from '../../storage/postgres/pg-safe-values.js';
+import { searchCandidates } from '../simulated/recruiter-search.js';
+import { recruiterTypeahead } from '../simulated/typeahead.js';
+import { defineCapability } from './capability.js';
+import { HASH_ID, PERSON } from './example-values.js';
+import { FILTER_LISTS, validateRecruiterFilters } from './recruiter-filters.js';
+import { hasContent, refuse } from './rules.js';
 
-/**
- * The recruiter's typeahead and candidate search (contract: "Discovery and search"). At submission a filter only has
- * to be one that exists; what it may hold is checked when its turn comes (`recruiter-filters.ts`, OPS-6).
- */
-
-export type RecruiterTypeaheadKind = 'company' | 'industry' | 'job_title' | 'location' | 'school' | 'skill' | 'zip';
-export type RecruiterTypeaheadInput = { kind: RecruiterTypeaheadKind; keyword: Keyword };
-export interface RecruiterTypeaheadResult {
-  kind: RecruiterTypeaheadKind;
-  items: { id: string; name: string }[];
-  state_revision: number;
-}
-
-export type RecruiterSearchInput = {
-  keywords?: SearchKeywords;
-  /** typia lists the bound in the schema but does not check it, the entries being unknown: `refineSearch` does. */
-  titles?: unknown[] & tags.MaxItems<typeof RECRUITER_TITLES>;
-  start?: SearchStart;
-  count?: SearchCount;
-  first_names?: unknown;
-  last_names?: unknown;
-  locations?: unknown;
-  skills?: unknown;
-  companies?: unknown;
-  schools?: unknown;
-  industries?: unknown;
-  current_companies?: unknown;
-  past_companies?: unknown;
-  zip_codes?: unknown;
-  company_sizes?: unknown;
-  job_functions?: unknown;
-  seniorities?: unknown;
-  networks?: unknown;
-  profile_languages?: unknown;
-  recently_joined?: unknown;
-  graduation_years?: unknown;
-  yoe?: unknown;
-  is_veteran?: unknown;
-  distance?: unknown;
-};
-export interface RecruiterSearchResult {
-  candidates: Candidate[];
-  paging: { start: number; count: number; total: number };
-  total: number;
-  formatted_total: string;
-  facets: Facet[];
-  query_summary: string;
-  highlight_terms: string[];
-  state_revision: number;
-}
-/** The profile's shape and what only a recruiter sees. Without `hash_id` a candidate cannot be messaged at once. */
-export interface Candidate extends Omit<Profile, 'hash_id' | 'source'> {
-  source: 'recruiter';
-  hash_id?: string | null;
-  recruiting: { candidate_id: string; open_to_work: boolean; years_of_experience: number };
-}
-export interface Facet {
-  name: string;
-  values: { value: string; count: number }[];
-}
+const entriesAtMost = (list: string) => (list === 'titles' ? LIMITS.recruiter_titles : LIMITS.recruiter_list_entries);
 
 const NO_CRITERIA: ReadonlySet<string> = new Set(['start', 'count']);
 
-function refineSearch(input: Record<string, unknown>): FieldError[] {
+/** At submission a filter only has to be one that exists; what it may hold is checked in turn (OPS-6). */
+function refineSearch(input: contract.RecruiterSearchSubmission): FieldError[] {
   const errors = Object.entries(input).flatMap(([key, value]): FieldError[] => {
     const path = `$input.${key}`;
-    const atMost = key === 'titles' ? RECRUITER_TITLES : RECRUITER_LIST_ENTRIES;
+    const atMost = entriesAtMost(key);
     if (Array.isArray(value) && value.length > atMost) return refuse(path, `at most ${atMost} entries`);
-    return storable(value) ? [] : refuse(path, STORABLE);
+    return isPgSafeJson(value) ? [] : refuse(path, PG_SAFE_JSON);
   });
   if (errors.length > 0) return errors;
   const criteria = Object.entries(input).filter(([key, value]) => !NO_CRITERIA.has(key) && hasContent(value));
   return criteria.length > 0 ? [] : refuse('$input', 'at least one keyword, title or other filter');
 }
 
-export const recruiter: readonly CatalogueEntry[] = [
-  {
-    name: 'social.recruiter.typeahead',
-    family: 'discovery',
-    kind: 'read',
-    send: false,
-    needs: 'recruiter',
-    sealed: false,
-    validate: typia.createValidateEquals<RecruiterTypeaheadInput>(),
+const termsSuggest = defineCapability<contract.RecruiterTypeahead>({
+  name: 'social.recruiter.typeahead',
+  summary: 'Ids for recruiter filters, by the beginning of a name.',
+  kind: 'read',
+  send: false,
+  needs: 'recruiter',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.RecruiterTypeaheadInput>(),
+  schemas: typia.json.schemas<[contract.RecruiterTypeaheadInput, contract.RecruiterTypeaheadResult]>(),
+  example: {
+    input: { kind: 'skill', keyword: 'compil' },
+    result: { kind: 'skill', items: [{ id: '7', name: 'Compilers' }], state_revision: 2 },
   },
-  {
-    name: 'social.recruiter.people.search',
-    family: 'discovery',
-    kind: 'read',
-    send: false,
-    needs: 'recruiter',
-    sealed: false,
-    validate: typia.createValidateEquals<RecruiterSearchInput>(),
-    refine: refineSearch,
-    checkInTurn: validateRecruiterFilters,
+  simulated: recruiterTypeahead,
+});
+
+const candidatesSearch = defineCapability<contract.SearchCandidates, contract.RecruiterSearchSubmission>({
+  name: 'social.recruiter.people.search',
+  summary:
+    'Candidates, by at least one keyword, title or other filter. What a filter holds is checked when its turn comes and can then fail with `validation_error`.',
+  kind: 'read',
+  send: false,
+  needs: 'recruiter',
+  sealed: false,
+  validate: typia.createValidateEquals<contract.RecruiterSearchSubmission>(),
+  refine: refineSearch,
+  checkInTurn: validateRecruiterFilters,
+  bounds: Object.fromEntries(FILTER_LISTS.map((list) => [list, { maxItems: entriesAtMost(list) }])),
+  schemas: typia.json.schemas<[contract.RecruiterPeopleSearchInput, contract.RecruiterSearchResult]>(),
+  example: {
+    input: { titles: [{ name: 'Engineer', time_scope: 'current' }], networks: ['F', 'S'], count: 10 },
+    result: {
+      candidates: [
+        {
+          source: 'recruiter',
+          hash_id: HASH_ID,
+          recruiting: { candidate_id: 'c1', open_to_work: false, years_of_experience: 40 },
+          ...PERSON,
+        },
+      ],
+      paging: { start: 0, count: 10, total: 1 },
+      total: 1,
+      formatted_total: '1',
+      facets: [{ name: 'location', values: [{ value: 'New York', count: 1 }] }],
+      query_summary: 'Engineer',
+      highlight_terms: ['engineer'],
+      state_revision: 2,
+    },
   },
-];
+  simulated: searchCandidates,
+});
+
+/** The recruiter's part of "Discovery and search" in the contract. */
+export const recruiter = [termsSuggest, candidatesSearch] as const;

@@ -1,7 +1,9 @@
+import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import type { SessionEffects } from '../../browser-pool/messages.js';
 import type { OperationFailure } from '../../storage/model/errors.js';
-import type { ChallengeKind, ConnectionRow, NewEvent } from '../../storage/model/records.js';
+import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
 import type { Capability } from '../capabilities/capability.js';
+import type { SimulatedEffects } from '../simulated/request.js';
 
 /**
  * One attempt at one operation, as the provider that executes it sees it. Everything durable goes through here:
@@ -53,16 +55,8 @@ export type Outcome =
   | { status: 'canceled' }
   | { status: 'outcome_unknown'; effects?: Effects };
 
-export type SkipReason = 'already_connected' | 'invitation_pending' | 'self_target';
-
-export interface Effects extends SessionEffects {
-  /** A fresh session without stored state (simulated): counts state_revision up as a stored one does. */
-  newSession?: boolean;
-  /** Recipient of an invitation that a simulated connection sent: remembered by the simulated network. */
-  simulatedInvitation?: string;
-  /** Recorded with their deliveries and jobs; may belong to another connection of the workspace. */
-  events?: NewEvent[];
-}
+/** What an outcome changes beside the operation. */
+export type Effects = SessionEffects & SimulatedEffects;
 
 /** Runs operations of one kind of connection. May throw `OperationError` or the signal's reason instead of answering. */
 export interface ProviderRuntime {

@@ -1,5 +1,6 @@
 import type { StartedOperation } from '../../storage/operations/execution.js';
 import type { Capability } from '../capabilities/capability.js';
+import { PROVIDERS } from '../provider-traits.js';
 import type { Outcome } from './execution.js';
 
 /** The failure of an operation whose connection does not meet what its capability needs when it starts (OPS-6); undefined when it does. */
@@ -7,7 +8,7 @@ export function notReady(capability: Capability, connection: StartedOperation): 
   const { needs } = capability;
   const ready = connection.health === 'ready';
   const recruiter =
-    connection.provider === 'simulated' ||
+    !PROVIDERS[connection.provider].verifiesRecruiter ||
     (connection.recruiter_health === 'ready' && connection.recruiter_verified_revision === connection.state_revision);
   switch (needs) {
     case 'nothing':

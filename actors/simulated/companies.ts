@@ -1,5 +1,5 @@
-import type { Company } from '../capabilities/identity.js';
-import { between, draw, mix, pick } from './seeded-random.js';
+import type { Company } from '../../browser-pool/contract/identity.js';
+import { between, mix, pick, seedOf } from './seeded-random.js';
 import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, LOCATIONS } from './vocabulary.js';
 
 /** Letter codes of company sizes with their upper bounds (contract: `company_sizes`). */
@@ -36,12 +36,12 @@ export function companyFor(input: { public_id?: string; company_id?: string; com
   const slug = input.public_id ?? slugOf(input.company_name ?? '');
   const place = bySlug.get(slug);
   const name = place === undefined ? (input.company_name ?? nameOf(slug)) : (COMPANIES[place] as string);
-  return describe(slug, name, String(place === undefined ? 1_000_000 + draw(slug) : ID_BASE.company + place));
+  return describe(slug, name, String(place === undefined ? 1_000_000 + seedOf(slug) : ID_BASE.company + place));
 }
 
 /** Employees of a company by name. */
 export function employeesOf(name: string): number {
-  const seed = draw(slugOf(name));
+  const seed = seedOf(slugOf(name));
   return 2 ** between(0, 14, seed, 1) + (mix(seed, 2) % 7);
 }
 
@@ -55,7 +55,7 @@ function sizeOf(employees: number) {
 }
 
 function describe(slug: string, name: string, id: string): Company {
-  const seed = draw(slug);
+  const seed = seedOf(slug);
   const place = bySlug.get(slug);
   const industry =
     place === undefined ? pick(INDUSTRIES, seed, 3) : (INDUSTRIES[COMPANY_INDUSTRY[place] ?? 0] as string);

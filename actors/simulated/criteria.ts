@@ -14,12 +14,12 @@ export function contains(value: string, text: string): boolean {
   return value.toLowerCase().includes(withoutTriggers(text).trim().toLowerCase());
 }
 
-/** A test a row must pass, by the name of the filter that asks for it. */
+/** A test a row must pass, by filter. */
 export type Criteria<Filters, Row> = {
   [Key in keyof Filters]-?: (wanted: NonNullable<Filters[Key]>) => (row: Row) => boolean;
 };
 
-/** The test that all given filters make together. Blank texts ask for nothing. */
+/** The test that all filters make together. Blank texts select nothing. */
 export function allOf<Filters extends object, Row>(
   criteria: Criteria<Filters, Row>,
   filters: Filters = {} as Filters,

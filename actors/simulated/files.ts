@@ -1,5 +1,6 @@
-import { type Answering, answer } from './request.js';
-import { draw } from './seeded-random.js';
+import type { DownloadFile } from '../../browser-pool/contract/sending.js';
+import type { SimulatedAnswer } from './request.js';
+import { seedOf } from './seeded-random.js';
 
 /** Files of the simulated network: every address holds one, always the same. */
 
@@ -14,13 +15,15 @@ const MEDIA_TYPES = new Map([
   ['txt', 'text/plain'],
 ]);
 
-export const downloadFile: Answering<'social.file.download'> = ({ input }) => {
+export const downloadFile: SimulatedAnswer<DownloadFile> = ({ input }) => {
   const { pathname } = new URL(input.url);
   const extension = /\.([a-z0-9]+)$/i.exec(pathname)?.[1]?.toLowerCase() ?? '';
-  const bytes = Buffer.from(`Simulated file ${draw(input.url).toString(16).padStart(8, '0')}: ${pathname}\n`);
-  return answer<'social.file.download'>({
-    content_type: MEDIA_TYPES.get(extension) ?? 'application/octet-stream',
-    data_base64: bytes.toString('base64'),
-    size: bytes.length,
-  });
+  const bytes = Buffer.from(`Simulated file ${seedOf(input.url).toString(16).padStart(8, '0')}: ${pathname}\n`);
+  return {
+    result: {
+      content_type: MEDIA_TYPES.get(extension) ?? 'application/octet-stream',
+      data_base64: bytes.toString('base64'),
+      size: bytes.length,
+    },
+  };
 };

@@ -1,20 +1,32 @@
+import type {
+  Conversation,
+  ConversationsSearchInput,
+  ConversationWithRecipient,
+  ListConversations,
+  SearchConversations,
+} from '../../browser-pool/contract/conversations.js';
 import * as stored from '../../storage/operations/simulated-messages.js';
-import type { Conversation, ConversationsSearchInput } from '../capabilities/conversations.js';
-import { type Category, type PastConversation, pastConversations, pastMessages } from './message-history.js';
+import { LIMITS } from './limits.js';
+import {
+  type Category,
+  type HistoricConversation,
+  historicConversations,
+  historicMessages,
+} from './message-history.js';
 import { conversationWith, participantOf, publicIdOf } from './names.js';
 import { nameOf } from './people.js';
 import { distanceTo, type Self } from './relationship.js';
-import { type Answering, answer, invalid } from './request.js';
+import type { SimulatedAnswer } from './request.js';
 import { withoutTriggers } from './triggers.js';
 
 /**
- * The simulated inbox: conversations with messages of their own first, newest first, as the connection's events
- * remember them; then the past that every account begins with. A cursor is `s-<event id>` among the former and
- * `p-<place>` in the latter. A past conversation that goes on moves to the primary inbox.
+ * The simulated inbox: conversations with messages of their own first, newest first, as the connection's events recorded
+ * them; then the computed history that every account begins with. A cursor is `s-<event id>` among the former and
+ * `p-<place>` in the history. A conversation of the history that goes on moves to the primary inbox.
  */
 
 const DEFAULT_COUNT = 20;
-type Position = { in: 'stored'; before: string | null } | { in: 'past'; place: number };
+type Position = { in: 'stored'; before: string | null } | { in: 'history'; place: number };
 
 const CURSOR = /^(?:s-(?<event>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|p-(?<place>[0-9]{1,4}))$/;
 
@@ -23,36 +35,37 @@ function positionOf(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return { in: 'stored', before: null };
   const { groups } = CURSOR.exec(cursor) ?? {};
   if (groups?.event) return { in: 'stored', before: groups.event };
-  return groups?.place ? { in: 'past', place: Number(groups.place) } : undefined;
+  return groups?.place ? { in: 'history', place: Number(groups.place) } : undefined;
 }
 
-const BAD_CURSOR = () => invalid('input.cursor', 'the cursor of the preceding page');
+const UNKNOWN_CURSOR = { invalid: [{ path: 'input.cursor', expected: 'the cursor of the preceding page' }] };
 
-export const listConversations: Answering<'social.conversations.list'> = async ({ input, self, execution, store }) => {
+export const listConversations: SimulatedAnswer<ListConversations> = async (request) => {
+  const { input, self, connection, store } = request;
   const { category = 'PRIMARY_INBOX', count = DEFAULT_COUNT } = input;
   const position = positionOf(input.cursor);
-  if (!position) return BAD_CURSOR();
+  if (!position) return UNKNOWN_CURSOR;
   const before_ms = input.last_activity_at === undefined ? null : Number(input.last_activity_at);
   const conversations: Conversation[] = [];
   if (category === 'PRIMARY_INBOX' && position.in === 'stored') {
-    const page = await stored.readInbox(store.db, execution.connection.id, position.before, before_ms, count);
+    const page = await stored.readInbox(store.db, connection.id, position.before, before_ms, count);
     conversations.push(...page.newest.map((message) => storedEntry(message)));
     if (page.next !== null) {
-      return answer<'social.conversations.list'>({ conversations, next_cursor: `s-${page.next}` });
+      return { result: { conversations, next_cursor: `s-${page.next}` } };
     }
   }
-  const inCategory = pastConversations(self).filter(
-    (past) => past.category === category && (before_ms === null || past.lastActivityAt < before_ms),
+  const inCategory = historicConversations(self).filter(
+    ({ category: its, lastActivityAt }) => its === category && (before_ms === null || lastActivityAt < before_ms),
   );
   const active = await stored.readActive(
     store.db,
-    execution.connection.id,
-    inCategory.map((past) => past.id),
+    connection.id,
+    inCategory.map(({ id }) => id),
   );
-  return goOn(
+  return fillFromHistory(
     conversations,
-    inCategory.filter((past) => !active.has(past.id)),
-    position.in === 'past' ? position.place : 0,
+    inCategory.filter(({ id }) => !active.has(id)),
+    position.in === 'history' ? position.place : 0,
     count,
   );
 };
@@ -65,19 +78,17 @@ const SEARCHED_AS: Record<Category, SearchCategory> = {
   ARCHIVE: 'ARCHIVE',
   SPAM: 'SPAM',
 };
-/** More than the conversations an account begins with. */
-const ALL_FOUND = 2_000;
 
-export const searchConversations: Answering<'social.conversations.search'> = async (ask) => {
-  const { input, self, execution, store } = ask;
+export const searchConversations: SimulatedAnswer<SearchConversations> = async (request) => {
+  const { input, self, connection, store } = request;
   const { count = DEFAULT_COUNT } = input;
   const categories: SearchCategory[] = input.categories ?? ['INBOX', 'SPAM', 'ARCHIVE'];
   const position = positionOf(input.cursor);
-  if (!position) return BAD_CURSOR();
+  if (!position) return UNKNOWN_CURSOR;
   const text = withoutTriggers(input.keywords).trim().toLowerCase();
   const wanted = (hashId: string) => !input.first_degree_connections || distanceTo(self, publicIdOf(hashId)) === 1;
   const find = (before: string | null, atMost: number) =>
-    categories.includes('INBOX') ? stored.searchInbox(store.db, execution.connection.id, text, before, atMost) : [];
+    categories.includes('INBOX') ? stored.searchInbox(store.db, connection.id, text, before, atMost) : [];
   const conversations: Conversation[] = [];
   if (position.in === 'stored') {
     const found = await find(position.before, count + 1);
@@ -85,42 +96,44 @@ export const searchConversations: Answering<'social.conversations.search'> = asy
     conversations.push(...page.map(storedEntry).filter(({ participants }) => participants.every(wanted)));
     const last = page.at(-1);
     if (found.length > count && last) {
-      return answer<'social.conversations.search'>({ conversations, next_cursor: `s-${last.id}` });
+      return { result: { conversations, next_cursor: `s-${last.id}` } };
     }
   }
-  const seen = new Set((await find(null, ALL_FOUND)).map((message) => message.conversation_id));
-  const past = pastConversations(self).filter(
+  const seen = new Set((await find(null, LIMITS.searched_conversations)).map((message) => message.conversation_id));
+  const history = historicConversations(self).filter(
     (conversation) =>
       categories.includes(SEARCHED_AS[conversation.category]) &&
       !seen.has(conversation.id) &&
       wanted(conversation.person.hashId) &&
       holds(self, conversation, text),
   );
-  return goOn(conversations, past, position.in === 'past' ? position.place : 0, count);
+  return fillFromHistory(conversations, history, position.in === 'history' ? position.place : 0, count);
 };
 
-export const conversationWithRecipient: Answering<'social.conversation.with_recipient'> = async (ask) => {
-  const { input, self, execution, store } = ask;
+export const conversationWithRecipient: SimulatedAnswer<ConversationWithRecipient> = async (request) => {
+  const { input, self, connection, store } = request;
   const id = conversationWith(input.recipient_actor_id);
-  const [newest] = await stored.readMessages(store.db, execution.connection.id, id, null, 1);
-  const past = newest ? undefined : pastConversations(self).find((conversation) => conversation.id === id);
-  const conversation = newest ? storedEntry(newest) : past ? pastEntry(past) : null;
-  return answer<'social.conversation.with_recipient'>({ conversation });
+  const [newest] = await stored.readMessages(store.db, connection.id, id, null, 1);
+  const historic = newest ? undefined : historicConversations(self).find((conversation) => conversation.id === id);
+  const conversation = newest ? storedEntry(newest) : historic ? historicEntry(historic) : null;
+  return { result: { conversation } };
 };
 
-/** Fills a page with the past from `place` on. */
-function goOn(conversations: Conversation[], past: PastConversation[], place: number, count: number) {
-  const rest = past.slice(place, place + count - conversations.length);
+/** Fills a page with the history from `place` on. */
+function fillFromHistory(conversations: Conversation[], history: HistoricConversation[], place: number, count: number) {
+  const rest = history.slice(place, place + count - conversations.length);
   const next = place + rest.length;
-  return answer<'social.conversations.list'>({
-    conversations: [...conversations, ...rest.map(pastEntry)],
-    next_cursor: next < past.length ? `p-${next}` : null,
-  });
+  return {
+    result: {
+      conversations: [...conversations, ...rest.map(historicEntry)],
+      next_cursor: next < history.length ? `p-${next}` : null,
+    },
+  };
 }
 
-function holds(self: Self, conversation: PastConversation, text: string): boolean {
+function holds(self: Self, conversation: HistoricConversation, text: string): boolean {
   if (nameOf(conversation.person).toLowerCase().includes(text)) return true;
-  return pastMessages(self, conversation).some(({ message_body }) => message_body?.toLowerCase().includes(text));
+  return historicMessages(self, conversation).some(({ message_body }) => message_body?.toLowerCase().includes(text));
 }
 
 function storedEntry(message: stored.StoredMessage): Conversation {
@@ -132,11 +145,11 @@ function storedEntry(message: stored.StoredMessage): Conversation {
   };
 }
 
-function pastEntry(past: PastConversation): Conversation {
+function historicEntry({ id, person, unread, lastActivityAt }: HistoricConversation): Conversation {
   return {
-    conversation_id: past.id,
-    participants: [past.person.hashId],
-    unread_count: past.unread,
-    last_activity_at: past.lastActivityAt,
+    conversation_id: id,
+    participants: [person.hashId],
+    unread_count: unread,
+    last_activity_at: lastActivityAt,
   };
 }

@@ -1,85 +1,85 @@
+import type { ListSentInvitations, SentInvitation } from '../../browser-pool/contract/identity.js';
+import type { SendInvitation } from '../../browser-pool/contract/sending.js';
 import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-invitations.js';
-import type { SentInvitation } from '../capabilities/identity.js';
-import type { Outcome } from '../operations/execution.js';
+import { LIMITS } from './limits.js';
 import { publicIdOf } from './names.js';
 import { headlineOf, nameOf, type Person, personBySlug } from './people.js';
-import { acquaintance, membersThatAre, since } from './relationship.js';
-import { type Answering, answer } from './request.js';
+import { membersThatAre, relationshipTo, since } from './relationship.js';
+import type { SimulatedAnswer } from './request.js';
 
 /**
  * Invitations. One to another simulated connection of the workspace is accepted at once: the inviting connection
- * records `custom_connection_request_accepted`, as the inviter's stream would tell (EVT-11). Any other stays
+ * records `custom_connection_request_accepted`, as the inviter's stream would report (EVT-11). Any other stays
  * pending, and is found again among the connection's own operations.
  */
 
-const PAGE_ENTRIES = 10;
-
-export const sendInvitation: Answering<'social.invitation.send'> = async ({ input, self, execution, store, now }) => {
+export const sendInvitation: SimulatedAnswer<SendInvitation> = async (request) => {
+  const { operationId, input, self, connection, store } = request;
   const recipient = input.recipient_actor_id;
-  if (recipient === self.hashId) return skipped('self_target');
-  const standing = acquaintance(self, publicIdOf(recipient));
-  if (standing === 'connected') return skipped('already_connected');
-  if (standing === 'invited') return skipped('invitation_pending');
-  const { id: connectionId, workspace_id: workspaceId } = execution.connection;
+  if (recipient === self.hashId) return { skipped: 'self_target' };
+  const standing = relationshipTo(self, publicIdOf(recipient));
+  if (standing === 'connected') return { skipped: 'already_connected' };
+  if (standing === 'invited') return { skipped: 'invitation_pending' };
+  const { id: connectionId, workspace_id: workspaceId } = connection;
   const { peer_id: peerId, invited } = await store.recipient({ workspaceId, connectionId, actorId: recipient });
-  if (invited) return skipped(peerId === null ? 'invitation_pending' : 'already_connected');
-  await execution.boundary();
-  const outcome = answer<'social.invitation.send'>({
+  if (invited) return { skipped: peerId === null ? 'invitation_pending' : 'already_connected' };
+  await request.boundary();
+  const result = {
     recipient_actor_id: recipient,
     code: 'INVITATION_SENT',
     message: 'Your invitation is on its way.',
     provider_acknowledged: true,
-  });
-  if (peerId === null) return { ...outcome, effects: { simulatedInvitation: recipient } };
+  } as const;
+  if (peerId === null) return { result, effects: { simulatedInvitation: recipient } };
   const person = personBySlug(publicIdOf(recipient));
   return {
-    ...outcome,
+    result,
     effects: {
       simulatedInvitation: recipient,
       events: [
         {
           connectionId,
-          providerEventId: `sim-${execution.operationId}-accepted`,
+          providerEventId: `sim-${operationId}-accepted`,
           type: 'custom_connection_request_accepted',
-          data: { hash_id: recipient, public_id: person.slug, name: nameOf(person), accepted_at: now() },
+          data: { hash_id: recipient, public_id: person.slug, name: nameOf(person), accepted_at: request.now() },
         },
       ],
     },
   };
 };
 
-export const listSentInvitations: Answering<'social.invitations.sent.list'> = async (ask) => {
-  const { input, self, execution, store } = ask;
+export const listSentInvitations: SimulatedAnswer<ListSentInvitations> = async (request) => {
+  const { input, self, connection, store } = request;
   const start = input.start_index ?? 0;
-  // One more than a page holds tells whether another follows.
-  const sent = await readPendingInvitations(store.db, execution.connection.id, start, PAGE_ENTRIES + 1);
+  // One more than a page holds shows whether another follows.
+  const sent = await readPendingInvitations(store.db, connection.id, start, LIMITS.invitation_entries + 1);
   const entries: SentInvitation[] = sent.map(({ id, recipient, sent_at }) =>
     entryOf(id, recipient, personBySlug(publicIdOf(recipient)), sent_at),
   );
-  const past = membersThatAre(self, 'invited');
+  const computed = membersThatAre(self, 'invited');
   let total: number | undefined;
-  if (sent.length <= PAGE_ENTRIES || input.include_total) {
-    const stored = await countPendingInvitations(store.db, execution.connection.id);
+  if (sent.length <= LIMITS.invitation_entries || input.include_total) {
+    const stored = await countPendingInvitations(store.db, connection.id);
     const from = Math.max(0, start - stored);
-    const rest = past.slice(from, from + PAGE_ENTRIES + 1 - sent.length);
+    const rest = computed.slice(from, from + LIMITS.invitation_entries + 1 - sent.length);
     entries.push(
       ...rest.map((person) => entryOf(person.memberId, person.hashId, person, new Date(since(self, person)))),
     );
-    total = stored + past.length;
+    total = stored + computed.length;
   }
-  const has_more = entries.length > PAGE_ENTRIES;
-  const page = entries.slice(0, PAGE_ENTRIES);
-  return answer<'social.invitations.sent.list'>({
-    entries: page,
-    count: page.length,
-    start_index: start,
-    has_more,
-    next_start_index: has_more ? start + PAGE_ENTRIES : null,
-    ...(input.include_total ? { total: total ?? null } : {}),
-  });
+  const has_more = entries.length > LIMITS.invitation_entries;
+  const page = entries.slice(0, LIMITS.invitation_entries);
+  return {
+    result: {
+      entries: page,
+      count: page.length,
+      start_index: start,
+      has_more,
+      next_start_index: has_more ? start + LIMITS.invitation_entries : null,
+      ...(input.include_total ? { total: total ?? null } : {}),
+    },
+  };
 };
-
-const skipped = (reason: Extract<Outcome, { status: 'skipped' }>['reason']): Outcome => ({ status: 'skipped', reason });
 
 // The note is stored sealed with the operation and stays there.
 function entryOf(invitation_id: string, recipient_actor_id: string, person: Person, sent_at: Date): SentInvitation {

@@ -1,11 +1,11 @@
-import type { JobFilters, JobRow, JobsSearchInput } from '../capabilities/discovery.js';
+import type { JobFilters, JobRow, JobsSearchInput, SearchJobs } from '../../browser-pool/contract/discovery.js';
 import { companyFor } from './companies.js';
 import { allOf, type Criteria, contains, matcher, page } from './criteria.js';
 import { allJobs, descriptionOf, type Job } from './jobs.js';
 import { allMembers, word } from './people.js';
 import { DEFAULT_COUNT } from './people-search.js';
-import { acquaintance, PAST_END_MS, type Self } from './relationship.js';
-import { type Answering, answer } from './request.js';
+import { HISTORY_END_MS, relationshipTo, type Self } from './relationship.js';
+import type { SimulatedAnswer } from './request.js';
 import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, JOB_FUNCTIONS, LOCATIONS, TITLES } from './vocabulary.js';
 
 /** Jobs search (contract: "Discovery and search"). What the provider's codes mean is settled here, for lack of one. */
@@ -13,25 +13,27 @@ import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, JOB_FUNCTIONS, LOCATI
 const EARLY_APPLICANTS = 10;
 type Test = (job: Job) => boolean;
 
+const code =
+  (value: (job: Job) => string | number) =>
+  (wanted: string): Test =>
+  (job) =>
+    wanted.split(',').includes(String(value(job)));
+
+const name =
+  (value: (job: Job) => string) =>
+  (wanted: string): Test =>
+  (job) =>
+    contains(value(job), wanted);
+
 function criteriaFor(self: Self): Criteria<JobFilters, Job> {
-  const code =
-    (value: (job: Job) => string | number) =>
-    (wanted: string): Test =>
-    (job) =>
-      wanted.split(',').includes(String(value(job)));
-  const name =
-    (value: (job: Job) => string) =>
-    (wanted: string): Test =>
-    (job) =>
-      contains(value(job), wanted);
   const location = code((job) => ID_BASE.location + job.location);
   const locationName = name((job) => word(LOCATIONS, job.location));
   const industry = (job: Job) => COMPANY_INDUSTRY[job.company] ?? 0;
   return {
     location_id: location,
     company_id: code((job) => ID_BASE.company + job.company),
-    // `r86400`: posted within so many seconds of the end of the simulated past.
-    time_posted_range: (wanted) => (job) => job.postedAt >= PAST_END_MS - 1000 * numberIn(wanted),
+    // `r86400`: posted within so many seconds before the end of the computed history.
+    time_posted_range: (wanted) => (job) => job.postedAt >= HISTORY_END_MS - 1000 * numberIn(wanted),
     job_type: code((job) => job.jobType),
     sort_by: () => () => true,
     commitment: code((job) => job.commitment),
@@ -52,7 +54,7 @@ function criteriaFor(self: Self): Criteria<JobFilters, Job> {
     apply_with_linkedin: (wanted) => (job) => job.easyApply === wanted,
     early_applicant: (wanted) => (job) => job.applicants < EARLY_APPLICANTS === wanted,
     in_your_network: (wanted) => {
-      const known = allMembers().filter((person) => acquaintance(self, person.slug) === 'connected');
+      const known = allMembers().filter((person) => relationshipTo(self, person.slug) === 'connected');
       const employers = new Set(known.map((person) => person.company));
       return (job) => employers.has(job.company) === wanted;
     },
@@ -61,14 +63,14 @@ function criteriaFor(self: Self): Criteria<JobFilters, Job> {
 
 const numberIn = (text: string) => Number(/\d+/.exec(text)?.[0] ?? 0);
 
-export const searchJobs: Answering<'social.jobs.search'> = ({ input, self }) => {
+export const searchJobs: SimulatedAnswer<SearchJobs> = ({ input, self }) => {
   const start = input.start ?? 0;
   const worded = matcher(input.keywords);
   const filtered = allOf(criteriaFor(self), input.filters);
   const newestFirst = input.filters?.sort_by?.toUpperCase().startsWith('D');
   const jobs = newestFirst ? allJobs().toSorted((a, b) => b.postedAt - a.postedAt) : allJobs();
   const found = page(jobs, (job) => worded(job.text) && filtered(job), start, input.count ?? DEFAULT_COUNT);
-  return answer<'social.jobs.search'>({ jobs: found.map((job, place) => rowOf(job, place, input)), start });
+  return { result: { jobs: found.map((job, place) => rowOf(job, place, input)), start } };
 };
 
 /**

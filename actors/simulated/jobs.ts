@@ -1,6 +1,6 @@
 import { companyFor } from './companies.js';
-import { DAY_MS, PAST_END_MS } from './relationship.js';
-import { between, draw, pick } from './seeded-random.js';
+import { DAY_MS, HISTORY_END_MS } from './relationship.js';
+import { between, pick, seedOf } from './seeded-random.js';
 import { COMPANIES, LOCATIONS, TITLES } from './vocabulary.js';
 
 /** A posting of the simulated network. Codes are texts, as filters carry them. */
@@ -33,7 +33,7 @@ export function allJobs(): readonly Job[] {
 }
 
 function jobAt(place: number): Job {
-  const seed = draw(`job ${place}`);
+  const seed = seedOf(`job ${place}`);
   const job: Job = {
     id: String(3_000_000 + place),
     seed,
@@ -49,7 +49,7 @@ function jobAt(place: number): Job {
     distance: between(0, 100, seed, 10),
     applicants: between(0, 200, seed, 11),
     easyApply: between(0, 1, seed, 12) === 1,
-    postedAt: PAST_END_MS - between(0, 90, seed, 13) * DAY_MS,
+    postedAt: HISTORY_END_MS - between(0, 90, seed, 13) * DAY_MS,
     text: '',
   };
   job.text = [TITLES[job.title], COMPANIES[job.company], LOCATIONS[job.location], descriptionOf(job)]

@@ -1,15 +1,16 @@
-import type { ConversationsListInput, Message } from '../capabilities/conversations.js';
+import type { ConversationsListInput, Message } from '../../browser-pool/contract/conversations.js';
+import { LIMITS } from './limits.js';
 import { conversationWith } from './names.js';
 import type { Person } from './people.js';
-import { DAY_MS, PAST_END_MS, type Self, walk } from './relationship.js';
-import { between, draw, mix, pick } from './seeded-random.js';
+import { DAY_MS, HISTORY_END_MS, type Self, walk } from './relationship.js';
+import { between, mix, pick, seedOf } from './seeded-random.js';
 import { SENTENCES } from './vocabulary.js';
 
-/** The conversations every account begins with, drawn from it: nothing of them is stored. */
+/** The conversations every account begins with, computed from it: nothing of them is stored. */
 
 export type Category = NonNullable<ConversationsListInput['category']>;
 
-export interface PastConversation {
+export interface HistoricConversation {
   id: string;
   person: Person;
   category: Category;
@@ -25,11 +26,10 @@ const SIZES: [Category, number, number][] = [
   ['ARCHIVE', 4, 9],
   ['SPAM', 1, 3],
 ];
-const MESSAGES_AT_MOST = 45;
 const BETWEEN_MESSAGES_MS = 3 * 3_600_000;
 
 /** All of them, newest activity first. No two have the same moment. */
-export function pastConversations(self: Self): PastConversation[] {
+export function historicConversations(self: Self): HistoricConversation[] {
   let step = 0;
   const all = SIZES.flatMap(([category, low, high], salt) =>
     Array.from({ length: between(low, high, self.seed, 70 + salt) }, () => conversationAt(self, category, ++step)),
@@ -39,13 +39,13 @@ export function pastConversations(self: Self): PastConversation[] {
     .sort((a, b) => b.lastActivityAt - a.lastActivityAt);
 }
 
-export function pastConversation(self: Self, id: string): PastConversation | undefined {
-  return pastConversations(self).find((conversation) => conversation.id === id);
+export function historicConversation(self: Self, id: string): HistoricConversation | undefined {
+  return historicConversations(self).find((conversation) => conversation.id === id);
 }
 
 /** Its messages, newest first, the two sides in turn. */
-export function pastMessages(self: Self, conversation: PastConversation): Message[] {
-  const seed = draw(conversation.id);
+export function historicMessages(self: Self, conversation: HistoricConversation): Message[] {
+  const seed = seedOf(conversation.id);
   return Array.from({ length: conversation.messages }, (_, back) => ({
     message_urn: `urn:social:message:${conversation.id}:${conversation.messages - back}`,
     message_body: pick(SENTENCES, seed, back),
@@ -54,7 +54,7 @@ export function pastMessages(self: Self, conversation: PastConversation): Messag
   }));
 }
 
-function conversationAt(self: Self, category: Category, step: number): PastConversation {
+function conversationAt(self: Self, category: Category, step: number): HistoricConversation {
   const person = walk(self, step);
   const seed = mix(self.seed, person.seed);
   return {
@@ -62,8 +62,8 @@ function conversationAt(self: Self, category: Category, step: number): PastConve
     person,
     category,
     // The step keeps two of them from sharing a millisecond.
-    lastActivityAt: PAST_END_MS - (1 + (seed % 300)) * DAY_MS - step,
+    lastActivityAt: HISTORY_END_MS - (1 + (seed % 300)) * DAY_MS - step,
     unread: category === 'PRIMARY_INBOX' ? mix(seed, 1) % 3 : 0,
-    messages: between(1, MESSAGES_AT_MOST, seed, 2),
+    messages: between(1, LIMITS.history_messages, seed, 2),
   };
 }

@@ -1,33 +1,36 @@
+import { readConversationUrn } from '../../browser-pool/contract/conversation-urn.js';
+import type { ListMessages, Message } from '../../browser-pool/contract/conversations.js';
 import { readMessages, type StoredMessage } from '../../storage/operations/simulated-messages.js';
-import { type Message, readConversationUrn } from '../capabilities/conversations.js';
-import { pastConversation, pastMessages } from './message-history.js';
+import { historicConversation, historicMessages } from './message-history.js';
 import { participantOf } from './names.js';
 import type { Self } from './relationship.js';
-import { type Answering, answer, invalid } from './request.js';
+import type { SimulatedAnswer } from './request.js';
 
-/** Messages of a conversation, newest first: those its events remember, then its past. */
+/** Messages of a conversation, newest first: those its events recorded, then its computed history. */
 
 const DEFAULT_COUNT = 20;
 /** Read beyond the page, so that messages recorded in another order than they were sent in come out sorted. */
 const OVERLAP = 20;
 
-export const listMessages: Answering<'social.messages.list'> = async ({ input, self, execution, store }) => {
+export const listMessages: SimulatedAnswer<ListMessages> = async ({ input, self, connection, store }) => {
   // No page gives a cursor, so none can be right; `delivered_at` is how to go on.
-  if (input.cursor !== undefined) return invalid('input.cursor', 'the cursor of the preceding page');
+  if (input.cursor !== undefined) return refused('input.cursor', 'the cursor of the preceding page');
   const named = input.conversation_urn === undefined ? undefined : readConversationUrn(input.conversation_urn);
-  if (named && named.actor !== self.hashId) return invalid('input.conversation_urn', "the connection's own actor");
+  if (named && named.actor !== self.hashId) return refused('input.conversation_urn', "the connection's own actor");
   const id = input.conversation_id ?? named?.conversationId ?? '';
   const before_ms = input.delivered_at === undefined ? null : Number(input.delivered_at);
   const count = input.count ?? DEFAULT_COUNT;
-  const found = await readMessages(store.db, execution.connection.id, id, before_ms, count + OVERLAP);
-  const past = pastConversation(self, id);
-  const earlier = past ? pastMessages(self, past) : [];
+  const found = await readMessages(store.db, connection.id, id, before_ms, count + OVERLAP);
+  const historic = historicConversation(self, id);
+  const earlier = historic ? historicMessages(self, historic) : [];
   const messages = [
     ...found.map((message) => entryOf(self, message)),
     ...earlier.filter(({ delivered_at }) => before_ms === null || Number(delivered_at) < before_ms),
   ].sort((a, b) => Number(b.delivered_at) - Number(a.delivered_at));
-  return answer<'social.messages.list'>({ messages: pageOf(messages, count) });
+  return { result: { messages: pageOf(messages, count) } };
 };
+
+const refused = (path: string, expected: string) => ({ invalid: [{ path, expected }] });
 
 /**
  * The page ends between two moments, never within one: going on before its oldest would lose the rest of that

@@ -1,16 +1,16 @@
-import { isProviderId } from '../capabilities/fields.js';
-import { draw } from './seeded-random.js';
+import { isProviderId } from '../../browser-pool/contract/fields.js';
+import { LIMITS } from './limits.js';
+import { seedOf } from './seeded-random.js';
 
 /**
  * How the simulated network names people and conversations. Nothing is looked up: an id can be read back into what
  * it names. The hash id of a simulated connection is its `external_actor.id`, so that one can write to another
- * (EVT-11); everybody else's hash id is made from the public slug and leads back to it.
+ * (EVT-11); every other hash id is made from the public slug and leads back to it.
  */
 
 const PERSON = 'SIM_';
 const PEER_SLUG = 'sim.';
 const CONVERSATION = '2-';
-const ID_CHARACTERS = 255;
 
 /** Hash id of a public slug. */
 export function hashIdOf(publicId: string): string {
@@ -25,9 +25,9 @@ export function publicIdOf(hashId: string): string {
   return bounded(PEER_SLUG + decode(hashId));
 }
 
-/** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets a drawn one (CONN-13). */
+/** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets one made from it (CONN-13). */
 export function ownHashIdOf(actorId: string): string {
-  return isProviderId(actorId) ? actorId : `${PERSON}${draw(actorId).toString(36)}`;
+  return isProviderId(actorId) ? actorId : `${PERSON}${seedOf(actorId).toString(36)}`;
 }
 
 /** The conversation with this person, as the other side of it names it. */
@@ -36,14 +36,14 @@ export function conversationWith(hashId: string): string {
 }
 
 /**
- * The person a conversation is with. Any id is a conversation with somebody, though only ids made here lead back to
- * whom they were made for; ids that had to be shortened (hash ids of more than 253 characters) do not: such a
- * person is written to by `recipient_actor_id`.
+ * The person a conversation is with. Every id is a conversation with a person, though only ids made here lead back to the
+ * person they were made for. Ids that had to be shortened (hash ids of more than 253 characters) do not: such a person is
+ * written to by `recipient_actor_id`.
  */
 export function participantOf(conversationId: string): string {
   return conversationId.startsWith(CONVERSATION) && conversationId.length > CONVERSATION.length
     ? conversationId.slice(CONVERSATION.length)
-    : `${PERSON}member-${draw(conversationId).toString(36)}`;
+    : `${PERSON}member-${seedOf(conversationId).toString(36)}`;
 }
 
 // Slugs may hold a dot, hash ids a plus and an equals sign, and neither the other's.
@@ -51,7 +51,7 @@ const encode = (publicId: string) => publicId.replaceAll('.', '+');
 const decode = (hashId: string) => hashId.replaceAll(/[+=]/g, '.');
 
 function bounded(id: string): string {
-  return id.length <= ID_CHARACTERS
+  return id.length <= LIMITS.id_characters
     ? id
-    : `${id.slice(0, ID_CHARACTERS - 8)}-${draw(id).toString(36).padStart(7, '0')}`;
+    : `${id.slice(0, LIMITS.id_characters - 8)}-${seedOf(id).toString(36).padStart(7, '0')}`;
 }

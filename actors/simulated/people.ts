@@ -1,6 +1,6 @@
-import type { Education, Experience, Profile } from '../capabilities/identity.js';
+import type { Education, Experience, Profile } from '../../browser-pool/contract/identity.js';
 import { hashIdOf } from './names.js';
-import { between, draw, mix, pick } from './seeded-random.js';
+import { between, mix, pick, seedOf } from './seeded-random.js';
 import * as vocabulary from './vocabulary.js';
 
 /** A member of the simulated network: places in the vocabularies rather than words, as filters compare those. */
@@ -29,20 +29,20 @@ export interface Person {
   openToVolunteer: boolean;
 }
 
-/** Somebody searches find. */
+/** A person that searches find. */
 export interface Member extends Person {
   /** What keywords are looked for in, lower case. */
   text: string;
 }
 
-/** A prime, so that walking it in steps meets everybody; below the 1000 that `start` can reach. */
+/** A prime, so that walking it in steps meets every member; below the 1000 that `start` can reach. */
 export const MEMBERS = 997;
 const LATEST_GRADUATION = 2024;
 
 const members: Member[] = [];
 const places = new Map<string, number>();
 
-/** Everybody a search can find, in one fixed order. Computed at first use, then kept by the thread. */
+/** Every member, in one fixed order. Computed at first use, then kept by the thread. */
 export function allMembers(): readonly Member[] {
   if (members.length === 0) {
     for (let place = 0; place < MEMBERS; place++) {
@@ -62,18 +62,18 @@ export function memberAt(place: number): Person {
   return allMembers()[place % MEMBERS] as Person;
 }
 
-/** A slug's place among the members, or undefined for somebody no search finds. */
+/** A slug's place among the members, or undefined for a person that no search finds. */
 export function placeOf(slug: string): number | undefined {
   allMembers();
   return places.get(slug);
 }
 
-/** Whoever a slug names: a member, or somebody drawn from the slug itself. Nobody is unknown. */
+/** The person a slug names: a member, or a person made from the slug itself. Every slug names one. */
 export function personBySlug(slug: string): Person {
   const place = placeOf(slug);
   if (place !== undefined) return memberAt(place);
   const parts = slug.split(/[^A-Za-z]+/).filter((part) => part.length > 1);
-  const seed = draw(slug);
+  const seed = seedOf(slug);
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
   return personOf(
     slug,
@@ -98,7 +98,7 @@ export function word(list: readonly string[], place: number): string {
   return list[place] as string;
 }
 
-/** What a profile says of the person alone; who asks adds distance and invitations. */
+/** What a profile holds of the person alone; distance and invitations depend on the account that reads it. */
 export function describePerson(
   person: Person,
 ): Omit<Profile, 'source' | 'hash_id' | 'network_distance' | 'has_pending_connection_request' | 'connected_at'> {
@@ -156,7 +156,7 @@ function educationOf(person: Person): Education[] {
 }
 
 function personOf(slug: string, firstName: string, lastName: string): Person {
-  const seed = draw(slug);
+  const seed = seedOf(slug);
   const place = (list: readonly string[], salt: number) => mix(seed, salt) % list.length;
   const graduationYear = between(1985, LATEST_GRADUATION, seed, 14);
   return {

@@ -1,29 +1,33 @@
-import type { Candidate, Facet } from '../capabilities/recruiter.js';
-import { type RecruiterFilters, validateRecruiterFilters } from '../capabilities/recruiter-filters.js';
+import type {
+  AnyNamedFilter,
+  Candidate,
+  Facet,
+  RecruiterFilters,
+  SearchCandidates,
+} from '../../browser-pool/contract/recruiter.js';
 import { sizeCodeOf } from './companies.js';
 import { allOf, type Criteria, contains, matcher } from './criteria.js';
+import { LIMITS } from './limits.js';
 import * as people from './people.js';
 import { DEFAULT_COUNT } from './people-search.js';
 import { distanceTo, type Self } from './relationship.js';
-import { type Answering, answer } from './request.js';
+import type { SimulatedAnswer } from './request.js';
 import { mix } from './seeded-random.js';
 import { COMPANIES, ID_BASE, SCHOOLS, SKILLS, TITLES, ZIP_CODES } from './vocabulary.js';
 
-/** The recruiter's candidate search (contract: the table "Recruiter search filters"). */
+/** The recruiter's candidate search (contract: "Recruiter search filters"). */
 
 type Person = people.Person;
 type Test = (person: Person) => boolean;
-interface Asked {
-  name: string;
-  title_id?: number | string;
-  filter_type?: 'can_have' | 'must_have' | 'doesnt_have';
-  time_scope?: 'current_or_past' | 'current' | 'past' | 'past_not_current';
-}
 
 /** Entries of one list: one of those that one can have, all one must have, none one must not. */
-function named(entries: readonly (string | Asked)[], has: (person: Person, entry: Asked) => boolean): Test {
-  const asked = entries.map((entry) => (typeof entry === 'string' ? { name: entry } : entry));
-  const byType = (type: Asked['filter_type']) => asked.filter((entry) => (entry.filter_type ?? 'can_have') === type);
+function named(
+  entries: readonly (string | AnyNamedFilter)[],
+  has: (person: Person, entry: AnyNamedFilter) => boolean,
+): Test {
+  const filters: AnyNamedFilter[] = entries.map((entry) => (typeof entry === 'string' ? { name: entry } : entry));
+  const byType = (type: AnyNamedFilter['filter_type']) =>
+    filters.filter((entry) => (entry.filter_type ?? 'can_have') === type);
   const can = byType('can_have');
   const must = byType('must_have');
   const not = byType('doesnt_have');
@@ -33,8 +37,8 @@ function named(entries: readonly (string | Asked)[], has: (person: Person, entry
     !not.some((entry) => has(person, entry));
 }
 
-/** Whether the present, the past or both have what is asked, by the entry's time scope. */
-function inTime({ time_scope = 'current_or_past' }: Asked, current: boolean, past: boolean): boolean {
+/** Whether the filter's time scope is met by what holds at present and what held before. */
+function inTime({ time_scope = 'current_or_past' }: AnyNamedFilter, current: boolean, past: boolean): boolean {
   switch (time_scope) {
     case 'current_or_past':
       return current || past;
@@ -44,14 +48,16 @@ function inTime({ time_scope = 'current_or_past' }: Asked, current: boolean, pas
       return past;
     case 'past_not_current':
       return past && !current;
+    default:
+      return time_scope satisfies never;
   }
 }
 
-const hasTitle = (place: number, { name, title_id }: Asked) =>
+const hasTitle = (place: number, { name, title_id }: AnyNamedFilter) =>
   title_id === undefined
     ? contains(people.word(TITLES, place), name)
     : String(title_id) === String(ID_BASE.job_title + place);
-const hasCompany = (place: number, { name }: Asked) => contains(people.word(COMPANIES, place), name);
+const hasCompany = (place: number, { name }: AnyNamedFilter) => contains(people.word(COMPANIES, place), name);
 const within = (value: number, range: { min?: number; max?: number }) =>
   value >= (range.min ?? 0) && value <= (range.max ?? Number.POSITIVE_INFINITY);
 const oneOf = <T>(wanted: readonly T[], value: T) => wanted.length === 0 || wanted.includes(value);
@@ -90,24 +96,24 @@ function criteriaFor(self: Self): Criteria<RecruiterFilters, Person> {
 
 const inGroup = (self: Self, person: Person) => mix(self.seed, person.memberId.length + person.seed) % 15 === 0;
 
-export const searchCandidates: Answering<'social.recruiter.people.search'> = ({ input, self }) => {
-  const errors = validateRecruiterFilters(input);
-  if (errors.length > 0) return { status: 'failed', failure: { code: 'validation_error', details: { errors } } };
+export const searchCandidates: SimulatedAnswer<SearchCandidates> = ({ input, self }) => {
   const { keywords, start = 0, count = DEFAULT_COUNT, ...filters } = input;
   const worded = matcher(keywords);
-  const filtered = allOf(criteriaFor(self), filters as RecruiterFilters);
+  const filtered = allOf(criteriaFor(self), filters);
   const found = people.allMembers().filter((person) => worded(person.text) && filtered(person));
   const candidates = found.slice(start, start + count).map((person) => candidateOf(self, person));
   const words = (keywords ?? '').split(/\s+/).filter(Boolean);
-  return answer<'social.recruiter.people.search'>({
-    candidates,
-    paging: { start, count: candidates.length, total: found.length },
-    total: found.length,
-    formatted_total: found.length.toLocaleString('en-US'),
-    facets: [facet('location', found, people.locationOf), facet('current_company', found, people.companyOf)],
-    query_summary: [...words, ...Object.keys(filters)].join(', '),
-    highlight_terms: words,
-  });
+  return {
+    result: {
+      candidates,
+      paging: { start, count: candidates.length, total: found.length },
+      total: found.length,
+      formatted_total: found.length.toLocaleString('en-US'),
+      facets: [facet('location', found, people.locationOf), facet('current_company', found, people.companyOf)],
+      query_summary: [...words, ...Object.keys(filters)].join(', '),
+      highlight_terms: words,
+    },
+  };
 };
 
 /** One in seven has no hash id and cannot be messaged at once, as with a real recruiter. */
@@ -129,11 +135,9 @@ function candidateOf(self: Self, person: Person): Candidate {
   };
 }
 
-const FACET_VALUES = 10;
-
 function facet(name: string, found: readonly Person[], value: (person: Person) => string): Facet {
   const counts = new Map<string, number>();
   for (const person of found) counts.set(value(person), (counts.get(value(person)) ?? 0) + 1);
   const values = [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
-  return { name, values: values.slice(0, FACET_VALUES) };
+  return { name, values: values.slice(0, LIMITS.facet_values) };
 }

@@ -1,26 +1,43 @@
-import type { AnswerOf, CapabilityName, InputOf } from '../capabilities/signatures.js';
-import type { Execution, Outcome } from '../operations/execution.js';
+import type { AnswerOf, Signature, SkipReason } from '../../browser-pool/contract/signature.js';
+import type { SessionEffects } from '../../browser-pool/messages.js';
+import type { FieldError } from '../../storage/model/errors.js';
+import type { ConnectionRow, NewEvent } from '../../storage/model/records.js';
 import type { Self } from './relationship.js';
 import type { SimulatedStore } from './store.js';
 
-/** One operation as the simulated network is asked it. */
-export interface Ask<Name extends CapabilityName> {
-  input: InputOf<Name>;
-  self: Self;
-  execution: Execution;
-  store: SimulatedStore;
+/** One operation as the simulated network gets it. */
+export interface SimulatedRequest<Input extends object = Record<string, unknown>> {
+  readonly operationId: string;
+  /** Checked against the capability's contract. */
+  readonly input: Input;
+  /** The account that the connection is signed in to. */
+  readonly self: Self;
+  readonly connection: Pick<ConnectionRow, 'id' | 'workspace_id'>;
+  readonly store: SimulatedStore;
   /** Milliseconds since 1970. */
-  now: () => number;
+  now(): number;
+  /** The write boundary: resolves once it is durable. A write passes it before its effects. */
+  boundary(): Promise<void>;
 }
 
-export type Answering<Name extends CapabilityName> = (ask: Ask<Name>) => Outcome | Promise<Outcome>;
-
-/** A success; its result is everything the capability promises but `state_revision`, which the actor adds. */
-export function answer<Name extends CapabilityName>(result: AnswerOf<Name>): Extract<Outcome, { status: 'succeeded' }> {
-  return { status: 'succeeded', result: { ...result } };
+/** What an answer changes beside its result; stored together with it. */
+export interface SimulatedEffects extends Pick<SessionEffects, 'recruiter'> {
+  /** A fresh session without stored state: counts state_revision up as a stored one does. */
+  newSession?: boolean;
+  /** Recipient of an invitation that the connection sent: remembered by the simulated network. */
+  simulatedInvitation?: string;
+  /** Recorded with their deliveries and jobs; may belong to another connection of the workspace. */
+  events?: NewEvent[];
 }
 
-/** An input that proved wrong when its turn came. */
-export function invalid(path: string, expected: string): Outcome {
-  return { status: 'failed', failure: { code: 'validation_error', details: { errors: [{ path, expected }] } } };
-}
+export type SimulatedOutcome<Result extends object = Record<string, unknown>> =
+  | { result: Result; effects?: SimulatedEffects }
+  /** Nothing was left to do (OPS-7). */
+  | { skipped: SkipReason }
+  /** An input that proved wrong when its turn came. */
+  | { invalid: FieldError[] };
+
+/** How the simulated network answers one capability; checked against the capability's contract. */
+export type SimulatedAnswer<S extends Signature> = (
+  request: SimulatedRequest<S['input']>,
+) => SimulatedOutcome<AnswerOf<S>> | Promise<SimulatedOutcome<AnswerOf<S>>>;

@@ -1,9 +1,9 @@
+import type { MessageSendResult, SendAttachment, SendMessage } from '../../browser-pool/contract/sending.js';
 import type { NewEvent } from '../../storage/model/records.js';
-import type { AnswerOf } from '../capabilities/signatures.js';
-import type { Outcome } from '../operations/execution.js';
 import { conversationWith, participantOf } from './names.js';
 import { nameOf, personBySlug } from './people.js';
-import { type Answering, type Ask, answer } from './request.js';
+import type { Self } from './relationship.js';
+import type { SimulatedAnswer, SimulatedOutcome, SimulatedRequest } from './request.js';
 
 /**
  * Messages and attachments. Each is recorded as `message_sent` on the sender's connection, which is how its conversation
@@ -18,58 +18,65 @@ interface Draft {
   content: Record<string, unknown>[];
 }
 
-export const sendMessage: Answering<'social.message.send'> = (ask) => {
-  const { body = '', render_content_unions: content = [], ...destination } = ask.input;
-  return send(ask, { ...destination, body, content });
+export const sendMessage: SimulatedAnswer<SendMessage> = (request) => {
+  const { body = '', render_content_unions: content = [], ...destination } = request.input;
+  return send(request, { ...destination, body, content });
 };
 
-export const sendAttachment: Answering<'social.attachment.send'> = (ask) => {
-  const { filename, content_type, data_base64, body = '', ...destination } = ask.input;
+export const sendAttachment: SimulatedAnswer<SendAttachment> = (request) => {
+  const { filename, content_type, data_base64, body = '', ...destination } = request.input;
   const file = {
     type: 'file',
     filename,
     content_type,
     size: Buffer.byteLength(data_base64, 'base64'),
-    url: `https://files.social.test/attachments/${ask.execution.operationId}/${encodeURIComponent(filename)}`,
+    url: `https://files.social.test/attachments/${request.operationId}/${encodeURIComponent(filename)}`,
   };
-  return send(ask, { ...destination, body, content: [file] });
+  return send(request, { ...destination, body, content: [file] });
 };
 
-async function send(ask: Ask<'social.message.send' | 'social.attachment.send'>, draft: Draft): Promise<Outcome> {
-  const { self, execution, store, now } = ask;
+async function send(
+  request: SimulatedRequest<object>,
+  draft: Draft,
+): Promise<SimulatedOutcome<Omit<MessageSendResult, 'state_revision'>>> {
+  const { operationId, self, connection, store } = request;
   const recipient = draft.recipient_actor_id ?? participantOf(draft.conversation_id ?? '');
-  if (recipient === self.hashId) return { status: 'skipped', reason: 'self_target' };
-  const { id: connectionId, workspace_id: workspaceId } = execution.connection;
+  if (recipient === self.hashId) return { skipped: 'self_target' };
+  const { id: connectionId, workspace_id: workspaceId } = connection;
   const { peer_id: peerId } = await store.recipient({ workspaceId, connectionId, actorId: recipient });
-  await execution.boundary();
-  const delivered_at = now();
+  await request.boundary();
+  const delivered_at = request.now();
   const conversation_id = draft.conversation_id ?? conversationWith(recipient);
-  const message_urn = `urn:social:message:${execution.operationId}`;
-  const data = {
-    conversation_id,
-    message_urn,
-    message_body: draft.body,
-    sender_hash_id: self.hashId,
-    sender_name: nameOf(personBySlug(self.slug)),
-    recipient_hash_ids: [recipient],
-    delivered_at,
-    ...(draft.content.length > 0 ? { render_content: draft.content } : {}),
-  };
+  const message_urn = `urn:social:message:${operationId}`;
+  const message = { ...messageOf(self, draft, recipient), message_urn, delivered_at };
   const event = (side: 'sent' | 'received', of: string, conversation: string): NewEvent => ({
     connectionId: of,
-    providerEventId: `sim-${execution.operationId}-${side}`,
+    providerEventId: `sim-${operationId}-${side}`,
     type: `message_${side}`,
-    data: { ...data, conversation_id: conversation },
+    data: { ...message, conversation_id: conversation },
   });
   const events = [event('sent', connectionId, conversation_id)];
   if (peerId !== null) events.push(event('received', peerId, conversationWith(self.hashId)));
   const { recipient_actor_id } = draft;
-  const result: AnswerOf<'social.message.send'> = {
-    provider_acknowledged: true,
-    destination: recipient_actor_id === undefined ? { conversation_id } : { recipient_actor_id },
-    message_id: message_urn,
-    conversation_id,
-    delivered_at,
+  return {
+    result: {
+      provider_acknowledged: true,
+      destination: recipient_actor_id === undefined ? { conversation_id } : { recipient_actor_id },
+      message_id: message_urn,
+      conversation_id,
+      delivered_at,
+    },
+    effects: { events },
   };
-  return { ...answer<'social.message.send'>(result), effects: { events } };
+}
+
+/** What the events on both sides have in common. */
+function messageOf(self: Self, { body, content }: Draft, recipient: string): Record<string, unknown> {
+  return {
+    message_body: body,
+    sender_hash_id: self.hashId,
+    sender_name: nameOf(personBySlug(self.slug)),
+    recipient_hash_ids: [recipient],
+    ...(content.length > 0 && { render_content: content }),
+  };
 }

@@ -1,12 +1,7 @@
 import { findRecipients, type KnownRecipient, type Recipient } from '../../storage/operations/simulated-invitations.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Sql } from '../../storage/postgres/database.js';
-
-/** Look-ups of one turn that go to PostgreSQL together. */
-const LOOKUP_RECIPIENTS = 256;
-const LOOKUPS_AT_ONCE = 2;
-/** A thread has at most one running operation a connection; this is far more than its mailboxes hold. */
-const LOOKUPS_HELD = 100_000;
+import { LIMITS } from './limits.js';
 
 /** What the simulated network reads of the database: recipients in batches, the rest by the statement. */
 export interface SimulatedStore {
@@ -16,10 +11,10 @@ export interface SimulatedStore {
 
 export function simulatedStore(db: Sql): SimulatedStore {
   const lookups = new Batcher<Recipient, KnownRecipient>({
-    maxItems: LOOKUP_RECIPIENTS,
+    maxItems: LIMITS.lookup_recipients,
     linger_ms: 0,
-    concurrency: LOOKUPS_AT_ONCE,
-    bound: LOOKUPS_HELD,
+    concurrency: LIMITS.lookup_statements,
+    bound: LIMITS.waiting_lookups,
     flush: (recipients) => findRecipients(db, recipients),
   });
   return { db, recipient: (recipient) => lookups.add(recipient) };

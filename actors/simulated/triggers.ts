@@ -1,6 +1,7 @@
+import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import { OPERATION_ERRORS, type OperationErrorCode, type OperationFailure } from '../../storage/model/errors.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
-import type { SkipReason } from '../operations/execution.js';
+import { LIMITS } from './limits.js';
 
 /**
  * The words that decide how a simulated operation ends (SIM-1). One is found wherever it
@@ -17,7 +18,6 @@ export interface Triggers {
 }
 
 const NONE: Triggers = { delay_ms: 0, unknown: false };
-const DELAY_LIMIT_MS = 60_000;
 
 // Longest code first: one must not be taken for the beginning of another.
 const CODES = Object.keys(OPERATION_ERRORS).sort((a, b) => b.length - a.length);
@@ -46,7 +46,7 @@ export function triggersOf(actorId: string | null, input: Record<string, unknown
   for (const { groups } of texts.flatMap((text) => [...text.matchAll(TRIGGER)])) {
     if (groups?.delay && !delayed) {
       delayed = true;
-      triggers.delay_ms = Math.min(Number(groups.delay), DELAY_LIMIT_MS);
+      triggers.delay_ms = Math.min(Number(groups.delay), LIMITS.delay_ms);
     }
     const failure = failureOf(groups ?? {});
     if (failure) triggers.failure ??= failure;

@@ -1,12 +1,7 @@
+import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import type { RunEnd, SessionEffects } from '../../browser-pool/messages.js';
 import { OperationError } from '../../storage/model/errors.js';
-import {
-  type Execution,
-  Interrupted,
-  type Outcome,
-  type ProviderRuntime,
-  type SkipReason,
-} from '../operations/execution.js';
+import { type Execution, Interrupted, type Outcome, type ProviderRuntime } from '../operations/execution.js';
 import { outcomeAfterBoundary } from '../operations/outcome.js';
 import type { BrowserLink } from './browser-link.js';
 import { type OrderSources, orderRun } from './run-order.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { socialSite } from '../../browser-pool/social/site/site.js';
+import { socialSite } from '../../browser-pool/social/site/stand-in.js';
 import { loadOrCreateKeyFile } from '../../server/start/encryption-keys.js';
 import { activeProxyFor, openProxy, pinConnection } from '../../storage/connections/proxies.js';
 import { changeConnection } from '../../storage/connections/session-effects.js';

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { HttpError } from '../../storage/model/errors.js';
+import { isPgSafeText } from '../../storage/postgres/pg-safe-values.js';
 import { invalidField } from './answer.js';
 import type { HttpExchange } from './exchange.js';
 
@@ -54,10 +55,6 @@ function refuseUnstorable(root: object, rootPath: string): void {
       }
     }
   }
-}
-
-function isPgSafeText(text: string): boolean {
-  return !text.includes('\0') && !/\p{Cs}/u.test(text);
 }
 
 /** For a route whose input is "none": an empty body or `{}` (HTTP-7). */

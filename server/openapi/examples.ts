@@ -1,3 +1,5 @@
+import { messageSend } from '../../actors/capabilities/sending.js';
+import { login } from '../../actors/capabilities/session.js';
 import type { ConnectionPatchInput } from '../routes/connection-changes.js';
 import type { ConnectionJson } from '../routes/connection-json.js';
 import type { NewConnectionInput } from '../routes/connections.js';
@@ -10,9 +12,8 @@ import type { OperationJson } from '../routes/operation-json.js';
 import type { RotatedSecretJson, SubscriptionPatchInput } from '../routes/subscription-changes.js';
 import type { NewSubscriptionJson, SubscriptionDetailJson, SubscriptionJson } from '../routes/subscription-json.js';
 import type { NewSubscriptionInput } from '../routes/subscriptions.js';
-import { CAPABILITY_EXAMPLES } from './capability-examples.js';
 
-/** One value of each component that a reader wants to see filled in; they tell one story and hold each other's ids. */
+/** One value of each component that a reader wants to see filled in; they fit together and hold each other's ids. */
 
 const CONNECTION = '01998000-0000-7000-8000-000000000001';
 const OPERATION = '01998000-0000-7000-8000-000000000002';
@@ -25,14 +26,12 @@ const AT = '2026-01-01T12:00:00.000Z';
 const LATER = '2026-01-01T12:00:01.250Z';
 const SECRET = 'a-signing-secret-of-32-characters';
 
-const SEND = CAPABILITY_EXAMPLES['social.message.send'];
-
 const operation: OperationJson = {
   id: OPERATION,
   connection_id: CONNECTION,
-  capability: 'social.message.send',
+  capability: messageSend.name,
   status: 'succeeded',
-  result: { ...SEND.result },
+  result: { ...messageSend.example.result },
   error_code: null,
   error_details: null,
   challenge: null,
@@ -62,7 +61,7 @@ const connection: ConnectionJson = {
   provider: 'social',
   external_actor: { kind: 'person', id: 'ACoAAAda1' },
   health: 'ready',
-  capabilities: ['social.login', 'social.message.send'],
+  capabilities: [login.name, messageSend.name],
   state_revision: 1,
   region: 'DE',
   regional_proxy_configured: true,

@@ -1,4 +1,5 @@
 import typia from 'typia';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import {
   cancelQueuedOperations,
   changeCredentials,
@@ -50,7 +51,7 @@ async function changeIdle(
 async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>): Promise<Answer> {
   const { db, ring, resource, body } = call;
   if (body.password === undefined && body.region === undefined) throw invalidField('body', 'password or region');
-  if (resource.provider === 'simulated') throw invalidField('body', 'a connection of provider social');
+  if (!PROVIDERS[resource.provider].signsIn) throw invalidField('body', 'a connection of provider social');
   const region = body.region?.toUpperCase() ?? null;
   // An unchanged region alone changes nothing, busy or not (CONN-4).
   if (body.password === undefined && region === resource.region) return json(200, connectionJson(resource));

@@ -1,6 +1,6 @@
 import typia from 'typia';
-import { capabilities } from '../../actors/capabilities/catalogue.js';
-import type { CapabilityName } from '../../actors/capabilities/signatures.js';
+import { type CapabilityName, capabilities } from '../../actors/capabilities/catalogue.js';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { ConnectionView } from '../../storage/connections/connections.js';
 import type { Health, Provider, RecruiterHealth } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
@@ -40,8 +40,7 @@ export interface RecruiterJson {
 
 export const connectionSchema = typia.json.schemas<[ConnectionJson]>();
 
-// The catalogue's names are the signatures' (a test holds them together).
-const NAMES = capabilities.map((capability) => capability.name as CapabilityName);
+const NAMES = capabilities.map(({ name }) => name);
 
 export function connectionJson(row: ConnectionView): ConnectionJson {
   const common: ConnectionJson = {
@@ -52,7 +51,7 @@ export function connectionJson(row: ConnectionView): ConnectionJson {
     capabilities: NAMES,
     state_revision: row.state_revision,
   };
-  if (row.provider === 'simulated') return common;
+  if (!PROVIDERS[row.provider].signsIn) return common;
   return {
     ...common,
     region: row.region,

@@ -1,6 +1,6 @@
 import typia, { type IValidation, type tags } from 'typia';
 import { v7 as uuidv7 } from 'uuid';
-import type { Text } from '../../actors/capabilities/fields.js';
+import type { Text } from '../../browser-pool/contract/fields.js';
 import { isIdentityTaken } from '../../storage/connections/connection-changes.js';
 import {
   findConnections,

@@ -1,12 +1,12 @@
 import typia from 'typia';
 import { v4 as uuidv4 } from 'uuid';
-import { JSON_DEPTH } from '../../actors/capabilities/fields.js';
-import { shallow } from '../../actors/capabilities/pg-safe-json.js';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/deliveries/events.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { EventType } from '../../storage/model/records.js';
+import { isShallowJson, JSON_DEPTH } from '../../storage/postgres/pg-safe-values.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
@@ -59,9 +59,8 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Offs
 
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
   const { db, system, key, resource, body } = call;
-  if (!shallow(body.data, JSON_DEPTH))
-    throw invalidField('body.data', `finite numbers, nested at most ${JSON_DEPTH} deep`);
-  if (resource.provider !== 'simulated') throw new HttpError('not_simulated');
+  if (!isShallowJson(body.data)) throw invalidField('body.data', `finite numbers, nested at most ${JSON_DEPTH} deep`);
+  if (!PROVIDERS[resource.provider].takesEvents) throw new HttpError('not_simulated');
   const event = {
     connectionId: resource.id,
     providerEventId: `simulated-${uuidv4()}`,

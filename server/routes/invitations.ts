@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import typia from 'typia';
-import type { MessageText, ProviderId } from '../../actors/capabilities/fields.js';
+import { invitationSend } from '../../actors/capabilities/sending.js';
+import type { MessageText, ProviderId } from '../../browser-pool/contract/fields.js';
 import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections/connections.js';
 import type { OperationRow } from '../../storage/model/records.js';
 import { type Answer, type EnvelopeJson, envelope, invalidField, json } from '../http/answer.js';
@@ -32,8 +33,6 @@ export interface InvitationQueuedJson {
 
 const envelopeSchema = typia.json.schemas<[EnvelopeJson]>();
 
-const CAPABILITY = 'social.invitation.send';
-
 /** By connection id first, then by username (COMPAT-1). */
 async function accountResource({ params, key, db, load }: Lookup): Promise<ConnectionRef | undefined> {
   const account = params.account_id ?? '';
@@ -49,11 +48,11 @@ async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Pr
   if (!isPrintableKey(idempotencyKey))
     throw invalidField('headers.Idempotency-Key', '1-128 printable characters', idempotencyKey);
   const input = { recipient_actor_id: body.hash_id, ...(body.message !== undefined && { message: body.message }) };
-  requireValidInput(CAPABILITY, input, resource, providerDomains);
+  requireValidInput(invitationSend.name, input, resource, providerDomains);
   const { operation } = await submit(call, {
     workspaceId: key.workspace_id,
     connectionId: resource.id,
-    capability: CAPABILITY,
+    capability: invitationSend.name,
     // The page program knows this field; no other route accepts it.
     input: body.return_original ? { ...input, return_original: true } : input,
     idempotencyKey,

@@ -1,4 +1,5 @@
 import typia, { type tags } from 'typia';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { findListener, type GapRow, type ListenerRow, listGaps } from '../../storage/connections/listener-read.js';
 import { HttpError } from '../../storage/model/errors.js';
@@ -39,7 +40,7 @@ type Stream = Pick<ListenerJson, 'stream_status' | 'status' | 'reason' | 'contin
 /** The listener's current state. It runs only while the connection is ready: its row may show an earlier state (EVT-9). */
 function streamOf(row: ListenerRow): Stream {
   // A simulated connection gets its events without a stream (CONN-3).
-  if (row.provider === 'simulated') {
+  if (!PROVIDERS[row.provider].streamsEvents) {
     return { stream_status: 'connected', status: 'running', reason: null, continuity_status: 'continuous' };
   }
   const continuity_status = row.continuity_status ?? 'unknown';

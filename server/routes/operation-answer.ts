@@ -17,8 +17,8 @@ export function operationAnswer(
 }
 
 /**
- * Answers JSON that shows operations. Where one's result is a stored file, the text is made with a word of its own in the
- * file's place, and the file goes there part by part, as base64.
+ * Answers JSON that shows operations. Where one's result is a stored file, the text is made with a random placeholder, and
+ * the file takes its place part by part, as base64.
  */
 export function answerWith(
   db: Sql,
@@ -35,7 +35,7 @@ export function answerWith(
     return operationJson({ ...row, result: { ...row.result, data_base64: place } });
   });
   if (files.size === 0) return json(status, whole, headers);
-  // The group keeps the places between the texts around them.
+  // The group keeps the placeholders between the texts around them.
   const pieces = JSON.stringify(whole)
     .split(new RegExp(`(${[...files.keys()].join('|')})`))
     .map((text) => files.get(text) ?? Buffer.from(text));
@@ -43,7 +43,7 @@ export function answerWith(
   return { status, headers, body: { bytes, pieces: () => written(db, pieces) } };
 }
 
-/** The file that is this operation's result; undefined when its result is none, or holds its bytes itself (simulated). */
+/** The file that is this operation's result; undefined for any other result, and for one that holds its bytes itself (simulated). */
 function storedFile({ id, capability, status, result, attempts }: OperationRow): StoredFile | undefined {
   if (!capabilityNamed(capability)?.storesFile || status !== 'succeeded' || !result || 'data_base64' in result) return;
   const attempt = attempts.at(-1);

@@ -1,5 +1,7 @@
 import typia from 'typia';
-import { capabilityNamed, validateInput } from '../../actors/capabilities/catalogue.js';
+import { capabilityNamed } from '../../actors/capabilities/catalogue.js';
+import { validateInput } from '../../actors/capabilities/validation.js';
+import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { Submission } from '../../actors/system.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';
@@ -41,12 +43,10 @@ export function requireValidInput(
 ): void {
   const capability = capabilityNamed(capabilityName);
   if (!capability) throw invalidField('body.capability', 'the name of a capability', capabilityName);
+  const domains = PROVIDERS[connection.provider].fileDomains ?? providerDomains;
   const errors = validateInput(capability, input, {
     ownActor: connection.actor_id,
-    // A simulated connection can reach the stand-in network's domains (CONN-3).
-    ...(connection.provider === 'simulated'
-      ? { providerDomains: ['social.test'] }
-      : providerDomains && { providerDomains }),
+    ...(domains && { providerDomains: domains }),
   });
   if (errors.length > 0) throw invalid(errors);
 }

@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
 import { v7 as uuidv7 } from 'uuid';
-import type { Text } from '../../actors/capabilities/fields.js';
 import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callback-guard.js';
+import type { Text } from '../../browser-pool/contract/fields.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import {
   countDeliveries,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import typia, { TypeGuardError } from 'typia';
-import { type Site, socialSite } from '../../browser-pool/social/site/site.js';
+import type { Site } from '../../browser-pool/social/site/site.js';
+import { socialSite } from '../../browser-pool/social/site/stand-in.js';
 import { fieldError } from '../../storage/model/field-errors.js';
 import { ConfigError } from './config.js';
 import type { SandboxReady } from './sandbox-ready.js';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startNode } from '../../actors/node/node.js';
-import { socialSite } from '../../browser-pool/social/site/site.js';
+import { socialSite } from '../../browser-pool/social/site/stand-in.js';
 import { createLogger } from '../../storage/log.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { findOperations } from '../../storage/operations/operations.js';

@@ -4,26 +4,28 @@ import type { ProgramRun } from '../../program.js';
 import { isRefusal } from '../site/answers.js';
 import type { Site } from '../site/site.js';
 
+type Run = Pick<ProgramRun, 'context' | 'request_ms'>;
+
 /** Query of a JSON endpoint; what is undefined is left out. */
 export type Query = Record<string, string | number | undefined>;
 
 /**
- * The JSON endpoints of the site as a run's session sees them: same cookies, same proxy as its pages, without one.
+ * The JSON endpoints of the site as a run's session sees them: same cookies and same proxy as its pages, but no page.
  * The csrf token is read once, when this is opened, so that nothing but the request itself stands behind a boundary.
  */
 export class Endpoints {
-  #run: ProgramRun;
-  #site: Site;
-  #csrf: string;
+  readonly #run: Run;
+  readonly #site: Site;
+  readonly #csrf: string;
 
-  private constructor(run: ProgramRun, site: Site, csrf: string) {
+  private constructor(run: Run, site: Site, csrf: string) {
     this.#run = run;
     this.#site = site;
     this.#csrf = csrf;
   }
 
   /** Throws `authentication_failed` when the context holds no session. */
-  static async open(run: ProgramRun, site: Site): Promise<Endpoints> {
+  static async open(run: Run, site: Site): Promise<Endpoints> {
     const cookies = await run.context.cookies(site.origin);
     const csrf = cookies.find((cookie) => cookie.name === site.csrf.cookie)?.value;
     if (csrf === undefined) throw loggedOut();
@@ -33,25 +35,29 @@ export class Endpoints {
   /** Reads an endpoint. Throws `RunFailure` for a refusal and for an answer that is not of the shape. */
   get<Answer>(path: string, query: Query, is: (answer: unknown) => answer is Answer): Promise<Answer> {
     const params = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined);
-    return this.#ask(path, { method: 'GET', params: Object.fromEntries(params) }, is);
+    return this.#request(path, { method: 'GET', params: Object.fromEntries(params) }, is);
   }
 
   /** Posts once; never repeated, whatever happens to the answer. */
   post<Answer>(path: string, body: object, is: (answer: unknown) => answer is Answer): Promise<Answer> {
-    return this.#ask(path, { method: 'POST', data: body }, is);
+    return this.#request(path, { method: 'POST', data: body }, is);
   }
 
-  /** Posts bytes once, with headers that say what they are. */
+  /** Posts bytes once, with headers that describe them. */
   upload<Answer>(
     path: string,
     bytes: Buffer,
     headers: Record<string, string>,
     is: (answer: unknown) => answer is Answer,
   ): Promise<Answer> {
-    return this.#ask(path, { method: 'POST', data: bytes, headers }, is);
+    return this.#request(path, { method: 'POST', data: bytes, headers }, is);
   }
 
-  async #ask<Answer>(path: string, request: Ask, is: (answer: unknown) => answer is Answer): Promise<Answer> {
+  async #request<Answer>(
+    path: string,
+    request: EndpointRequest,
+    is: (answer: unknown) => answer is Answer,
+  ): Promise<Answer> {
     const response = await this.#run.context.request.fetch(this.#site.origin + path, {
       ...request,
       headers: { accept: 'application/json', [this.#site.csrf.header]: this.#csrf, ...request.headers },
@@ -71,7 +77,7 @@ export class Endpoints {
   async #refuse(response: APIResponse, answer: unknown): Promise<void> {
     const status = response.status();
     if (status < 300) return;
-    // The tunnel was refused: what was read is the proxy's own answer, given before any TLS.
+    // The proxy refused to connect: what was read is its own answer, given before any TLS.
     if ((await response.securityDetails()) === null && this.#site.origin.startsWith('https:')) {
       throw proxyTrouble('refused');
     }
@@ -87,21 +93,21 @@ export class Endpoints {
   }
 }
 
-interface Ask {
+interface EndpointRequest {
   method: 'GET' | 'POST';
   params?: Record<string, string | number>;
   data?: object;
   headers?: Record<string, string>;
 }
 
-/** What a redirect to this address says about the session; null when it is an address like any other. */
+/** The failure that a redirect to this address stands for; null for an address like any other. */
 export function classifyRedirect(site: Site, { origin, pathname }: URL): RunFailure | null {
   if (origin !== site.origin) return null;
   if (pathname === site.paths.login) return loggedOut();
   return pathname === site.paths.restricted ? restricted() : null;
 }
 
-/** The provider finds a value of the input senseless (a cursor it never gave, a filter's value it does not have). */
+/** The provider does not know a value of the input (a cursor it never gave, a filter's value it does not have). */
 export function refusedInput(status: number): RunFailure {
   return new RunFailure(
     'validation_error',
@@ -110,7 +116,7 @@ export function refusedInput(status: number): RunFailure {
   );
 }
 
-/** The provider understood and refused; `reason` is its own word for why. */
+/** The provider understood and refused; `reason` is its own code. */
 export class ProviderRefusal extends RunFailure {
   constructor(
     readonly reason: string,

@@ -1,6 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import typia, { type tags } from 'typia';
 import type { EventType } from '../../../storage/model/records.js';
+import type { Milliseconds } from '../site/answers.js';
 
 /** What happened on the account, in the service's words; `providerEventId` is the same when it comes twice. */
 export interface ProviderEvent {
@@ -19,8 +20,6 @@ export type StreamFrame =
   | { type: 'ignored' }
   /** A known kind, or none, with unfamiliar content: something happened and it is not known what. */
   | { type: 'unreadable' };
-
-type Milliseconds = number & tags.Type<'uint64'>;
 
 interface MessagePayload {
   conversationId: string;

@@ -3,14 +3,14 @@ import { failureOf, proxyTrouble, refusal, restricted, unexpectedAnswer, upstrea
 import type { ProgramRun } from '../../program.js';
 import type { PageKind, Site } from '../site/site.js';
 
-/** Opens a page of the site and says which one it became. Throws `RunFailure` for refusals and pages nobody knows. */
+/** Opens a page of the site and gives the kind it became. Throws `RunFailure` for refusals and unknown pages. */
 export function visit(run: ProgramRun, site: Site, path: string): Promise<PageKind> {
   return navigate(run, site, async (page, timeout) => {
     await page.goto(site.origin + path, { timeout });
   });
 }
 
-/** Submits the form that `button` stands in and says which page that led to. */
+/** Submits the form that `button` stands in and gives the kind of the page that follows. */
 export function submit(run: ProgramRun, site: Site, button: string): Promise<PageKind> {
   return navigate(run, site, async (page, timeout) => {
     const led = page.waitForEvent('framenavigated', { predicate: (frame) => frame === page.mainFrame(), timeout });
@@ -23,7 +23,7 @@ export function submit(run: ProgramRun, site: Site, button: string): Promise<Pag
 
 /**
  * Does what leads to another page and waits until it stands there. A failed request of the page itself ends the wait:
- * a refused tunnel would otherwise look like a page that never comes.
+ * a connection that the proxy refused would otherwise look like a page that never comes.
  */
 async function navigate(
   run: ProgramRun,

@@ -2,7 +2,7 @@ import { ProxyAgent } from 'undici';
 import type { ProxyTarget } from '../../messages.js';
 import type { Site } from '../site/site.js';
 
-/** Requests without a browser, through a session's proxy, trusting the site's own CA. Whoever opens it closes it. */
+/** Requests without a browser, through a session's proxy, trusting the site's own CA. Its caller closes it. */
 export function proxyAgent(site: Site, { server, username, password = '' }: ProxyTarget): ProxyAgent {
   const token = username === undefined ? undefined : basic(username, password);
   return new ProxyAgent({

@@ -9,14 +9,14 @@ import { classifyRedirect } from './endpoints.js';
 import { readFrame, type StreamFrame } from './frames.js';
 import { proxyAgent } from './proxy-agent.js';
 
-/** One stream to be opened, and who hears of it. */
+/** One stream to be opened, and its handlers. */
 export interface StreamRequest {
   /** `storageState` as JSON text. */
   session: string;
   proxy: ProxyTarget;
-  /** Aborting ends the stream; `onEnd` then says `aborted`. */
+  /** Aborting ends the stream; `onEnd` then gets `aborted`. */
   signal: AbortSignal;
-  /** The first one says that the provider accepted and speaks. A promise holds the stream up until it settles: what is not taken stays with the provider. */
+  /** The first frame means that the provider accepted. A promise pauses the stream until it settles: unread frames stay with the provider. */
   onFrame: (frame: StreamFrame) => Promise<void> | undefined;
   /** Exactly once, last. */
   onEnd: (end: StreamEnd) => void;
@@ -24,7 +24,7 @@ export interface StreamRequest {
 
 /** Why a stream ended, or never opened. */
 export type StreamEnd =
-  /** The provider closed it, the line broke, or nothing answered in time. Worth another try. */
+  /** The provider closed it, the connection broke, or nothing answered in time. Worth another try. */
   | { reason: 'closed' | 'connection_lost' | 'timeout' | 'proxy' }
   /** The provider refused with this status. */
   | { reason: 'refused'; status: number }
@@ -38,18 +38,18 @@ export type StreamEnd =
 
 /**
  * Opens event streams of the site with a session's cookies, through the session's proxy and without a browser: a
- * stream costs one socket, so that one node can hold thousands. One client a thread; it owns the connections. What to
- * do about silence, ends and gaps is its caller's business (EVT-9).
+ * stream costs one socket, so that one node can hold thousands. One client a thread; it owns the connections. Its
+ * caller decides about silence, ends and gaps (EVT-9).
  */
 export class StreamClient {
-  #site: Site;
-  #proxies = new Map<string, ProxyAgent>();
+  readonly #site: Site;
+  readonly #proxies = new Map<string, ProxyAgent>();
 
   constructor(site: Site) {
     this.#site = site;
   }
 
-  /** Opens one stream. Never throws: everything is told through the request's handlers. */
+  /** Opens one stream. Never throws: the request's handlers get everything. */
   open(stream: StreamRequest): void {
     void this.#follow(stream)
       .catch((error: unknown) => endOf(error))
@@ -68,7 +68,7 @@ export class StreamClient {
     const address = new URL(origin + paths.stream);
     const cookie = cookieHeader(session, address);
     const { statusCode, headers, body } = await request(address, {
-      dispatcher: this.#through(proxy),
+      dispatcher: this.#agentFor(proxy),
       signal,
       headersTimeout: LIMITS.stream_open_ms,
       bodyTimeout: 0,
@@ -81,8 +81,8 @@ export class StreamClient {
     });
     const type = headers['content-type'];
     if (statusCode !== 200 || typeof type !== 'string' || !type.startsWith('text/event-stream')) {
-      const said = await opening(body);
-      return statusCode === 200 ? { reason: 'malformed' } : this.#refused(statusCode, headers.location, said);
+      const refusal = await opening(body);
+      return statusCode === 200 ? { reason: 'malformed' } : this.#refused(statusCode, headers.location, refusal);
     }
     let outgrown = false;
     let held: Promise<void> | undefined;
@@ -104,17 +104,17 @@ export class StreamClient {
     return { reason: 'closed' };
   }
 
-  /** What a refusal says about the session: the same as it would say to an operation. */
-  #refused(status: number, location: string | string[] | undefined, said: string): StreamEnd {
+  /** The end that a refusal stands for: the session's state is read from it as an operation would. */
+  #refused(status: number, location: string | string[] | undefined, refusal: string): StreamEnd {
     const away = typeof location === 'string' ? URL.parse(location, this.#site.origin) : null;
     const trouble = away && classifyRedirect(this.#site, away);
     if (status === 401 || trouble?.code === 'authentication_failed') return { reason: 'logged_out' };
     if (trouble?.code === 'provider_restricted') return { reason: 'restricted' };
-    if (status === 403 && refusalCode(said) === 'account_restricted') return { reason: 'restricted' };
+    if (status === 403 && refusalCode(refusal) === 'account_restricted') return { reason: 'restricted' };
     return { reason: 'refused', status };
   }
 
-  #through(proxy: ProxyTarget): Dispatcher {
+  #agentFor(proxy: ProxyTarget): Dispatcher {
     const key = JSON.stringify([proxy.server, proxy.username, proxy.password]);
     let agent = this.#proxies.get(key);
     if (!agent) {
@@ -137,9 +137,9 @@ async function opening(body: Dispatcher.ResponseData['body']): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, LIMITS.stream_refusal_bytes);
 }
 
-function refusalCode(said: string): string | undefined {
+function refusalCode(refusal: string): string | undefined {
   try {
-    const answer: unknown = JSON.parse(said);
+    const answer: unknown = JSON.parse(refusal);
     return isRefusal(answer) ? answer.error.code : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,15 @@
+import { readConversationUrn } from '../../contract/conversation-urn.js';
+import type {
+  Conversation,
+  ConversationsSearchInput,
+  ConversationWithRecipient,
+  ListConversations,
+  ListMessages,
+  Message,
+  MessagesListInput,
+  SearchConversations,
+} from '../../contract/conversations.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import {
   type ConversationAnswer,
@@ -8,102 +18,85 @@ import {
   isMessages,
   type MessagesAnswer,
 } from '../site/answers.js';
-import { type Site, withNames } from '../site/site.js';
+import { withNames } from '../site/site.js';
+import { defineProgram } from './define.js';
 
-/** Programs of the family "conversations": reading threads and their messages. */
-export function conversationPrograms(site: Site): [string, Program][] {
-  return [
-    ['social.conversations.list', (run) => listConversations(run, site)],
-    ['social.conversations.search', (run) => searchConversations(run, site)],
-    ['social.conversation.with_recipient', (run) => conversationWith(run, site)],
-    ['social.messages.list', (run) => listMessages(run, site)],
-  ];
-}
-
-/** Contract: social.conversations.list, "Conversation entry". */
-async function listConversations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const input = run.input as {
-    category?: string;
-    count?: number;
-    cursor?: string;
-    last_activity_at?: string | number;
-  };
+/** Contract: social.conversations.list, "Row shapes". */
+const listConversations = defineProgram<ListConversations>('social.conversations.list', async (run, site) => {
+  const { category, count, cursor, last_activity_at } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints.get(
     site.paths.conversations,
-    {
-      category: input.category,
-      count: input.count,
-      cursor: input.cursor,
-      lastActivityBefore: input.last_activity_at,
-    },
+    { category, count, cursor, lastActivityBefore: last_activity_at },
     isConversations,
   );
   return { result: { conversations: data.map(conversationEntry), next_cursor: paging.nextCursor } };
-}
+});
 
-/** Contract: social.conversations.search. Looks into the three categories the spec names by default. */
-async function searchConversations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const input = run.input as {
-    keywords: string;
-    categories?: string[];
-    first_degree_connections?: boolean;
-    cursor?: string;
-    count?: number;
-  };
+/** Contract: social.conversations.search. Looks into three categories unless the input names others. */
+const searchConversations = defineProgram<SearchConversations>('social.conversations.search', async (run, site) => {
+  const { keywords, categories = SEARCHED, first_degree_connections, count, cursor } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints.get(
     site.paths.conversationSearch,
     {
-      keywords: input.keywords,
-      categories: (input.categories ?? SEARCHED).join(','),
-      firstDegree: input.first_degree_connections ? 'true' : undefined,
-      count: input.count,
-      cursor: input.cursor,
+      keywords,
+      categories: categories.join(','),
+      firstDegree: first_degree_connections ? 'true' : undefined,
+      count,
+      cursor,
     },
     isConversations,
   );
   return { result: { conversations: data.map(conversationEntry), next_cursor: paging.nextCursor } };
-}
+});
 
-const SEARCHED = ['INBOX', 'SPAM', 'ARCHIVE'];
+const SEARCHED: NonNullable<ConversationsSearchInput['categories']> = ['INBOX', 'SPAM', 'ARCHIVE'];
 
 /** Contract: social.conversation.with_recipient. Null when there is no thread; an unknown person is `provider_not_found`. */
-async function conversationWith(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { recipient_actor_id } = run.input as { recipient_actor_id: string };
-  const endpoints = await Endpoints.open(run, site);
-  const path = withNames(site.paths.conversationWith, { id: recipient_actor_id });
-  const { data } = await endpoints.get(path, {}, isConversationWith);
-  if (data && !data.participants.some(({ hashId }) => hashId === recipient_actor_id)) throw unexpectedAnswer('answer');
-  return { result: { conversation: data && conversationEntry(data) } };
-}
+const conversationWithRecipient = defineProgram<ConversationWithRecipient>(
+  'social.conversation.with_recipient',
+  async (run, site) => {
+    const { recipient_actor_id } = run.input;
+    const endpoints = await Endpoints.open(run, site);
+    const path = withNames(site.paths.conversationWith, { id: recipient_actor_id });
+    const { data } = await endpoints.get(path, {}, isConversationWith);
+    if (data && !data.participants.some(({ hashId }) => hashId === recipient_actor_id)) {
+      throw unexpectedAnswer('answer');
+    }
+    return { result: { conversation: data && conversationEntry(data) } };
+  },
+);
 
-/** Contract: social.messages.list, "Message entry". */
-async function listMessages(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const input = run.input as { count?: number; cursor?: string; delivered_at?: string | number };
-  const path = withNames(site.paths.conversationMessages, { id: conversationOf(run) });
+/** Contract: social.messages.list, "Row shapes". */
+const listMessages = defineProgram<ListMessages>('social.messages.list', async (run, site) => {
+  const { count, cursor, delivered_at } = run.input;
+  const path = withNames(site.paths.conversationMessages, { id: conversationOf(run.input, run.actorId) });
   const endpoints = await Endpoints.open(run, site);
-  const { data } = await endpoints.get(
-    path,
-    { count: input.count, cursor: input.cursor, deliveredBefore: input.delivered_at },
-    isMessages,
-  );
+  const { data } = await endpoints.get(path, { count, cursor, deliveredBefore: delivered_at }, isMessages);
   return { result: { messages: data.map(messageEntry) } };
-}
+});
+
+/** Reading threads and their messages. */
+export const conversationPrograms = [
+  listConversations,
+  searchConversations,
+  conversationWithRecipient,
+  listMessages,
+] as const;
 
 /** The conversation an input names, by id or by a urn that must name the authenticated account (OPS-18). */
-function conversationOf(run: ProgramRun): string {
-  const { conversation_id, conversation_urn } = run.input as { conversation_id?: string; conversation_urn?: string };
+function conversationOf({ conversation_id, conversation_urn }: MessagesListInput, ownActor: string | null): string {
   if (conversation_urn === undefined) return conversation_id ?? '';
-  const [, actor, id] = /^urn:social:conversation:\(([^,]+),([^,]+)\)$/.exec(conversation_urn) ?? [];
-  if (id === undefined || actor !== run.actorId || (conversation_id !== undefined && conversation_id !== id)) {
+  const { actor, conversationId } = readConversationUrn(conversation_urn);
+  if (actor !== ownActor || (conversation_id !== undefined && conversation_id !== conversationId)) {
     throw new RunFailure('validation_error', { reason: 'conversation_urn_mismatch' });
   }
-  return id;
+  return conversationId;
 }
 
-/** Contract: "Conversation entry". */
-function conversationEntry(conversation: ConversationAnswer): Record<string, unknown> {
+/** Contract: "Row shapes". */
+function conversationEntry(conversation: ConversationAnswer): Conversation {
   return {
     conversation_id: conversation.id,
     participants: conversation.participants.map((participant) => participant.hashId),
@@ -112,7 +105,7 @@ function conversationEntry(conversation: ConversationAnswer): Record<string, unk
   };
 }
 
-function messageEntry(message: MessagesAnswer['data'][number]): Record<string, unknown> {
+function messageEntry(message: MessagesAnswer['data'][number]): Message {
   return {
     message_urn: message.urn,
     message_body: message.body,

@@ -1,5 +1,5 @@
+import type { Company, ConnectionEntry, GetCompany, ListConnections } from '../../contract/identity.js';
 import { unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import {
   type CompanyAnswer,
@@ -8,29 +8,21 @@ import {
   isConnections,
   type Place,
 } from '../site/directory-answers.js';
-import type { Site } from '../site/site.js';
+import { defineProgram } from './define.js';
 import { timestamp } from './profiles.js';
-
-/** Programs of the family "directory": the account's connections, and companies. */
-export function directoryPrograms(site: Site): [string, Program][] {
-  return [
-    ['social.connections.list', (run) => listConnections(run, site)],
-    ['social.company.get', (run) => getCompany(run, site)],
-  ];
-}
 
 const DEFAULT_CONNECTIONS = 25;
 
-/** Contract: social.connections.list, "Connection list entry". */
-async function listConnections(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { start = 0, count = DEFAULT_CONNECTIONS } = run.input as { start?: number; count?: number };
+/** Contract: social.connections.list, "Row shapes". */
+const listConnections = defineProgram<ListConnections>('social.connections.list', async (run, site) => {
+  const { start = 0, count = DEFAULT_CONNECTIONS } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints.get(site.paths.connections, { start, count }, isConnections);
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return { result: { connections: data.map(connectionEntry) } };
-}
+});
 
-function connectionEntry(connection: ConnectionsAnswer['data'][number]): Record<string, unknown> {
+function connectionEntry(connection: ConnectionsAnswer['data'][number]): ConnectionEntry {
   const connected_at = timestamp(connection.connectedAt);
   return {
     hash_id: connection.hashId,
@@ -44,17 +36,20 @@ function connectionEntry(connection: ConnectionsAnswer['data'][number]): Record<
 }
 
 /** Contract: social.company.get, by exactly one of its three names. */
-async function getCompany(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { public_id, company_id, company_name } = run.input as Partial<Record<string, string>>;
+const getCompany = defineProgram<GetCompany>('social.company.get', async (run, site) => {
+  const { public_id, company_id, company_name } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const query = { publicId: public_id, companyId: company_id, name: company_name };
   const { data } = await endpoints.get(site.paths.companies, query, isCompany);
   return { result: { company: companyOf(data) } };
-}
+});
+
+/** The account's connections, and companies. */
+export const directoryPrograms = [listConnections, getCompany] as const;
 
 /** Contract: "Company object". What the provider leaves empty is left out. */
-function companyOf(company: CompanyAnswer['data']): Record<string, unknown> {
-  const fields: Record<string, unknown> = {
+function companyOf(company: CompanyAnswer['data']): Company {
+  return withoutEmpty<Company>({
     public_id: company.publicId,
     company_id: company.companyId,
     name: company.name,
@@ -73,8 +68,16 @@ function companyOf(company: CompanyAnswer['data']): Record<string, unknown> {
     locations: company.locations.map(place),
     logo_url: company.logoUrl,
     cover_image_url: company.coverImageUrl,
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
+  });
+}
+
+/** The fields that have a value. */
+function withoutEmpty<Fields extends object>(
+  fields: {
+    [Field in keyof Fields]: Fields[Field] | null | undefined;
+  },
+): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value))) as Fields;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -1,16 +1,11 @@
+import type { PersonRow, SearchPeople } from '../../contract/discovery.js';
 import { unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, type Query } from '../access/endpoints.js';
 import { isPeople, type PeopleAnswer } from '../site/answers.js';
-import type { Site } from '../site/site.js';
-import { type FacetTable, type Filters, facets } from './facets.js';
+import { defineProgram } from './define.js';
+import { type FacetTable, facets } from './facets.js';
 import { STEPS } from './profiles.js';
 import { NameResolver } from './typeahead.js';
-
-/** Programs of the family "discovery": the search for people. */
-export function discoveryPrograms(site: Site): [string, Program][] {
-  return [['social.people.search', (run) => searchPeople(run, site)]];
-}
 
 const PEOPLE_FACETS: FacetTable = {
   plain: {
@@ -46,9 +41,9 @@ const PEOPLE_FACETS: FacetTable = {
 
 const DEFAULT_PEOPLE = 10;
 
-/** Contract: social.people.search, "Ordinary people row". */
-async function searchPeople(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const input = run.input as { keywords?: string; filters?: Filters; start?: number; count?: number };
+/** Contract: social.people.search, "Row shapes". */
+const searchPeople = defineProgram<SearchPeople>('social.people.search', async (run, site) => {
+  const { input } = run;
   const { start = 0, count = DEFAULT_PEOPLE } = input;
   const endpoints = await Endpoints.open(run, site);
   const names = new NameResolver(endpoints, site.paths.typeahead);
@@ -57,9 +52,12 @@ async function searchPeople(run: ProgramRun, site: Site): Promise<ProgramOutcome
   const { data, paging } = await endpoints.get(site.paths.peopleSearch, query, isPeople);
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return { result: { people: data.map(personRow), start } };
-}
+});
 
-function personRow(person: PeopleAnswer['data'][number]): Record<string, unknown> {
+/** The search for people. */
+export const discoveryPrograms = [searchPeople] as const;
+
+function personRow(person: PeopleAnswer['data'][number]): PersonRow {
   return {
     member_id: person.memberId,
     hash_id: person.hashId,

@@ -4,7 +4,7 @@ import type { NameResolver } from './typeahead.js';
 
 /**
  * How the filters of a search become the site's facets: by id or value as they are, or by a name that typeahead turns
- * into an id (contract: "Keys ending `_name` are resolved by server-side typeahead").
+ * into an id (contract: "Discovery and search").
  */
 export interface FacetTable {
   /** Facet by filter. */
@@ -17,7 +17,7 @@ export interface FacetTable {
 
 export type Filters = Record<string, string | boolean>;
 
-/** The query that asks for these filters. A blank one asks for nothing. */
+/** The query for these filters. A blank one selects nothing. */
 export async function facets(table: FacetTable, filters: Filters, names: NameResolver): Promise<Query> {
   const query: Query = {};
   for (const [filter, value] of Object.entries(filters)) {

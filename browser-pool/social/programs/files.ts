@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import type { DownloadFile, FileDownloadResult } from '../../contract/sending.js';
 import {
   browserUnavailable,
   failureOf,
@@ -9,37 +10,32 @@ import {
   upstreamTimeout,
 } from '../../failures.js';
 import { LIMITS } from '../../limits.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import type { ProgramRun } from '../../program.js';
 import { classifyRedirect } from '../access/endpoints.js';
 import { proxyAgent } from '../access/proxy-agent.js';
 import { isProviderUrl } from '../site/provider-url.js';
 import type { Site } from '../site/site.js';
-
-/** Programs of the family "files": reading one of the provider's files. */
-export function filePrograms(site: Site): [string, Program][] {
-  return [['social.file.download', (run) => download(run, site)]];
-}
+import { defineProgram } from './define.js';
 
 /**
- * Contract: social.file.download. Every hop's address is checked before it is asked (OPS-14), and gets just the
+ * Contract: social.file.download. Every hop's address is checked before it is requested (OPS-14), and gets just the
  * session's cookies that a browser would send there. No browser takes part: the bytes are stored as they come, so that a
  * file is never held whole, and only silence ends the wait, not size.
  */
-async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { url } = run.input as { url: string };
+const downloadFile = defineProgram<DownloadFile>('social.file.download', async (run, site) => {
   const agent = proxyAgent(site, run.proxy);
   const ended = new AbortController();
   const { context } = run;
   const closed = () => ended.abort(browserUnavailable('lost'));
   context.once('close', closed);
   try {
-    let address = new URL(url);
+    let address = new URL(run.input.url);
     for (let hop = 0; hop <= LIMITS.file_redirects; hop++) {
       if (!isProviderUrl(site.domains, address)) {
         const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
         throw new RunFailure('validation_error', { reason });
       }
-      const answer = await ask(run, address, agent, ended);
+      const answer = await fetchOnce(run, address, agent, ended);
       const next = await followed(site, address, answer);
       if (next === null) return { result: await fileOf(run, answer) };
       address = next;
@@ -51,9 +47,15 @@ async function download(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
     context.off('close', closed);
     await agent.destroy();
   }
-}
+});
 
-async function ask(run: ProgramRun, address: URL, dispatcher: Dispatcher, ended: AbortController) {
+/** Reading one of the provider's files. */
+export const filePrograms = [downloadFile] as const;
+
+type Run = Pick<ProgramRun, 'context' | 'request_ms' | 'store'>;
+
+/** One hop. Aborted when the headers do not come, or the body falls silent. */
+async function fetchOnce(run: Run, address: URL, dispatcher: Dispatcher, ended: AbortController) {
   const cookies = await run.context.cookies(address.href);
   const silence_ms = run.request_ms();
   const late = setTimeout(() => ended.abort(upstreamTimeout()), silence_ms);
@@ -87,11 +89,13 @@ async function followed(site: Site, address: URL, { statusCode, headers, body }:
   return next;
 }
 
-/** A web page that is not handed out as a file is the site talking, not what was asked for. */
-async function fileOf(run: ProgramRun, { headers, body }: Dispatcher.ResponseData): Promise<Record<string, unknown>> {
+type FileInfo = Pick<FileDownloadResult, 'content_type' | 'size'>;
+
+/** A web page that is not handed out as a file is a message of the site, not the file that was requested. */
+async function fileOf(run: Run, { headers, body }: Dispatcher.ResponseData): Promise<FileInfo> {
   const content_type = single(headers['content-type']);
   const offered = single(headers['content-disposition'])?.startsWith('attachment') ?? false;
-  const encoded = single(headers['content-encoding']) ?? 'identity'; // another was not asked for: not the file's own bytes
+  const encoded = single(headers['content-encoding']) ?? 'identity'; // any other was not requested: not the file's own bytes
   if (content_type === undefined || encoded !== 'identity' || (content_type.startsWith('text/html') && !offered)) {
     await body.dump();
     throw unexpectedAnswer('file');
@@ -100,7 +104,7 @@ async function fileOf(run: ProgramRun, { headers, body }: Dispatcher.ResponseDat
 }
 
 /** Has the bytes stored part by part as they come, none before the one before is durable; gives how many there were. */
-async function stored(run: ProgramRun, body: AsyncIterable<Buffer>): Promise<number> {
+async function stored(run: Run, body: AsyncIterable<Buffer>): Promise<number> {
   let size = 0;
   let part = new Uint8Array(LIMITS.file_part_bytes);
   let filled = 0;
@@ -132,7 +136,7 @@ function troubleOf(error: unknown): RunFailure {
   if (/Proxy response/.test(text)) return proxyTrouble('unreachable');
   if (/(Headers|Body|Connect)TimeoutError/.test(text)) return upstreamTimeout();
   const known = failureOf(error);
-  // Whatever else undici hasContent, the line broke: `other side closed`, `terminated`.
+  // Anything else of undici's is a broken connection: `other side closed`, `terminated`.
   return known.code === 'internal_error'
     ? new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true })
     : known;

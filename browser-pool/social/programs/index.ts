@@ -15,22 +15,27 @@ import { sendingPrograms } from './sending.js';
 import { sessionPrograms } from './session.js';
 import { typeaheadPrograms } from './typeahead.js';
 
-/** Every page program there is for this site, by capability name. A family is one file; each is joined here. */
+const PROGRAMS = [
+  ...sessionPrograms,
+  ...identityPrograms,
+  ...profilePrograms,
+  ...directoryPrograms,
+  ...typeaheadPrograms,
+  ...discoveryPrograms,
+  ...jobPrograms,
+  ...recruiterPrograms,
+  ...recruiterSearchPrograms,
+  ...conversationPrograms,
+  ...sendingPrograms,
+  ...attachmentPrograms,
+  ...invitationPrograms,
+  ...filePrograms,
+];
+
+/** A capability without a page program does not compile: its record's name must be one of these. */
+export type ProgramName = (typeof PROGRAMS)[number]['name'];
+
+/** Every page program for this site, by capability name. */
 export function socialPrograms(site: Site): Programs {
-  return new Map([
-    ...sessionPrograms(site),
-    ...identityPrograms(site),
-    ...profilePrograms(site),
-    ...directoryPrograms(site),
-    ...typeaheadPrograms(site),
-    ...discoveryPrograms(site),
-    ...jobPrograms(site),
-    ...recruiterPrograms(site),
-    ...recruiterSearchPrograms(site),
-    ...conversationPrograms(site),
-    ...sendingPrograms(site),
-    ...attachmentPrograms(site),
-    ...invitationPrograms(site),
-    ...filePrograms(site),
-  ]);
+  return new Map(PROGRAMS.map(({ name, run }) => [name, (given) => run(given, site)]));
 }

@@ -1,35 +1,25 @@
+import type { ListSentInvitations, SentInvitation } from '../../contract/identity.js';
+import type { SendInvitation } from '../../contract/sending.js';
+import type { SkipReason } from '../../contract/signature.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, ProviderRefusal } from '../access/endpoints.js';
 import { isInvited } from '../site/answers.js';
 import { isSentInvitations, type SentInvitationsAnswer } from '../site/directory-answers.js';
-import type { Site } from '../site/site.js';
+import { defineProgram } from './define.js';
 import { timestamp } from './profiles.js';
 
-/** Programs of the family "invitations": sending one, and those that are pending. */
-export function invitationPrograms(site: Site): [string, Program][] {
-  return [
-    ['social.invitation.send', (run) => sendInvitation(run, site)],
-    ['social.invitations.sent.list', (run) => listSentInvitations(run, site)],
-  ];
-}
-
-/** The provider's codes that say nothing was left to do (OPS-7). */
-const SKIPS: Partial<Record<string, string>> = {
+/** The provider's codes for nothing left to do (OPS-7). */
+const SKIPS: Partial<Record<string, SkipReason>> = {
   ALREADY_CONNECTED: 'already_connected',
   INVITATION_PENDING: 'invitation_pending',
 };
 
 /**
  * Contract: social.invitation.send. Any other code is handed on: an acknowledgement is not always a sent invitation.
- * `return_original` adds the provider's raw answer; only the compatibility route asks for it.
+ * `return_original` adds the provider's raw answer; only the compatibility route sets it.
  */
-async function sendInvitation(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { recipient_actor_id, message, return_original } = run.input as {
-    recipient_actor_id: string;
-    message?: string;
-    return_original?: boolean;
-  };
+const sendInvitation = defineProgram<SendInvitation>('social.invitation.send', async (run, site) => {
+  const { recipient_actor_id, message, return_original } = run.input;
   if (recipient_actor_id === run.actorId) return { skipped: 'self_target' };
   const endpoints = await Endpoints.open(run, site);
   const invitation = { recipientHashId: recipient_actor_id, ...(message !== undefined && { message }) };
@@ -52,14 +42,14 @@ async function sendInvitation(run: ProgramRun, site: Site): Promise<ProgramOutco
     if (error instanceof ProviderRefusal && error.reason === 'self_target') return { skipped: 'self_target' };
     throw error;
   }
-}
+});
 
 /**
- * Contract: social.invitations.sent.list. A page is a window of ten places, some of them empty, so only the provider's own
- * word says whether another follows.
+ * Contract: social.invitations.sent.list. A page is a window of ten places, some of them empty, so only `nextStart` shows
+ * whether another page follows.
  */
-async function listSentInvitations(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { start_index = 0, include_total = false } = run.input as { start_index?: number; include_total?: boolean };
+const listSentInvitations = defineProgram<ListSentInvitations>('social.invitations.sent.list', async (run, site) => {
+  const { start_index = 0, include_total = false } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints
     .get(
@@ -84,7 +74,10 @@ async function listSentInvitations(run: ProgramRun, site: Site): Promise<Program
       ...(include_total && { total: paging.total }),
     },
   };
-}
+});
+
+/** Sending an invitation, and those that are pending. */
+export const invitationPrograms = [sendInvitation, listSentInvitations] as const;
 
 /** The list names nothing that could be missing: a 404 is trouble of the provider. */
 function asUpstream(error: unknown): unknown {
@@ -92,7 +85,12 @@ function asUpstream(error: unknown): unknown {
   return new RunFailure('upstream_error', error.details, { definite: true });
 }
 
-function sentEntry({ invitationId, sentAt, message, recipient }: SentInvitationsAnswer['data'][number]) {
+function sentEntry({
+  invitationId,
+  sentAt,
+  message,
+  recipient,
+}: SentInvitationsAnswer['data'][number]): SentInvitation {
   return {
     invitation_id: invitationId,
     recipient_actor_id: recipient.hashId,

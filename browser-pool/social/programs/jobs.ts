@@ -1,16 +1,12 @@
+import type { JobRow, JobsSearchInput, SearchJobs } from '../../contract/discovery.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, type Query } from '../access/endpoints.js';
 import { isJob, isJobs, type JobAnswer, type JobFields } from '../site/search-answers.js';
 import { type Site, withNames } from '../site/site.js';
-import { type FacetTable, type Filters, facets } from './facets.js';
+import { defineProgram } from './define.js';
+import { type FacetTable, facets } from './facets.js';
 import { timestamp } from './profiles.js';
 import { NameResolver } from './typeahead.js';
-
-/** Programs of the family "jobs": the search for jobs, with the details of each when they are asked for. */
-export function jobPrograms(site: Site): [string, Program][] {
-  return [['social.jobs.search', (run) => searchJobs(run, site)]];
-}
 
 const JOB_FACETS: FacetTable = {
   plain: {
@@ -45,20 +41,9 @@ const JOB_FACETS: FacetTable = {
 
 const DEFAULT_JOBS = 10;
 
-interface JobsInput {
-  keywords?: string;
-  filters?: Filters;
-  start?: number;
-  count?: number;
-  decoration_id?: string;
-  job_details_count?: number;
-  job_posting_detail_description_start?: number;
-  job_posting_detail_description_count?: number;
-}
-
-/** Contract: social.jobs.search, "Job row". */
-async function searchJobs(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const input = run.input as JobsInput;
+/** Contract: social.jobs.search, "Row shapes". */
+const searchJobs = defineProgram<SearchJobs>('social.jobs.search', async (run, site) => {
+  const { input } = run;
   const { start = 0, count = DEFAULT_JOBS } = input;
   const endpoints = await Endpoints.open(run, site);
   const names = new NameResolver(endpoints, site.paths.typeahead);
@@ -71,12 +56,15 @@ async function searchJobs(run: ProgramRun, site: Site): Promise<ProgramOutcome> 
   };
   const { data, paging } = await endpoints.get(site.paths.jobSearch, query, isJobs);
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
-  const jobs: Record<string, unknown>[] = [];
+  const jobs: JobRow[] = [];
   for (const [place, job] of data.entries()) {
     jobs.push({ ...jobRow(job), ...(await details(endpoints, site, job.jobId, partsAt(place, input))) });
   }
   return { result: { jobs, start } };
-}
+});
+
+/** The search for jobs, with the details of each when they are requested. */
+export const jobPrograms = [searchJobs] as const;
 
 interface Parts {
   details: boolean;
@@ -87,15 +75,15 @@ interface Parts {
  * What the row at this place of the page carries beside itself: details in the first `job_details_count` rows, a
  * description in as many, or in those that the two description integers select.
  */
-function partsAt(place: number, input: JobsInput): Parts {
+function partsAt(place: number, input: JobsSearchInput): Parts {
   const detailed = input.job_details_count ?? 0;
   const from = input.job_posting_detail_description_start ?? 0;
   const described = input.job_posting_detail_description_count ?? detailed;
   return { details: place < detailed, description: place >= from && place < from + described };
 }
 
-/** Fields of the job's own page; none when the provider does not give it (contract: "when detail retrieval succeeds"). */
-async function details(endpoints: Endpoints, site: Site, id: string, parts: Parts): Promise<Record<string, unknown>> {
+/** Fields of the job's own page; none when the provider does not give it. */
+async function details(endpoints: Endpoints, site: Site, id: string, parts: Parts): Promise<Partial<JobRow>> {
   if (!parts.details && !parts.description) return {};
   try {
     const { data } = await endpoints.get(withNames(site.paths.job, { id }), {}, isJob);
@@ -110,7 +98,7 @@ async function details(endpoints: Endpoints, site: Site, id: string, parts: Part
 /** The job is gone since, or the provider refused this one; anything else is trouble of the whole run. */
 const WITHHELD: ReadonlySet<string> = new Set(['provider_not_found', 'upstream_error']);
 
-function jobRow(job: JobFields): Record<string, unknown> {
+function jobRow(job: JobFields): JobRow {
   return {
     job_id: job.jobId,
     job_title: job.title,
@@ -123,7 +111,8 @@ function jobRow(job: JobFields): Record<string, unknown> {
   };
 }
 
-function detailFields({ company, location, listedAt, posting, application }: JobAnswer['data']) {
+function detailFields(job: JobAnswer['data']): Pick<JobRow, 'company' | 'location' | 'posting' | 'application'> {
+  const { company, location, listedAt, posting, application } = job;
   return {
     company: { company_id: company.companyId, public_id: company.publicId, name: company.name },
     location,

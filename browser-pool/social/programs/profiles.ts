@@ -1,27 +1,26 @@
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import type { GetProfile, Profile } from '../../contract/identity.js';
 import { Endpoints } from '../access/endpoints.js';
 import type { Distance } from '../site/answers.js';
 import { isProfile, type ProfileFields, type YearMonth } from '../site/directory-answers.js';
-import { type Site, withNames } from '../site/site.js';
+import { withNames } from '../site/site.js';
+import { defineProgram } from './define.js';
 
-/** Programs of the family "profiles": one person in full. */
-export function profilePrograms(site: Site): [string, Program][] {
-  return [['social.profile.get', (run) => getProfile(run, site)]];
-}
-
-/** How far away somebody is, in steps. */
+/** How far away a person is, in steps. */
 export const STEPS: Record<Distance, number> = { SELF: 0, F: 1, S: 2, O: 3 };
 
 /** Contract: social.profile.get. */
-async function getProfile(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { profile_id } = run.input as { profile_id: string };
+const getProfile = defineProgram<GetProfile>('social.profile.get', async (run, site) => {
+  const { profile_id } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data } = await endpoints.get(withNames(site.paths.profile, { id: profile_id }), {}, isProfile);
   return { result: { profile: { source: 'full', hash_id: data.hashId, ...profileOf(data) } } };
-}
+});
+
+/** One person in full. */
+export const profilePrograms = [getProfile] as const;
 
 /** Contract: "Profile object", but for `source` and `hash_id`, which depend on who shows it. */
-export function profileOf(person: ProfileFields<null>): Record<string, unknown> {
+export function profileOf(person: ProfileFields<null>): Omit<Profile, 'source' | 'hash_id'> {
   return {
     member_id: person.memberId,
     public_id: person.publicId,

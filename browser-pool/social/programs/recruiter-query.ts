@@ -1,43 +1,10 @@
+import type { AnyNamedFilter, RecruiterPeopleSearchInput } from '../../contract/recruiter.js';
 import type { NameResolver } from './typeahead.js';
 
 /**
- * The recruiter's filters as its search takes them (contract: the table "Recruiter search filters"). What they may hold
+ * The recruiter's filters as its search takes them (contract: "Recruiter search filters"). What they may hold
  * was checked before the run; here names become ids and the service's words the site's.
  */
-export interface RecruiterInput {
-  start?: number;
-  count?: number;
-  keywords?: string;
-  titles?: (string | Named)[];
-  companies?: (string | Named)[];
-  locations?: (string | Named)[];
-  skills?: (string | Named)[];
-  schools?: (string | Named)[];
-  industries?: (string | Named)[];
-  current_companies?: (string | Named)[];
-  past_companies?: (string | Named)[];
-  first_names?: string[];
-  last_names?: string[];
-  zip_codes?: string[];
-  company_sizes?: string[];
-  job_functions?: (number | string)[];
-  seniorities?: (number | string)[];
-  networks?: string[];
-  profile_languages?: string[];
-  recently_joined?: number;
-  graduation_years?: { min?: number; max?: number };
-  yoe?: { min?: number; max?: number };
-  is_veteran?: boolean;
-  distance?: number;
-}
-
-interface Named {
-  name: string;
-  title_id?: number | string;
-  filter_type?: string;
-  time_scope?: string;
-  geo_scope?: string;
-}
 
 type NamedList =
   | 'titles'
@@ -62,7 +29,10 @@ const NAMED: Record<NamedList, { field: string; kind: string }> = {
 };
 
 /** The search's body, without its page. Throws `validation_error` for a name that typeahead does not know. */
-export async function recruiterQuery(input: RecruiterInput, names: NameResolver): Promise<Record<string, unknown>> {
+export async function recruiterQuery(
+  input: Omit<RecruiterPeopleSearchInput, 'start' | 'count'>,
+  names: NameResolver,
+): Promise<Record<string, unknown>> {
   const query: Record<string, unknown> = {
     keywords: input.keywords?.trim(),
     firstNames: input.first_names,
@@ -81,16 +51,17 @@ export async function recruiterQuery(input: RecruiterInput, names: NameResolver)
   };
   for (const [list, { field, kind }] of Object.entries(NAMED) as [NamedList, { field: string; kind: string }][]) {
     const entries: object[] = [];
-    for (const [place, entry] of (input[list] ?? []).entries()) {
+    const wanted: (string | AnyNamedFilter)[] = input[list] ?? [];
+    for (const [place, entry] of wanted.entries()) {
       const named = typeof entry === 'string' ? { name: entry } : entry;
       entries.push(await criterion(named, kind, `input.${list}[${place}]`, names));
     }
     query[field] = entries;
   }
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => asks(value)));
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => isCriterion(value)));
 }
 
-async function criterion(named: Named, kind: string, path: string, names: NameResolver): Promise<object> {
+async function criterion(named: AnyNamedFilter, kind: string, path: string, names: NameResolver): Promise<object> {
   const { name, title_id, filter_type, time_scope, geo_scope } = named;
   const scope = time_scope ?? geo_scope;
   return {
@@ -100,7 +71,7 @@ async function criterion(named: Named, kind: string, path: string, names: NameRe
   };
 }
 
-/** The site refuses empty lists and texts: they ask for nothing. */
-function asks(value: unknown): boolean {
+/** The site refuses empty lists and texts, which select nothing. */
+function isCriterion(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
 }

@@ -1,23 +1,11 @@
+import type { Candidate, RecruiterTypeahead, SearchCandidates } from '../../contract/recruiter.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, ProviderRefusal, refusedInput } from '../access/endpoints.js';
 import { type CandidateFields, isCandidates } from '../site/search-answers.js';
-import type { Site } from '../site/site.js';
+import { defineProgram } from './define.js';
 import { profileOf } from './profiles.js';
-import { type RecruiterInput, recruiterQuery } from './recruiter-query.js';
+import { recruiterQuery } from './recruiter-query.js';
 import { NameResolver, suggestions, typeaheadResult } from './typeahead.js';
-
-/** Programs of the family "recruiter": its typeahead and its search for candidates. */
-export function recruiterSearchPrograms(site: Site): [string, Program][] {
-  return [
-    ['social.recruiter.typeahead', (run) => recruiterTypeahead(run, site).catch(rethrow)],
-    ['social.recruiter.people.search', (run) => searchCandidates(run, site).catch(rethrow)],
-  ];
-}
-
-function rethrow(error: unknown): never {
-  throw recruiterRefusal(error);
-}
 
 /**
  * What a refusal of the recruiter side means: the session has no contract any more, the account no seat, or a filter
@@ -43,20 +31,24 @@ function notReady(health: 'not_verified' | 'needs_switch', reason: string): RunF
 }
 
 /** Contract: social.recruiter.typeahead. */
-async function recruiterTypeahead(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { kind, keyword } = run.input as { kind: string; keyword: string };
+const recruiterTypeahead = defineProgram<RecruiterTypeahead>('social.recruiter.typeahead', async (run, site) => {
+  const { kind, keyword } = run.input;
   const endpoints = await Endpoints.open(run, site);
-  return { result: typeaheadResult(kind, await suggestions(endpoints, site.paths.recruiterTypeahead, kind, keyword)) };
-}
+  const items = await suggestions(endpoints, site.paths.recruiterTypeahead, kind, keyword).catch(rethrow);
+  return { result: typeaheadResult(kind, items) };
+});
 
 const DEFAULT_CANDIDATES = 10;
 
-/** Contract: social.recruiter.people.search, "Recruiter candidate". An empty page is a result like any other. */
-async function searchCandidates(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { start = 0, count = DEFAULT_CANDIDATES, ...criteria } = run.input as RecruiterInput;
+/** Contract: social.recruiter.people.search, "Row shapes". An empty page is a result like any other. */
+const searchCandidates = defineProgram<SearchCandidates>('social.recruiter.people.search', async (run, site) => {
+  const { start = 0, count = DEFAULT_CANDIDATES, ...criteria } = run.input;
   const endpoints = await Endpoints.open(run, site);
-  const query = await recruiterQuery(criteria, new NameResolver(endpoints, site.paths.recruiterTypeahead));
-  const answer = await endpoints.post(site.paths.recruiterSearch, { ...query, start, count }, isCandidates);
+  const names = new NameResolver(endpoints, site.paths.recruiterTypeahead);
+  const query = await recruiterQuery(criteria, names).catch(rethrow);
+  const answer = await endpoints
+    .post(site.paths.recruiterSearch, { ...query, start, count }, isCandidates)
+    .catch(rethrow);
   const { data, paging } = answer;
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return {
@@ -73,10 +65,17 @@ async function searchCandidates(run: ProgramRun, site: Site): Promise<ProgramOut
       highlight_terms: answer.highlightTerms,
     },
   };
+});
+
+/** The recruiter's typeahead and its search for candidates. */
+export const recruiterSearchPrograms = [recruiterTypeahead, searchCandidates] as const;
+
+function rethrow(error: unknown): never {
+  throw recruiterRefusal(error);
 }
 
-/** The profile's shape; one that keeps its hash id to itself cannot be messaged at once. */
-function candidate(person: CandidateFields): Record<string, unknown> {
+/** The profile's shape; a candidate without a hash id cannot be messaged at once. */
+function candidate(person: CandidateFields): Candidate {
   const { candidateId, openToWork, yearsOfExperience } = person.recruiting;
   return {
     source: 'recruiter',

@@ -1,16 +1,13 @@
+import type { SwitchRecruiter } from '../../contract/session.js';
 import { loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import type { ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { attribute, shows, submit, visit } from '../access/pages.js';
 import { isCandidates } from '../site/search-answers.js';
 import { type Site, withNames } from '../site/site.js';
 import { passChallenges } from './challenges.js';
+import { defineProgram } from './define.js';
 import { recruiterRefusal } from './recruiter-search.js';
-
-/** Programs of the family "recruiter": choosing the contract a session works under. */
-export function recruiterPrograms(site: Site): [string, Program][] {
-  return [['social.recruiter.switch', (run) => switchContract(run, site)]];
-}
 
 interface Contract {
   id: string;
@@ -26,14 +23,13 @@ const PROOF = { networks: ['F'], start: 0, count: 1 };
  * saved session in a fresh context before it is given out: a switch that does not work publishes nothing (contract:
  * social.recruiter.switch).
  */
-async function switchContract(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { contract: wanted } = run.input as { contract?: string };
+const switchRecruiter = defineProgram<SwitchRecruiter>('social.recruiter.switch', async (run, site) => {
   const { paths, selectors } = site;
   let kind = await visit(run, site, paths.recruiterContracts);
   if (kind === 'login') throw loggedOut();
   if (kind === 'recruiterUnavailable') throw withoutSeat();
   if (kind !== 'recruiterContracts') throw unexpectedAnswer('page');
-  const contract = matching(await contractsOf(run, site), wanted);
+  const contract = matching(await contractsOf(run, site), run.input.contract);
   const button = withNames(selectors.contractSubmit, { id: contract.id });
   kind = await passChallenges(run, site, await submit(run, site, button));
   if (kind === 'login') throw loggedOut();
@@ -54,7 +50,10 @@ async function switchContract(run: ProgramRun, site: Site): Promise<ProgramOutco
       recruiter: { health: 'ready', reason: null, contract: contract.name },
     },
   };
-}
+});
+
+/** Choosing the contract a session works under. */
+export const recruiterPrograms = [switchRecruiter] as const;
 
 /** What the page offers. */
 async function contractsOf(run: ProgramRun, site: Site): Promise<Contract[]> {

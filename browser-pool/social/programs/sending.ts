@@ -1,22 +1,13 @@
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import type { Destination, MessageSendResult, SendMessage } from '../../contract/sending.js';
+import type { ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, ProviderRefusal } from '../access/endpoints.js';
 import { isSent } from '../site/answers.js';
 import type { Site } from '../site/site.js';
-
-/** Programs of the family "sending". Each has one write, behind the boundary, made once. */
-export function sendingPrograms(site: Site): [string, Program][] {
-  return [['social.message.send', (run) => sendMessage(run, site)]];
-}
-
-/** Exactly one of the two. */
-export interface Destination {
-  conversation_id?: string;
-  recipient_actor_id?: string;
-}
+import { defineProgram } from './define.js';
 
 /** Contract: social.message.send. A message to oneself is skipped (OPS-7). */
-async function sendMessage(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const input = run.input as Destination & { body?: string; render_content_unions?: Record<string, unknown>[] };
+const sendMessage = defineProgram<SendMessage>('social.message.send', async (run, site) => {
+  const { input } = run;
   if (input.recipient_actor_id !== undefined && input.recipient_actor_id === run.actorId) {
     return { skipped: 'self_target' };
   }
@@ -25,16 +16,19 @@ async function sendMessage(run: ProgramRun, site: Site): Promise<ProgramOutcome>
     body: input.body ?? '',
     ...(input.render_content_unions && { renderContent: input.render_content_unions }),
   });
-}
+});
 
-/** Passes the boundary and sends one message; what both sends answer. */
+/** Sending a message. Each send has one write, behind the boundary, made once. */
+export const sendingPrograms = [sendMessage] as const;
+
+/** Passes the boundary and sends one message; what both sends give. */
 export async function deliver(
-  run: ProgramRun,
+  run: Pick<ProgramRun, 'boundary'>,
   site: Site,
   endpoints: Endpoints,
   { conversation_id, recipient_actor_id }: Destination,
   content: Record<string, unknown>,
-): Promise<ProgramOutcome> {
+): Promise<ProgramOutcome<Omit<MessageSendResult, 'state_revision'>>> {
   const to =
     conversation_id === undefined ? { recipientHashId: recipient_actor_id } : { conversationId: conversation_id };
   await run.boundary();
@@ -43,7 +37,10 @@ export async function deliver(
     return {
       result: {
         provider_acknowledged: true,
-        destination: conversation_id === undefined ? { recipient_actor_id } : { conversation_id },
+        destination: {
+          ...(conversation_id !== undefined && { conversation_id }),
+          ...(recipient_actor_id !== undefined && { recipient_actor_id }),
+        },
         message_id: data.urn,
         conversation_id: data.conversationId,
         delivered_at: data.deliveredAt,

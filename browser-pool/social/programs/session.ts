@@ -1,25 +1,19 @@
+import type { CheckHealth, Login } from '../../contract/session.js';
 import { loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
+import type { ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { shows, signedInActor, submit, visit } from '../access/pages.js';
 import { isMe } from '../site/answers.js';
 import type { PageKind, Site } from '../site/site.js';
 import { passChallenges } from './challenges.js';
-
-/** Programs of the family "session": login and health check. */
-export function sessionPrograms(site: Site): [string, Program][] {
-  return [
-    ['social.login', (run) => login(run, site)],
-    ['social.health.check', (run) => checkHealth(run, site)],
-  ];
-}
+import { defineProgram } from './define.js';
 
 /**
  * Signs in and gives the new session. On a live session without `reconnect` it verifies that one and makes none
  * (CONN-11).
  */
-async function login(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const result = { reason: 'login_succeeded' };
+const login = defineProgram<Login>('social.login', async (run, site) => {
+  const result = { reason: 'login_succeeded' } as const;
   if (run.hasSession) {
     const actorId = run.input.reconnect === true ? null : await liveActor(run, site);
     if (actorId !== null) return { result, effects: { health: 'ready', actorId } };
@@ -30,7 +24,7 @@ async function login(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
   const session = await run.session();
   await requireOpens(run, site, session, actorId);
   return { result, effects: { session, health: 'ready', actorId } };
-}
+});
 
 /** Opens the session as it was saved in a fresh context: only one that shows the same account is given out. */
 async function requireOpens(run: ProgramRun, site: Site, session: string, actorId: string): Promise<void> {
@@ -54,7 +48,7 @@ async function liveActor(run: ProgramRun, site: Site): Promise<string | null> {
   }
 }
 
-/** From the login page to the feed, through whatever the site asks on the way. */
+/** From the login page to the feed, through every challenge on the way. */
 async function signIn(run: ProgramRun, site: Site): Promise<void> {
   if (!run.credentials) throw new RunFailure('authentication_failed', { reason: 'no_credentials' });
   const { selectors, paths } = site;
@@ -76,17 +70,17 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
   }
 }
 
-/** The sign-in page again: with the site's refusal of the password on it, or without a word. */
+/** The sign-in page again: with the site's refusal of the password on it, or without any. */
 async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
   const refused = await shows(run, await run.page(), site.selectors.loginRefused);
   return new RunFailure('authentication_failed', { reason: refused ? 'bad_credentials' : 'sent_back_to_sign_in' });
 }
 
 /**
- * Opens the feed with the saved session and checks who is signed in (contract: social.health.check; CONN-8). Tells
- * the connection's health where the session or the account is the trouble; other failures leave it.
+ * Opens the feed with the saved session and checks who is signed in (contract: social.health.check; CONN-8). Changes the
+ * connection's health where the session or the account is the trouble; other failures leave it.
  */
-async function checkHealth(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
+const checkHealth = defineProgram<CheckHealth>('social.health.check', async (run, site) => {
   const kind = await visit(run, site, site.paths.feed);
   if (kind !== 'feed') throw loggedOut();
   const shown = await signedInActor(run, site);
@@ -96,4 +90,7 @@ async function checkHealth(run: ProgramRun, site: Site): Promise<ProgramOutcome>
     throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
   }
   return { result: { health: 'ready', actor_id: shown }, effects: { health: 'ready', actorId: shown } };
-}
+});
+
+/** Login and health check. */
+export const sessionPrograms = [login, checkHealth] as const;

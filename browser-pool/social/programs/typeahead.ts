@@ -1,27 +1,28 @@
+import type { Typeahead, TypeaheadItem } from '../../contract/discovery.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
-import type { Program, ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { isTypeahead, type TypeaheadAnswer } from '../site/search-answers.js';
-import type { Site } from '../site/site.js';
-
-/** The ordinary typeahead; the recruiter's stands with its search. */
-export function typeaheadPrograms(site: Site): [string, Program][] {
-  return [['social.typeahead', (run) => typeahead(run, site)]];
-}
+import { defineProgram } from './define.js';
 
 /** Contract: social.typeahead. The ids can be used in search filters. */
-async function typeahead(run: ProgramRun, site: Site): Promise<ProgramOutcome> {
-  const { kind, keyword } = run.input as { kind: string; keyword: string };
+const typeahead = defineProgram<Typeahead>('social.typeahead', async (run, site) => {
+  const { kind, keyword } = run.input;
   const endpoints = await Endpoints.open(run, site);
   return { result: typeaheadResult(kind, await suggestions(endpoints, site.paths.typeahead, kind, keyword)) };
-}
+});
+
+/** The ordinary typeahead; the recruiter's stands with its search. */
+export const typeaheadPrograms = [typeahead] as const;
 
 /** What both typeaheads give. */
-export function typeaheadResult(kind: string, items: TypeaheadAnswer['data']): Record<string, unknown> {
+export function typeaheadResult<Kind extends string>(
+  kind: Kind,
+  items: TypeaheadAnswer['data'],
+): { kind: Kind; items: TypeaheadItem[] } {
   return { kind, items: items.map(({ id, text }) => ({ id, name: text })) };
 }
 
-/** Asks one of the two typeaheads. */
+/** Reads one of the two typeaheads. */
 export async function suggestions(
   endpoints: Endpoints,
   path: string,
@@ -34,9 +35,9 @@ export async function suggestions(
 }
 
 /**
- * Turns names of one search into the ids that its facets take, each name asked for once. The provider puts an exact
+ * Turns names of one search into the ids that its facets take, each name looked up once. The provider puts an exact
  * match first, so the first suggestion is the one that is meant; a name without any cannot be searched for and ends
- * the run with `validation_error`, because leaving it out would find what nobody asked for.
+ * the run with `validation_error`, because leaving it out would find more than was searched for.
  */
 export class NameResolver {
   #endpoints: Endpoints;
@@ -49,7 +50,7 @@ export class NameResolver {
     this.#path = path;
   }
 
-  /** `field` is where the name stands, for whoever has to correct it. */
+  /** `field` is the path of the name in the input, for the error. */
   async id(kind: string, name: string, field: string): Promise<string> {
     const key = `${kind} ${name.trim().toLowerCase()}`;
     const known = this.#known.get(key);

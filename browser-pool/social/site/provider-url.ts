@@ -1,6 +1,6 @@
 /**
- * True for an address that a download may ask: HTTPS on one of the provider's domains or below it, no credentials, the
- * standard port (contract: "Sending and files"). Asked at submission and again at every redirect (OPS-14).
+ * True for an address that a download may request: HTTPS on one of the provider's domains or below it, no credentials, the
+ * standard port (contract: "Sending and files"). Checked at submission and again at every redirect (OPS-14).
  */
 export function isProviderUrl(domains: readonly string[], address: URL): boolean {
   const { protocol, username, password, port, hostname } = address;

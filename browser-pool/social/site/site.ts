@@ -1,7 +1,7 @@
 /**
  * The one description of the provider's site: where it is, which pages and endpoints it has, how its pages are read.
  * Plain data, so that it crosses threads. Pointing the service at a provider means writing this, and the shapes of its
- * answers (`answers.ts`).
+ * answers (`answers.ts`). The stand-in's values are in `stand-in.ts`.
  */
 export interface Site {
   /** `https://host`, without a slash at the end. */
@@ -16,7 +16,7 @@ export interface Site {
   csrf: { cookie: string; header: string };
   /** Header that names an uploaded file, percent-encoded. */
   fileNameHeader: string;
-  /** What a page says it is: `attribute` of `selector`. */
+  /** Where a page names its kind: `attribute` of `selector`. */
   pageMark: { selector: string; attribute: string };
   /** The marks of the pages that programs know. */
   pages: Record<PageKind, string>;
@@ -90,81 +90,6 @@ export type PageKind =
   | 'forbidden'
   | 'notFound'
   | 'error';
-
-/** What is known only when the service starts. */
-export interface SiteAccess {
-  origin: string;
-  ca?: string;
-  spki?: string;
-}
-
-/** The professional network as the stand-in plays it, at the given place. */
-export function socialSite(access: SiteAccess): Site {
-  return {
-    ...access,
-    domains: ['social.test'],
-    csrf: { cookie: 'sn_csrf', header: 'X-Csrf-Token' },
-    fileNameHeader: 'X-File-Name',
-    pageMark: { selector: 'body', attribute: 'data-page' },
-    pages: {
-      login: 'login',
-      challenge: 'challenge',
-      challengeExpired: 'challenge-expired',
-      restricted: 'restricted',
-      feed: 'feed',
-      recruiter: 'recruiter',
-      recruiterContracts: 'recruiter-contracts',
-      recruiterUnavailable: 'recruiter-unavailable',
-      forbidden: 'forbidden',
-      notFound: 'not-found',
-      error: 'error',
-    },
-    paths: {
-      login: '/login',
-      feed: '/feed',
-      restricted: '/checkpoint/restricted',
-      recruiterContracts: '/recruiter/contracts',
-      me: '/api/me',
-      resolve: '/api/members/resolve',
-      profile: '/api/profiles/{id}',
-      companies: '/api/companies',
-      connections: '/api/connections',
-      invitations: '/api/invitations',
-      sentInvitations: '/api/invitations/sent',
-      typeahead: '/api/typeahead',
-      peopleSearch: '/api/search/people',
-      jobSearch: '/api/search/jobs',
-      job: '/api/jobs/{id}',
-      recruiterTypeahead: '/api/recruiter/typeahead',
-      recruiterSearch: '/api/recruiter/search',
-      conversations: '/api/conversations',
-      conversationMessages: '/api/conversations/{id}/messages',
-      conversationSearch: '/api/conversations/search',
-      conversationWith: '/api/conversations/with/{id}',
-      messages: '/api/messages',
-      attachments: '/api/attachments',
-      stream: '/realtime',
-    },
-    selectors: {
-      username: '#username',
-      password: '#password',
-      loginSubmit: '#login-submit',
-      loginRefused: '#login-error',
-      challenge: '#challenge',
-      challengeKind: { attribute: 'data-challenge-kind' },
-      code: '#code',
-      codeSubmit: '#challenge-submit',
-      identity: '#identity',
-      identityHashId: { attribute: 'data-hash-id' },
-      contract: 'form.contract',
-      contractId: { attribute: 'data-contract-id' },
-      contractName: { attribute: 'data-contract-name' },
-      contractCurrent: { attribute: 'data-current' },
-      contractSubmit: 'form.contract[data-contract-id="{id}"] button[type="submit"]',
-      seat: '#recruiter-seat',
-    },
-  };
-}
 
 /** A path with its `{name}`s replaced, percent-encoded. */
 export function withNames(path: string, names: Record<string, string>): string {

@@ -1,4 +1,6 @@
-/** Both sides of every bound and rule of the specification's capability tables. */
+import { capabilities } from '../../../actors/capabilities/catalogue.js';
+
+/** Both sides of every bound and rule of the contract's capability tables. */
 export interface Bounds {
   accepted: unknown[];
   /** With the path that is refused. */
@@ -63,7 +65,7 @@ const search = (rest: object): Bounds =>
 const urn = (actor: string, id: string) => `urn:social:conversation:(${actor},${id})`;
 const file = { conversation_id: '2-a', filename: 'a.txt', content_type: 'text/plain', data_base64: bytes(1) };
 
-export const BOUNDS: Record<string, Bounds> = {
+const TABLE: Record<string, Bounds> = {
   'social.login': {
     accepted: [{}, { reconnect: true }],
     refused: [
@@ -369,3 +371,11 @@ export const BOUNDS: Record<string, Bounds> = {
     ],
   },
 };
+
+/** By capability: what the table says, and the record's own example. */
+export const BOUNDS: Record<string, Bounds> = Object.fromEntries(
+  capabilities.map(({ name, example }) => {
+    const { accepted, refused } = TABLE[name] ?? { accepted: [], refused: [] };
+    return [name, { accepted: [...accepted, example.input], refused }];
+  }),
+);

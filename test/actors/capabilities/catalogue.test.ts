@@ -1,5 +1,7 @@
 import t from 'tap';
 import { capabilities, capabilityNamed } from '../../../actors/capabilities/catalogue.js';
+import { socialPrograms } from '../../../browser-pool/social/programs/index.js';
+import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 
 const names = (kept: (capability: (typeof capabilities)[number]) => boolean) =>
   capabilities.filter(kept).map(({ name }) => name);
@@ -38,6 +40,11 @@ t.test('a capability is found by its full name only', async (t) => {
   t.equal(capabilityNamed('social.login')?.name, 'social.login');
   for (const name of ['login', 'social.Login', '', 'constructor', '__proto__'])
     t.equal(capabilityNamed(name), undefined);
+});
+
+t.test('every capability has the page program of its name, and there is no other program', async (t) => {
+  const programs = socialPrograms(socialSite({ origin: 'https://www.social.test' }));
+  t.strictSame([...programs.keys()].sort(), names(() => true).sort());
 });
 
 t.test('exactly the three sends write, need social:send and are stored sealed', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { capabilities, capabilityNamed, validateInput } from '../../../actors/capabilities/catalogue.js';
-import type { InputContext } from '../../../actors/capabilities/entry.js';
+import type { InputContext } from '../../../actors/capabilities/capability.js';
+import { capabilities, capabilityNamed } from '../../../actors/capabilities/catalogue.js';
+import { validateInput } from '../../../actors/capabilities/validation.js';
 import { BOUNDS } from './bounds.js';
 
 const check = (name: string, input: unknown, context?: InputContext) => {
@@ -11,7 +12,11 @@ const check = (name: string, input: unknown, context?: InputContext) => {
 const shown = (input: unknown) => (JSON.stringify(input) ?? 'undefined').slice(0, 90);
 
 t.test('every capability has its bounds tried from both sides', async (t) => {
-  t.strictSame(Object.keys(BOUNDS).sort(), capabilities.map(({ name }) => name).sort());
+  t.strictSame(
+    Object.keys(BOUNDS),
+    capabilities.map(({ name }) => name),
+    'the table names no other',
+  );
   for (const [name, { accepted, refused }] of Object.entries(BOUNDS)) {
     for (const input of accepted) t.strictSame(check(name, input), [], `${name} takes ${shown(input)}`);
     for (const [input, path] of refused) {
@@ -51,6 +56,19 @@ t.test('an error tells the value, but never message text, file bytes or an addre
     const errors = check(name, input);
     t.ok(errors.length > 0);
     t.notMatch(JSON.stringify(errors), secret, `${name} with ${shown(input)}`);
+  }
+});
+
+t.test('no secret field of any record is repeated, whatever is wrong with it', async (t) => {
+  const secret = 'Extremely Private';
+  const tried = capabilities.flatMap(({ name, secretInputs, example }) =>
+    [...secretInputs].map((field) => [name, { ...example.input, [field]: `${secret}\u0000` }] as const),
+  );
+  t.ok(tried.length >= 6);
+  for (const [name, input] of tried) {
+    const errors = check(name, input);
+    t.ok(errors.length > 0, `${name} with ${shown(input)}`);
+    t.notMatch(JSON.stringify(errors), secret);
   }
 });
 

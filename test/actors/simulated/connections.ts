@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { connectionRow, perform, succeed } from './request.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ConversationsResult, Message, MessagesListResult } from '../../../actors/capabilities/conversations.js';
+import type { ConversationsResult, Message, MessagesListResult } from '../../../browser-pool/contract/conversations.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { network } from './connections.js';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { InvitationsSentListResult } from '../../../actors/capabilities/identity.js';
 import { membersThatAre, selfOf } from '../../../actors/simulated/relationship.js';
+import type { InvitationsSentListResult } from '../../../browser-pool/contract/identity.js';
 import { network } from './connections.js';
 
 t.test('an invitation becomes pending, and a second one is skipped', async (t) => {

@@ -1,14 +1,18 @@
 import t from 'tap';
-import type { JobsSearchResult, PeopleSearchResult, TypeaheadResult } from '../../../actors/capabilities/discovery.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
+import { hashIdOf, ownHashIdOf, publicIdOf } from '../../../actors/simulated/names.js';
+import type {
+  JobsSearchResult,
+  PeopleSearchResult,
+  TypeaheadResult,
+} from '../../../browser-pool/contract/discovery.js';
 import type {
   CompanyGetResult,
   ConnectionsListResult,
   ProfileGetResult,
-} from '../../../actors/capabilities/identity.js';
-import type { RecruiterSearchResult } from '../../../actors/capabilities/recruiter.js';
-import { hashIdOf, ownHashIdOf, publicIdOf } from '../../../actors/simulated/names.js';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
-import { ask, connectionRow, NO_DATABASE, succeed } from './request.js';
+} from '../../../browser-pool/contract/identity.js';
+import type { RecruiterSearchResult } from '../../../browser-pool/contract/recruiter.js';
+import { connectionRow, NO_DATABASE, request, succeed } from './request.js';
 
 const provider = createSimulatedProvider({ db: NO_DATABASE });
 const ada = connectionRow('ada');
@@ -151,7 +155,7 @@ t.test('recruiter filters filter, and wrong ones fail when their turn comes', as
     'some cannot be messaged at once',
   );
   t.equal(everybody.paging.start, 50);
-  const { outcome } = await ask(provider, ada, 'social.recruiter.people.search', { distance: 5 });
+  const { outcome } = await request(provider, ada, 'social.recruiter.people.search', { distance: 5 });
   t.match(outcome, {
     status: 'failed',
     failure: { code: 'validation_error', details: { errors: [{ path: 'input.distance' }] } },
@@ -186,9 +190,11 @@ t.test('a download has the size and type it says', async (t) => {
 });
 
 t.test('a reconnect makes a session and a switch publishes the recruiter', async (t) => {
-  t.match((await ask(provider, ada, 'social.login', { reconnect: true })).outcome, { effects: { newSession: true } });
-  t.notOk('effects' in (await ask(provider, ada, 'social.login')).outcome, 'a live session is only verified');
-  t.match((await ask(provider, ada, 'social.recruiter.switch', { contract: 'talent' })).outcome, {
+  t.match((await request(provider, ada, 'social.login', { reconnect: true })).outcome, {
+    effects: { newSession: true },
+  });
+  t.notOk('effects' in (await request(provider, ada, 'social.login')).outcome, 'a live session is only verified');
+  t.match((await request(provider, ada, 'social.recruiter.switch', { contract: 'talent' })).outcome, {
     result: { contract: 'Talent Partners', recruiter_ready: true },
     effects: { newSession: true, recruiter: { health: 'ready', contract: 'Talent Partners' } },
   });

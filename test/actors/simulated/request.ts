@@ -9,13 +9,13 @@ import { noteInvitation } from '../../../storage/operations/simulated-invitation
 import type { Sql } from '../../../storage/postgres/database.js';
 
 /** What one execution did beside answering. */
-export interface Told {
+export interface Observed {
   outcome: Outcome;
   boundaries: number;
   challenges: { kind: ChallengeKind; acceptsCode: boolean }[];
 }
 
-export interface AskOptions {
+export interface RequestOptions {
   operationId?: string;
   signal?: AbortSignal;
   /** Codes the user gives, one a challenge; after them the challenge is never answered. */
@@ -48,15 +48,15 @@ export function connectionRow(actorId: string, ids: { id?: string; workspaceId?:
   };
 }
 
-/** Runs one operation as an actor would, input cloned as it is between threads, and tells what happened. */
-export async function ask(
+/** Runs one operation as an actor would, input cloned as it is between threads, and gives what happened. */
+export async function request(
   provider: ProviderRuntime,
   connection: ConnectionRow,
   capability: string,
   input: Record<string, unknown> = {},
-  options: AskOptions = {},
-): Promise<Told> {
-  const told = { boundaries: 0, challenges: [] as Told['challenges'] };
+  options: RequestOptions = {},
+): Promise<Observed> {
+  const observed = { boundaries: 0, challenges: [] as Observed['challenges'] };
   const codes = [...(options.codes ?? [])];
   const execution: Execution = {
     epoch: 1,
@@ -68,23 +68,23 @@ export async function ask(
     remaining_ms: 300_000,
     boundary: async () => {
       if (options.fenced) throw new Error('fenced');
-      told.boundaries++;
+      observed.boundaries++;
     },
     storeFile: () => Promise.reject(new Error('no file is stored')),
     challenge: async (kind, acceptsCode) => {
-      told.challenges.push({ kind, acceptsCode });
+      observed.challenges.push({ kind, acceptsCode });
       const code = acceptsCode ? codes.shift() : undefined;
       if (code === undefined) throw new Error('nobody answers');
       return code;
     },
   };
-  return { outcome: await provider.run(execution), ...told };
+  return { outcome: await provider.run(execution), ...observed };
 }
 
 /** The result of an operation that must succeed. */
-export async function succeed(...asked: Parameters<typeof ask>): Promise<Record<string, unknown>> {
-  const { outcome } = await ask(...asked);
-  if (outcome.status !== 'succeeded') throw new Error(`${asked[2]}: ${JSON.stringify(outcome)}`);
+export async function succeed(...requested: Parameters<typeof request>): Promise<Record<string, unknown>> {
+  const { outcome } = await request(...requested);
+  if (outcome.status !== 'succeeded') throw new Error(`${requested[2]}: ${JSON.stringify(outcome)}`);
   return outcome.result;
 }
 
@@ -97,7 +97,7 @@ export async function perform(
   input: Record<string, unknown>,
   operationId: string = uuidv7(),
 ): Promise<Outcome> {
-  const { outcome } = await ask(provider, connection, capability, input, { operationId });
+  const { outcome } = await request(provider, connection, capability, input, { operationId });
   if (outcome.status === 'succeeded') {
     await db.query(
       'testOperation',

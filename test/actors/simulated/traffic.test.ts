@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import type {
   ConversationsResult,
   ConversationWithRecipientResult,
   MessagesListResult,
-} from '../../../actors/capabilities/conversations.js';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
+} from '../../../browser-pool/contract/conversations.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { network } from './connections.js';
-import { ask } from './request.js';
+import { request } from './request.js';
 
 t.test('a message to another simulated connection is sent on one and received on the other', async (t) => {
   const { connect, send, eventsOf } = await network(t);
@@ -42,7 +42,7 @@ t.test('a repeat of the same operation records nothing twice', async (t) => {
   const operationId = randomUUID();
   for (let attempt = 0; attempt < 2; attempt++) {
     const input = { recipient_actor_id: 'bob', body: 'x' };
-    const { outcome } = await ask(provider, ada, 'social.message.send', input, { operationId });
+    const { outcome } = await request(provider, ada, 'social.message.send', input, { operationId });
     t.match(outcome, { status: 'succeeded', effects: { events: Array } });
     if (outcome.status === 'succeeded') await recordEvents(db, ada.workspace_id, outcome.effects?.events ?? []);
   }

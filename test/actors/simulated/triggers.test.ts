@@ -1,8 +1,8 @@
 import t from 'tap';
-import { createSimulatedProvider } from '../../../actors/simulated/provider.js';
+import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import { triggersOf, withoutTriggers } from '../../../actors/simulated/triggers.js';
 import { OPERATION_ERRORS } from '../../../storage/model/errors.js';
-import { ask, connectionRow, NO_DATABASE } from './request.js';
+import { connectionRow, NO_DATABASE, request } from './request.js';
 
 const provider = createSimulatedProvider({ db: NO_DATABASE });
 const ada = connectionRow('ada');
@@ -13,7 +13,7 @@ const message = (body: string) => ({ recipient_actor_id: 'SIM_nobody', body });
 t.test('every error code can be asked for', async (t) => {
   for (const code of Object.keys(OPERATION_ERRORS)) {
     const details = code === 'upstream_error' ? { details: { upstream_status: 500 } } : {};
-    const { outcome } = await ask(provider, ada, READ, { profile_id: `sim-fail-${code}` });
+    const { outcome } = await request(provider, ada, READ, { profile_id: `sim-fail-${code}` });
     t.strictSame(outcome, { status: 'failed', failure: { code, ...details } });
   }
 });
@@ -31,19 +31,19 @@ t.test('an unknown code, status, reason or kind is no trigger', async (t) => {
 });
 
 t.test('an upstream status and a rate limit can be asked for', async (t) => {
-  const upstream = await ask(provider, ada, READ, { profile_id: 'sim-upstream-503' });
+  const upstream = await request(provider, ada, READ, { profile_id: 'sim-upstream-503' });
   t.strictSame(upstream.outcome, {
     status: 'failed',
     failure: { code: 'upstream_error', details: { upstream_status: 503 } },
   });
-  const limited = await ask(provider, ada, WRITE, message('sim-rate-limited'));
+  const limited = await request(provider, ada, WRITE, message('sim-rate-limited'));
   t.strictSame(limited.outcome, { status: 'failed', failure: { code: 'provider_rate_limited' } });
   t.equal(limited.boundaries, 0, 'nothing left');
 });
 
 t.test('each reason to skip can be asked for', async (t) => {
   for (const reason of ['already_connected', 'invitation_pending', 'self_target']) {
-    const { outcome } = await ask(provider, ada, 'social.invitation.send', {
+    const { outcome } = await request(provider, ada, 'social.invitation.send', {
       recipient_actor_id: 'x',
       message: `sim-skip-${reason}`,
     });
@@ -52,19 +52,21 @@ t.test('each reason to skip can be asked for', async (t) => {
 });
 
 t.test('a write can lose its answer, past its boundary; a read cannot', async (t) => {
-  const written = await ask(provider, ada, WRITE, message('sim-unknown'));
+  const written = await request(provider, ada, WRITE, message('sim-unknown'));
   t.strictSame(written, { outcome: { status: 'outcome_unknown' }, boundaries: 1, challenges: [] });
-  t.equal((await ask(provider, ada, READ, { profile_id: 'sim-unknown' })).outcome.status, 'succeeded');
+  t.equal((await request(provider, ada, READ, { profile_id: 'sim-unknown' })).outcome.status, 'succeeded');
 });
 
 t.test('a write that is fenced at its boundary ends there', async (t) => {
-  await t.rejects(ask(provider, ada, WRITE, message('sim-unknown'), { fenced: true }), { message: 'fenced' });
+  await t.rejects(request(provider, ada, WRITE, message('sim-unknown'), { fenced: true }), { message: 'fenced' });
 });
 
 t.test('the actor decides as well, and the input before it', async (t) => {
   const failing = connectionRow('eve sim-fail-provider_restricted');
-  t.match((await ask(provider, failing, 'social.identity.get')).outcome, { failure: { code: 'provider_restricted' } });
-  const asked = await ask(provider, failing, READ, { profile_id: 'x-sim-fail-parsing_error' });
+  t.match((await request(provider, failing, 'social.identity.get')).outcome, {
+    failure: { code: 'provider_restricted' },
+  });
+  const asked = await request(provider, failing, READ, { profile_id: 'x-sim-fail-parsing_error' });
   t.match(asked.outcome, { failure: { code: 'parsing_error' } });
 });
 
@@ -88,36 +90,36 @@ t.test('several triggers stand together', async (t) => {
 
 t.test('a delay comes before the boundary and ends at once when it is stopped', async (t) => {
   const started = performance.now();
-  const late = await ask(provider, ada, WRITE, message('sim-delay-40 sim-unknown'));
+  const late = await request(provider, ada, WRITE, message('sim-delay-40 sim-unknown'));
   t.ok(performance.now() - started >= 35);
   t.equal(late.boundaries, 1);
   const stop = new AbortController();
-  const waiting = ask(provider, ada, WRITE, message('sim-delay-60000'), { signal: stop.signal });
+  const waiting = request(provider, ada, WRITE, message('sim-delay-60000'), { signal: stop.signal });
   stop.abort(new Error('stopped'));
   await t.rejects(waiting, { message: 'stopped' });
-  await t.rejects(ask(provider, ada, READ, { profile_id: 'x' }, { signal: stop.signal }), { message: 'stopped' });
+  await t.rejects(request(provider, ada, READ, { profile_id: 'x' }, { signal: stop.signal }), { message: 'stopped' });
 });
 
 t.test('a challenge is asked until 000000 comes, at login and recruiter switch only', async (t) => {
   const challenged = connectionRow('bob-sim-challenge-email');
-  const login = await ask(provider, challenged, 'social.login', {}, { codes: ['123456', '000000'] });
+  const login = await request(provider, challenged, 'social.login', {}, { codes: ['123456', '000000'] });
   t.equal(login.outcome.status, 'succeeded');
   t.strictSame(login.challenges, [
     { kind: 'email', acceptsCode: true },
     { kind: 'email', acceptsCode: true },
   ]);
   const input = { contract: 'sim-challenge-authenticator' };
-  const switched = await ask(provider, ada, 'social.recruiter.switch', input, { codes: ['000000'] });
+  const switched = await request(provider, ada, 'social.recruiter.switch', input, { codes: ['000000'] });
   t.equal(switched.outcome.status, 'succeeded');
   t.strictSame(switched.challenges, [{ kind: 'authenticator', acceptsCode: true }]);
-  t.strictSame((await ask(provider, challenged, READ, { profile_id: 'x' })).challenges, []);
+  t.strictSame((await request(provider, challenged, READ, { profile_id: 'x' })).challenges, []);
   const captcha = connectionRow('sim-challenge-captcha');
-  await t.rejects(ask(provider, captcha, 'social.login', {}, { codes: ['000000'] }), { message: 'nobody answers' });
+  await t.rejects(request(provider, captcha, 'social.login', {}, { codes: ['000000'] }), { message: 'nobody answers' });
 });
 
 t.test('triggers steer a search and are not looked for', async (t) => {
   t.equal(withoutTriggers('nurse sim-delay-5').trim(), 'nurse');
-  const plain = await ask(provider, ada, 'social.people.search', { keywords: 'nurse' });
-  const steered = await ask(provider, ada, 'social.people.search', { keywords: 'nurse sim-delay-1' });
+  const plain = await request(provider, ada, 'social.people.search', { keywords: 'nurse' });
+  const steered = await request(provider, ada, 'social.people.search', { keywords: 'nurse sim-delay-1' });
   t.strictSame(steered.outcome, plain.outcome);
 });

@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
 
 /**
- * The small types that inputs are made of, and every bound of the specification's "Limits" that an input has.
+ * The small types that inputs are made of (contract: "Limits"). Bounds that no type can hold stand in `limits.ts`.
  * Lengths count Unicode code points, which is what the `u` flag of these patterns counts by; JavaScript's own
  * `length` counts UTF-16 units and would refuse a name of 100 emoji (HTTP-17).
  *
@@ -75,7 +75,7 @@ export type ConversationUrn = string &
   tags.Pattern<'^urn:social:conversation:[(][A-Za-z0-9_+=-]{1,255},[A-Za-z0-9_+=-]{1,255}[)]$'>;
 
 /** A decimal timestamp in milliseconds: an integer, or its 1–16 digits (OPS-18). */
-export type Milliseconds =
+export type Moment =
   | (number & tags.Type<'uint64'> & tags.Maximum<9007199254740991>)
   | (string & tags.Pattern<'^[0-9]{1,16}$'>);
 
@@ -91,10 +91,3 @@ export type FilterText = Text<0, 100>;
 export type SearchStart = Integer<0, 1000>;
 export type SearchCount = Integer<1, 50>;
 export type InboxCount = Integer<1, 20>;
-
-export const RENDER_CONTENT_BYTES = 16 * 1024;
-/** Deeper JSON than this is refused before anything walks it recursively. */
-export const JSON_DEPTH = 32;
-export const ATTACHMENT_BYTES = 1_000_000;
-export const RECRUITER_TITLES = 10;
-export const RECRUITER_LIST_ENTRIES = 100;

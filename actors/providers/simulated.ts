@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ChallengeKind } from '../../storage/model/records.js';
+import type { Sql } from '../../storage/postgres/database.js';
+import type { Execution, Outcome, ProviderRuntime } from '../operations/execution.js';
+import { selfOf } from '../simulated/relationship.js';
+import type { SimulatedOutcome } from '../simulated/request.js';
+import { simulatedStore } from '../simulated/store.js';
+import { triggersOf } from '../simulated/triggers.js';
+
+/**
+ * Answers the operations of simulated connections from a network that is computed from the account: the same request
+ * has the same answer, on any thread and after any restart, and nothing is stored for it. What operations did is
+ * remembered through their own rows and events.
+ *
+ *     triggers ─▶ delay ─▶ challenge ─▶ failure or skip of a trigger ─▶ check in turn ─▶ the record's answer
+ *                                                                    (a write: look-ups, boundary(), then its effects)
+ */
+export interface SimulatedDependencies {
+  db: Sql;
+  /** Milliseconds since 1970; what messages are stamped with. */
+  clock?: () => number;
+}
+
+/** The code that every simulated challenge accepts. */
+const RIGHT_CODE = '000000';
+
+/** One a thread: it batches the look-ups of all the operations that run there. */
+export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDependencies): ProviderRuntime {
+  const store = simulatedStore(db);
+
+  async function answerTo(execution: Execution): Promise<Outcome> {
+    const { capability, connection, input, operationId } = execution;
+    const errors = capability.checkInTurn?.(input) ?? [];
+    if (errors.length > 0) return outcomeOf({ invalid: errors });
+    const self = selfOf(connection.actor_id ?? connection.id);
+    const boundary = () => execution.boundary();
+    return outcomeOf(await capability.simulated({ operationId, input, self, connection, store, now: clock, boundary }));
+  }
+
+  return {
+    async run(execution) {
+      const { capability, connection, input, signal } = execution;
+      const triggers = triggersOf(connection.actor_id, input);
+      signal.throwIfAborted();
+      if (triggers.delay_ms > 0) await pause(triggers.delay_ms, signal);
+      if (triggers.challenge && capability.challenges) await passChallenge(execution, triggers.challenge);
+      if (triggers.failure) return { status: 'failed', failure: triggers.failure };
+      if (triggers.skip) return { status: 'skipped', reason: triggers.skip };
+      if (triggers.unknown && capability.kind === 'write') {
+        await execution.boundary();
+        return { status: 'outcome_unknown' };
+      }
+      return answerTo(execution);
+    },
+  };
+}
+
+function outcomeOf(answer: SimulatedOutcome): Outcome {
+  if ('skipped' in answer) return { status: 'skipped', reason: answer.skipped };
+  if ('invalid' in answer) {
+    return { status: 'failed', failure: { code: 'validation_error', details: { errors: answer.invalid } } };
+  }
+  const { result, effects } = answer;
+  return { status: 'succeeded', result, ...(effects && { effects }) };
+}
+
+/** Asks for codes until the right one comes; the third wrong one, or a captcha, rejects (OPS-10). */
+async function passChallenge(execution: Execution, kind: ChallengeKind): Promise<void> {
+  while ((await execution.challenge(kind, kind !== 'captcha')) !== RIGHT_CODE);
+}
+
+/** Waits, unless it is stopped from outside: then rejects with the reason. */
+async function pause(delay_ms: number, signal: AbortSignal): Promise<void> {
+  await delay(delay_ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
