@@ -7,6 +7,7 @@ import { type EncryptionKey, fingerprinter, keyRing } from '../storage/secrets/e
 import { type Deliveries, type DeliverySettings, openDeliveries } from './deliveries/deliveries.js';
 import type { HostReports } from './host-reports.js';
 import { LeaseCell } from './lease.js';
+import { LIMITS } from './limits.js';
 import { Listeners } from './listeners/listeners.js';
 import { Committer } from './operations/committer.js';
 import { OperationBatches } from './operations/operation-batches.js';
@@ -90,6 +91,6 @@ function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 
     onError,
   };
   const db = openDatabase({ ...pool, maxConnections: options.databaseConnections });
-  const relaxed = openDatabase({ ...pool, maxConnections: 2, relaxedCommits: true });
+  const relaxed = openDatabase({ ...pool, maxConnections: LIMITS.relaxed_connections, relaxedCommits: true });
   return { db, relaxed, boss: openQueues(db, false, onError) };
 }

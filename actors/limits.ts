@@ -1,5 +1,10 @@
 /** Every bound of the actor system, deliveries apart: its unit in the name, its value, and what happens when it is reached. */
 export const LIMITS = {
+  /** Connections to the database that one thread may hold, by the number of threads: so all stay far below the server's bound. */
+  least_thread_connections: 3,
+  most_thread_connections: 8,
+  /** A thread's further connections for commits that need not be on the disk when they answer. Past it such statements wait. */
+  relaxed_connections: 2,
   /** Submissions a thread holds, waiting or being stored. Past it: 503 `overloaded`, nothing stored. */
   committer_submissions: 10_000,
   /** Submissions stored in one statement. Past it the rest goes into the next one. */

@@ -5,6 +5,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
 import type { HostOptions } from '../host-parts.js';
 import type { LeaseCell } from '../lease.js';
+import { LIMITS } from '../limits.js';
 import type { SystemStatus } from '../system.js';
 
 /** What a node is made of: plain settings, and the main thread's database. */
@@ -46,6 +47,8 @@ export function browserHostOptions({ browser, logOptions }: NodeOptions, thread:
   return { ...browser, thread, log: logOptions };
 }
 
-/** Database connections a thread of `threads` may hold, so that all of them together stay far below the server's. */
-const connectionsPerThread = (threads: number): number =>
-  Math.max(3, Math.min(8, Math.floor((4 * availableParallelism()) / threads)));
+/** Database connections one of `threads` threads may hold: four a processor in all, within the bounds for one thread. */
+function connectionsPerThread(threads: number): number {
+  const share = Math.floor((4 * availableParallelism()) / threads);
+  return Math.max(LIMITS.least_thread_connections, Math.min(LIMITS.most_thread_connections, share));
+}

@@ -13,6 +13,7 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
   const { url, db } = await freshDatabase(t);
   const logOptions = { level: 'silent', format: 'json' } as const;
   const threads = 2;
+  const states: string[] = [];
   const node = await startNode({
     db,
     databaseUrl: url,
@@ -24,6 +25,7 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
     deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
     log: createLogger(logOptions, {}),
     logOptions,
+    onState: (state) => states.push(state),
   });
   t.teardown(() => node.stop());
   const workspaceId = await insertWorkspace(db);
@@ -78,4 +80,5 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
   const recovered_ms = Date.parse(again.timeline.at(-2)?.at ?? '') - crashedAt;
   t.ok(recovered_ms < 5_000, `it ran again after ${recovered_ms} ms`);
   t.match(node.status(), { state: 'running', partitions: 64, actorThreads: 2 });
+  t.strictSame(states, ['running'], 'the node kept running all along');
 });

@@ -15,6 +15,7 @@ t.test('a provider that sends faster than its events are stored is held up, and 
   const connection = await listenableConnection(db, id);
   if (!connection) throw new Error('nothing to listen to');
   const recorded: string[] = [];
+  const states = new Set<string>();
   let store = () => {};
   const stored = new Promise<void>((resolve) => {
     store = resolve;
@@ -32,6 +33,7 @@ t.test('a provider that sends faster than its events are stored is held up, and 
     },
     sessionEnded: async () => {},
     silence_ms: 60_000,
+    onState: ({ kind }) => states.add(kind),
     record: async ({ providerEventId }) => {
       await stored;
       recorded.push(providerEventId);
@@ -50,4 +52,5 @@ t.test('a provider that sends faster than its events are stored is held up, and 
   t.strictSame(recorded, numbers.map(String), 'until everything is stored, in order');
   t.equal(send(numbers.length), undefined, 'and sends freely again');
   await listener.close('test ended');
+  t.strictSame([...states], ['connecting', 'connected', 'stopped']);
 });
