@@ -75,6 +75,49 @@ t.test('no two files import each other in a circle', async (t) => {
   t.same(findCircle(imports) ?? [], []);
 });
 
+/** Folders whose README lists, under "Arrows", which of their rooms imports which. */
+const ROOMED = ['storage', 'browser-pool', 'actors', 'server'];
+
+/** A room is a subfolder (one of `browser-pool/social`), or a file that stands beside the subfolders. */
+function roomOf(file: string): string {
+  const [, ...path] = file.replace(/\.tsx?$/, '').split('/');
+  return path.slice(0, path[0] === 'social' && path.length > 2 ? 2 : 1).join('/');
+}
+
+/** The arrows between the rooms of a folder, as `from -> to`. */
+function roomArrows(folder: string): Set<string> {
+  const inside = (file: string) => file.startsWith(`${folder}/`);
+  const arrows = [...imports].flatMap(([file, used]) =>
+    inside(file) ? used.filter(inside).map((other) => [roomOf(file), roomOf(other)] as const) : [],
+  );
+  return new Set(arrows.filter(([from, to]) => from !== to).map(([from, to]) => `${from} -> ${to}`));
+}
+
+/** The arrows that a folder's README allows: the indented lines `room -> room, room` of its section "Arrows". */
+function allowedArrows(folder: string): Set<string> {
+  const section =
+    readFileSync(join(ROOT, folder, 'README.md'), 'utf8')
+      .split(/^## Arrows$/m)[1]
+      ?.split(/^## /m)[0] ?? '';
+  const lines = [...section.matchAll(/^ {4}(\S+) -> (.+)$/gm)];
+  return new Set(lines.flatMap(([, from, to = '']) => to.split(', ').map((room) => `${from} -> ${room}`)));
+}
+
+for (const folder of ROOMED) {
+  t.test(`the rooms of ${folder} import each other as its README shows, in no circle`, async (t) => {
+    const arrows = roomArrows(folder);
+    const allowed = allowedArrows(folder);
+    t.same([...arrows].filter((arrow) => !allowed.has(arrow)).sort(), [], 'no arrow that the README does not allow');
+    t.same([...allowed].filter((arrow) => !arrows.has(arrow)).sort(), [], 'no arrow in the README that is no more');
+    const rooms = new Map<string, string[]>();
+    for (const arrow of arrows) {
+      const [from = '', to = ''] = arrow.split(' -> ');
+      rooms.set(from, [...(rooms.get(from) ?? []), to]);
+    }
+    t.same(findCircle(rooms) ?? [], []);
+  });
+}
+
 t.test('the stand-in network shares no code with the service', async (t) => {
   const own = 'bench/sandbox/';
   const wrong = [...imports].flatMap(([file, used]) =>

@@ -49,7 +49,7 @@ const ASKED: Record<string, [input: Record<string, unknown>, fields: string]> = 
   'social.file.download': [{ url: 'https://files.social.test/report.pdf' }, 'content_type data_base64 size'],
 };
 
-/** The rows inside some results, with the fields the specification gives them. */
+/** The rows inside some results, with the fields of the contract. */
 const ROWS: Record<string, string> = {
   people:
     'member_id hash_id public_id member_distance name headline summary location profile_url insights badgeHoverText',
