@@ -38,7 +38,7 @@ const STEPS: Steps<Kind> = {
   connecting: ['connecting', 'connected', 'degraded', 'stopped'],
   connected: ['connected', 'connecting', 'degraded', 'stopped'],
   degraded: ['connecting', 'stopped'],
-  stopped: ['stopped'],
+  stopped: ['connecting', 'stopped'],
 };
 
 /**
@@ -46,7 +46,8 @@ const STEPS: Steps<Kind> = {
  *
  *     connecting ──first frame──▶ connected ──dropped, silent──▶ degraded ──wait──▶ connecting
  *        ├──refused, silent──▶ degraded                any ──close()──▶ stopped
- *        └──logged out, restricted──▶ stopped: the connection's health changes, and no stream is asked for again (CONN-8)
+ *        └──logged out, restricted──▶ stopped: the connection's health changes, and no stream is asked for again (CONN-8);
+ *                                        └──that change was not stored──▶ connecting, so that the refusal comes again
  *
  * I1 a gap opens when a stream that ran is lost (dropped, silent, another owner's) and closes at the first frame of a stream: an open
  *    stream without frames may be deaf. What happened in between is not fetched;

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Answer, MadeBody } from './answer.js';
 import { LIMITS } from './limits.js';
 import { type RequestHeader, readHeaders } from './request-headers.js';
@@ -27,7 +28,7 @@ type State =
   | { kind: 'received'; body: Buffer | null }
   | { kind: 'answered' | 'aborted' };
 
-const STEPS: Record<State['kind'], readonly State['kind'][]> = {
+const STEPS: Steps<State['kind']> = {
   receiving: ['received', 'aborted'],
   received: ['answered', 'aborted'],
   answered: ['aborted'],
@@ -163,8 +164,7 @@ export class HttpExchange {
   }
 
   #enter(next: State): void {
-    if (!STEPS[this.#state.kind].includes(next.kind))
-      throw new Error(`illegal step of an exchange: ${this.#state.kind} -> ${next.kind}`);
+    checkStep('exchange', STEPS, this.#state.kind, next.kind);
     this.#state = next;
     this.#wake();
   }

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from './limits.js';
 import { readReadyLine, type SandboxReady } from './sandbox-ready.js';
 
@@ -42,7 +43,7 @@ type State =
   | { kind: 'stopping'; child: ChildProcess | undefined }
   | { kind: 'backing_off' | 'stopped' };
 
-const STEPS: Record<State['kind'], readonly State['kind'][]> = {
+const STEPS: Steps<State['kind']> = {
   starting: ['ready', 'backing_off', 'stopping'],
   ready: ['backing_off', 'stopping'],
   backing_off: ['starting', 'stopping'],
@@ -149,8 +150,7 @@ class SupervisedSandbox implements SandboxProcess {
   }
 
   #enter(next: State): void {
-    if (!STEPS[this.#state.kind].includes(next.kind))
-      throw new Error(`illegal step of the stand-in network: ${this.#state.kind} -> ${next.kind}`);
+    checkStep('stand-in network', STEPS, this.#state.kind, next.kind);
     this.#state = next;
   }
 }

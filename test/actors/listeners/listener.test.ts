@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
 import { Listener, type ListenerOptions } from '../../../actors/listeners/listener.js';
 import { listenableConnection } from '../../../storage/connections/listeners.js';
@@ -8,12 +8,40 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
-t.test('a provider that sends faster than its events are stored is held up, and nothing is lost', async (t) => {
+/** A connection with a session behind a proxy, on a database of its own. */
+async function listenable(t: Test) {
   const { db } = await freshDatabase(t);
   const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
   await pinConnection(db, id, (await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' })).id);
   const connection = await listenableConnection(db, id);
   if (!connection) throw new Error('nothing to listen to');
+  return { db, connection };
+}
+
+t.test('a refused session that the database does not take is refused once more, and then stored', async (t) => {
+  const { db, connection } = await listenable(t);
+  const states: string[] = [];
+  let refusals = 0;
+  const listener = new Listener({
+    db,
+    log: createLogger({ level: 'silent', format: 'json' }, {}),
+    connection,
+    epoch: 1,
+    stream: ({ onEnd }) => onEnd({ reason: 'logged_out' }),
+    sessionEnded: async () => {
+      if (++refusals === 1) throw new Error('the connection to the database was lost');
+    },
+    silence_ms: 60_000,
+    onState: ({ kind }) => states.push(kind),
+    record: async () => {},
+  });
+  await listener.ended;
+  t.strictSame(states, ['connecting', 'stopped', 'connecting', 'stopped']);
+  t.equal(refusals, 2);
+});
+
+t.test('a provider that sends faster than its events are stored is held up, and nothing is lost', async (t) => {
+  const { db, connection } = await listenable(t);
   const recorded: string[] = [];
   const states = new Set<string>();
   let store = () => {};
