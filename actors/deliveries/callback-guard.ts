@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { Deadline } from '../../storage/deadline.js';
 import { AddressPolicy } from './address-policy.js';
 import { type Address, hostResolver, type ResolveHost } from './host-resolver.js';
 import { LIMITS } from './limits.js';
@@ -59,13 +60,12 @@ export async function resolveCallback(
 
 /** Checks a callback when a subscription is created. Never rejects; returns within `creation_lookup_ms`. */
 export async function checkCallback(text: string, policy: CallbackPolicy): Promise<{ ok: true } | Refused> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Refused>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, reason: 'unresolvable' }), LIMITS.creation_lookup_ms);
-  });
-  const checked = await Promise.race([resolveCallback(text, policy), late]);
-  clearTimeout(timer);
-  return checked.ok ? { ok: true } : checked;
+  try {
+    const checked = await Deadline.within(LIMITS.creation_lookup_ms, resolveCallback(text, policy));
+    return checked.ok ? { ok: true } : checked;
+  } catch {
+    return { ok: false, reason: 'unresolvable' };
+  }
 }
 
 /** What the text alone shows. The raw text is tested where the URL parser forgives: an empty query, a stray tab. */

@@ -1,3 +1,4 @@
+import { Deadline } from '../../storage/deadline.js';
 import { type AttemptError, classify } from './attempt-error.js';
 import { type Answer, CallbackExchange } from './callback-exchange.js';
 import { type CallbackPolicy, type CallbackRefusal, resolveCallback } from './callback-guard.js';
@@ -47,9 +48,7 @@ export class Sender {
   /** Sends `body` to the callback. Never rejects, and resolves by the deadline. */
   async send(callbackUrl: string, headers: Record<string, string>, body: Buffer): Promise<AttemptResult> {
     const startedAt = performance.now();
-    const answer = await this.#exchange(callbackUrl, headers, body).catch(
-      (error: unknown): Answer => ({ statusCode: null, error: classify(error) }),
-    );
+    const answer = await this.#exchange(callbackUrl, headers, body);
     return resultOf(answer, performance.now() - startedAt);
   }
 
@@ -60,19 +59,17 @@ export class Sender {
 
   async #exchange(callbackUrl: string, headers: Record<string, string>, body: Buffer): Promise<Answer> {
     const exchange = new CallbackExchange();
-    const expired = Promise.withResolvers<'expired'>();
-    const timer = setTimeout(() => {
-      expired.resolve('expired');
-      exchange.stop('timeout');
-    }, this.#deadline_ms);
+    const deadline = new Deadline(this.#deadline_ms);
+    deadline.signal.addEventListener('abort', () => exchange.stop('timeout'));
     try {
-      const resolved = await Promise.race([resolveCallback(callbackUrl, this.#policy), expired.promise]);
-      if (resolved === 'expired') return { statusCode: null, error: 'timeout' };
+      const resolved = await deadline.race(resolveCallback(callbackUrl, this.#policy));
       if (!resolved.ok) return { statusCode: null, error: REFUSAL_ERRORS[resolved.reason] };
       const { target } = resolved;
       return await exchange.run(this.#pools.for(target), target, headers, body);
+    } catch (error) {
+      return { statusCode: null, error: deadline.signal.aborted ? 'timeout' : classify(error) };
     } finally {
-      clearTimeout(timer);
+      deadline.stop();
     }
   }
 }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
+import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { partitionOf } from '../../storage/model/records.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
@@ -111,12 +111,7 @@ export class ActorThreads {
     const reachable = partitions.filter((id) => this.#of(id).channel);
     const ended = reachable.map((id) => new Promise<void>((resolve) => this.#disowning.set(id, resolve)));
     this.#disown(reachable, false);
-    const timeout = new AbortController();
-    await Promise.race([
-      Promise.all(ended),
-      delay(LIMITS.drain_ms, undefined, { signal: timeout.signal }).catch(() => {}),
-    ]);
-    timeout.abort();
+    await Deadline.within(LIMITS.drain_ms, Promise.all(ended)).catch(() => {});
     for (const id of reachable) this.#disowning.delete(id);
     this.fence(reachable);
   }

@@ -1,4 +1,5 @@
 import typia from 'typia';
+import { Deadline } from '../../storage/deadline.js';
 import { pingDatabase } from '../../storage/postgres/liveness.js';
 import { type Answer, json } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
@@ -16,14 +17,12 @@ const unavailable = json(503, { status: 'unavailable' } satisfies ServiceUnavail
 
 async function healthz({ drain, system, db }: Services): Promise<Answer> {
   if (drain.draining || system.status().state !== 'running') return unavailable;
-  const late = new Promise<'late'>((resolve) => setTimeout(resolve, LIMITS.health_database_ms, 'late').unref());
-  const database = pingDatabase(db).then(
-    () => 'answers' as const,
-    () => 'fails' as const,
-  );
-  return (await Promise.race([database, late])) === 'answers'
-    ? json(200, { status: 'ok' } satisfies ServiceHealthJson)
-    : unavailable;
+  try {
+    await Deadline.within(LIMITS.health_database_ms, pingDatabase(db));
+    return json(200, { status: 'ok' } satisfies ServiceHealthJson);
+  } catch {
+    return unavailable;
+  }
 }
 
 /** Service and database only, never a provider session (contract: "Service"). */

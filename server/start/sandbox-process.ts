@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from '../../storage/backoff.js';
+import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from './limits.js';
@@ -159,7 +160,6 @@ class SupervisedSandbox implements SandboxProcess {
 async function endProcess(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.stdin?.end();
-  const late = setTimeout(() => child.kill('SIGKILL'), LIMITS.sandbox_stop_ms);
+  await Deadline.within(LIMITS.sandbox_stop_ms, exited).catch(() => child.kill('SIGKILL'));
   await exited;
-  clearTimeout(late);
 }

@@ -1,4 +1,5 @@
 import type { Page, Request, Response } from 'playwright';
+import { Deadline } from '../../../storage/deadline.js';
 import { failureOf, proxyTrouble, refusal, restricted, unexpectedAnswer, upstreamTimeout } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import type { PageKind, Site } from '../site/site.js';
@@ -78,15 +79,8 @@ export async function attribute(run: ProgramRun, page: Page, selector: string, n
 
 /** Whether the page has such an element as it is. Has a deadline of its own: a page in a busy loop answers nothing. */
 export async function shows(run: ProgramRun, page: Page, selector: string): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(upstreamTimeout()), run.navigation_ms());
-  });
-  try {
-    return (await Promise.race([page.locator(selector).count(), late])) > 0;
-  } finally {
-    clearTimeout(timer);
-  }
+  const found = page.locator(selector).count();
+  return (await Deadline.within(run.navigation_ms(), found, { reason: upstreamTimeout() })) > 0;
 }
 
 async function arrived(run: ProgramRun, site: Site, page: Page, response: Response | undefined): Promise<PageKind> {

@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import { Deadline } from '../../../storage/deadline.js';
 import type { DownloadFile, FileDownloadResult } from '../../contract/sending.js';
 import {
   browserUnavailable,
@@ -58,7 +59,8 @@ type Run = Pick<ProgramRun, 'context' | 'request_ms' | 'store'>;
 async function fetchOnce(run: Run, address: URL, dispatcher: Dispatcher, ended: AbortController) {
   const cookies = await run.context.cookies(address.href);
   const silence_ms = run.request_ms();
-  const late = setTimeout(() => ended.abort(upstreamTimeout()), silence_ms);
+  const headersDue = new Deadline(silence_ms, upstreamTimeout());
+  headersDue.signal.addEventListener('abort', () => ended.abort(headersDue.signal.reason));
   try {
     return await request(address, {
       dispatcher,
@@ -71,7 +73,7 @@ async function fetchOnce(run: Run, address: URL, dispatcher: Dispatcher, ended: 
       },
     });
   } finally {
-    clearTimeout(late);
+    headersDue.stop();
   }
 }
 
