@@ -51,21 +51,11 @@ export interface ThreadDeliveryStats extends DeliveryStats {
 
 /** The deliveries of one thread: a consumer for each partition, one dispatcher behind them all. */
 export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
-  const { db, relaxed, ring, boss, lease, log } = context;
+  const { db, boss, lease, log } = context;
   const consumers = new Map<number, DeliveryConsumer>();
   const wakeTimers = new WakeTimers((partition) => void consumers.get(partition)?.wake());
   let oldest_pending_s = 0;
-  const dispatcher = new Dispatcher({
-    db,
-    relaxed,
-    ring,
-    policy: { allowedNetworks: settings.allowedNetworks, resolve: callbackResolver(settings.dnsServers) },
-    ca: settings.ca,
-    concurrency: settings.concurrency,
-    log,
-    clock: { now: () => new Date() },
-    wakeAt: (partition, at) => wakeTimers.at(partition, at),
-  });
+  const dispatcher = openDispatcher(settings, context, wakeTimers);
   return {
     own(partition, epoch) {
       const consumer = new DeliveryConsumer({ partition: { id: partition, epoch }, dispatcher, boss, lease, log });
@@ -91,4 +81,20 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
       await dispatcher.drain();
     },
   };
+}
+
+function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wakeTimers: WakeTimers): Dispatcher {
+  const { db, relaxed, ring, log } = context;
+  const { allowedNetworks, dnsServers, ca, concurrency } = settings;
+  return new Dispatcher({
+    db,
+    relaxed,
+    ring,
+    policy: { allowedNetworks, resolve: callbackResolver(dnsServers) },
+    ca,
+    concurrency,
+    log,
+    clock: { now: () => new Date() },
+    wakeAt: (partition, at) => wakeTimers.at(partition, at),
+  });
 }

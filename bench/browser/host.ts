@@ -2,18 +2,15 @@ import { MessageChannel } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
 import browserHost, { type FromBrowserHost, type ToBrowserHost } from '../../browser-pool/host.js';
 import type { PoolLimits } from '../../browser-pool/limits.js';
-import type { FromBrowser, SessionEffects, ToBrowser } from '../../browser-pool/messages.js';
+import type { FromBrowser, RunEnd, RunOrder, SessionEffects, ToBrowser } from '../../browser-pool/messages.js';
 import type { BenchNetwork } from './network.js';
-
-type Order = Omit<Extract<ToBrowser, { type: 'run' }>, 'type' | 'run'>;
-type End = Extract<FromBrowser, { type: 'result' | 'skipped' | 'failure' }>;
 
 /** The pool's own host, in this thread, behind a channel as actors have it. */
 export interface BenchHost extends AsyncDisposable {
   /** Throws when the run fails. */
-  run(order: Order): Promise<SessionEffects>;
+  run(order: RunOrder): Promise<SessionEffects>;
   /** An order for this account's session; a login when it has none yet. */
-  order(account: BenchAccount, capability: string): Order;
+  order(account: BenchAccount, capability: string): RunOrder;
 }
 
 /** A signed-in account. */
@@ -33,7 +30,7 @@ export function startHost(network: BenchNetwork, limits: Partial<PoolLimits> = {
   const supervisor = new Channel<ToBrowserHost, FromBrowserHost>(control.port1);
   supervisor.onMessage(() => {});
   const actor = new Channel<ToBrowser, FromBrowser>(runs.port1);
-  const waiting = new Map<number, (end: End) => void>();
+  const waiting = new Map<number, (end: RunEnd) => void>();
   actor.onMessage((message) => {
     if (message.type === 'result' || message.type === 'failure' || message.type === 'skipped') {
       waiting.get(message.run)?.(message);
@@ -44,7 +41,7 @@ export function startHost(network: BenchNetwork, limits: Partial<PoolLimits> = {
   return {
     async run(order) {
       const run = next++;
-      const ending = new Promise<End>((resolve) => waiting.set(run, resolve));
+      const ending = new Promise<RunEnd>((resolve) => waiting.set(run, resolve));
       actor.send({ type: 'run', run, ...order });
       const end = await ending;
       if (end.type !== 'result') throw new Error(`${order.capability}: ${JSON.stringify(end)}`);
