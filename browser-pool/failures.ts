@@ -1,4 +1,3 @@
-import { errors } from 'playwright';
 import type { OperationErrorCode } from '../storage/model/errors.js';
 import { SemaphoreRefused } from './fair-semaphore.js';
 import type { SessionEffects } from './messages.js';
@@ -102,7 +101,8 @@ export function upstreamTimeout(): RunFailure {
 export function failureOf(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
   if (error instanceof SemaphoreRefused) return browserUnavailable(error.reason);
-  if (error instanceof errors.TimeoutError) return upstreamTimeout();
+  // Playwright's, known by its name: the threads of actors read this file too, and need not load a browser's library.
+  if (error instanceof Error && error.name === 'TimeoutError') return upstreamTimeout();
   const text = error instanceof Error ? error.message : '';
   const known = NETWORK_ERRORS.find(([pattern]) => pattern.test(firstLine(text)));
   return known ? known[1]() : new RunFailure('internal_error');
