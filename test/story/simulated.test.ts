@@ -1,5 +1,6 @@
 import t from 'tap';
 import { receiveCallbacks } from '../fixture/callbacks.js';
+import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 
 const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
@@ -41,7 +42,12 @@ t.test('two simulated connections live the whole story without a browser', async
     return (body.events as { type: string }[]).map((event) => event.type);
   };
   t.strictSame([await types(ada), await types(grace)], [['message_sent'], ['message_received']]);
-  const deliveries = await client.send('GET', `/v1/subscriptions/${subscription.body.id}/deliveries`);
+  // The receiver has its callback before the end of the attempt is stored.
+  const deliveries = await eventually(
+    'the delivery has ended',
+    () => client.send('GET', `/v1/subscriptions/${subscription.body.id}/deliveries`),
+    ({ body }) => (body.deliveries as { status: string }[]).every(({ status }) => status !== 'sending'),
+  );
   t.match(deliveries.body, { deliveries: [{ status: 'delivered', attempt_count: 1 }], next_offset: null });
 });
 
