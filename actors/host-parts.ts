@@ -3,6 +3,7 @@ import type { Site } from '../browser-pool/social/site/site.js';
 import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { openQueues } from '../storage/postgres/jobs.js';
+import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
 import { type EncryptionKey, fingerprinter, keyRing } from '../storage/secrets/encryption.js';
 import { type Deliveries, type DeliverySettings, openDeliveries } from './deliveries/deliveries.js';
 import type { HostReports } from './host-reports.js';
@@ -86,6 +87,7 @@ function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const pool = {
     url: options.databaseUrl,
+    limits: TIME_LIMITS.thread,
     applicationName: `connection-service actors-${options.index}`,
     indexedPlans: true,
     onError,

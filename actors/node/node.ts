@@ -65,7 +65,7 @@ class NodeSystem implements Node {
   #state: NodeState = { kind: 'starting' };
 
   constructor(options: NodeOptions) {
-    const { db, log, databaseUrl, encryptionKeys } = options;
+    const { control: db, log, databaseUrl, encryptionKeys } = options;
     this.log = log;
     this.#options = options;
     const actors = new ActorThreads(options.actorThreads, log, (index) => hostOptions(options, this.#lease, index));

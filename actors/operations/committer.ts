@@ -5,6 +5,7 @@ import { partitionOf } from '../../storage/model/records.js';
 import { type NewOperation, type Submitted, storedRow, submitOperations } from '../../storage/operations/submission.js';
 import { Batcher, Full } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { causedByOne } from '../../storage/postgres/liveness.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { inputContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
@@ -39,7 +40,7 @@ export class Committer {
       linger_ms: 0,
       concurrency: LIMITS.committer_statements,
       bound: LIMITS.committer_submissions,
-      isolate: true,
+      isolate: causedByOne,
       flush: (operations) => this.#store(operations),
     });
   }

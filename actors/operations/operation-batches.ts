@@ -13,6 +13,7 @@ import {
 import { noteInvitation } from '../../storage/operations/simulated-invitations.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
+import { causedByOne } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
 
 /** The end of an attempt with what it changes beside the operation's own row. */
@@ -47,7 +48,7 @@ export class OperationBatches {
       linger_ms: 0,
       concurrency: LIMITS.execution_statements,
       bound: Number.POSITIVE_INFINITY, // one a connection at most: bounded by the connections that run
-      isolate: true,
+      isolate: causedByOne,
     };
     this.#starts = new Batcher({
       ...options,
