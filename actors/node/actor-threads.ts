@@ -165,6 +165,8 @@ export class ActorThreads {
       case 'disowned':
         for (const id of message.partitions) this.#disowning.get(id)?.();
         return;
+      case 'reconcile':
+        return;
       case 'stats':
         thread.stats = message.stats;
         return;

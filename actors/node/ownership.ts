@@ -11,7 +11,7 @@ import {
 } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
-import { LeaseCell } from '../lease.js';
+import { type Instant, LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 
 export interface OwnershipOptions {
@@ -86,8 +86,8 @@ export class Ownership {
     const { db, nodeId } = this.#options;
     const mine = partitions.filter((id) => this.#owned.has(id));
     if (mine.length === 0) return;
-    const taken = await db.transaction((tx) => retakePartitions(tx, nodeId, mine, LIMITS.lease_ms));
-    this.#adopt(taken);
+    const startedAt = LeaseCell.now();
+    this.#adopt(startedAt, await db.transaction((tx) => retakePartitions(tx, nodeId, mine, LIMITS.lease_ms)));
   }
 
   /** Claims nothing more, gives everything up as it ends, and takes the node out; leases are renewed until then. */
@@ -112,7 +112,11 @@ export class Ownership {
     const { db, nodeId, lease, lost } = this.#options;
     const startedAt = LeaseCell.now();
     const renewed = await renewLeases(db, nodeId, LIMITS.lease_ms);
-    lease.renewed(startedAt, LIMITS.lease_ms - LIMITS.lease_margin_ms); // I3
+    lease.renewed(
+      startedAt,
+      LIMITS.lease_ms - LIMITS.lease_margin_ms,
+      renewed.map(({ id }) => id),
+    ); // I3
     const still = new Map(renewed.map(({ id, epoch }) => [id, epoch]));
     const gone = [...this.#owned].filter(([id, epoch]) => still.get(id) !== epoch).map(([id]) => id);
     for (const id of gone) this.#owned.delete(id);
@@ -130,7 +134,8 @@ export class Ownership {
     const share = Math.ceil(PARTITIONS / nodes);
     if (this.#owned.size < share) {
       const wanted = share - this.#owned.size;
-      this.#adopt(await db.transaction((tx) => claimPartitions(tx, nodeId, wanted, LIMITS.lease_ms)));
+      const startedAt = LeaseCell.now();
+      this.#adopt(startedAt, await db.transaction((tx) => claimPartitions(tx, nodeId, wanted, LIMITS.lease_ms)));
     } else if (this.#owned.size - this.#givingUp.size > share) {
       const excess = this.partitions.filter((id) => !this.#givingUp.has(id)).slice(share);
       log.info({ partitions: excess, nodes }, 'levelling partitions');
@@ -138,8 +143,10 @@ export class Ownership {
     }
   }
 
-  #adopt(partitions: OwnedPartition[]): void {
+  #adopt(startedAt: Instant, partitions: OwnedPartition[]): void {
     if (partitions.length === 0) return;
+    const ids = partitions.map(({ id }) => id);
+    this.#options.lease.renewed(startedAt, LIMITS.lease_ms - LIMITS.lease_margin_ms, ids); // I3
     for (const { id, epoch } of partitions) this.#owned.set(id, epoch);
     this.#options.log.info({ partitions: partitions.length }, 'partitions taken');
     this.#options.own(partitions); // I1

@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { Sql } from '../postgres/database.js';
-import { recoverPartitions } from './recovery.js';
+import { recoverPartition } from './recovery.js';
 
 /**
  * Which node owns which partition. A partition is free when its lease has run out by the database's clock. Invariants:
@@ -55,7 +55,7 @@ export async function claimPartitions(
      returning p.id, p.epoch`,
     [nodeId, limit, lease_ms],
   );
-  await recoverPartitions(tx, claimed);
+  for (const { id } of claimed) await recoverPartition(tx, id);
   return claimed;
 }
 
@@ -73,7 +73,7 @@ export async function retakePartitions(
      returning id, epoch`,
     [nodeId, ids, lease_ms],
   );
-  await recoverPartitions(tx, taken);
+  for (const { id } of taken) await recoverPartition(tx, id);
   return taken;
 }
 
