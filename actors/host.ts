@@ -82,6 +82,13 @@ class Host {
       case 'disown':
         void this.#disown(message.partitions, message.fenced);
         return;
+      case 'renewed':
+        for (const partition of message.partitions) owner.own(partition);
+        return;
+      case 'poll':
+        void this.#poll();
+        void this.#parts.listeners.lookAll();
+        return;
       case 'browser':
         links[message.index]?.connect(message.port);
         return;

@@ -156,6 +156,7 @@ async function startActors(
   if (!parts.database) throw new Error('the database has not started');
   const node = await startNode({
     db,
+    control: db,
     databaseUrl: parts.database.url,
     encryptionKeys: keys,
     fingerprintSecret: await fingerprintSecret(db),

@@ -16,6 +16,7 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
   const states: string[] = [];
   const node = await startNode({
     db,
+    control: db,
     databaseUrl: url,
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
