@@ -86,6 +86,10 @@ class Host {
       case 'renewed':
         for (const partition of message.partitions) owner.renewed(partition);
         return;
+      case 'poll':
+        void this.#poll();
+        void this.#parts.listeners.lookAll();
+        return;
       case 'browser':
         links[message.index]?.connect(message.port);
         return;

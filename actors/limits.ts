@@ -51,6 +51,14 @@ export const LIMITS = {
   renew_ms: 2_000,
   /** The end of a lease that its holder leaves unused: in it nothing external begins. */
   lease_margin_ms: 2_000,
+  /** Partitions taken at once, each in a transaction of its own: the rest waits for its turn, and a renewal for none of them. */
+  taking_transactions: 2,
+  /** How long such a transaction waits for a lock. Past it the partition is left to the next round, and the others go on. */
+  taking_lock_ms: 250,
+  /** How long a node that leaves gives the database beyond `drain_ms`. Past it its leases run out by themselves. */
+  leave_ms: 1_000,
+  /** How long a drained thread of actors may take to close. Past it the thread is ended: the database does not answer it. */
+  thread_drain_ms: 5_000,
   /** Slow poll behind lost hints: queues with due jobs, cancels of waiting operations. */
   poll_ms: 1_000,
   /** How often a thread asks for the age of its oldest delivery: for metrics alone, which are scraped more seldom. */
@@ -70,6 +78,14 @@ export const LIMITS = {
   stopped_run_ms: 60_000,
   /** How long a stream may send nothing. Past it the stream is dropped, and a gap opens. */
   stream_silence_ms: 20_000,
+  /** Streams of a thread that are being opened at once. Past it a stream waits for its turn. */
+  stream_openings: 8,
+  /** How long an opening stream may keep its turn without a frame. Past it the next one is opened beside it. */
+  stream_opening_ms: 3_000,
+  /** Streams of a partition that was taken are opened at random times within this. */
+  stream_spread_ms: 1_000,
+  /** Slow poll behind lost hints: connections whose session changed on another node. */
+  stream_poll_ms: 10_000,
   /** Wait before a stream is opened again; doubles with jitter up to the cap. */
   stream_retry_ms: 500,
   stream_retry_cap_ms: 30_000,

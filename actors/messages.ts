@@ -14,6 +14,8 @@ export type ToHost =
   | { type: 'disown'; partitions: number[]; fenced: boolean }
   /** These partitions, which this thread runs, were taken again under these epochs, all but what it had in hand recovered. */
   | { type: 'renewed'; partitions: { id: number; epoch: number }[] }
+  /** Hints may have been missed: look at everything that a hint would have shown. */
+  | { type: 'poll' }
   /** The channel to a browser host, at start and whenever its thread was replaced. The port is transferred. */
   | { type: 'browser'; index: number; port: MessagePort }
   /** Accept no more submissions. Answered by `drained` when nothing runs any more. */
