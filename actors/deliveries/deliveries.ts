@@ -94,7 +94,6 @@ function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wa
     ca,
     concurrency,
     log,
-    clock: { now: () => new Date() },
-    wakeAt: (partition, at) => wakeTimers.at(partition, at),
+    wakeIn: (partition, due_in_ms) => wakeTimers.in(partition, due_in_ms),
   });
 }

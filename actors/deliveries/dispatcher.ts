@@ -15,8 +15,8 @@ export interface DispatcherOptions extends AttemptOptions {
   relaxed: Database;
   /** Attempts in flight in this thread at most (`DELIVERY_CONCURRENCY`). */
   concurrency: number;
-  /** Called with the moment at which jobs of the partition's delivery queue are due, or fit in again. */
-  wakeAt: (partition: number, at: Date) => void;
+  /** Called with how long until jobs of the partition's delivery queue are due, in milliseconds; with 0 when they fit in again. */
+  wakeIn: (partition: number, due_in_ms: number) => void;
   /** Called after each change of a subscription's state. */
   onState?: SubscriptionObserver;
 }
@@ -56,17 +56,17 @@ export class Dispatcher {
   #state: DispatcherState = { kind: 'running' };
 
   constructor(options: DispatcherOptions) {
-    const { db, relaxed, clock, log, concurrency, wakeAt } = options;
+    const { db, relaxed, log, concurrency, wakeIn } = options;
     this.#options = options;
     this.#slots = new SlotScheduler(concurrency);
     const bound = concurrency * (LIMITS.slot_finishes + 1);
-    this.#batches = new DeliveryBatches({ db, relaxed, now: () => clock.now(), log, bound });
+    this.#batches = new DeliveryBatches({ db, relaxed, log, bound });
     this.#callbacks = new CallbackAttempts(options);
     this.#context = { batches: this.#batches, callbacks: this.#callbacks, log };
     this.#actors = new SubscriptionActors(this.#slots, options.onState);
     this.#parking = new JobParking({
       batches: this.#batches,
-      wakeAt,
+      wakeIn,
       onParked: (actor) => {
         this.#actors.passivate(actor);
         this.#pump();
@@ -74,7 +74,7 @@ export class Dispatcher {
     });
   }
 
-  /** How many more subscriptions it takes now. After a 0, `wakeAt` is called for the partition when there is room again. */
+  /** How many more subscriptions it takes now. After a 0, `wakeIn` is called for the partition when there is room again. */
   room(partition: number): number {
     const room = this.#roomNow();
     if (room === 0) this.#refused.add(partition);
@@ -128,8 +128,7 @@ export class Dispatcher {
       void this.#attempt(slot);
     }
     if (this.#refused.size === 0 || this.#roomNow() === 0) return;
-    const now = this.#options.clock.now();
-    for (const partition of this.#refused) this.#options.wakeAt(partition, now);
+    for (const partition of this.#refused) this.#options.wakeIn(partition, 0);
     this.#refused.clear();
   }
 

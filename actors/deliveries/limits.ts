@@ -51,6 +51,8 @@ export const LIMITS = {
   batch_items: 128,
   /** Statements of each kind under way at once. Meanwhile items gather into the next one. */
   batch_statements: 2,
+  /** An attempt whose delivery another transaction holds is finished again after this; doubles up to `statement_retry_cap_ms`. */
+  locked_retry_ms: 50,
   /** Wait before a statement that failed is tried again; doubles up to the cap. */
   statement_retry_ms: 100,
   statement_retry_cap_ms: 2_000,

@@ -28,14 +28,10 @@ export interface QueuedSubscription {
   partition: number;
 }
 
-/** Makes the jobs of these subscriptions due from `at` on (I2). In the transaction that makes their deliveries pending. */
-export async function wakeSubscriptions(tx: Sql, subscriptions: QueuedSubscription[], at: Date): Promise<void> {
+/** Makes the jobs of these subscriptions due now (I2). In the transaction that makes their deliveries pending. */
+export async function wakeSubscriptions(tx: Sql, subscriptions: QueuedSubscription[]): Promise<void> {
   if (subscriptions.length === 0) return;
-  await tx.query('wakeSubscriptions', WAKE, [
-    subscriptions.map((s) => s.id),
-    subscriptions.map((s) => s.partition),
-    at,
-  ]);
+  await tx.query('wakeSubscriptions', WAKE, [subscriptions.map((s) => s.id), subscriptions.map((s) => s.partition)]);
 }
 
 const WAKE = makeJobsDue({
@@ -43,7 +39,7 @@ const WAKE = makeJobsDue({
   from: '(select distinct * from unnest($1::uuid[], $2::smallint[]) s(id, partition)) s',
   partition: 's.partition',
   id: 's.id',
-  due: '$3::timestamptz',
+  due: 'now()',
 });
 
 /** A subscription and the epoch its owner holds its partition under. */
@@ -54,8 +50,11 @@ export interface OwnedSubscription extends QueuedSubscription {
 /** What became of the job of a subscription with nothing due. */
 export interface ParkedSubscription {
   id: string;
-  /** When the next of its deliveries is due; null when none is pending. */
-  due: Date | null;
+  /**
+   * How long until the next of its deliveries is due, in milliseconds; null when none is pending. Not the moment: that is of the
+   * database's clock, and the caller has its own.
+   */
+  due_in_ms: number | null;
   /** False when another transaction held or changed the job meanwhile: it was left as it is, and is to be parked again. */
   examined: boolean;
 }
@@ -88,7 +87,7 @@ const PARK = `
   ), parked as (
     ${putBackSeenJobs('examined', 's.due', '(s.fetched or s.due < s.job_due) and s.due is not null')}
   )
-  select s.id, x.due, x.id is not null as examined
+  select s.id, extract(epoch from x.due - now())::float8 * 1000 as due_in_ms, x.id is not null as examined
   from seen s left join examined x on x.queue_name = s.queue_name and x.id = s.id`;
 
 /**

@@ -40,7 +40,7 @@ export async function recoverPartitions(tx: Sql, partitions: { id: number }[]): 
     tx,
     ended.map(({ id, partition }): JobRef => ({ queue: 'operation', partition, id })),
   );
-  await recoverDeliveries(tx, ids, at);
+  await recoverDeliveries(tx, ids);
   await putBackJobs(tx, ids);
 }
 

@@ -16,17 +16,6 @@ import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
 export const SECRET = 'a secret of more than 32 characters';
 
-/** A clock that moves when the test moves it. It starts at the real time, so that timestamps in signatures are fresh. */
-export class MovedClock {
-  #now = new Date();
-  now(): Date {
-    return this.#now;
-  }
-  moveTo(at: Date): void {
-    this.#now = at;
-  }
-}
-
 /** A workspace with one simulated connection. */
 export async function insertConnection(db: Sql): Promise<{ workspaceId: string; id: string; partition: number }> {
   const workspaceId = await insertWorkspace(db);
@@ -98,14 +87,13 @@ export async function deliveries(db: Sql, subscriptionId?: string): Promise<Deli
   );
 }
 
-/** Stands in for an actor host: owns partitions, fetches their jobs by the clock, and keeps what the dispatcher reports. */
+/** Stands in for an actor host: owns partitions, fetches their jobs, and keeps what the dispatcher reports. */
 export class DeliveryHost {
   readonly nodeId = randomUUID();
-  readonly clock = new MovedClock();
   readonly dispatcher: Dispatcher;
   owned = new Map<number, OwnedPartition>();
-  /** The calls of `wakeAt`, in order. */
-  wakes: { partition: number; at: Date }[] = [];
+  /** The calls of `wakeIn`, in order. */
+  wakes: { partition: number; due_in_ms: number }[] = [];
   logged: Record<string, unknown>[] = [];
   readonly #present = new Set<string>();
   #woken: (() => void)[] = [];
@@ -123,9 +111,8 @@ export class DeliveryHost {
       policy: { allowedNetworks: ['127.0.0.0/8'] },
       concurrency: 32,
       log,
-      clock: this.clock,
-      wakeAt: (partition, at) => {
-        this.wakes.push({ partition, at });
+      wakeIn: (partition, due_in_ms) => {
+        this.wakes.push({ partition, due_in_ms });
         for (const wake of this.#woken.splice(0)) wake();
       },
       onState: (subscription, { kind }) => this.#onState(subscription, kind),
@@ -147,9 +134,9 @@ export class DeliveryHost {
     return owned.epoch;
   }
 
-  /** Fetches what is due by the clock and hands it over; returns how many. */
+  /** Fetches what is due and hands it over; returns how many. */
   async fetch(partition: number, limit = this.dispatcher.room(partition)): Promise<number> {
-    const ids = await fetchJobs(this.db, 'delivery', partition, this.clock.now(), limit);
+    const ids = await fetchJobs(this.db, 'delivery', partition, limit);
     this.dispatcher.take(partition, this.epoch(partition), ids);
     return ids.length;
   }
@@ -159,7 +146,7 @@ export class DeliveryHost {
     return this.#present.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve));
   }
 
-  /** Resolves at the next call of `wakeAt`. */
+  /** Resolves at the next call of `wakeIn`. */
   woken(): Promise<void> {
     return new Promise((resolve) => this.#woken.push(resolve));
   }
@@ -169,7 +156,7 @@ export class DeliveryHost {
     await this.db.transaction(async (tx) => {
       const [taken] = await retakePartitions(tx, this.nodeId, [partition], 600_000);
       if (taken) this.owned.set(partition, taken);
-      await recoverDeliveries(tx, [partition], this.clock.now());
+      await recoverDeliveries(tx, [partition]);
       await putBackJobs(tx, [partition]);
     });
   }
