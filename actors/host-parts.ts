@@ -59,7 +59,7 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
   const counters = { submitted: 0, started: 0, finished: {} };
   const owned = new OwnedPartitions(reports);
   const recorded = owned.recorded.bind(owned);
-  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, boss, lease, log });
+  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log });
   const listeners = new Listeners(options.site, { db, ring, log, recorded });
   const partition: PartitionContext = {
     ...{ db, boss, ring, lease, log, counters },

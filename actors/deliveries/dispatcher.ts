@@ -1,3 +1,4 @@
+import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
@@ -82,9 +83,24 @@ export class Dispatcher {
   }
 
   /** Takes fetched jobs: these subscriptions have something due. */
-  take(partition: number, epoch: number, subscriptions: string[]): void {
-    for (const id of subscriptions) this.#actors.call(id, partition, epoch);
+  take(partition: number, epoch: number, subscriptions: FetchedSubscription[]): void {
+    for (const { id } of subscriptions) this.#actors.call(id, partition, epoch);
     this.#pump();
+  }
+
+  /** This thread took the partition again, under this epoch: its subscriptions go on, attempts in flight end as they began. */
+  renew(partition: number, epoch: number): void {
+    this.#actors.renew(partition, epoch);
+  }
+
+  /** True when the job of the subscription will be given back by this thread. */
+  holdsJob(subscription: string): boolean {
+    return this.#actors.holdsJob(subscription);
+  }
+
+  /** The attempts that this thread is making, from before their start is asked for until their end is written. */
+  get inHand(): ReadonlySet<string> {
+    return this.#batches.inHand;
   }
 
   /** The partition is given up: starts nothing more of it, resolves when its last attempt is over and written. `drop` follows. */

@@ -1,9 +1,12 @@
 import type { Sql } from '../postgres/database.js';
 import {
   deleteSeenJobs,
+  dueJobs,
+  FETCH_ORDER,
   joinJob,
   joinUnchangedJob,
   makeJobsDue,
+  markFetched,
   putBackSeenJobs,
   SEEN_JOB,
 } from '../postgres/job-table.js';
@@ -41,6 +44,42 @@ const WAKE = makeJobsDue({
   id: 's.id',
   due: 'now()',
 });
+
+/** A subscription whose job was fetched. `workspace_id` is null when the subscription is deleted: nothing of it is due. */
+export interface FetchedSubscription {
+  id: string;
+  workspace_id: string | null;
+}
+
+const WORKSPACE = '(select s.workspace_id from subscription s where s.id = j.id)';
+
+// `fence`: as that of a start. The rest is pg-boss's fetch.
+const FETCH = `
+  with fence as materialized (
+    select p.id from partition p where p.id = $1 and p.epoch = $2 for key share
+  ), due as materialized (
+    select j.id, ${WORKSPACE} as workspace_id
+    from ${dueJobs('delivery', '$1::smallint')} and exists (select 1 from fence)
+      and (cardinality($4::uuid[]) = 0 or coalesce(${WORKSPACE} <> all($4), true))
+    order by ${FETCH_ORDER} limit $3 for update of j skip locked
+  ), fetched as (
+    ${markFetched('delivery', '$1::smallint', 'due')}
+  )
+  select id, workspace_id from due`;
+
+/**
+ * Fetches the jobs of subscriptions of one partition that have something due, `limit` at most, those first that were first made: they
+ * are this owner's until they are parked. None of the workspaces in `full`, which stay due; none when the epoch is stale.
+ * Index: that of pg-boss's jobs by queue.
+ */
+export function fetchSubscriptions(
+  db: Sql,
+  partition: { id: number; epoch: number },
+  limit: number,
+  full: readonly string[],
+): Promise<FetchedSubscription[]> {
+  return db.query<FetchedSubscription>('fetchSubscriptions', FETCH, [partition.id, partition.epoch, limit, full]);
+}
 
 /** A subscription and the epoch its owner holds its partition under. */
 export interface OwnedSubscription extends QueuedSubscription {

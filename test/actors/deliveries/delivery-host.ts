@@ -4,13 +4,14 @@ import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
 import type { SubscriptionState } from '../../../actors/deliveries/subscription-actor.js';
+import { fetchSubscriptions } from '../../../storage/deliveries/delivery-queue.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { recoverDeliveries } from '../../../storage/deliveries/recovery.js';
 import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
 import { putBackJobs } from '../../../storage/postgres/job-table.js';
 import { type KeyRing, keyRing } from '../../../storage/secrets/encryption.js';
-import { fetchJobs, JOBS } from '../../fixture/jobs.js';
+import { JOBS } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
@@ -136,9 +137,10 @@ export class DeliveryHost {
 
   /** Fetches what is due and hands it over; returns how many. */
   async fetch(partition: number, limit = this.dispatcher.room(partition)): Promise<number> {
-    const ids = await fetchJobs(this.db, 'delivery', partition, limit);
-    this.dispatcher.take(partition, this.epoch(partition), ids);
-    return ids.length;
+    const held = { id: partition, epoch: this.epoch(partition) };
+    const fetched = await fetchSubscriptions(this.db, held, limit, []);
+    this.dispatcher.take(partition, held.epoch, fetched);
+    return fetched.length;
   }
 
   /** Resolves once nothing is under way and every subscription without a slow receiver has gone back to its queue. */

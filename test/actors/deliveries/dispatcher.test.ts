@@ -482,7 +482,9 @@ t.test('a stale epoch starts nothing and leaves the job alone', async (t) => {
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection);
   const [{ subscription_id } = { subscription_id: '' }] = await deliveries(db);
-  host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [subscription_id]);
+  host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [
+    { id: subscription_id, workspace_id: connection.workspaceId },
+  ]);
   await host.quiet();
   await host.dispatcher.drain();
   t.match(await deliveries(db), [{ status: 'pending', attempt_count: 0, attempts: [], job: 'created' }]);
