@@ -61,7 +61,7 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
   const counters = { submitted: 0, started: 0, reconciled: 0, finished: {} };
   const owned = new OwnedPartitions(reports);
   const recorded = owned.recorded.bind(owned);
-  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, boss, lease, log });
+  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log });
   const listeners = new Listeners(options.site, { db, ring, log, recorded });
   const partition: PartitionContext = {
     ...{ db, ring, lease, log, counters },

@@ -77,7 +77,7 @@ export class PartitionOwner {
   renewed({ id, epoch }: OwnedPartition): void {
     const { owned, deliveries } = this.#options;
     owned.partition(id)?.renewed(epoch);
-    void deliveries;
+    deliveries.renew(id, epoch);
   }
 
   hint(hint: Hint): void {

@@ -60,6 +60,7 @@ export class DeliveryAttempt {
   async send(calls: number): Promise<AttemptResult | undefined> {
     const delivery = await this.#start(calls);
     if (!delivery || this.#actor.state === 'lost') {
+      if (delivery) this.#context.batches.drop(delivery.attempt_id);
       this.#enter({ kind: 'over' });
       return undefined;
     }
@@ -86,6 +87,7 @@ export class DeliveryAttempt {
         case 'delivered':
         case 'pending':
         case 'canceled':
+        case 'locked': // finished again until it is not
         case undefined: // no longer held: nothing was written
           break;
         default:

@@ -1,3 +1,4 @@
+import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
@@ -15,8 +16,8 @@ export interface DispatcherOptions extends AttemptOptions {
   relaxed: Database;
   /** Attempts in flight in this thread at most (`DELIVERY_CONCURRENCY`). */
   concurrency: number;
-  /** Called with the moment at which jobs of the partition's delivery queue are due, or fit in again. */
-  wakeAt: (partition: number, at: Date) => void;
+  /** Called with how long until jobs of the partition's delivery queue are due, in milliseconds; with 0 when they fit in again. */
+  wakeIn: (partition: number, due_in_ms: number) => void;
   /** Called after each change of a subscription's state. */
   onState?: SubscriptionObserver;
 }
@@ -56,17 +57,17 @@ export class Dispatcher {
   #state: DispatcherState = { kind: 'running' };
 
   constructor(options: DispatcherOptions) {
-    const { db, relaxed, clock, log, concurrency, wakeAt } = options;
+    const { db, relaxed, log, concurrency, wakeIn } = options;
     this.#options = options;
     this.#slots = new SlotScheduler(concurrency);
     const bound = concurrency * (LIMITS.slot_finishes + 1);
-    this.#batches = new DeliveryBatches({ db, relaxed, now: () => clock.now(), log, bound });
+    this.#batches = new DeliveryBatches({ db, relaxed, log, bound });
     this.#callbacks = new CallbackAttempts(options);
     this.#context = { batches: this.#batches, callbacks: this.#callbacks, log };
     this.#actors = new SubscriptionActors(this.#slots, options.onState);
     this.#parking = new JobParking({
       batches: this.#batches,
-      wakeAt,
+      wakeIn,
       onParked: (actor) => {
         this.#actors.passivate(actor);
         this.#pump();
@@ -74,7 +75,7 @@ export class Dispatcher {
     });
   }
 
-  /** How many more subscriptions it takes now. After a 0, `wakeAt` is called for the partition when there is room again. */
+  /** How many more subscriptions it takes now. After a 0, `wakeIn` is called for the partition when there is room again. */
   room(partition: number): number {
     const room = this.#roomNow();
     if (room === 0) this.#refused.add(partition);
@@ -82,9 +83,24 @@ export class Dispatcher {
   }
 
   /** Takes fetched jobs: these subscriptions have something due. */
-  take(partition: number, epoch: number, subscriptions: string[]): void {
-    for (const id of subscriptions) this.#actors.call(id, partition, epoch);
+  take(partition: number, epoch: number, subscriptions: FetchedSubscription[]): void {
+    for (const { id } of subscriptions) this.#actors.call(id, partition, epoch);
     this.#pump();
+  }
+
+  /** This thread took the partition again, under this epoch: its subscriptions go on, attempts in flight end as they began. */
+  renew(partition: number, epoch: number): void {
+    this.#actors.renew(partition, epoch);
+  }
+
+  /** True when the job of the subscription will be given back by this thread. */
+  holdsJob(subscription: string): boolean {
+    return this.#actors.holdsJob(subscription);
+  }
+
+  /** The attempts that this thread is making, from before their start is asked for until their end is written. */
+  get inHand(): ReadonlySet<string> {
+    return this.#batches.inHand;
   }
 
   /** The partition is given up: starts nothing more of it, resolves when its last attempt is over and written. `drop` follows. */
@@ -128,8 +144,7 @@ export class Dispatcher {
       void this.#attempt(slot);
     }
     if (this.#refused.size === 0 || this.#roomNow() === 0) return;
-    const now = this.#options.clock.now();
-    for (const partition of this.#refused) this.#options.wakeAt(partition, now);
+    for (const partition of this.#refused) this.#options.wakeIn(partition, 0);
     this.#refused.clear();
   }
 

@@ -46,6 +46,16 @@ export class SubscriptionActors {
     actor.call();
   }
 
+  /** This thread took the partition again under this epoch: its actors go on. */
+  renew(partition: number, epoch: number): void {
+    for (const actor of this.#active.values()) if (actor.partition === partition) actor.renew(epoch);
+  }
+
+  /** True when an actor of the subscription will give its job back. */
+  holdsJob(id: string): boolean {
+    return this.#active.get(id)?.holdsJob ?? false;
+  }
+
   /** Lets these start nothing more; resolves when their last attempt is over. `lost`: their partitions are another owner's. */
   leave(of: (actor: SubscriptionActor) => boolean, lost: boolean): Promise<void> {
     for (const actor of [...this.#active.values(), ...this.#leaving]) if (of(actor)) actor.leave(lost);

@@ -100,6 +100,36 @@ export function putBackSeenJobs(seen: string, due: string, where: string): strin
     from ${seen} s where ${isSeenJob} and (${where})`;
 }
 
+/** The queue's jobs `j` that could be fetched now, as FROM and WHERE; a fetch takes them in the order of `FETCH_ORDER`. */
+export function dueJobs(queue: QueueKind, partition: string): string {
+  return `${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue}`;
+}
+
+/** In this order pg-boss fetches; its index by queue has it. */
+export const FETCH_ORDER = 'j.priority desc, j.created_on';
+
+/** Marks the jobs whose ids are in the common table `due`, which has locked them, as fetched. */
+export function markFetched(queue: QueueKind, partition: string, due: string): string {
+  return `update ${TABLE} j set state = 'active', started_on = now()
+    from ${due} d where ${isJobOf({ queue, partition, id: 'd.id' })}`;
+}
+
+/**
+ * One page of the jobs of each row's queue, in the order of their ids after `after`: `ids` are all of them, `fetched` are those that
+ * are fetched, with when, as text. By the primary key, however many jobs the queue has.
+ */
+export function jobPage(source: Omit<JobSource, 'id'> & { after: string; limit: string }): string {
+  return `${source.from} cross join lateral (
+    select array_agg(p.id order by p.id) as ids,
+      coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'since', p.started_on::text)) filter (where p.state = 'active'), '[]') as fetched
+    from (select j.id, j.state, j.started_on from ${TABLE} j
+      where j.name = '${source.queue}-' || ${source.partition} and j.id > ${source.after} order by j.id limit ${source.limit}) p
+  ) page`;
+}
+
+/** True for the job `j` when it is fetched, and was so at `since` (an expression, as text). */
+export const fetchedSince = (since: string): string => `j.state = 'active' and j.started_on::text = ${since}`;
+
 /** The ids of the jobs in these queues (an array expression), those that are due the longest first, `limit` at most. */
 export function longestDueJobs(queues: string, limit: string): string {
   return `select id from ${TABLE} where name = any(${queues}) order by start_after limit ${limit}`;
