@@ -6,6 +6,7 @@ import type { HeldOperation, StartedOperation } from '../../storage/operations/e
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Capability } from '../capabilities/capability.js';
+import type { LeaseCell, SendPermission } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import { PendingChallenge } from './challenge.js';
 import { type Execution, Interrupted } from './execution.js';
@@ -16,6 +17,7 @@ import type { OperationBatches } from './operation-batches.js';
 export interface AttemptContext {
   db: Database;
   batches: OperationBatches;
+  lease: LeaseCell;
   /** The operation became terminal or waits for the user: who awaits it reads its row now. */
   awaitable(operationId: string): void;
   /** Each state that an attempt enters. */
@@ -92,6 +94,14 @@ export class Attempt implements Execution {
     return this.#deadline.remaining_ms;
   }
 
+  pauseClock(): void {
+    this.#deadline.pause();
+  }
+
+  resumeClock(): void {
+    this.#deadline.resume();
+  }
+
   /** The status of the operation's row, as far as this attempt changed it (I4). */
   get status(): 'running' | 'waiting_user' {
     const state = this.#state;
@@ -118,8 +128,10 @@ export class Attempt implements Execution {
     return state.kind === 'entering_boundary' || state.kind === 'dispatching';
   }
 
-  async boundary(): Promise<void> {
+  async boundary(): Promise<SendPermission> {
     this.#abort.signal.throwIfAborted(); // I3
+    const permission = this.#context.lease.permission();
+    if (!permission) throw new Interrupted('fenced');
     this.#enter({ kind: 'entering_boundary' });
     let entered = false;
     try {
@@ -127,10 +139,11 @@ export class Attempt implements Execution {
     } finally {
       this.#enter({ kind: entered ? 'dispatching' : 'running' });
     }
-    if (entered) return;
+    if (entered) return permission;
     // The row refused: a cancel came first, or a take-over, and then the finish that follows stores nothing.
     this.interrupt('canceled');
     this.#abort.signal.throwIfAborted();
+    throw new Interrupted('canceled');
   }
 
   storeFile(bytes: Buffer): Promise<void> {

@@ -59,15 +59,14 @@ export function fallbackOutcome(attempt: Attempt): Outcome {
   return inQuestion(attempt) ?? failed({ code: 'internal_error', details });
 }
 
-/** A read that failed on browser, proxy or network trouble is tried again, unless it ended while it waited for its user (OPS-4). */
+/**
+ * Whether an operation that failed on browser, proxy or network trouble is tried again (OPS-4): a read, or a write of which
+ * nothing has left; but not when it ended while it waited for its user.
+ */
 export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
-  return (
-    outcome.status === 'failed' &&
-    outcome.transient === true &&
-    attempt.capability.kind === 'read' &&
-    attempts < LIMITS.read_attempts &&
-    attempt.status === 'running'
-  );
+  if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running') return false;
+  const nothingLeft = attempt.capability.kind === 'read' || !attempt.pastBoundary || outcome.unsent === true;
+  return nothingLeft && attempts < LIMITS.read_attempts;
 }
 
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */

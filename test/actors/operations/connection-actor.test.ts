@@ -129,7 +129,7 @@ t.test('a challenge that could not be stored leaves no timer behind', async (t) 
   const batches = new OperationBatches(db, db, () => {});
   const started = { capability: 'social.login' } as StartedOperation;
   const attempt = new Attempt(
-    { db, batches, awaitable: () => {} },
+    { db, batches, lease: new LeaseCell(), awaitable: () => {} },
     held,
     started,
     capabilityNamed('social.login')!,

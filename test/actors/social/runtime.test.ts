@@ -43,7 +43,9 @@ async function fixture(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, 
     epoch: 1,
     signal: new AbortController().signal,
     remaining_ms: 300_000,
-    boundary: () => Promise.resolve(),
+    boundary: () => Promise.resolve({ until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER }),
+    pauseClock: () => {},
+    resumeClock: () => {},
     challenge: () => Promise.reject(new Error('no challenge was raised')),
     storeFile: () => Promise.reject(new Error('no file was stored')),
   };
@@ -54,7 +56,14 @@ t.test('a write boundary that the database refuses ends the run with that error,
   const { runtime, execution, received } = await fixture(t, (host, message) => {
     if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
     if (message.type !== 'cancel') return;
-    host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
+    host.send({
+      type: 'failure',
+      run: message.run,
+      code: 'canceled',
+      transient: false,
+      pastBoundary: false,
+      unsent: false,
+    });
   });
   const lost = new Error('the connection to the database was lost');
   await t.rejects(runtime.run({ ...execution, boundary: () => Promise.reject(lost) }), lost);
