@@ -56,7 +56,14 @@ t.test('a write boundary that the database refuses ends the run with that error,
   const { runtime, execution, received } = await fixture(t, (host, message) => {
     if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
     if (message.type !== 'cancel') return;
-    host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
+    host.send({
+      type: 'failure',
+      run: message.run,
+      code: 'canceled',
+      transient: false,
+      pastBoundary: false,
+      unsent: false,
+    });
   });
   const lost = new Error('the connection to the database was lost');
   await t.rejects(runtime.run({ ...execution, boundary: () => Promise.reject(lost) }), lost);
