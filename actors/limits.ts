@@ -7,6 +7,10 @@ export const LIMITS = {
   relaxed_connections: 2,
   /** Submissions a thread holds, waiting or being stored. Past it: 503 `overloaded`, nothing stored. */
   committer_submissions: 10_000,
+  /** How long the oldest submission of a thread may wait for its statement. Past it new ones are refused: 503 `overloaded`. */
+  committer_wait_ms: 400,
+  /** How long one submission waits for a connection that is being changed. Past it: 503 `overloaded`, nothing stored. */
+  submission_ms: 1_000,
   /** Submissions stored in one statement. Past it the rest goes into the next one. */
   committer_batch_submissions: 256,
   /**
@@ -20,6 +24,12 @@ export const LIMITS = {
   partition_operations: 20_000,
   /** Jobs a fetch takes. A fetch that brings as many is followed by another one. */
   fetch_jobs: 500,
+  /** How often rows and memory of a partition are compared. What differs twice in a row has the partition taken again. */
+  sweep_ms: 6_000,
+  /** Partitions that are compared at a poll. The others follow at the next ones. */
+  sweep_partitions: 8,
+  /** Jobs of a partition that are compared, the oldest. What is behind them is compared when they have ended. */
+  sweep_jobs: 5_000,
   /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
   execution_batch_items: 256,
   /** Statements of each of these kinds under way at once; meanwhile the next batch gathers. */

@@ -40,6 +40,8 @@ export type FromHost =
 export interface HostStats {
   submitted: number;
   started: number;
+  /** Partitions taken again because rows and memory did not agree, or an answer was lost. */
+  reconciled: number;
   finished: Record<string, number>;
   connections: number;
   queued: number;

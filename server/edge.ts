@@ -25,6 +25,8 @@ export interface EdgeOptions {
   /** 0 takes a free one. */
   port: number;
   db: Database;
+  /** For what must not wait for requests: health. Absent: `db`. */
+  control?: Database;
   ring: KeyRing;
   system: ActorSystem;
   log: Logger;
@@ -90,6 +92,7 @@ function servicesOf(options: EdgeOptions, drain: Drain): Services {
   const connectionRef = rowLoader((ids) => findConnectionRefs(db, ids));
   return {
     db,
+    control: options.control ?? db,
     ring: options.ring,
     system: options.system,
     callbackPolicy: options.callbackPolicy,

@@ -7,6 +7,7 @@ import type { Logger } from '../storage/log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
+import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { type Edge, startEdge } from './edge.js';
@@ -26,6 +27,7 @@ import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 export interface Parts {
   database?: DatabaseServer;
   db?: Database;
+  control?: Database;
   sandbox?: SandboxProcess;
   node?: Node;
   metrics?: MetricsServer;
@@ -45,25 +47,35 @@ interface Callbacks {
   dnsServers: string[] | null;
 }
 
+/** What the node is made of beside the configuration. */
+interface ActorParts {
+  db: Database;
+  control: Database;
+  keys: EncryptionKey[];
+  site: Site;
+  callbacks: Callbacks;
+}
+
 /** Starts every part and notes it in `parts`. Rejects with one Error that says what to do. */
 export async function startService(config: Config, log: Logger, parts: Parts): Promise<StartedService> {
   const keys = await loadEncryptionKeys(config);
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
-  const db = await openStorage(config, log, parts);
+  const { db, control } = await openStorage(config, log, parts);
   const site = await startProvider(config, log, parts, db, ring);
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
     ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
     dnsServers: config.callbackDnsServers,
   };
-  const node = await startActors(config, log, parts, { db, keys, site, callbacks });
+  const node = await startActors(config, log, parts, { db, control, keys, site, callbacks });
   const metrics = await startMetrics(config.metricsPort, node);
   parts.metrics = metrics;
   const edge = await startEdge({
     host: config.host,
     port: config.port,
     db,
+    control,
     ring,
     system: node,
     log,
@@ -94,6 +106,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.edge?.close();
   await parts.metrics?.stop();
   await parts.sandbox?.stop();
+  await parts.control?.close();
   await parts.db?.close();
   await parts.database?.stop();
   log.info('stopped');
@@ -108,7 +121,7 @@ function warnOfGaps(ring: KeyRing, log: Logger): void {
   if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
 }
 
-async function openStorage(config: Config, log: Logger, parts: Parts): Promise<Database> {
+async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{ db: Database; control: Database }> {
   log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
@@ -117,13 +130,19 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<D
   });
   log.info('bringing the schema up to date');
   await migrate(parts.database.url);
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const { url } = parts.database;
   parts.db = openDatabase({
-    url: parts.database.url,
+    ...{ url, onError, limits: TIME_LIMITS.edge },
     maxConnections: LIMITS.edge_connections,
     applicationName: 'connection-service edge',
-    onError: (error) => log.warn({ err: error }, 'database connection lost'),
   });
-  return parts.db;
+  parts.control = openDatabase({
+    ...{ url, onError, limits: TIME_LIMITS.control },
+    maxConnections: LIMITS.control_connections,
+    applicationName: 'connection-service control',
+  });
+  return { db: parts.db, control: parts.control };
 }
 
 /** The site the browser drives: the stand-in network, started here, or the operator's own description. */
@@ -151,12 +170,12 @@ async function startActors(
   config: Config,
   log: Logger,
   parts: Parts,
-  { db, keys, site, callbacks }: { db: Database; keys: EncryptionKey[]; site: Site; callbacks: Callbacks },
+  { db, control, keys, site, callbacks }: ActorParts,
 ): Promise<Node> {
   if (!parts.database) throw new Error('the database has not started');
   const node = await startNode({
     db,
-    control: db,
+    control,
     databaseUrl: parts.database.url,
     encryptionKeys: keys,
     fingerprintSecret: await fingerprintSecret(db),

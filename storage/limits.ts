@@ -30,8 +30,34 @@ export const LIMITS = {
   /** Characters that a log line keeps of an error's message (Playwright's hold a browser's command line); the rest is cut off. */
   error_message_characters: 500,
 
-  /** How long a statement waits for a free connection to the database; then it fails as unreachable. */
+  /** How long a statement waits for a free connection to the database, and how long it may take; see `postgres/time-limits.ts`. */
+  edge_connect_ms: 1_000,
+  edge_statement_ms: 1_500,
+  edge_lock_ms: 1_000,
+  control_connect_ms: 1_500,
+  control_statement_ms: 3_000,
+  control_lock_ms: 1_000,
+  thread_connect_ms: 5_000,
+  thread_statement_ms: 5_000,
+  thread_lock_ms: 2_000,
   connect_timeout_ms: 10_000,
+  tool_statement_ms: 600_000,
+  /** How long a session may be idle inside a transaction; then the server ends it, and its locks are free. */
+  idle_transaction_ms: 5_000,
+  /** How much sooner than the client the server ends a statement: a refusal is known, a lost answer is not. */
+  statement_margin_ms: 250,
+  /** How long a rollback may take; then its connection is destroyed, which rolls back as well. */
+  rollback_ms: 1_000,
+  /** One attempt to connect, however long a statement may wait for a connection; then the next attempt begins. */
+  connect_attempt_ms: 2_000,
+  /** A connection without traffic is probed after `idle`, then every `interval`; after `count` probes without an answer it is dead. */
+  keepalive_idle_s: 5,
+  keepalive_interval_s: 2,
+  keepalive_count: 3,
+  /** How long what the server sent may stay unacknowledged; then it ends the session. */
+  unacknowledged_ms: 10_000,
+  /** How often the server looks whether the client of a running statement is still there; then it ends the statement. */
+  client_check_ms: 1_000,
   /** How long a connection stays open without a statement; then it is closed, and opened again when one is needed. */
   idle_connection_ms: 60_000,
   /** How long a start-up waits for an answer of DATABASE_URL; then the command fails. */

@@ -68,7 +68,7 @@ export class DeliveryConsumer {
   /** Fetches once. True when the queue is to be fetched again. */
   async #fetch(): Promise<boolean> {
     const { partition, dispatcher, boss, lease } = this.#options;
-    if (this.#is('stopped') || !lease.valid) return false;
+    if (this.#is('stopped') || !lease.valid(partition.id)) return false;
     this.#enter({ kind: 'fetching', again: false });
     const room = Math.min(dispatcher.room(partition.id), LIMITS.fetch_jobs);
     if (room <= 0) return false;

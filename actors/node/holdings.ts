@@ -1,6 +1,6 @@
-import { type OwnedPartition, type RenewedLease, renewLeases } from '../../storage/partitions/partitions.js';
+import { type OwnedPartition, renewLeases } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { LeaseCell } from '../lease.js';
+import { type Instant, LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { TakenPartition } from './takings.js';
 
@@ -8,8 +8,6 @@ import type { TakenPartition } from './takings.js';
 export interface Holding {
   readonly id: number;
   epoch: number;
-  /** When the statement began that last gave or renewed its lease. */
-  since: bigint;
   /** It is being given up; resolves when that is stored, or could not be. */
   release: Promise<void> | undefined;
   /** How often it is to be taken again: meanwhile its row may have an epoch that this node does not know yet. */
@@ -18,13 +16,10 @@ export interface Holding {
   retaken: Promise<void>;
 }
 
-/** How long a lease may go without a renewal, in nanoseconds: later it would end what the cell promises of all the others. */
-const PATIENCE_ns = BigInt(LIMITS.lease_ms - LIMITS.lease_margin_ms - LIMITS.renew_ms) * 1_000_000n;
-
 /**
  * The partitions that a node knows it holds, and what it promises its threads of their leases. Invariants:
- * I1 the shared cell never promises more than the shortest of the leases that are held;
- * I2 a partition whose row stays locked is let go before its lease would shorten that promise.
+ * I1 the cell of a partition never promises more than the last statement that gave or renewed its own lease: one whose row stays
+ *    locked runs out, whatever becomes of the others.
  */
 export class Holdings {
   readonly #held = new Map<number, Holding>();
@@ -56,14 +51,14 @@ export class Holdings {
   }
 
   add({ id, epoch, since }: TakenPartition): void {
-    this.#held.set(id, { id, epoch, since, release: undefined, retakings: 0, retaken: Promise.resolve() });
-    this.#promise(since);
+    this.#held.set(id, { id, epoch, release: undefined, retakings: 0, retaken: Promise.resolve() });
+    this.#promise(since, [id]); // I1
   }
 
   /** It was taken again. */
   update(holding: Holding, { epoch, since }: TakenPartition): void {
-    Object.assign(holding, { epoch, since });
-    this.#promise(since);
+    holding.epoch = epoch;
+    this.#promise(since, [holding.id]); // I1
   }
 
   delete(id: number): void {
@@ -75,26 +70,19 @@ export class Holdings {
     const since = LeaseCell.now();
     const asked: OwnedPartition[] = this.all.map(({ id, epoch }) => ({ id, epoch }));
     const lost: number[] = [];
-    for (const renewed of await renewLeases(db, nodeId, LIMITS.lease_ms, asked, counted)) {
-      if (!this.#renewed(renewed, since)) lost.push(renewed.id);
+    const kept: number[] = [];
+    for (const { id, epoch, standing } of await renewLeases(db, nodeId, LIMITS.lease_ms, asked, counted)) {
+      const holding = this.#held.get(id);
+      if (holding?.epoch !== epoch) continue; // released or taken again while the statement was under way
+      if (standing === 'renewed') kept.push(id);
+      if (standing === 'lost' && holding.retakings === 0) lost.push(id);
     }
     for (const id of lost) this.#held.delete(id);
-    this.#promise(since);
+    this.#promise(since, kept); // I1
     return lost;
   }
 
-  /** False when the partition is lost. */
-  #renewed({ id, epoch, standing }: RenewedLease, since: bigint): boolean {
-    const holding = this.#held.get(id);
-    if (holding?.epoch !== epoch) return true; // released or taken again while the statement was under way
-    if (standing === 'renewed') holding.since = since;
-    return since - holding.since <= PATIENCE_ns && (standing !== 'lost' || holding.retakings > 0); // I2
-  }
-
-  /** I1 */
-  #promise(latest: bigint): void {
-    let since = latest;
-    for (const holding of this.#held.values()) if (holding.since < since) since = holding.since;
-    this.#lease.renewed(since, LIMITS.lease_ms - LIMITS.lease_margin_ms);
+  #promise(since: Instant, partitions: number[]): void {
+    this.#lease.renewed(since, LIMITS.lease_ms - LIMITS.lease_margin_ms, partitions);
   }
 }

@@ -87,7 +87,7 @@ class NodeSystem implements Node {
     this.#actors.start({
       started: (index) => this.#actorThreadStarted(index),
       hint: (hint) => this.hint(hint),
-      reconcile: (partition) => void this.#ownership.reconcile(partition),
+      reconcile: (partition, inHand) => void this.#ownership.reconcile(partition, inHand),
       awaitable: (operationId) => this.#waiters.wake(operationId),
       failed,
     });

@@ -118,9 +118,9 @@ export class Ownership {
    * The thread that runs this partition under this epoch asks for it to be taken again. An older epoch asks for nothing: the
    * partition was taken again meanwhile.
    */
-  async reconcile({ id, epoch }: OwnedPartition): Promise<void> {
+  async reconcile({ id, epoch }: OwnedPartition, inHand: string[]): Promise<void> {
     const holding = this.#held.get(id);
-    if (holding?.epoch === epoch) await this.#retake(holding, this.#options.renewed);
+    if (holding?.epoch === epoch) await this.#retake(holding, this.#options.renewed, inHand);
   }
 
   /**
@@ -207,14 +207,14 @@ export class Ownership {
   }
 
   /** Takes a partition again, after those calls that came before; gives up when it is no longer held. */
-  #retake(holding: Holding, taken: (partitions: OwnedPartition[]) => void): Promise<void> {
+  #retake(holding: Holding, taken: (partitions: OwnedPartition[]) => void, inHand?: string[]): Promise<void> {
     const { log } = this.#options;
     const { id } = holding;
     const failed = (error: unknown) =>
       log.warn({ err: error, partition: id }, 'a partition could not be taken again, trying again');
     const again = async () => {
       if (!this.#held.has(holding)) return;
-      const partition: TakenPartition | undefined = await this.#takings.retake(id);
+      const partition: TakenPartition | undefined = await this.#takings.retake(id, inHand);
       if (partition) this.#held.update(holding, partition);
       if (!this.#held.has(holding)) return; // I4
       if (partition)

@@ -6,14 +6,14 @@ import {
   retakePartitions,
 } from '../../storage/partitions/partitions.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
-import { LeaseCell } from '../lease.js';
+import { type Instant, LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import { Slots } from '../slots.js';
 
 /** A partition that was taken, recovered. */
 export interface TakenPartition extends OwnedPartition {
-  /** When the statement began that gave its lease, on the clock of `LeaseCell`. */
-  since: bigint;
+  /** When the statement began that gave its lease. */
+  since: Instant;
 }
 
 /**
@@ -36,9 +36,9 @@ export class Takings {
     return this.#take((tx) => claimPartitions(tx, this.#nodeId, 1, LIMITS.lease_ms, [id])); // I1
   }
 
-  /** Takes a partition of this node again. Undefined when it is another node's by now. */
-  retake(id: number): Promise<TakenPartition | undefined> {
-    return this.#take((tx) => retakePartitions(tx, this.#nodeId, [id], LIMITS.lease_ms)); // I1
+  /** Takes a partition of this node again, all but what is in hand recovered. Undefined when it is another node's by now. */
+  retake(id: number, inHand?: string[]): Promise<TakenPartition | undefined> {
+    return this.#take((tx) => retakePartitions(tx, this.#nodeId, [id], LIMITS.lease_ms, inHand)); // I1
   }
 
   #take(take: (tx: Sql) => Promise<OwnedPartition[]>): Promise<TakenPartition | undefined> {

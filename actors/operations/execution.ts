@@ -3,6 +3,7 @@ import type { SessionEffects } from '../../browser-pool/messages.js';
 import type { OperationFailure } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
 import type { Capability } from '../capabilities/capability.js';
+import type { SendPermission } from '../lease.js';
 import type { SimulatedEffects } from '../simulated/request.js';
 
 /**
@@ -22,11 +23,16 @@ export interface Execution {
   readonly signal: AbortSignal;
   /** Milliseconds of running time left, not counting waits for the user (OPS-17). */
   readonly remaining_ms: number;
+  /** Stops the clock of the running time while the attempt waits for its turn or for a browser (OPS-17). */
+  pauseClock(): void;
+  /** Lets the clock go on. */
+  resumeClock(): void;
   /**
    * The write boundary: resolves once phase `dispatching` is durable under a valid epoch; from then on a lost
-   * worker means `outcome_unknown`. Rejects when the attempt was fenced or cancelled: then nothing may leave.
+   * worker means `outcome_unknown`. Nothing may leave once the permission has run out. Rejects when the attempt was fenced
+   * or cancelled: then nothing may leave at all.
    */
-  boundary(): Promise<void>;
+  boundary(): Promise<SendPermission>;
   /**
    * Stores the next part of the file that is the result; resolves once it is durable (OPS-14). Every part but the
    * last is a multiple of three bytes long. Rejects when the attempt was fenced.
@@ -51,9 +57,21 @@ export class Interrupted extends Error {
 export type Outcome =
   | { status: 'succeeded'; result: Record<string, unknown>; effects?: Effects }
   | { status: 'skipped'; reason: SkipReason; effects?: Effects }
-  | { status: 'failed'; failure: OperationFailure; effects?: Effects; transient?: boolean }
+  | Failed
   | { status: 'canceled' }
   | { status: 'outcome_unknown'; effects?: Effects };
+
+export interface Failed {
+  status: 'failed';
+  failure: OperationFailure;
+  effects?: Effects;
+  /** It may go better the next time. */
+  transient?: boolean;
+  /** The trouble was the service's own, its database: it is tried again however often it happens. */
+  own?: boolean;
+  /** Nothing left, although the boundary was entered. */
+  unsent?: boolean;
+}
 
 /** What an outcome changes beside the operation. */
 export type Effects = SessionEffects & SimulatedEffects;

@@ -2,6 +2,7 @@ import type { ConnectionChange } from '../../storage/connections/session-effects
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
 import type { FinishedOperation, HeldOperation } from '../../storage/operations/execution.js';
+import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
 import type { Capability } from '../capabilities/capability.js';
@@ -48,6 +49,10 @@ export function outcomeOfError(
     }
   }
   if (error instanceof OperationError) return failed({ code: error.code, details: error.details });
+  if (isUnreachable(error) || isRefusedForNow(error)) {
+    const trouble = { code: 'internal_error', details: { reason: 'database_unavailable' } } as const;
+    return inQuestion(attempt) ?? { status: 'failed', failure: trouble, transient: true, own: true };
+  }
   return { status: 'unexpected', outcome: inQuestion(attempt) ?? failed({ code: 'internal_error' }) };
 }
 
@@ -59,15 +64,14 @@ export function fallbackOutcome(attempt: Attempt): Outcome {
   return inQuestion(attempt) ?? failed({ code: 'internal_error', details });
 }
 
-/** A read that failed on browser, proxy or network trouble is tried again, unless it ended while it waited for its user (OPS-4). */
+/**
+ * Whether an operation that failed on browser, proxy or network trouble is tried again (OPS-4): a read, or a write of which
+ * nothing has left; but not when it ended while it waited for its user.
+ */
 export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
-  return (
-    outcome.status === 'failed' &&
-    outcome.transient === true &&
-    attempt.capability.kind === 'read' &&
-    attempts < LIMITS.read_attempts &&
-    attempt.status === 'running'
-  );
+  if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running') return false;
+  const nothingLeft = attempt.capability.kind === 'read' || !attempt.pastBoundary || outcome.unsent === true;
+  return nothingLeft && (outcome.own === true || attempts < LIMITS.read_attempts);
 }
 
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */
@@ -76,8 +80,9 @@ function finishedOperation(
   from: 'running' | 'waiting_user',
   outcome: Outcome,
   revision: number,
+  running_ms: number,
 ): FinishedOperation {
-  const base = { ...held, from, result: null, errorCode: null, errorDetails: null };
+  const base = { ...held, from, running_ms, result: null, errorCode: null, errorDetails: null };
   switch (outcome.status) {
     case 'succeeded': {
       const result = { ...outcome.result, state_revision: revision };
@@ -122,7 +127,7 @@ export function toFinish(
   const effects: Effects = 'effects' in outcome ? (outcome.effects ?? {}) : {};
   const change = retry ? null : connectionChange(attempt, effects, ring);
   const revision = change?.revision ?? attempt.connection.state_revision;
-  const ended = finishedOperation(held, attempt.status, outcome, revision);
+  const ended = finishedOperation(held, attempt.status, outcome, revision, attempt.running_ms);
   const operation = retry
     ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
     : ended;

@@ -1,4 +1,3 @@
-import type { Logger } from '../../storage/log.js';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { inputContext } from '../../storage/secrets/sealing.js';
@@ -11,7 +10,6 @@ import { notReady } from './readiness.js';
 /** What an attempt's run needs from its thread. */
 export interface RunContext extends AttemptContext {
   ring: KeyRing;
-  log: Logger;
   providers: Record<StartedOperation['provider'], ProviderRuntime>;
 }
 

@@ -33,7 +33,7 @@ export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDepen
     const errors = capability.checkInTurn?.(input) ?? [];
     if (errors.length > 0) return outcomeOf({ invalid: errors });
     const self = selfOf(connection.actor_id ?? connection.id);
-    const boundary = () => execution.boundary();
+    const boundary = async () => void (await execution.boundary());
     return outcomeOf(await capability.simulated({ operationId, input, self, connection, store, now: clock, boundary }));
   }
 

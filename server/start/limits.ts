@@ -1,7 +1,9 @@
 /** Every bound of starting and stopping: its unit in the name, its value, and what happens when it is reached. */
 export const LIMITS = {
-  /** Database connections of the main thread: reads and writes of the edge, renewals of partitions. Past it they wait. */
+  /** Database connections of the edge: past it its statements wait. */
   edge_connections: 10,
+  /** Database connections for leases, hand-overs, hints and health, which wait for no request: past it they wait for each other. */
+  control_connections: 3,
   /** Database connections of the command line: past it statements wait. */
   admin_connections: 2,
   /** The stand-in network from its start to its ready line: past it that start has failed. */

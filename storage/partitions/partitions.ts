@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { Sql } from '../postgres/database.js';
-import { recoverPartitions } from './recovery.js';
+import { recoverPartition } from './recovery.js';
 
 /**
  * Which node owns which partition. A partition is free when its lease has run out by the database's clock. Invariants:
@@ -110,19 +110,20 @@ export async function claimPartitions(
      returning p.id, p.epoch`,
     [nodeId, limit, lease_ms, ids],
   );
-  await recoverPartitions(tx, claimed);
+  for (const { id } of claimed) await recoverPartition(tx, id);
   return claimed;
 }
 
 /**
- * Takes partitions that this node owns again, under the next epoch: the thread that ran them is gone, or what it has in hand is
- * in doubt. Waits for the fenced writes under way. In a transaction.
+ * Takes partitions that this node owns again, under the next epoch: the thread that ran them is gone; or, with `inHand`, what their
+ * rows show is in doubt, and all but these operations is recovered. Waits for the fenced writes under way. In a transaction.
  */
 export async function retakePartitions(
   tx: Sql,
   nodeId: string,
   ids: number[],
   lease_ms: number,
+  inHand?: string[],
 ): Promise<OwnedPartition[]> {
   const taken = await tx.query<OwnedPartition>(
     'retakePartitions',
@@ -131,7 +132,7 @@ export async function retakePartitions(
      returning id, epoch`,
     [nodeId, ids, lease_ms],
   );
-  await recoverPartitions(tx, taken);
+  for (const { id } of taken) await recoverPartition(tx, id, inHand);
   return taken;
 }
 

@@ -125,17 +125,51 @@ export async function removeJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
   );
 }
 
-/** Puts every fetched job of these partitions back: its holder is gone. Part of recovery. */
-export async function putBackJobs(tx: Sql, partitions: number[]): Promise<void> {
-  await tx.query(
+/**
+ * Puts the fetched jobs of a partition's queues of these kinds back, but for those of the ids in `kept`: their holder is gone.
+ * Part of recovery. Returns how many there were.
+ */
+export async function putBackJobs(tx: Sql, partition: number, queues: QueueKind[], kept: string[]): Promise<number> {
+  const rows = await tx.query(
     'putBackJobs',
     `with held as materialized (
-       select name, id from ${TABLE} where name = any($1) and state = 'active' order by name, id for update
+       select j.name, j.id from ${TABLE} j where j.name = any($1) and j.state = 'active'
+         and not exists (select 1 from unnest($2::uuid[]) kept(id) where kept.id = j.id)
+       order by j.name, j.id for update
      )
      update ${TABLE} j set state = 'created', started_on = null
-     from held h where j.name = h.name and j.id = h.id`,
-    [queuesOf(partitions)],
+     from held h where j.name = h.name and j.id = h.id
+     returning j.id`,
+    [queues.map((queue) => queueName(queue, partition)), kept],
   );
+  return rows.length;
+}
+
+/** A fetch of one queue; `partition` and `limit` are expressions. */
+export interface FetchSource {
+  queue: QueueKind;
+  partition: string;
+  /** A common table: the fetch takes jobs only while it has a row. */
+  fence: string;
+  limit: string;
+}
+
+/** Takes the jobs of a queue that are due, in the order in which they were made: a data-modifying common table of their ids. */
+export function takeDueJobs({ queue, partition, fence, limit }: FetchSource): string {
+  return `update ${TABLE} j set state = 'active', started_on = now()
+    from (select d.name, d.id from ${TABLE} d
+      where d.name = '${queue}-' || ${partition} and d.state < 'active' and not d.blocked and d.start_after <= now()
+        and exists (select 1 from ${fence})
+      order by d.priority desc, d.created_on, d.id limit ${limit} for update skip locked) due
+    where j.name = due.name and j.id = due.id
+    returning j.id`;
+}
+
+/** The ids of the fetched jobs among the `limit` jobs of the queue with the lowest ids: for operations, the oldest. */
+export function oldestFetchedJobs(queue: QueueKind, partition: string, limit: string): string {
+  return `select j.id from (
+      select id, state from ${TABLE} where name = '${queue}-' || ${partition} order by id limit ${limit}) j
+    where j.state = 'active'`;
 }
 
 /** Of these partitions, the queues that hold a job due now: the slow poll behind lost hints. */

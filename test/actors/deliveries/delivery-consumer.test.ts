@@ -7,7 +7,7 @@ function consumer() {
   const fetches: ((subscriptions: string[]) => void)[] = [];
   const taken: string[][] = [];
   const states: string[] = [];
-  const lease = { valid: true };
+  const lease = { valid: () => true };
   const fetch = () =>
     new Promise<{ id: string }[]>((resolve) => {
       fetches.push((subscriptions) => resolve(subscriptions.map((id) => ({ id }))));
@@ -61,7 +61,7 @@ t.test('what comes after it was stopped is not handed over', async (t) => {
 
 t.test('without a lease nothing is fetched', async (t) => {
   const { consumer: it, fetches, states, lease } = consumer();
-  lease.valid = false;
+  lease.valid = () => false;
   await it.wake();
   t.equal(fetches.length, 0);
   t.strictSame(states, ['fetching', 'waiting']);

@@ -170,7 +170,7 @@ export class DeliveryHost {
       const [taken] = await retakePartitions(tx, this.nodeId, [partition], 600_000);
       if (taken) this.owned.set(partition, taken);
       await recoverDeliveries(tx, [partition], this.clock.now());
-      await putBackJobs(tx, [partition]);
+      await putBackJobs(tx, partition, ['operation', 'delivery'], []);
     });
   }
 

@@ -36,7 +36,7 @@ t.test('a retake whose answer is lost is asked for again, and its partition neve
   await node.ownership.start();
   const gate = await commitGate(db, node.id);
   await gate.close();
-  const retaken = node.ownership.reconcile({ id: 7, epoch: 1 });
+  const retaken = node.ownership.reconcile({ id: 7, epoch: 1 }, []);
   await gate.waiting();
   node.link.deaf();
   await gate.open();
@@ -45,7 +45,7 @@ t.test('a retake whose answer is lost is asked for again, and its partition neve
   await node.agrees(db, 64);
   t.match(node.renewed, [{ id: 7, epoch: 3 }]);
   t.strictSame(lost, []);
-  await node.ownership.reconcile({ id: 7, epoch: 1 });
+  await node.ownership.reconcile({ id: 7, epoch: 1 }, []);
   t.equal(node.renewed.length, 1, 'an older epoch asks for nothing');
 });
 

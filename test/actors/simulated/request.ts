@@ -69,7 +69,10 @@ export async function request(
     boundary: async () => {
       if (options.fenced) throw new Error('fenced');
       observed.boundaries++;
+      return { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
     },
+    pauseClock: () => {},
+    resumeClock: () => {},
     storeFile: () => Promise.reject(new Error('no file is stored')),
     challenge: async (kind, acceptsCode) => {
       observed.challenges.push({ kind, acceptsCode });

@@ -20,7 +20,7 @@ const ORDER: RunOrder = {
 
 const OWNER: RunOwner = {
   signal: new AbortController().signal,
-  boundary: () => Promise.resolve(),
+  boundary: () => Promise.resolve({ until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER }),
   storeFile: () => Promise.resolve(),
   challenge: () => Promise.resolve('123456'),
 };

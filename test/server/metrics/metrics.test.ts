@@ -14,6 +14,7 @@ const host = (
 ): HostStats => ({
   submitted: 5,
   started: 0,
+  reconciled: 0,
   finished,
   connections: 3,
   queued: 0,

@@ -264,14 +264,14 @@ t.test('reads of one turn are one query', async (t) => {
   const { call, submit, db } = await startWithConnection(t);
   const ids = await Promise.all(Array.from({ length: 20 }, async (_, n) => (await submit(`k${n}`)).json.id));
   let queries = 0;
-  const query = db.pool.query;
+  const { query } = db;
   t.teardown(() => {
-    db.pool.query = query;
+    db.query = query;
   });
-  db.pool.query = ((config: { name: string }) => {
-    if (config.name === 'findOperations') queries++;
-    return Reflect.apply(query, db.pool, [config]);
-  }) as unknown as typeof query;
+  db.query = (name, text, values) => {
+    if (name === 'findOperations') queries++;
+    return query(name, text, values);
+  };
   const replies = await Promise.all(ids.map((id) => call('GET', `/v1/operations/${id}`)));
   t.strictSame(
     replies.map((reply) => reply.json.id),
