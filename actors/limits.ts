@@ -65,6 +65,10 @@ export const LIMITS = {
   measure_ms: 5_000,
   /** Hints to other nodes gather this long before one NOTIFY. */
   notify_ms: 10,
+  /** How often a node makes sure that it still hears hints, and how long an answer to that may take. Past it, it connects again. */
+  bus_heartbeat_ms: 2_000,
+  /** Wait before it connects again; doubles with jitter up to `retry_cap_ms`. */
+  bus_retry_ms: 50,
   /** How long running operations may take to end before their partitions are given up (SIGTERM, levelling). Past it they are fenced. */
   drain_ms: 10_000,
   /** A thread that dies starts again after this wait; doubles up to the cap. */

@@ -97,7 +97,7 @@ class NodeSystem implements Node {
       },
       failed,
     });
-    await this.#bus.listen((hint) => this.#receive(hint));
+    await this.#bus.listen({ hint: (hint) => this.#receive(hint), gap: () => this.#actors.poll() });
     await this.#ownership.start();
     if (this.#state.kind === 'starting') this.#enter({ kind: 'running' });
   }
@@ -139,7 +139,7 @@ class NodeSystem implements Node {
     await this.#ownership.leave();
     await this.#actors.drained();
     await this.#browsers.drained();
-    await this.#bus.close();
+    this.#bus.close();
   }
 
   #enter(state: NodeState): void {

@@ -1,12 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
 import { LeaseCell } from '../../../actors/lease.js';
 import { Ownership, type OwnershipOptions } from '../../../actors/node/ownership.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
 import { createLogger } from '../../../storage/log.js';
-import type { OwnedPartition } from '../../../storage/partitions/partitions.js';
+import { startOperations } from '../../../storage/operations/execution.js';
+import { submitOperations } from '../../../storage/operations/submission.js';
+import { claimPartitions, type OwnedPartition } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { eventually } from '../../fixture/eventually.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 /** A node's ownership behind a link of its own, with what it told its threads. */
 export class OwningNode {
@@ -142,4 +146,36 @@ export async function refuseReleases(db: Database): Promise<() => Promise<void>>
   return async () => {
     await db.query('testAllow', 'drop trigger test_refuse on partition');
   };
+}
+
+/** An operation that an owner had started when it was lost; its partition is free. */
+export async function lostOperation(db: Database): Promise<{ id: string; partition: number }> {
+  const workspaceId = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspaceId, 'ada');
+  const { partition } = connection;
+  const [owned] = await db.transaction((tx) => claimPartitions(tx, randomUUID(), 1, 60_000, [partition]));
+  const id = uuidv7();
+  const hash = createHash('sha256').update(id).digest();
+  await submitOperations(
+    db,
+    [
+      {
+        ...{
+          id,
+          workspaceId,
+          partition,
+          connectionId: connection.id,
+          idempotencyKey: id,
+          keyHash: hash,
+          fingerprint: hash,
+        },
+        ...{ capability: 'social.profile.get', input: '{}', inputSealed: null, acceptedAt: new Date() },
+      },
+    ],
+    [owned!],
+  );
+  const start = { id, connectionId: connection.id, partition, epoch: owned!.epoch, attemptId: uuidv7() };
+  await startOperations(db, [{ ...start, phase: 'preparing' }]);
+  await db.query('testExpire', `update partition set lease_until = '-infinity' where id = $1`, [partition]);
+  return { id, partition };
 }
