@@ -14,7 +14,7 @@ import { type Edge, startEdge } from './edge.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import type { Config } from './start/config.js';
-import { loadEncryptionKeys } from './start/encryption-keys.js';
+import { loadEncryptionKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
 import { describedSite, sandboxSite } from './start/provider-site.js';
@@ -62,6 +62,7 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
   const { db, control } = await openStorage(config, log, parts);
+  await warnOfUnknownKeys(db, ring, log);
   const site = await startProvider(config, log, parts, db, ring);
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],

@@ -42,16 +42,34 @@ export interface EnvelopeJson {
   error: { code: string; message: string; details: Record<string, unknown> };
 }
 
+/** A request of the compatibility route went wrong once its idempotency key was known: its client repeats it with that key. */
+export class KeyedError extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly key: string,
+  ) {
+    super('a request with a key failed');
+  }
+}
+
 /**
  * An error as its route writes it: `{code, message, errors?}`, a 409 exactly `{code}` (HTTP-2); or the
  * compatibility route's envelope.
  */
 export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string): Answer {
+  if (error instanceof KeyedError) return keyedAnswer(error, requestId);
   const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
   const { status } = HTTP_ERRORS[code];
   if (style === 'envelope') return envelope(status, code, message, errors ? { errors } : {}, headers);
   if (status === 409) return json(status, { code } satisfies ConflictJson, headers);
   return json(status, { code, message, ...(errors && { errors }) } satisfies ErrorJson, headers);
+}
+
+/** The same in the envelope, with the key in a header and in the details (COMPAT-1). */
+function keyedAnswer({ cause, key }: KeyedError, requestId: string): Answer {
+  const { code, message, errors, headers } = cause instanceof HttpError ? cause : unexpected(cause, requestId);
+  const details = { ...(errors && { errors }), idempotency_key: key };
+  return envelope(HTTP_ERRORS[code].status, code, message, details, { ...headers, 'Idempotency-Key': key });
 }
 
 /** An error of the compatibility route. */

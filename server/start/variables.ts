@@ -83,7 +83,8 @@ export const VARIABLES = {
     ...encryptionKeys,
     default: null,
     defaultInWords: 'generated for the embedded database; else none',
-    meaning: 'keys of secrets at rest: the first one encrypts, all of them decrypt',
+    meaning:
+      'keys of secrets at rest: the first one encrypts, all of them decrypt; a new one comes last at first (Operate)',
   }),
   GATEWAY_CLIENT_ID: variable({
     ...GATEWAY_PAIR,
