@@ -22,7 +22,15 @@ export class Case {
     this.operationsByConnection = Map.groupBy(rows.operations, (operation) => operation.connection_id);
     this.submissionsByKey = new Map(submissions.map((submission) => [submission.key, submission]));
     this.writes = findWrites(submissions, ledger);
-    this.faults = new Faults(run.faults, this.#connectionsByAccount());
+    this.faults = new Faults(run.faults, {
+      connections: this.#connectionsByAccount(),
+      receivers: [
+        ...new Set([
+          ...evidence.callbacks.map(({ receiver }) => receiver),
+          ...rows.subscriptions.map(({ callback_url }) => callback_url),
+        ]),
+      ],
+    });
   }
 
   /** The submission that asked for this operation. */
