@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { check, INVARIANTS } from '../../bench/chaos/checker/check.js';
+import { type FaultFamily, familyOf } from '../../bench/chaos/checker/faults.js';
 import { figures } from '../../bench/chaos/checker/figures.js';
+import type { Evidence } from '../../bench/chaos/evidence.js';
 import { keptEvidence } from './chaos-evidence.js';
 import { PLANTED } from './planted-breaches.js';
 
@@ -106,4 +108,95 @@ t.test('a stall is the longest time without an end while something waits', async
   const { longest_stall_ms, longest_stall_at } = figures(evidence);
   t.equal(longest_stall_ms, 880, 'from the end of b to the end of c; nothing waited before b');
   t.equal(longest_stall_at, started_at + 5_020);
+});
+
+/** The invariants that evidence breaks, each once. */
+const broken = (evidence: Evidence) => [...new Set(check(evidence).map(({ invariant }) => invariant))];
+
+/** The only write of an operation whose message the network has. */
+function someWrite({ rows, ledger, submissions }: Evidence) {
+  for (const row of rows.operations) {
+    const { marker } = submissions.find(({ key }) => key === row.idempotency_key)!;
+    const write = marker !== null && row.status === 'succeeded' && ledger.find(({ text }) => text.includes(marker));
+    if (write) return { row, write };
+  }
+  throw new Error('nothing was written');
+}
+
+t.test('a write that the network itself kept for a while may come after the end', async (t) => {
+  const evidence = keptEvidence({ seed: 3, connections: 1, operations: 12 });
+  const { row, write } = someWrite(evidence);
+  write.at = row.updated_at + 3_000;
+  t.ok(broken(evidence).includes('noWriteAfterTheEnd'));
+  const delayed = {
+    kind: 'network_delay',
+    target: row.connection_id,
+    from: row.updated_at - 10,
+    to: row.updated_at + 10,
+  };
+  t.same(broken({ ...evidence, run: { ...evidence.run, faults: [...evidence.run.faults, delayed] } }), []);
+  const other = { ...delayed, target: evidence.rows.listeners[0]!.connection_id };
+  evidence.submissions.push({
+    ...evidence.submissions[0]!,
+    key: 'other',
+    marker: null,
+    connection_id: other.target,
+    answers: [],
+    operation_id: null,
+  });
+  evidence.run.faults.push(other);
+  t.ok(broken(evidence).includes('noWriteAfterTheEnd'), "another account's delay explains nothing");
+  write.received_at = row.updated_at - 1;
+  t.same(broken(evidence), [], 'nor is it late when the network says when it came');
+});
+
+t.test('what ended in time is judged by its acceptance where that was later than the last fault', async (t) => {
+  const evidence = keptEvidence({ seed: 3, connections: 1, operations: 12 });
+  const { row } = someWrite(evidence);
+  evidence.run.calm_at = row.updated_at - 40_000;
+  const late = broken(evidence);
+  t.notOk(late.includes('everyOperationEnds'), late.join());
+});
+
+t.test('a dead receiver excuses its own deliveries alone', async (t) => {
+  const evidence = keptEvidence({ seed: 5, connections: 2, operations: 30 });
+  const { started_at: from, read_at: to } = evidence.run;
+  const delivery = evidence.rows.deliveries.find(({ status }) => status === 'delivered')!;
+  evidence.callbacks = evidence.callbacks.filter(({ delivery_id }) => delivery_id !== delivery.id);
+  for (const subscription of evidence.rows.subscriptions) {
+    if (subscription.id !== delivery.subscription_id) subscription.callback_url = 'https://127.0.0.2:99/in';
+  }
+  for (const callback of evidence.callbacks) callback.receiver = 'https://127.0.0.2:99';
+  evidence.rows.subscriptions.find(({ id }) => id === delivery.subscription_id)!.callback_url =
+    'https://127.0.0.2:11/in';
+  delivery.status = 'failed';
+  const dead = (target: string) => {
+    evidence.run.faults = evidence.run.faults.map((fault) => ({ ...fault, kind: 'node_killed', target: 'node 0' }));
+    evidence.run.faults.push({ kind: 'receiver_killed', target, from, to });
+    return check(evidence).some(({ what }) => what.includes(delivery.id));
+  };
+  t.equal(dead('https://127.0.0.2:99'), true);
+  t.equal(dead('https://127.0.0.2:11'), false);
+  t.equal(dead('all of them'), false);
+});
+
+t.test('the name of a fault tells what it hits', async (t) => {
+  const kinds: Record<FaultFamily, string[]> = {
+    node: ['node_killed', 'node_ended', 'node_paused_below_lease', 'node_paused_beyond_lease', 'SIGKILL'],
+    thread: ['thread_crashed', 'thread_paused'],
+    browser: ['browser_killed', 'browser_paused'],
+    database: ['database_killed', 'backends_terminated'],
+    disk: ['database_disk_full'],
+    link: ['link_cut', 'link_stalled_up', 'link_stalled_down', 'link_stalled_both', 'link_deaf'],
+    provider: ['error', 'delay', 'drop_before_commit', 'drop_after_commit', 'hang', 'malformed', 'logged_out'].map(
+      (mode) => `network_${mode}`,
+    ),
+    receiver: ['receiver_killed', 'receiver_late', 'receiver_refusing'],
+    clock: ['clock_off'],
+    other: [],
+  };
+  for (const [family, names] of Object.entries(kinds)) {
+    for (const kind of names) t.equal(familyOf({ kind, target: 'node 1', from: 0, to: 0 }), family, kind);
+  }
+  t.equal(familyOf({ kind: 'moon', target: 'sun', from: 0, to: 0 }), 'other');
 });

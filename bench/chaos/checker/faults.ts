@@ -83,9 +83,8 @@ export interface Span {
   to: number;
 }
 
-interface KnownFault extends Span {
+interface KnownFault extends FaultRecord {
   family: FaultFamily;
-  target: string;
 }
 
 /** What the target of a fault may name. */
@@ -128,6 +127,17 @@ export class Faults {
         (family === 'receiver' || family === 'other') &&
         overlaps(span, life) &&
         (names.some(namesOne(target)) || !this.#targets.receivers.some(namesOne(target))),
+    );
+  }
+
+  /** True when the network kept the requests of this connection for a while at the time. */
+  networkDelayed(connectionId: string, life: Span): boolean {
+    return this.#faults.some(
+      (fault) =>
+        /delay/.test(fault.kind) &&
+        this.#concerns(fault, connectionId) &&
+        fault.from <= life.to &&
+        life.from <= fault.to,
     );
   }
 

@@ -70,7 +70,7 @@ export function* writtenInOrder(run: Case): Iterable<string> {
   for (const [connection, operations] of run.operationsByConnection) {
     const turns = turnsOf(run, operations, (operation) => {
       const [write] = run.writesOf(operation);
-      return write && arrivedAt(write);
+      return write && arrivedAt(run, operation, write);
     });
     for (const { earlier, later } of overtaken(turns)) {
       yield `connection ${connection}: ${later.operation.id} was written before ${earlier.operation.id}, which was accepted before it was sent`;

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { askUntil } from '../../eventually.js';
 import type { OperationRecord, Rows } from '../evidence.js';
 import { LIMITS } from './limits.js';
 
@@ -10,6 +12,7 @@ export async function readRows(databaseUrl: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'checker' });
   await client.connect();
   try {
+    await untilParked(client);
     await client.query('begin transaction isolation level repeatable read, read only');
     const rows = await readAll(new Reader(client));
     await client.query('commit');
@@ -17,6 +20,19 @@ export async function readRows(databaseUrl: string): Promise<Rows> {
   } finally {
     await client.end();
   }
+}
+
+const UNPARKED = `select 1 from pgboss.job_common j where j.name like 'delivery-%' and j.state < 'completed' and not exists (
+  select from delivery d where d.subscription_id = j.id and d.status in ('pending', 'sending')) limit 1`;
+
+/** The job of a subscription goes a moment after its last delivery has ended: waits for that moment, not for more. */
+async function untilParked(client: pg.Client): Promise<void> {
+  const parked = async () => {
+    const { rowCount } = await client.query(UNPARKED);
+    if (rowCount) await delay(LIMITS.parking_poll_ms);
+    return !rowCount;
+  };
+  await askUntil(parked, Boolean, LIMITS.parking_ms);
 }
 
 /** Milliseconds since 1970 of a column. */
