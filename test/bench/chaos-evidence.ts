@@ -67,7 +67,7 @@ export function keptEvidence({ seed, connections, operations }: EvidenceOptions)
   const ends = evidence.rows.operations.map((operation) => operation.updated_at);
   const last = ends.reduce((a, b) => Math.max(a, b), BEGIN + 60_000);
   evidence.run.calm_at = last;
-  evidence.run.read_at = last + 31_000;
+  evidence.run.read_at = last + 180_000;
   waitForUser(making);
   deliverEvents(making);
   ownEverything(making);
@@ -79,6 +79,7 @@ function emptyEvidence(seed: number): Evidence {
     run: { seed, commit: 'abc', nodes: 3, started_at: BEGIN, calm_at: 0, read_at: 0, faults: [] },
     submissions: [],
     cancels: [],
+    seen: [],
     ledger: [],
     callbacks: [],
     samples: [],
@@ -304,9 +305,11 @@ function deliverEvents({ random, id, evidence }: Making): void {
     subscriptions.set(connection, own);
     rows.subscriptions.push(...own);
   }
-  for (const { connection_id, status, updated_at } of rows.operations) {
+  for (const { id: operation, connection_id, status, updated_at } of rows.operations) {
+    evidence.seen?.push({ operation_id: operation, at: updated_at + random(9), status });
     if (status !== 'succeeded') continue;
-    const event = { id: id(), connection_id, type: 'message_sent', received_at: updated_at };
+    const provider_event_id = `sim-${operation}-sent`;
+    const event = { id: id(), connection_id, type: 'message_sent', received_at: updated_at, provider_event_id };
     rows.events.push(event);
     const [used, , given] = subscriptions.get(connection_id) ?? [];
     const delivery = { id: id(), subscription_id: used!.id, event_id: event.id, status: 'delivered' };

@@ -425,6 +425,74 @@ export const PLANTED: readonly PlantedBreach[] = [
     },
   },
   {
+    invariant: 'effectsAreOfSuccesses',
+    when: 'the event of a success is missing',
+    plant: (evidence) => {
+      const { row } = whole(
+        evidence,
+        (one) =>
+          one.row.capability === 'social.message.send' &&
+          one.row.status === 'succeeded' &&
+          one.submission.marker === null,
+      );
+      const id = `sim-${row.id}-sent`;
+      evidence.rows.events = evidence.rows.events.filter(({ provider_event_id }) => provider_event_id !== id);
+      return row.id;
+    },
+  },
+  {
+    invariant: 'effectsAreOfSuccesses',
+    when: 'an operation failed, and its event is there',
+    plant: (evidence) => ends(read(evidence).row, 'failed', 'worker_lost'),
+  },
+  {
+    invariant: 'effectsAreOfSuccesses',
+    when: 'an event is of an operation that is not there',
+    plant: (evidence) => {
+      const id = 'ffffffff-0000-7000-8000-000000000000';
+      evidence.rows.events[0]!.provider_event_id = `sim-${id}-received`;
+      return id;
+    },
+  },
+  {
+    invariant: 'shownEndsStand',
+    when: 'a client was shown a success that is none',
+    plant: (evidence) => {
+      const failed = evidence.rows.operations.find(({ status }) => status === 'failed')!;
+      evidence.seen?.push({ operation_id: failed.id, at: failed.updated_at, status: 'succeeded' });
+      return failed.id;
+    },
+  },
+  {
+    invariant: 'shownEndsStand',
+    when: 'what a client saw the end of runs again',
+    plant: (evidence) => ends(read(evidence).row, 'running', null),
+  },
+  {
+    invariant: 'noDeliveryIsGivenUpEarly',
+    when: 'five attempts were made at once',
+    plant: (evidence) => {
+      const delivery = evidence.rows.deliveries.find(({ status }) => status === 'delivered')!;
+      const callback = evidence.callbacks.find(({ delivery_id }) => delivery_id === delivery.id)!;
+      const burnt = Array.from({ length: 5 }, (_, i) => ({ ...callback, at: callback.at + 10 * i, status: 500 }));
+      evidence.callbacks = [...evidence.callbacks.filter((one) => one.delivery_id !== delivery.id), ...burnt];
+      delivery.status = 'failed';
+      return delivery.id;
+    },
+  },
+  {
+    invariant: 'noDeliveryIsGivenUpEarly',
+    when: 'a delivery is given up a minute after its event',
+    plant: (evidence) => {
+      const delivery = evidence.rows.deliveries.find(({ status }) => status === 'delivered')!;
+      evidence.callbacks = evidence.callbacks.filter((one) => one.delivery_id !== delivery.id);
+      const event = evidence.rows.events.find(({ id }) => id === delivery.event_id)!;
+      event.received_at = evidence.run.read_at - 60_000;
+      delivery.status = 'failed';
+      return delivery.id;
+    },
+  },
+  {
     invariant: 'everyDeliveryMatches',
     when: 'a delivery is of an event that is not there',
     plant: (evidence) => {

@@ -112,7 +112,7 @@ t.test('what the checker reads of a database is what the service stored', async 
   t.match(rows.subscriptions, [
     { id: subscription.id, connection_id: one.id, event_types: ['message_sent'], active: true },
   ]);
-  t.match(rows.events, [{ connection_id: one.id, type: 'message_sent' }]);
+  t.match(rows.events, [{ connection_id: one.id, type: 'message_sent', provider_event_id: 'e' }]);
   t.ok(isNow(rows.events[0]?.received_at) && isNow(rows.subscriptions[0]?.created_at));
   t.match(rows.deliveries, [{ subscription_id: subscription.id, event_id: rows.events[0]?.id, status: 'pending' }]);
   t.equal(rows.listeners.length, 2);

@@ -1,3 +1,5 @@
+import type { OperationStatus } from '../../../storage/model/records.js';
+import { isTerminal } from '../../../storage/model/transitions.js';
 import { type Case, endOf, named } from './case.js';
 import { LIMITS } from './limits.js';
 
@@ -80,5 +82,15 @@ export function* cancelStands(run: Case): Iterable<string> {
     if (run.faults.clockWasWrong(run.lifeOf(operation))) continue;
     const begun = operation.attempts.find(({ started_at }) => started_at > seen);
     if (begun) yield `${named(operation)} began attempt ${begun.number} ${begun.started_at - at} ms after its cancel`;
+  }
+}
+
+/** An end that a client was shown is the operation's end: nothing that was answered is taken back. */
+export function* shownEndsStand({ evidence, operations }: Case): Iterable<string> {
+  for (const { operation_id, at, status } of evidence.seen ?? []) {
+    const operation = operations.get(operation_id);
+    if (!isTerminal(status as OperationStatus) || operation?.status === status) continue;
+    const now = operation ? operation.status : 'gone';
+    yield `operation ${operation_id} was shown as ${status} at ${at}, and is ${now}`;
   }
 }

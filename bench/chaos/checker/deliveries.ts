@@ -87,6 +87,30 @@ function mayBeMissing(delivery: Delivery, subscription: Subscription, own: Callb
   }
 }
 
+/** Between the first and the fifth attempt of a series, as the contract has it (contract: "Delivery"). */
+const SERIES_ms = (1 + 5 + 30 + 120) * 1_000;
+
+/** A delivery is given up only after five attempts over 156 s, whatever time the nodes believe it is. */
+export function* noDeliveryIsGivenUpEarly({ evidence }: Case): Iterable<string> {
+  const { rows, callbacks, run } = evidence;
+  const received = new Map(rows.events.map(({ id, received_at }) => [id, received_at]));
+  const byDelivery = Map.groupBy(callbacks, ({ delivery_id }) => delivery_id);
+  for (const { id, event_id, status } of rows.deliveries) {
+    if (status !== 'failed') continue;
+    const own = (byDelivery.get(id) ?? []).map(({ at }) => at);
+    // Where the receiver was dead it noted nothing: all that is known then is how long ago the event was.
+    const first = own.length < ATTEMPTS ? (received.get(event_id) ?? run.started_at) : earliest(own);
+    const last = own.length < ATTEMPTS ? run.read_at : latest(own);
+    const took = last - first;
+    if (took < SERIES_ms - LIMITS.early_retry_ms)
+      yield `delivery ${id} was given up after ${took} ms at most (${own.length} callbacks)`;
+  }
+}
+
+const ATTEMPTS = 5;
+const earliest = (times: readonly number[]) => times.reduce((a, b) => Math.min(a, b));
+const latest = (times: readonly number[]) => times.reduce((a, b) => Math.max(a, b));
+
 /** Every callback is signed with its subscription's secret. */
 export function* everyCallbackIsSigned({ evidence }: Case): Iterable<string> {
   for (const { receiver, event_id, delivery_id, signature_valid } of evidence.callbacks) {

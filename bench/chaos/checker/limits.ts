@@ -17,6 +17,8 @@ export const LIMITS = {
   delayed_write_ms: 5_000,
   /** Age of a subscription from which on every event must reach it: before, the two transactions may have passed each other. */
   settled_subscription_ms: 2_000,
+  /** What a series of attempts may be shorter by than its waits: an answer counts from when it was stored. */
+  early_retry_ms: 5_000,
   /** Age of the heartbeat of a listener that says it is connected. Past it nobody listens. */
   heartbeat_ms: 30_000,
 

@@ -46,7 +46,9 @@ async function readAll(reader: Reader): Promise<Rows> {
            ${ms('created_at')} as created_at, ${ms('updated_at')} as updated_at, attempts, timeline from operation`,
       )
     ).map(operationOf),
-    events: await reader.pages(`select id, connection_id, type, ${ms('received_at')} as received_at from event`),
+    events: await reader.pages(
+      `select id, connection_id, type, ${ms('received_at')} as received_at, provider_event_id from event`,
+    ),
     subscriptions: await reader.pages(
       `select id, connection_id, event_types, active, ${ms('created_at')} as created_at, callback_url from subscription`,
     ),
