@@ -7,9 +7,9 @@ export type Stalled = 'up' | 'down' | 'both';
 /**
  * The link of a node to its database, which can fail by halves: a relay on loopback.
  *
- * - I1. While it stalls a direction, nothing of that direction arrives, not even that a side has gone; nothing is lost.
- * - I2. A connection that lived while the link was deaf is never whole again: it is cut when the link is told anything else.
- * - I3. What it is told holds for the connections that come later as well.
+ * I1. While it stalls a direction, nothing of that direction arrives, not even that a side has gone; nothing is lost.
+ * I2. A connection that lived while the link was deaf is never whole again: it is cut when the link is told anything else.
+ * I3. What it is told holds for the connections that come later as well.
  */
 export class FaultyLink {
   readonly #server: Server;
