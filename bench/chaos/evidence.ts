@@ -46,6 +46,11 @@ export interface SubmissionRecord {
   operation_id: string | null;
   /** Every answer: 0 for none (connection lost, time-out). */
   answers: { node: number; at: number; status: number; operation_id: string | null; replayed: boolean }[];
+  /**
+   * Where its own words ask for another end than `succeeded` (`sim-fail-…`, `sim-unknown`, …): the statuses and codes of
+   * failures that it may end with, though nothing fails.
+   */
+  expected?: string[];
 }
 
 export interface LedgerRecord {
@@ -53,7 +58,10 @@ export interface LedgerRecord {
   kind: string;
   /** Contains the submission's marker. */
   text: string;
+  /** The network did it. */
   at: number;
+  /** The request reached the network, where that was noticeably earlier: it was kept by a `delay`. */
+  received_at?: number;
 }
 
 export interface CallbackRecord {
