@@ -9,7 +9,7 @@ import { type ProcessIdentity, postgresUser } from '../../../storage/postgres/po
 import { eventually } from '../../eventually.js';
 import { LIMITS } from '../limits.js';
 import { FullableDisk } from './disk.js';
-import { childrenOf, ended, run, signal, steadyPort } from './processes.js';
+import { descendantsOf, ended, run, signal, steadyPort } from './processes.js';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -103,9 +103,9 @@ export class ChaosDatabase implements AsyncDisposable {
     this.#wanted = false;
     const pid = this.#child?.pid;
     if (pid !== undefined) {
-      const backends = childrenOf(pid);
+      const backends = descendantsOf(pid);
       signal(pid, 'SIGKILL');
-      for (const backend of backends) signal(backend.pid, 'SIGKILL');
+      for (const backend of backends) signal(backend, 'SIGKILL');
     }
     await this.#keeping;
   }

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
-import { childrenOf, ended, signal, steadyPort } from './processes.js';
+import { descendantsOf, ended, signal, steadyPort } from './processes.js';
 
 const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;
 const TAMPERING = new URL('./tampering.js', import.meta.url).href;
@@ -138,13 +138,10 @@ export class ChaosNode implements AsyncDisposable {
     if (this.#child?.pid) signal(this.#child.pid, 'SIGCONT');
   }
 
-  /** The Chromium processes that it has started itself: their own end with them. */
+  /** The processes of its Chromium, wrapper included. */
   browsers(): number[] {
-    const parent = this.#child?.pid;
-    if (parent === undefined) return [];
-    return childrenOf(parent)
-      .filter(({ command }) => /chrom|headless/i.test(command))
-      .map(({ pid }) => pid);
+    const pid = this.#child?.pid;
+    return pid === undefined ? [] : descendantsOf(pid);
   }
 
   /** Sets its clock off by so much; 0 sets it right. */
@@ -209,6 +206,8 @@ export class ChaosNode implements AsyncDisposable {
       await end;
       this.#serving = false;
     }
+    // A browser that outlives its node for a moment keeps the pipe open.
+    child.stderr.destroy();
     const status = child.signalCode ?? child.exitCode;
     this.#log.write(`${JSON.stringify({ chaos: 'the process ended', status, told: this.#told, at: Date.now() })}\n`);
     if (served && !this.#told) this.#options.onOwnEnd({ node: this.number, at: Date.now(), status });

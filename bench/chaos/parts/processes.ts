@@ -12,13 +12,14 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** The processes that this one has started and that run, with their command lines. */
-export function childrenOf(parent: number): { pid: number; command: string }[] {
-  return readdirSync('/proc')
+/** The processes that this one has started, and those that they have started, as far as they run. */
+export function descendantsOf(root: number): number[] {
+  const pids = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => parentOf(pid) === parent)
-    .map((pid) => ({ pid, command: read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ') }));
+    .map(Number);
+  const children = Map.groupBy(pids, parentOf);
+  const below = (pid: number): number[] => (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
+  return below(root);
 }
 
 /** Memory that a process holds, in MiB, and the files and sockets that it has open. */
