@@ -17,7 +17,7 @@ import type { Config } from './start/config.js';
 import { loadEncryptionKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
-import { describedSite, sandboxSite } from './start/provider-site.js';
+import { describedProvider, sandboxSite } from './start/provider-site.js';
 import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 
 /**
@@ -150,7 +150,7 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{
 async function startProvider(config: Config, log: Logger, parts: Parts, db: Database, ring: KeyRing): Promise<Site> {
   switch (config.provider.kind) {
     case 'site':
-      return describedSite(config.provider.file);
+      return sharedProvider(config.provider.file, log, db, ring);
     case 'sandbox': {
       const sandbox = await startSandbox({
         dataDir: config.dataDir,
@@ -165,6 +165,13 @@ async function startProvider(config: Config, log: Logger, parts: Parts, db: Data
     default:
       return config.provider satisfies never;
   }
+}
+
+/** The site that a file describes; a stand-in network's proxies are put in place, as after its own start. */
+async function sharedProvider(file: string, log: Logger, db: Database, ring: KeyRing): Promise<Site> {
+  const { site, network } = await describedProvider(file);
+  if (network) await useSandboxProxies(db, ring, network, log);
+  return site;
 }
 
 async function startActors(

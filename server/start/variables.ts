@@ -52,7 +52,7 @@ const encryptionKeys: Kind<EncryptionKey[]> = {
   },
 };
 
-/** The stand-in network, or the absolute path of a site description. */
+/** A stand-in network of the node's own, or the absolute path of a description: of a site, or of a network that nodes share. */
 export type ProviderSetting = { kind: 'sandbox' } | { kind: 'site'; file: string };
 
 const provider: Kind<ProviderSetting> = {
@@ -101,7 +101,11 @@ export const VARIABLES = {
     default: null,
     meaning: 'requests a second of one key; more are answered 429',
   }),
-  PROVIDER: variable({ ...provider, default: 'sandbox', meaning: 'the site that `social` connections use' }),
+  PROVIDER: variable({
+    ...provider,
+    default: 'sandbox',
+    meaning: 'the site of `social` connections; nodes share a network by its `provider.json`',
+  }),
   SANDBOX_CONTROL_PORT: variable({ ...port, default: '0', meaning: "port of the stand-in network's control API" }),
   ACTOR_THREADS: variable({
     ...wholeNumber(1, 64),

@@ -43,7 +43,7 @@ async function run(db: Database, operations: NewOperation[], epoch: number, end:
   await startOperations(db, held);
   await enterDispatching(db, held);
   const done = { from: 'running', to: 'succeeded', reason: 'succeeded', attemptStatus: 'succeeded' } as const;
-  const ends = held.map((one) => ({ ...one, ...done, result: {}, errorCode: null, errorDetails: null }));
+  const ends = held.map((one) => ({ ...one, ...done, result: {}, errorCode: null, errorDetails: null, running_ms: 0 }));
   if (end) await finishOperations(db, ends);
   return held;
 }
