@@ -39,6 +39,8 @@ export const LIMITS = {
   /** Wait before the second attempt at anything that is tried again; doubles up to the cap, with jitter. */
   retry_ms: 250,
   retry_cap_ms: 1_000,
+  /** Wait before another attempt at what this node lacks an encryption key for; meanwhile another node may take it. */
+  key_wait_ms: 30_000,
   /** Running time of an operation, not counting waiting for the user (OPS-17). Past it: `deadline_exceeded`. */
   operation_ms: 300_000,
   /** How long one challenge waits for its code (OPS-10). Past it: `challenge_expired`. */

@@ -5,7 +5,7 @@ import { type Execution, Interrupted, type Outcome, type ProviderRuntime } from 
 import { outcomeAfterBoundary } from '../operations/outcome.js';
 import type { BrowserLink } from './browser-link.js';
 import type { RunOwner } from './linked-run.js';
-import { type OrderSources, orderOrEnd } from './run-order.js';
+import { type OrderSources, orderRun } from './run-order.js';
 
 export interface SocialRuntimeOptions extends OrderSources {
   /** The browser host that serves a partition. */
@@ -26,8 +26,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
       try {
         const giveBack = await link.turn(connection.workspace_id, signal);
         try {
-          const order = await orderOrEnd(options, execution);
-          if ('status' in order) return order;
+          const order = await orderRun(options, execution);
           return outcomeOf(await link.run(order, ownerOf(execution, giveBack)), execution);
         } finally {
           giveBack();

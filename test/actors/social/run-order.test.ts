@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import type { Execution } from '../../../actors/operations/execution.js';
-import { orderOrEnd } from '../../../actors/social/run-order.js';
+import { ownTrouble } from '../../../actors/operations/outcome.js';
+import { orderRun } from '../../../actors/social/run-order.js';
 import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
 import type { ConnectionRow } from '../../../storage/model/records.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
@@ -29,9 +30,9 @@ t.test('a run whose secrets were sealed under a key that this node lacks is wort
       id,
     ]);
     const execution = { connection: connection!, capability: capabilityNamed(capability)!, input: {}, epoch: 1 };
-    return orderOrEnd({ db, ring: known }, { ...execution, remaining_ms: 1 } as Execution);
+    return orderRun({ db, ring: known }, { ...execution, remaining_ms: 1 } as Execution).catch(ownTrouble);
   };
-  const again = { status: 'failed', failure: { code: 'session_fenced' }, transient: true };
+  const again = { status: 'failed', transient: true, own: { wait_ms: 30_000 } };
   t.match(await ends(open.id, known, known, 'social.login'), { credentials: { password: 'sandbox' } });
   t.match(await ends(open.id, other, known, 'social.identity.get'), again, 'its session');
   t.match(await ends(open.id, known, other, 'social.login'), again, 'its password');
