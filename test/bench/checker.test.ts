@@ -3,6 +3,8 @@ import t from 'tap';
 import { check, INVARIANTS } from '../../bench/chaos/checker/check.js';
 import { type FaultFamily, familyOf } from '../../bench/chaos/checker/faults.js';
 import { figures } from '../../bench/chaos/checker/figures.js';
+import { LIMITS as CLOCKS } from '../../bench/chaos/checker/limits.js';
+import { findWrites } from '../../bench/chaos/checker/markers.js';
 import type { Evidence } from '../../bench/chaos/evidence.js';
 import { keptEvidence } from './chaos-evidence.js';
 import { PLANTED } from './planted-breaches.js';
@@ -199,4 +201,98 @@ t.test('the name of a fault tells what it hits', async (t) => {
     for (const kind of names) t.equal(familyOf({ kind, target: 'node 1', from: 0, to: 0 }), family, kind);
   }
   t.equal(familyOf({ kind: 'moon', target: 'sun', from: 0, to: 0 }), 'other');
+});
+
+/** Operations of one connection at these times, which no fault has touched. */
+function turns(times: { sent: number; answered: number | null; begun: number; lasted: number }[]): Evidence {
+  const evidence = keptEvidence({ seed: 2, connections: 1, operations: 1 });
+  const row = evidence.rows.operations[0]!;
+  const base = evidence.run.started_at;
+  evidence.run.faults = [];
+  evidence.samples = [];
+  evidence.submissions = times.map(({ sent, answered }, i) => ({
+    ...evidence.submissions[0]!,
+    key: `key ${i}`,
+    marker: null,
+    sent_at: base + sent,
+    accepted_at: answered === null ? null : base + sent + answered,
+    answers: [],
+    operation_id: null,
+  }));
+  evidence.rows.operations = times.map(({ begun, lasted }, i) => {
+    const [started_at, completed_at] = [base + begun, base + begun + lasted];
+    const attempt = { id: `${i}`, number: 1, status: 'succeeded', phase: 'done', started_at, completed_at };
+    return {
+      ...row,
+      id: `${i}`,
+      idempotency_key: `key ${i}`,
+      status: 'succeeded',
+      updated_at: completed_at,
+      attempts: [attempt],
+    };
+  });
+  return evidence;
+}
+
+t.test('an order is broken exactly when two submissions are, looked at in pairs', async (t) => {
+  const small = fc.integer({ min: 0, max: 12 });
+  const time = fc.record({
+    sent: small,
+    answered: fc.option(small),
+    begun: small,
+    lasted: fc.integer({ min: 0, max: 9 }),
+  });
+  fc.assert(
+    fc.property(fc.array(time, { maxLength: 9 }), (times) => {
+      const pairs = times.flatMap((one) =>
+        times.filter((other) => other !== one).map((other) => [one, other] as const),
+      );
+      const over = ({ begun, lasted }: (typeof times)[number]) => begun + lasted;
+      const outOfOrder = pairs.some(
+        ([one, other]) => one.answered !== null && one.sent + one.answered < other.sent && over(one) > over(other),
+      );
+      // Of two that begin at once, the shorter may have been the first.
+      const together = pairs.some(
+        ([one, other]) =>
+          (one.begun < other.begun || (one.begun === other.begun && over(one) <= over(other))) &&
+          over(one) - CLOCKS.same_clock_ms > other.begun,
+      );
+      const found = broken(turns(times));
+      return found.includes('ranInOrder') === outOfOrder && found.includes('oneRunsAtATime') === together;
+    }),
+    { numRuns: 500 },
+  );
+  t.pass();
+});
+
+t.test('the submission of a write is the one whose marker its text holds', async (t) => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', ' '), minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(word, { maxLength: 6 }),
+      fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 8 })),
+      (markers, texts) => {
+        const submissions = markers.map((marker, i) => ({
+          ...turns([{ sent: 0, answered: 0, begun: 0, lasted: 0 }]).submissions[0]!,
+          key: `${i}`,
+          marker,
+        }));
+        const { byKey, unasked } = findWrites(
+          submissions,
+          texts.map((text) => ({ account: 'a', kind: 'message', text, at: 0 })),
+        );
+        const found = [...byKey].flatMap(([key, writes]) =>
+          writes.map(({ text }) => ({ text, marker: markers[Number(key)]! })),
+        );
+        const longest = (text: string) =>
+          Math.max(...markers.filter((one) => text.includes(one)).map((one) => one.length));
+        return (
+          found.length + unasked.length === texts.length &&
+          found.every(({ text, marker }) => text.includes(marker) && marker.length === longest(text)) &&
+          unasked.every(({ text }) => markers.every((marker) => !text.includes(marker)))
+        );
+      },
+    ),
+  );
+  t.pass();
 });
