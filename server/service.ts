@@ -4,6 +4,7 @@ import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
 import type { Logger } from '../storage/log.js';
+import { outageLog } from '../storage/outage-log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
@@ -134,12 +135,12 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const { url } = parts.database;
   parts.db = openDatabase({
-    ...{ url, onError, limits: TIME_LIMITS.edge },
+    ...{ url, onError, outage: outageLog(log.child({ pool: 'edge' })), limits: TIME_LIMITS.edge },
     maxConnections: LIMITS.edge_connections,
     applicationName: 'connection-service edge',
   });
   parts.control = openDatabase({
-    ...{ url, onError, limits: TIME_LIMITS.control },
+    ...{ url, onError, outage: outageLog(log.child({ pool: 'control' })), limits: TIME_LIMITS.control },
     maxConnections: LIMITS.control_connections,
     applicationName: 'connection-service control',
   });

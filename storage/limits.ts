@@ -83,6 +83,13 @@ export const LIMITS = {
   unacknowledged_ms: 10_000,
   /** How often the server looks whether the client of a running statement is still there; then it ends the statement. */
   client_check_ms: 1_000,
+  /** While the database is away it is asked after this wait; doubles up to the cap. Statements fail at once meanwhile. */
+  away_probe_ms: 100,
+  away_probe_cap_ms: 500,
+  /** How long one such question may take; then it is asked anew. */
+  probe_attempt_ms: 1_000,
+  /** Connections lost while idle are logged once in this time: a server that stops loses all of them at once. */
+  lost_connection_log_ms: 10_000,
   /** How long a connection stays open without a statement; then it is closed, and opened again when one is needed. */
   idle_connection_ms: 60_000,
   /** How long a start-up waits for an answer of DATABASE_URL; then the command fails. */

@@ -1,5 +1,5 @@
 import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
-import { isUnreachable } from '../../storage/postgres/liveness.js';
+import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 
 /** The answer to a request. Its body is text, made once, or made while the client takes it; null with 204 and 304. */
 export interface Answer {
@@ -83,9 +83,15 @@ export function envelope(
   return json(status, { error: { code, message, details } } satisfies EnvelopeJson, headers);
 }
 
+/** True for a failure of the database that passes by itself: away, too slow for now, or locked for too long. */
+export function isPassing(error: unknown): boolean {
+  return isUnreachable(error) || isRefusedForNow(error);
+}
+
 /** Hides the cause; the code shows whether trying again soon can help (HTTP-15). */
 function unexpected(error: unknown, requestId: string): HttpError {
   if (isUnreachable(error)) return new HttpError('unavailable', 'the database cannot be reached');
+  if (isRefusedForNow(error)) return new HttpError('unavailable', 'the database does not answer in time');
   return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
 }
 
