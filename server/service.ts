@@ -195,7 +195,11 @@ async function startActors(
       limits: { contexts: config.browserContexts },
       ...(config.browserArtifactsDir !== null && { artifactsDir: config.browserArtifactsDir }),
     },
-    deliveries: { concurrency: config.deliveryConcurrency, ...callbacks },
+    deliveries: {
+      concurrency: config.deliveryConcurrency,
+      workspacePercent: config.deliveryWorkspacePercent,
+      ...callbacks,
+    },
     log,
     logOptions: config.log,
   });

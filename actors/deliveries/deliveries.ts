@@ -15,6 +15,8 @@ import { WakeTimers } from './wake-timers.js';
 export interface DeliverySettings {
   /** Attempts in flight in this thread at most. */
   concurrency: number;
+  /** Of these, and of the subscriptions in memory, what one workspace may have at most, in percent. */
+  workspacePercent: number;
   allowedNetworks: string[];
   /** PEM of a CA that is trusted beside the public ones. */
   ca: string | undefined;
@@ -74,7 +76,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
   const sweeping = setInterval(() => void sweep.turn(), LIMITS.sweep_ms);
   return {
     own(partition, epoch) {
-      const fetch: DeliveryConsumerOptions['fetch'] = (held, limit) => fetchSubscriptions(db, held, limit, []);
+      const fetch: DeliveryConsumerOptions['fetch'] = (...asked) => fetchSubscriptions(db, ...asked);
       const consumer = new DeliveryConsumer({ partition: { id: partition, epoch }, dispatcher, fetch, lease, log });
       consumers.set(partition, consumer);
       return consumer;
@@ -115,7 +117,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
 
 function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wakeTimers: WakeTimers): Dispatcher {
   const { db, relaxed, ring, log } = context;
-  const { allowedNetworks, dnsServers, ca, concurrency } = settings;
+  const { allowedNetworks, dnsServers, ca, concurrency, workspacePercent } = settings;
   return new Dispatcher({
     db,
     relaxed,
@@ -123,6 +125,7 @@ function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wa
     policy: { allowedNetworks, resolve: callbackResolver(dnsServers) },
     ca,
     concurrency,
+    workspace_share: workspacePercent / 100,
     log,
     wakeIn: (partition, due_in_ms) => wakeTimers.in(partition, due_in_ms),
   });

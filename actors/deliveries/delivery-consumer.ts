@@ -7,9 +7,9 @@ import { LIMITS } from './limits.js';
 
 export interface DeliveryConsumerOptions {
   partition: { id: number; epoch: number };
-  dispatcher: Pick<Dispatcher, 'room' | 'take'>;
-  /** Fetches that many subscriptions with something due; none when the epoch is stale. */
-  fetch: (partition: { id: number; epoch: number }, limit: number) => Promise<FetchedSubscription[]>;
+  dispatcher: Pick<Dispatcher, 'room' | 'full' | 'take'>;
+  /** Fetches that many subscriptions with something due, none of the workspaces in `full`; nothing when the epoch is stale. */
+  fetch: (partition: { id: number; epoch: number }, limit: number, full: string[]) => Promise<FetchedSubscription[]>;
   lease: Pick<LeaseCell, 'valid'>;
   log: Logger;
   /** Called after each change of its state. */
@@ -91,7 +91,7 @@ export class DeliveryConsumer {
     const room = Math.min(dispatcher.room(partition.id), LIMITS.fetch_jobs);
     if (room <= 0) return false;
     const epoch = this.#epoch;
-    const fetched = await fetch({ id: partition.id, epoch }, room);
+    const fetched = await fetch({ id: partition.id, epoch }, room, dispatcher.full(partition.id));
     if (this.#is('stopped')) return false; // I2
     if (fetched.length > 0) dispatcher.take(partition.id, this.#epoch, fetched);
     return fetched.length === room || epoch !== this.#epoch || (this.#state.kind === 'fetching' && this.#state.again);

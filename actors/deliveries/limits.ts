@@ -41,6 +41,9 @@ export const LIMITS = {
   /** Up to this many subscriptions, a thread keeps an idle slow one in memory; past it the actor is passivated and the receiver found slow again. */
   idle_slow_subscriptions: thread_subscriptions / 2,
 
+  /** A workspace that holds its share of a thread's subscriptions is fetched again once it holds this part of it. */
+  full_workspace_share: 0.9,
+
   /** Jobs in one fetch. Past it the queue is fetched again at once. */
   fetch_jobs: 500,
   /** Tick of the wake timers: how late a due delivery is looked for at most, and how seldom a partition's queue is fetched for retries. */

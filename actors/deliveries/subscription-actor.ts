@@ -62,6 +62,7 @@ export class SubscriptionActor {
 
   constructor(
     readonly id: string,
+    readonly workspaceId: string,
     readonly partition: number,
     epoch: number,
     /** Called after each change of its state. */

@@ -139,6 +139,12 @@ export const VARIABLES = {
     default: '128',
     meaning: 'callback attempts in flight',
   }),
+  DELIVERY_WORKSPACE_PERCENT: variable({
+    ...wholeNumber(1, 100),
+    // Of one workspace whose receivers all stall, the others would get a slot once in 15 seconds.
+    default: '75',
+    meaning: 'of these, what one workspace may have at most, in percent; to be the same on every node',
+  }),
   CALLBACK_ALLOWED_NETWORKS: variable({
     ...networks,
     default: null,

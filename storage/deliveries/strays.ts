@@ -1,6 +1,13 @@
 import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { fetchedSince, jobPage, joinJob, joinUnchangedJob, putBackSeenJobs, SEEN_JOB } from '../postgres/job-table.js';
+import {
+  fetchedJobPage,
+  fetchedSince,
+  joinJob,
+  joinUnchangedJob,
+  putBackSeenJobs,
+  SEEN_JOB,
+} from '../postgres/job-table.js';
 import { wakeSubscriptions } from './delivery-queue.js';
 
 /**
@@ -40,7 +47,7 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
 
 const PAGE = `
   select i.partition, case when cardinality(page.ids) = $3 then page.ids[$3] end as last, page.fetched
-  from ${jobPage({
+  from ${fetchedJobPage({
     queue: 'delivery',
     from: 'unnest($1::smallint[], $2::uuid[]) i(partition, after)',
     partition: 'i.partition',

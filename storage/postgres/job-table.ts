@@ -118,7 +118,7 @@ export function markFetched(queue: QueueKind, partition: string, due: string): s
  * One page of the jobs of each row's queue, in the order of their ids after `after`: `ids` are all of them, `fetched` are those that
  * are fetched, with when, as text. By the primary key, however many jobs the queue has.
  */
-export function jobPage(source: Omit<JobSource, 'id'> & { after: string; limit: string }): string {
+export function fetchedJobPage(source: Omit<JobSource, 'id'> & { after: string; limit: string }): string {
   return `${source.from} cross join lateral (
     select array_agg(p.id order by p.id) as ids,
       coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'since', p.started_on::text)) filter (where p.state = 'active'), '[]') as fetched

@@ -17,6 +17,7 @@ function consumer() {
     partition: { id: 7, epoch: 3 },
     dispatcher: {
       room: () => 2,
+      full: () => [],
       take: (_partition, _epoch, subscriptions) => taken.push(subscriptions.map(({ id }) => id)),
     },
     fetch,

@@ -111,6 +111,7 @@ export class DeliveryHost {
       ring,
       policy: { allowedNetworks: ['127.0.0.0/8'] },
       concurrency: 32,
+      workspace_share: 1,
       log,
       wakeIn: (partition, due_in_ms) => {
         this.wakes.push({ partition, due_in_ms });
@@ -138,7 +139,7 @@ export class DeliveryHost {
   /** Fetches what is due and hands it over; returns how many. */
   async fetch(partition: number, limit = this.dispatcher.room(partition)): Promise<number> {
     const held = { id: partition, epoch: this.epoch(partition) };
-    const fetched = await fetchSubscriptions(this.db, held, limit, []);
+    const fetched = await fetchSubscriptions(this.db, held, limit, this.dispatcher.full(partition));
     this.dispatcher.take(partition, held.epoch, fetched);
     return fetched.length;
   }

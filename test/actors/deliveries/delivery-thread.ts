@@ -8,6 +8,7 @@ import { createLogger } from '../../../storage/log.js';
 import { PARTITIONS } from '../../../storage/model/records.js';
 import { claimPartitions } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
+import { dueQueues } from '../../../storage/postgres/job-table.js';
 import { ring } from './delivery-host.js';
 
 const LEASE_ms = 600_000;
@@ -32,7 +33,7 @@ export class DeliveryThread {
   static async start(
     t: Test,
     { url, db }: { url: string; db: Database },
-    options: { ca: string; concurrency?: number; through?: (db: Database) => Database },
+    options: { ca: string; concurrency?: number; workspacePercent?: number; through?: (db: Database) => Database },
   ): Promise<DeliveryThread> {
     const address = new URL(url);
     const link = await FaultyLink.open(Number(address.port));
@@ -46,7 +47,13 @@ export class DeliveryThread {
     const lease = new LeaseCell();
     lease.renewed(LeaseCell.now(), LEASE_ms, Array(PARTITIONS).keys());
     const deliveries = openDeliveries(
-      { concurrency: options.concurrency ?? 32, allowedNetworks: ['127.0.0.0/8'], ca: options.ca, dnsServers: null },
+      {
+        concurrency: options.concurrency ?? 32,
+        workspacePercent: options.workspacePercent ?? 100,
+        allowedNetworks: ['127.0.0.0/8'],
+        ca: options.ca,
+        dnsServers: null,
+      },
       {
         db: through(own),
         relaxed: through(relaxed),
@@ -56,8 +63,8 @@ export class DeliveryThread {
       },
     );
     // The thread's slow poll, behind every fetch that failed.
-    const poll = setInterval(() => {
-      for (const consumer of consumers.values()) void consumer.wake();
+    const poll = setInterval(async () => {
+      for (const { partition } of await dueQueues(db, [...consumers.keys()])) void consumers.get(partition)?.wake();
     }, POLL_ms);
     t.teardown(async () => {
       clearInterval(poll);

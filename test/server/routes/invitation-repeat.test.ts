@@ -25,7 +25,7 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
     actorThreads: 1,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },
-    deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
+    deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null, workspacePercent: 50 },
     log,
     logOptions,
   });
