@@ -3,6 +3,7 @@ import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
+import { Removals } from '../storage/connections/removals.js';
 import type { Logger } from '../storage/log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
@@ -26,6 +27,7 @@ import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 export interface Parts {
   database?: DatabaseServer;
   db?: Database;
+  removals?: Removals;
   sandbox?: SandboxProcess;
   node?: Node;
   metrics?: MetricsServer;
@@ -52,6 +54,8 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
   warnOfGaps(ring, log);
   const db = await openStorage(config, log, parts);
   await warnOfUnknownKeys(db, ring, log);
+  parts.removals = new Removals({ db, log });
+  parts.removals.start();
   const site = await startProvider(config, log, parts, db, ring);
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
@@ -95,6 +99,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.edge?.close();
   await parts.metrics?.stop();
   await parts.sandbox?.stop();
+  await parts.removals?.stop();
   await parts.db?.close();
   await parts.database?.stop();
   log.info('stopped');
@@ -117,7 +122,10 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<D
     exclusive: true,
   });
   log.info('bringing the schema up to date');
-  await migrate(parts.database.url);
+  await migrate(parts.database.url, {
+    onNewer: (migrations) =>
+      log.warn({ migrations }, 'a newer version has migrated the database, which this one works with'),
+  });
   parts.db = openDatabase({
     url: parts.database.url,
     maxConnections: LIMITS.edge_connections,

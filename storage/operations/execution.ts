@@ -74,6 +74,7 @@ const START = `
       timeline = o.timeline || $7::jsonb
     from input i cross join lateral (select * from connection where id = i.connection_id for key share) c
     where o.id = i.id and o.status ${START_STEP.from} and o.connection_id = i.connection_id
+      and (c.cancel_through is null or o.id > c.cancel_through)
       and i.partition = any(array(select id from fence))
     returning o.id as operation_id, o.capability, o.input, o.input_sealed,
       jsonb_array_length(o.attempts) as attempt_number, ${CONNECTION.map((column) => `c.${column}`).join(', ')}

@@ -48,7 +48,7 @@ const SUBMIT = `
     select i.id, i.workspace_id, i.connection_id, i.partition, i.capability, ${OPERATION_STEPS.firstSql}, i.idempotency_key,
       i.fingerprint, i.input, i.input_sealed, i.accepted_at, i.accepted_at, i.timeline
     from input i join connection c on c.id = i.connection_id and c.workspace_id = i.workspace_id
-    where not exists (select 1 from idempotency_tombstone t
+    where c.deleted_at is null and not exists (select 1 from idempotency_tombstone t
       where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash)
     order by i.idempotency_key, i.ord
     on conflict (workspace_id, idempotency_key) do nothing
