@@ -3,6 +3,7 @@ import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
+import { Removals } from '../storage/connections/removals.js';
 import type { Logger } from '../storage/log.js';
 import { outageLog } from '../storage/outage-log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
@@ -29,6 +30,7 @@ export interface Parts {
   database?: DatabaseServer;
   db?: Database;
   control?: Database;
+  removals?: Removals;
   sandbox?: SandboxProcess;
   node?: Node;
   metrics?: MetricsServer;
@@ -64,6 +66,8 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
   warnOfGaps(ring, log);
   const { db, control } = await openStorage(config, log, parts);
   await warnOfUnknownKeys(db, ring, log);
+  parts.removals = new Removals({ db, log });
+  parts.removals.start();
   const site = await startProvider(config, log, parts, db, ring);
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
@@ -108,6 +112,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.edge?.close();
   await parts.metrics?.stop();
   await parts.sandbox?.stop();
+  await parts.removals?.stop();
   await parts.control?.close();
   await parts.db?.close();
   await parts.database?.stop();
@@ -131,7 +136,10 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{
     exclusive: true,
   });
   log.info('bringing the schema up to date');
-  await migrate(parts.database.url);
+  await migrate(parts.database.url, {
+    onNewer: (migrations) =>
+      log.warn({ migrations }, 'a newer version has migrated the database, which this one works with'),
+  });
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const { url } = parts.database;
   parts.db = openDatabase({

@@ -19,7 +19,7 @@ const RECORD = `
       i(id, connection_id, provider_event_id, type, data)
   ), held as materialized (
     select c.id from connection c
-    where c.workspace_id = $1 and c.id in (select i.connection_id from input i) order by c.id for key share
+    where c.workspace_id = $1 and c.deleted_at is null and c.id in (select i.connection_id from input i) order by c.id for key share
   ), stored as (
     insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
     select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data

@@ -39,9 +39,9 @@ export function hasDueJob(queue: QueueKind, partition: string): string {
   return `exists (select 1 from ${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue})`;
 }
 
-/** The ids of the queue's jobs, fetched or not. */
-export function jobIds(queue: QueueKind, partition: string): string {
-  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition}`;
+/** The ids of the queue's jobs after the id `after`, fetched or not, in the order of their ids, `limit` at most. */
+export function jobPage(queue: QueueKind, partition: string, after: string, limit: string): string {
+  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition} and j.id > ${after} order by j.id limit ${limit}`;
 }
 
 /** Inserts a job for each row; it counts as fetched where `fetched` holds. `createdOn` puts the jobs in order. */

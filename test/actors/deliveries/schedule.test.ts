@@ -1,12 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import {
-  cancelQueuedOperations,
-  clearSession,
-  deleteConnection,
-  disableSubscriptions,
-  lockIdleConnection,
-} from '../../../storage/connections/connection-changes.js';
+import { clearSession, lockIdleConnection, markDeleted } from '../../../storage/connections/connection-changes.js';
+import { stopWork } from '../../../storage/connections/stopping.js';
 import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries/replay.js';
 import {
   activateSubscription,
@@ -147,12 +142,11 @@ async function act(action: Action, { connection, subscription }: Subject, delive
       case 'disconnect':
         await lockIdleConnection(tx, id);
         await clearSession(tx, id);
-        await cancelQueuedOperations(tx, connection, 'connection_disconnected');
-        return disableSubscriptions(tx, connection);
+        return stopWork(tx, { id, partition, reason: 'connection_disconnected' });
       case 'delete':
         await lockIdleConnection(tx, id);
-        await disableSubscriptions(tx, connection);
-        return deleteConnection(tx, id);
+        await markDeleted(tx, id);
+        return stopWork(tx, { id, partition, reason: 'connection_deleted' });
       case 'replay':
         return replayDelivery(tx, delivery.id);
       case 'bulk replay': {
@@ -199,7 +193,7 @@ for (const state of [...LIVE, ...OVER]) {
           await letGo(subject, 200);
           await moveBy(WAITS_s.at(-1)!);
           await fetch(subject);
-          t.equal(await look(subject), undefined, 'it is gone');
+          t.match(await look(subject), { status: live ? 'canceled' : state }, 'it is hidden, and goes later');
           t.equal(await jobs(db, subject.subscription), 0, 'and so is its job');
           t.equal(requestsOf(subject), requests, 'nothing more is sent');
           return;
