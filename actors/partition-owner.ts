@@ -75,8 +75,9 @@ export class PartitionOwner {
 
   /** The partition was taken again under this epoch: what is in hand goes on. */
   renewed({ id, epoch }: OwnedPartition): void {
-    const { owned, deliveries } = this.#options;
+    const { owned, deliveries, listeners } = this.#options;
     owned.partition(id)?.renewed(epoch);
+    listeners.renew(id, epoch);
     void deliveries;
   }
 
