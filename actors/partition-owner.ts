@@ -75,9 +75,10 @@ export class PartitionOwner {
 
   /** The partition was taken again under this epoch: what is in hand goes on. */
   renewed({ id, epoch }: OwnedPartition): void {
-    const { owned, deliveries } = this.#options;
+    const { owned, deliveries, listeners } = this.#options;
     owned.partition(id)?.renewed(epoch);
     deliveries.renew(id, epoch);
+    listeners.renew(id, epoch);
   }
 
   hint(hint: Hint): void {

@@ -24,6 +24,9 @@ export const LIMITS = {
   /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
   key_touch_ms: 60_000,
 
+  /** How long a mark on a challenge keeps other answers out. Past it the edge that made it was lost, and another answer counts. */
+  answer_mark_ms: 10_000,
+
   /** Rows that a re-encryption reads at a time; it goes on until none is left. */
   reencrypt_page_rows: 500,
 

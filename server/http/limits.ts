@@ -45,6 +45,11 @@ export const LIMITS = {
   offset_rows: 100_000,
   /** `Prefer: wait=N`: a longer wait is cut to this (HTTP-18). */
   wait_s: 30,
+  /** How long an owner may take to take a challenge's code: past it 503 `unavailable`, and the code may be given again. */
+  code_taken_ms: 5_000,
+  /** How soon after a code's hint the row is looked at; doubles up to `code_hint_ms`. The hint is sent again each time. */
+  code_look_ms: 15,
+  code_hint_ms: 250,
   /** How long the compatibility route waits for the operation: past it 202 (COMPAT-1). */
   invitation_wait_ms: 5_000,
   /** Gaps a listener's answer holds: older ones are left out. */

@@ -1,11 +1,12 @@
 import typia, { type tags } from 'typia';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
-import { answerChallenge, cancelOperation, reconcilable } from '../../storage/operations/operations.js';
+import { cancelOperation, reconcilable } from '../../storage/operations/operations.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Printable } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
+import { giveCode } from './challenge-code.js';
 import { operationAnswer } from './operation-answer.js';
 import { operationSchema } from './operation-json.js';
 import { operationResource } from './resources.js';
@@ -18,7 +19,7 @@ export interface ChallengeInput {
   code: Printable<1, 32>;
 }
 
-/** The code is on its way; whether it is right shows in the operation. */
+/** The operation has the code; whether it is right shows in the operation. */
 export interface CodeAcceptedJson {
   status: 'accepted';
 }
@@ -40,15 +41,23 @@ async function challenge({
   resource,
   body,
 }: Call<OperationRow, ChallengeInput, undefined>): Promise<Answer> {
-  if (!(await answerChallenge(db, resource.id, body.challenge_id))) throw new HttpError('challenge_not_accepting_code');
-  system.hint({
+  const outcome = await giveCode(db, system, {
     type: 'code',
     connectionId: resource.connection_id,
     operationId: resource.id,
     challengeId: body.challenge_id,
     code: body.code,
   });
-  return json(202, { status: 'accepted' } satisfies CodeAcceptedJson);
+  switch (outcome) {
+    case 'taken':
+      return json(202, { status: 'accepted' } satisfies CodeAcceptedJson);
+    case 'refused':
+      throw new HttpError('challenge_not_accepting_code');
+    case 'unheard':
+      throw new HttpError('unavailable', 'the code did not reach the operation, it may be given again');
+    default:
+      return outcome satisfies never;
+  }
 }
 
 async function reconcile({ db, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
@@ -71,7 +80,7 @@ export const operationActionRoutes: Route[] = [
       schema: typia.json.schemas<[ChallengeInput]>(),
     },
     resource: operationResource,
-    answers: { 202: { description: 'The code is on its way.', schema: typia.json.schemas<[CodeAcceptedJson]>() } },
+    answers: { 202: { description: 'The operation has the code.', schema: typia.json.schemas<[CodeAcceptedJson]>() } },
     refusals: ['challenge_not_accepting_code'],
     handle: challenge,
   }),

@@ -5,7 +5,7 @@ import { HELD, type HeldOperation, heldArrays } from './execution.js';
 
 /**
  * An operation that waits for its user (OPS-10). The owner begins and ends the wait under the fence of the attempt; an answer
- * to the challenge only marks it (`answerChallenge`). Each statement may be asked for again when its answer was lost.
+ * to the challenge only marks it (challenge-answer.ts). Each statement may be asked for again when its answer was lost.
  */
 const WAIT_STEP = OPERATION_STEPS.sql('running', 'waiting_user');
 const RESUME_STEP = OPERATION_STEPS.sql('waiting_user', 'running');

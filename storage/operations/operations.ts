@@ -5,7 +5,7 @@ import { isTerminal, OPERATION_STEPS, transition } from '../model/transitions.js
 import type { Database, Sql } from '../postgres/database.js';
 import { removeJobs } from '../postgres/job-table.js';
 
-/** Reads of operations, and what a caller may do to one: cancel, answer its challenge, reconcile. */
+/** Reads of operations, and what a caller may do to one: cancel, reconcile. */
 const COLUMNS = `id, workspace_id, connection_id, capability, status, result, error_code, error_details, challenge,
   cancel_requested, attempts, timeline, created_at, updated_at`;
 
@@ -78,23 +78,6 @@ export function cancelOperation(
     await removeJobs(tx, [{ queue: 'operation', partition: row.partition, id: operationId }]);
     return 'canceled';
   });
-}
-
-/**
- * Marks the operation's challenge as answered. False unless it is this one, unexpired, unanswered and takes a code, and no
- * cancel was requested (OPS-10). One conditional update, so of two answers one counts. The code itself is not stored.
- */
-export async function answerChallenge(sql: Sql, operationId: string, challengeId: string): Promise<boolean> {
-  const rows = await sql.query<{ id: string }>(
-    'answerChallenge',
-    `update operation set challenge = jsonb_set(challenge, '{answered}', 'true'), updated_at = now()
-     where id = $1 and status = 'waiting_user' and not cancel_requested
-       and challenge ->> 'id' = $2 and (challenge ->> 'accepts_code')::boolean and not (challenge ->> 'answered')::boolean
-       and (challenge ->> 'expires_at')::timestamptz > now()
-     returning id`,
-    [operationId, challengeId],
-  );
-  return rows.length > 0;
 }
 
 /**

@@ -69,6 +69,8 @@ export interface Fields {
 export class StillSystem implements ActorSystem {
   readonly log = createLogger({ level: 'silent', format: 'json' }, {});
   readonly hints: Hint[] = [];
+  /** What the owner does with a hint. */
+  owner: (hint: Hint) => void = () => {};
   state: SystemStatus['state'] = 'running';
   /** Instead of storing, when set. */
   refusal: SubmitOutcome | undefined;
@@ -102,6 +104,7 @@ export class StillSystem implements ActorSystem {
 
   hint(hint: Hint): void {
     this.hints.push(hint);
+    this.owner(hint);
   }
 
   awaitable(operationId: string, timeout_ms: number): Promise<void> {

@@ -29,6 +29,16 @@ export async function putOperation(db: Sql, id: string, status: OperationStatus,
   );
 }
 
+/** Notes that the owner took a code, and lets the operation run on. */
+export async function takeCode(db: Sql, id: string): Promise<void> {
+  await db.query(
+    'testTakeCode',
+    `update operation set status = 'running', challenge = null, timeline = timeline || '[{"reason":"code_received"}]'
+     where id = $1 and status = 'waiting_user'`,
+    [id],
+  );
+}
+
 const CHALLENGE = {
   id: 'challenge-1',
   kind: 'email',

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ActorSystem, Hint } from '../../actors/system.js';
+import { Backoff } from '../../storage/backoff.js';
+import { answerStanding, markAnswer, withdrawAnswer } from '../../storage/operations/challenge-answer.js';
+import type { Database } from '../../storage/postgres/database.js';
+import { LIMITS } from '../http/limits.js';
+
+/**
+ * Brings a code to the owner of its operation, and resolves when it is known what became of it: `taken`, the owner has it;
+ * `refused`, the challenge takes no code, or ended without this one; `unheard`, no owner took it in time, and the code may be
+ * given again. A code is only ever in memory and its hint may be lost, so the hint is sent until the row shows that it arrived.
+ */
+export async function giveCode(
+  db: Database,
+  system: ActorSystem,
+  hint: Extract<Hint, { type: 'code' }>,
+): Promise<'taken' | 'refused' | 'unheard'> {
+  const { operationId, challengeId } = hint;
+  const mark = await markAnswer(db, operationId, challengeId);
+  if (!mark) return 'refused';
+  const standing = () => answerStanding(db, operationId, challengeId, mark);
+  const waits = new Backoff({ first_ms: LIMITS.code_look_ms, cap_ms: LIMITS.code_hint_ms });
+  for (const begun = performance.now(); performance.now() - begun < LIMITS.code_taken_ms; ) {
+    system.hint(hint);
+    await delay(waits.next_ms());
+    const now = await standing();
+    if (now !== 'waiting') return now === 'taken' ? 'taken' : 'refused';
+  }
+  if (await withdrawAnswer(db, operationId, mark)) return 'unheard';
+  return (await standing()) === 'taken' ? 'taken' : 'refused';
+}
