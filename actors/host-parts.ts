@@ -1,8 +1,10 @@
 import type { PgBoss } from 'pg-boss';
 import type { Site } from '../browser-pool/social/site/site.js';
 import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
+import { outageLog } from '../storage/outage-log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { openQueues } from '../storage/postgres/jobs.js';
+import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
 import { type EncryptionKey, fingerprinter, keyRing } from '../storage/secrets/encryption.js';
 import { type Deliveries, type DeliverySettings, openDeliveries } from './deliveries/deliveries.js';
 import type { HostReports } from './host-reports.js';
@@ -12,6 +14,7 @@ import { Listeners } from './listeners/listeners.js';
 import { Committer } from './operations/committer.js';
 import { OperationBatches } from './operations/operation-batches.js';
 import type { PartitionContext } from './operations/partition.js';
+import { Sweep } from './operations/sweep.js';
 import { OwnedPartitions } from './owned-partitions.js';
 import { PartitionOwner } from './partition-owner.js';
 import { createSimulatedProvider } from './providers/simulated.js';
@@ -41,7 +44,7 @@ export interface HostParts {
   boss: PgBoss;
   lease: LeaseCell;
   links: BrowserLink[];
-  counters: { submitted: number; started: number; finished: Record<string, number> };
+  counters: { submitted: number; started: number; reconciled: number; finished: Record<string, number> };
   deliveries: Deliveries;
   listeners: Listeners;
   owned: OwnedPartitions;
@@ -56,13 +59,13 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
   const ring = keyRing(options.encryptionKeys.map(({ id, key }) => ({ id, key: Buffer.from(key) })));
   const links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
   const link = (partition: number) => links[partition % links.length] as BrowserLink;
-  const counters = { submitted: 0, started: 0, finished: {} };
+  const counters = { submitted: 0, started: 0, reconciled: 0, finished: {} };
   const owned = new OwnedPartitions(reports);
   const recorded = owned.recorded.bind(owned);
-  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, boss, lease, log });
+  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log });
   const listeners = new Listeners(options.site, { db, ring, log, recorded });
   const partition: PartitionContext = {
-    ...{ db, boss, ring, lease, log, counters },
+    ...{ db, ring, lease, log, counters },
     batches: new OperationBatches(db, relaxed, recorded),
     providers: {
       simulated: createSimulatedProvider({ db, clock: Date.now }),
@@ -70,8 +73,13 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
     },
     awaitable: (operationId) => reports.awaitable(operationId),
     changed: (connectionId) => void listeners.look(connectionId),
+    reconcile: (partition, inHand) => {
+      counters.reconciled++;
+      reports.reconcile(partition, inHand);
+    },
   };
-  const owner = new PartitionOwner({ owned, deliveries, listeners, link, partition });
+  const sweep = new Sweep({ db, log, partitions: () => owned.partitions() });
+  const owner = new PartitionOwner({ owned, deliveries, listeners, link, partition, sweep });
   const committer = new Committer({
     ...{ db, ring },
     fingerprint: fingerprinter(Buffer.from(options.fingerprintSecret)),
@@ -86,11 +94,12 @@ function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const pool = {
     url: options.databaseUrl,
+    limits: TIME_LIMITS.thread,
     applicationName: `connection-service actors-${options.index}`,
     indexedPlans: true,
     onError,
   };
-  const db = openDatabase({ ...pool, maxConnections: options.databaseConnections });
+  const db = openDatabase({ ...pool, outage: outageLog(log), maxConnections: options.databaseConnections });
   const relaxed = openDatabase({ ...pool, maxConnections: LIMITS.relaxed_connections, relaxedCommits: true });
   return { db, relaxed, boss: openQueues(db, false, onError) };
 }

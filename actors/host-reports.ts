@@ -1,4 +1,5 @@
 import type { Channel } from '../browser-pool/channel.js';
+import type { OwnedPartition } from '../storage/partitions/partitions.js';
 import type { FromHost, ToHost } from './messages.js';
 import type { Hint } from './system.js';
 
@@ -14,6 +15,11 @@ export class HostReports {
   /** Sends a hint to the owner of a partition that is not here. */
   forward(hint: Hint): void {
     this.#channel.send({ type: 'hint', hint });
+  }
+
+  /** Asks for the partition to be taken again, but for the operations in hand. */
+  reconcile({ id, epoch }: OwnedPartition, inHand: string[]): void {
+    this.#channel.send({ type: 'reconcile', partition: id, epoch, inHand });
   }
 
   /** The operation became terminal or waits for its user. Those of one turn of the event loop leave in one message. */

@@ -40,6 +40,7 @@ class Host {
   readonly #parts: HostParts;
   readonly #drained = Promise.withResolvers<void>();
   readonly #timers: NodeJS.Timeout[] = [];
+  #polling = false;
   #state: HostState = { kind: 'starting' };
 
   constructor(channel: Channel<FromHost, ToHost>, parts: HostParts) {
@@ -82,6 +83,13 @@ class Host {
       case 'disown':
         void this.#disown(message.partitions, message.fenced);
         return;
+      case 'renewed':
+        for (const partition of message.partitions) owner.renewed(partition);
+        return;
+      case 'poll':
+        void this.#poll();
+        void this.#parts.listeners.lookAll();
+        return;
       case 'browser':
         links[message.index]?.connect(message.port);
         return;
@@ -118,13 +126,17 @@ class Host {
     this.#channel.send({ type: 'disowned', partitions });
   }
 
+  /** One poll at a time: a slow one has no other behind it. */
   async #poll(): Promise<void> {
-    const { lease, owned, owner, log } = this.#parts;
-    if (!lease.valid || owned.ids.length === 0) return;
+    const { owned, owner, log } = this.#parts;
+    if (this.#polling || owned.ids.length === 0) return;
+    this.#polling = true;
     try {
       await owner.poll();
     } catch (error) {
       log.warn({ err: error }, 'slow poll failed');
+    } finally {
+      this.#polling = false;
     }
   }
 

@@ -7,6 +7,10 @@ export const LIMITS = {
   relaxed_connections: 2,
   /** Submissions a thread holds, waiting or being stored. Past it: 503 `overloaded`, nothing stored. */
   committer_submissions: 10_000,
+  /** How long the oldest submission of a thread may wait for its statement. Past it new ones are refused: 503 `overloaded`. */
+  committer_wait_ms: 400,
+  /** How long one submission waits for a connection that is being changed. Past it: 503 `overloaded`, nothing stored. */
+  submission_ms: 1_000,
   /** Submissions stored in one statement. Past it the rest goes into the next one. */
   committer_batch_submissions: 256,
   /**
@@ -20,6 +24,12 @@ export const LIMITS = {
   partition_operations: 20_000,
   /** Jobs a fetch takes. A fetch that brings as many is followed by another one. */
   fetch_jobs: 500,
+  /** How often rows and memory of a partition are compared. What differs twice in a row has the partition taken again. */
+  sweep_ms: 6_000,
+  /** Partitions that are compared at a poll. The others follow at the next ones. */
+  sweep_partitions: 8,
+  /** Jobs of a partition that are compared, the oldest. What is behind them is compared when they have ended. */
+  sweep_jobs: 5_000,
   /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
   execution_batch_items: 256,
   /** Statements of each of these kinds under way at once; meanwhile the next batch gathers. */
@@ -29,6 +39,8 @@ export const LIMITS = {
   /** Wait before the second attempt at anything that is tried again; doubles up to the cap, with jitter. */
   retry_ms: 250,
   retry_cap_ms: 1_000,
+  /** Wait before another attempt at what this node lacks an encryption key for; meanwhile another node may take it. */
+  key_wait_ms: 30_000,
   /** Running time of an operation, not counting waiting for the user (OPS-17). Past it: `deadline_exceeded`. */
   operation_ms: 300_000,
   /** How long one challenge waits for its code (OPS-10). Past it: `challenge_expired`. */
@@ -41,12 +53,24 @@ export const LIMITS = {
   renew_ms: 2_000,
   /** The end of a lease that its holder leaves unused: in it nothing external begins. */
   lease_margin_ms: 2_000,
+  /** Partitions taken at once, each in a transaction of its own: the rest waits for its turn, and a renewal for none of them. */
+  taking_transactions: 2,
+  /** How long such a transaction waits for a lock. Past it the partition is left to the next round, and the others go on. */
+  taking_lock_ms: 250,
+  /** How long a node that leaves gives the database beyond `drain_ms`. Past it its leases run out by themselves. */
+  leave_ms: 1_000,
+  /** How long a drained thread of actors may take to close. Past it the thread is ended: the database does not answer it. */
+  thread_drain_ms: 5_000,
   /** Slow poll behind lost hints: queues with due jobs, cancels of waiting operations. */
   poll_ms: 1_000,
   /** How often a thread asks for the age of its oldest delivery: for metrics alone, which are scraped more seldom. */
   measure_ms: 5_000,
   /** Hints to other nodes gather this long before one NOTIFY. */
   notify_ms: 10,
+  /** How often a node makes sure that it still hears hints, and how long an answer to that may take. Past it, it connects again. */
+  bus_heartbeat_ms: 2_000,
+  /** Wait before it connects again; doubles with jitter up to `retry_cap_ms`. */
+  bus_retry_ms: 50,
   /** How long running operations may take to end before their partitions are given up (SIGTERM, levelling). Past it they are fenced. */
   drain_ms: 10_000,
   /** A thread that dies starts again after this wait; doubles up to the cap. */
@@ -65,6 +89,14 @@ export const LIMITS = {
   stopped_run_ms: 60_000,
   /** How long a stream may send nothing. Past it the stream is dropped, and a gap opens. */
   stream_silence_ms: 20_000,
+  /** Streams of a thread that are being opened at once. Past it a stream waits for its turn. */
+  stream_openings: 8,
+  /** How long an opening stream may keep its turn without a frame. Past it the next one is opened beside it. */
+  stream_opening_ms: 3_000,
+  /** Streams of a partition that was taken are opened at random times within this. */
+  stream_spread_ms: 1_000,
+  /** Slow poll behind lost hints: connections whose session changed on another node. */
+  stream_poll_ms: 10_000,
   /** Wait before a stream is opened again; doubles with jitter up to the cap. */
   stream_retry_ms: 500,
   stream_retry_cap_ms: 30_000,

@@ -12,6 +12,10 @@ export type ToHost =
   | { type: 'own'; partitions: { id: number; epoch: number }[] }
   /** Start nothing more of these. With `fenced` they are lost already: drop them at once. Answered by `disowned` when nothing of them runs. */
   | { type: 'disown'; partitions: number[]; fenced: boolean }
+  /** These partitions, which this thread runs, were taken again under these epochs, all but what it had in hand recovered. */
+  | { type: 'renewed'; partitions: { id: number; epoch: number }[] }
+  /** Hints may have been missed: look at everything that a hint would have shown. */
+  | { type: 'poll' }
   /** The channel to a browser host, at start and whenever its thread was replaced. The port is transferred. */
   | { type: 'browser'; index: number; port: MessagePort }
   /** Accept no more submissions. Answered by `drained` when nothing runs any more. */
@@ -27,6 +31,8 @@ export type FromHost =
   /** To the owner of a partition that is not this thread's. */
   | { type: 'hint'; hint: Hint }
   | { type: 'disowned'; partitions: number[] }
+  /** What this thread has in hand of the partition may not be what its rows say: it is to be taken again, but for these operations. */
+  | { type: 'reconcile'; partition: number; epoch: number; inHand: string[] }
   | { type: 'drained' }
   | { type: 'stats'; stats: HostStats };
 
@@ -34,6 +40,8 @@ export type FromHost =
 export interface HostStats {
   submitted: number;
   started: number;
+  /** Partitions taken again because rows and memory did not agree, or an answer was lost. */
+  reconciled: number;
   finished: Record<string, number>;
   connections: number;
   queued: number;

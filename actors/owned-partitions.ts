@@ -56,16 +56,20 @@ export class OwnedPartitions {
     }
   }
 
-  /** The actors whose operation waits for its user, by the operation's id. */
-  waitingForUser(): Map<string, ConnectionActor> {
-    const waiting = new Map<string, ConnectionActor>();
+  /** The actors whose operation runs or waits for its user, by the operation's id. */
+  attempting(): Map<string, ConnectionActor> {
+    const attempting = new Map<string, ConnectionActor>();
     for (const { partition } of this.#owned.values()) {
       for (const actor of partition.actors()) {
-        const id = actor.waitingForUser;
-        if (id) waiting.set(id, actor);
+        const id = actor.attempting;
+        if (id) attempting.set(id, actor);
       }
     }
-    return waiting;
+    return attempting;
+  }
+
+  partitions(): Partition[] {
+    return [...this.#owned.values()].map(({ partition }) => partition);
   }
 
   stats(): Pick<HostStats, 'connections' | 'queued' | 'running'> {

@@ -5,6 +5,7 @@ import { dueQueues } from '../storage/postgres/job-table.js';
 import type { Deliveries } from './deliveries/deliveries.js';
 import type { Listeners } from './listeners/listeners.js';
 import { Partition, type PartitionContext } from './operations/partition.js';
+import type { Sweep } from './operations/sweep.js';
 import type { OwnedPartitions } from './owned-partitions.js';
 import type { BrowserLink } from './social/browser-link.js';
 import type { Hint } from './system.js';
@@ -15,6 +16,7 @@ export interface PartitionOwnerOptions {
   listeners: Listeners;
   link: (partition: number) => BrowserLink;
   partition: PartitionContext;
+  sweep: Sweep;
 }
 
 /**
@@ -71,6 +73,13 @@ export class PartitionOwner {
     deliveries.disown(id);
   }
 
+  /** The partition was taken again under this epoch: what is in hand goes on. */
+  renewed({ id, epoch }: OwnedPartition): void {
+    const { owned, deliveries } = this.#options;
+    owned.partition(id)?.renewed(epoch);
+    deliveries.renew(id, epoch);
+  }
+
   hint(hint: Hint): void {
     const { owned, listeners, link } = this.#options;
     const { connectionId } = hint;
@@ -99,16 +108,18 @@ export class PartitionOwner {
     }
   }
 
-  /** The slow poll behind every hint that was lost: jobs that are due, cancels of what waits for its user. */
+  /** The slow poll behind every hint that was lost: jobs that are due, cancels of what runs; and behind every lost answer. */
   async poll(): Promise<void> {
-    const { owned, partition } = this.#options;
+    const { owned, partition, sweep } = this.#options;
     for (const due of await dueQueues(partition.db, owned.ids)) {
       const one = owned.get(due.partition);
       if (due.queue === 'operation') void one?.partition.fetch();
       else void one?.deliveries.wake();
     }
-    const waiting = owned.waitingForUser();
-    if (waiting.size === 0) return;
-    for (const id of await cancelsRequested(partition.db, [...waiting.keys()])) waiting.get(id)?.cancel(id);
+    const attempting = owned.attempting();
+    if (attempting.size > 0) {
+      for (const id of await cancelsRequested(partition.db, [...attempting.keys()])) attempting.get(id)?.cancel(id);
+    }
+    await sweep.look();
   }
 }

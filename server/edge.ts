@@ -11,6 +11,7 @@ import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyAuthenticator } from './http/keys.js';
 import { LIMITS } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
+import { withPromptSubmissions } from './http/prompt-submissions.js';
 import { rateLimit } from './http/rate-limit.js';
 import type { Services } from './http/route.js';
 import { router } from './http/router.js';
@@ -25,6 +26,8 @@ export interface EdgeOptions {
   /** 0 takes a free one. */
   port: number;
   db: Database;
+  /** For what must not wait for requests: health. Absent: `db`. */
+  control?: Database;
   ring: KeyRing;
   system: ActorSystem;
   log: Logger;
@@ -90,8 +93,9 @@ function servicesOf(options: EdgeOptions, drain: Drain): Services {
   const connectionRef = rowLoader((ids) => findConnectionRefs(db, ids));
   return {
     db,
+    control: options.control ?? db,
     ring: options.ring,
-    system: options.system,
+    system: withPromptSubmissions(options.system, LIMITS.submission_ms),
     callbackPolicy: options.callbackPolicy,
     providerDomains: options.providerDomains,
     load: {

@@ -3,20 +3,23 @@ import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
+import { Removals } from '../storage/connections/removals.js';
 import type { Logger } from '../storage/log.js';
+import { outageLog } from '../storage/outage-log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
+import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { type Edge, startEdge } from './edge.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import type { Config } from './start/config.js';
-import { loadEncryptionKeys } from './start/encryption-keys.js';
+import { loadEncryptionKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
-import { describedSite, sandboxSite } from './start/provider-site.js';
+import { describedProvider, sandboxSite } from './start/provider-site.js';
 import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 
 /**
@@ -26,6 +29,8 @@ import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 export interface Parts {
   database?: DatabaseServer;
   db?: Database;
+  control?: Database;
+  removals?: Removals;
   sandbox?: SandboxProcess;
   node?: Node;
   metrics?: MetricsServer;
@@ -45,25 +50,38 @@ interface Callbacks {
   dnsServers: string[] | null;
 }
 
+/** What the node is made of beside the configuration. */
+interface ActorParts {
+  db: Database;
+  control: Database;
+  keys: EncryptionKey[];
+  site: Site;
+  callbacks: Callbacks;
+}
+
 /** Starts every part and notes it in `parts`. Rejects with one Error that says what to do. */
 export async function startService(config: Config, log: Logger, parts: Parts): Promise<StartedService> {
   const keys = await loadEncryptionKeys(config);
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
-  const db = await openStorage(config, log, parts);
+  const { db, control } = await openStorage(config, log, parts);
+  await warnOfUnknownKeys(db, ring, log);
+  parts.removals = new Removals({ db, log });
+  parts.removals.start();
   const site = await startProvider(config, log, parts, db, ring);
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
     ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
     dnsServers: config.callbackDnsServers,
   };
-  const node = await startActors(config, log, parts, { db, keys, site, callbacks });
+  const node = await startActors(config, log, parts, { db, control, keys, site, callbacks });
   const metrics = await startMetrics(config.metricsPort, node);
   parts.metrics = metrics;
   const edge = await startEdge({
     host: config.host,
     port: config.port,
     db,
+    control,
     ring,
     system: node,
     log,
@@ -94,6 +112,8 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.edge?.close();
   await parts.metrics?.stop();
   await parts.sandbox?.stop();
+  await parts.removals?.stop();
+  await parts.control?.close();
   await parts.db?.close();
   await parts.database?.stop();
   log.info('stopped');
@@ -108,7 +128,7 @@ function warnOfGaps(ring: KeyRing, log: Logger): void {
   if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
 }
 
-async function openStorage(config: Config, log: Logger, parts: Parts): Promise<Database> {
+async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{ db: Database; control: Database }> {
   log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
@@ -116,21 +136,30 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<D
     exclusive: true,
   });
   log.info('bringing the schema up to date');
-  await migrate(parts.database.url);
+  await migrate(parts.database.url, {
+    onNewer: (migrations) =>
+      log.warn({ migrations }, 'a newer version has migrated the database, which this one works with'),
+  });
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const { url } = parts.database;
   parts.db = openDatabase({
-    url: parts.database.url,
+    ...{ url, onError, outage: outageLog(log.child({ pool: 'edge' })), limits: TIME_LIMITS.edge },
     maxConnections: LIMITS.edge_connections,
     applicationName: 'connection-service edge',
-    onError: (error) => log.warn({ err: error }, 'database connection lost'),
   });
-  return parts.db;
+  parts.control = openDatabase({
+    ...{ url, onError, outage: outageLog(log.child({ pool: 'control' })), limits: TIME_LIMITS.control },
+    maxConnections: LIMITS.control_connections,
+    applicationName: 'connection-service control',
+  });
+  return { db: parts.db, control: parts.control };
 }
 
 /** The site the browser drives: the stand-in network, started here, or the operator's own description. */
 async function startProvider(config: Config, log: Logger, parts: Parts, db: Database, ring: KeyRing): Promise<Site> {
   switch (config.provider.kind) {
     case 'site':
-      return describedSite(config.provider.file);
+      return sharedProvider(config.provider.file, log, db, ring);
     case 'sandbox': {
       const sandbox = await startSandbox({
         dataDir: config.dataDir,
@@ -147,15 +176,23 @@ async function startProvider(config: Config, log: Logger, parts: Parts, db: Data
   }
 }
 
+/** The site that a file describes; a stand-in network's proxies are put in place, as after its own start. */
+async function sharedProvider(file: string, log: Logger, db: Database, ring: KeyRing): Promise<Site> {
+  const { site, network } = await describedProvider(file);
+  if (network) await useSandboxProxies(db, ring, network, log);
+  return site;
+}
+
 async function startActors(
   config: Config,
   log: Logger,
   parts: Parts,
-  { db, keys, site, callbacks }: { db: Database; keys: EncryptionKey[]; site: Site; callbacks: Callbacks },
+  { db, control, keys, site, callbacks }: ActorParts,
 ): Promise<Node> {
   if (!parts.database) throw new Error('the database has not started');
   const node = await startNode({
     db,
+    control,
     databaseUrl: parts.database.url,
     encryptionKeys: keys,
     fingerprintSecret: await fingerprintSecret(db),
@@ -166,7 +203,11 @@ async function startActors(
       limits: { contexts: config.browserContexts },
       ...(config.browserArtifactsDir !== null && { artifactsDir: config.browserArtifactsDir }),
     },
-    deliveries: { concurrency: config.deliveryConcurrency, ...callbacks },
+    deliveries: {
+      concurrency: config.deliveryConcurrency,
+      workspacePercent: config.deliveryWorkspacePercent,
+      ...callbacks,
+    },
     log,
     logOptions: config.log,
   });

@@ -2,6 +2,7 @@ import { type RecordedEvent, recordEvents } from '../../storage/deliveries/event
 import type { NewEvent } from '../../storage/model/records.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { causedByOne } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
 
 interface WorkspaceEvent {
@@ -24,7 +25,7 @@ export class EventBatches {
       linger_ms: 0,
       concurrency: 1,
       bound: Number.POSITIVE_INFINITY, // one an open stream at most: each waits for its own before the next
-      isolate: true,
+      isolate: causedByOne,
       flush: (items) => this.#record(items),
     });
   }

@@ -13,8 +13,8 @@ export type StreamState =
 export interface ListenerJournalOptions {
   db: Database;
   connectionId: string;
-  /** Of the partition, when it was taken: a later owner's writes win. */
-  epoch: number;
+  /** The epoch that the partition is held under now, or was last: a later owner's writes win. */
+  epoch(): number;
   /** Records an event with its deliveries; resolves after the commit. */
   record(event: NewEvent): Promise<void>;
 }
@@ -43,7 +43,7 @@ export class ListenerJournal {
     const { db, connectionId, epoch } = this.#options;
     await saveListener(db, {
       connectionId,
-      epoch,
+      epoch: epoch(),
       streamStatus: state.kind,
       status: state.kind === 'stopped' ? 'stopped' : 'running',
       reason: 'reason' in state ? state.reason : null,
@@ -60,14 +60,14 @@ export class ListenerJournal {
   /** Opens a gap and records its event, unless one is open or a later owner listens. */
   async openGap(reason: string): Promise<void> {
     const { db, connectionId, epoch } = this.#options;
-    const gap = await openGap(db, connectionId, epoch, reason);
+    const gap = await openGap(db, connectionId, epoch(), reason);
     if (gap) await this.#recordGap('connection.stream_degraded', gap, reason);
   }
 
   /** Closes the open gap, if there is one; returns its id for `recordRestored`. */
   closeGap(): Promise<string | undefined> {
     const { db, connectionId, epoch } = this.#options;
-    return closeGap(db, connectionId, epoch);
+    return closeGap(db, connectionId, epoch());
   }
 
   /** Records that the stream runs again after this gap. */

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProviderEvent, StreamFrame } from '../../browser-pool/social/access/frames.js';
 import { Backoff } from '../../storage/backoff.js';
-import type { ListenableConnection } from '../../storage/connections/listeners.js';
+import type { ListenableConnection, ListenedSession } from '../../storage/connections/listeners.js';
 import type { EndedHealth } from '../../storage/connections/session-effects.js';
 import type { Logger } from '../../storage/log.js';
 import type { NewEvent } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
+import type { Slots } from '../slots.js';
 import { ListenerJournal, type StreamState } from './listener-journal.js';
 import type { StreamLoss } from './stream-loss.js';
 import { type FrameWork, readStream } from './stream-reader.js';
@@ -17,8 +18,12 @@ export interface ListenerOptions {
   db: Database;
   log: Logger;
   connection: ListenableConnection;
-  /** Of the partition, when it was taken. */
-  epoch: number;
+  /** The epoch that the partition is held under now, or was last. */
+  epoch(): number;
+  /** Whoever opens a stream takes one of these first, until the first frame. */
+  openings: Slots;
+  /** How long it waits before its first stream. */
+  delay_ms?: number;
   /** Opens the connection's stream. Never throws. */
   stream(handlers: StreamHandlers): void;
   /** Called when the provider refuses the session or the account: changes the connection, unless it has another session by now. */
@@ -52,7 +57,8 @@ const STEPS: Steps<Kind> = {
  * I1 a gap opens when a stream that ran is lost (dropped, silent, another owner's) and closes at the first frame of a stream: an open
  *    stream without frames may be deaf. What happened in between is not fetched;
  * I2 an event is recorded before it counts as the last one heard;
- * I3 the wait before the next stream doubles until a stream sends a frame, so that a provider that refuses gets ever fewer requests.
+ * I3 the wait before the next stream doubles until a stream sends a frame, so that a provider that refuses gets ever fewer requests;
+ * I4 it asks neither the provider nor the database for anything before it has its turn among the openings of its thread.
  */
 export class Listener {
   /** Resolves when it listens no more. */
@@ -68,6 +74,9 @@ export class Listener {
   #state: StreamState = { kind: 'connecting' };
   /** True once a stream of the connection ran, here or at another owner: from then on a loss is a gap. */
   #ran = false;
+  #begun = false;
+  /** Gives up the turn among the openings. */
+  #opened = () => {};
   #lossReason = 'owner_changed';
 
   constructor(options: ListenerOptions) {
@@ -77,9 +86,10 @@ export class Listener {
     this.ended = this.#run();
   }
 
-  /** The revision of the session it listens with; another revision needs another listener. */
-  get revision(): number {
-    return this.#options.connection.state_revision;
+  /** False when the connection has another session or proxy now: then it needs another listener. */
+  listensWith(session: ListenedSession | undefined): boolean {
+    const { state_revision, proxy_id } = this.#options.connection;
+    return session?.state_revision === state_revision && session.proxy_id === proxy_id;
   }
 
   /** Ends the stream. `reason` is what the listener route shows afterwards; null when the partition is another owner's, who writes the row. */
@@ -91,9 +101,9 @@ export class Listener {
   }
 
   async #run(): Promise<void> {
-    const { connection, log } = this.#options;
+    const { connection, log, delay_ms } = this.#options;
     const { signal } = this.#stop;
-    this.#ran = await this.#journal.listenedBefore().catch(() => false);
+    if (delay_ms) await delay(delay_ms, undefined, { signal }).catch(() => {});
     while (!signal.aborted) {
       try {
         if ((await this.#listenOnce()) === 'over') return;
@@ -104,8 +114,24 @@ export class Listener {
     }
   }
 
-  /** One stream and what its loss means. `over`: no other one is asked for. */
+  /** One stream, in its turn. `over`: no other one is asked for. */
   async #listenOnce(): Promise<'over' | 'again'> {
+    const opened = await this.#options.openings.take(this.#stop.signal).catch(() => undefined); // I4
+    if (!opened) return 'over';
+    this.#opened = opened;
+    const deaf = setTimeout(opened, LIMITS.stream_opening_ms);
+    try {
+      return await this.#listenInTurn();
+    } finally {
+      clearTimeout(deaf);
+      opened();
+    }
+  }
+
+  /** One stream and what its loss means. */
+  async #listenInTurn(): Promise<'over' | 'again'> {
+    if (!this.#begun) this.#ran = await this.#journal.listenedBefore();
+    this.#begun = true;
     if (this.#ran) await this.#journal.openGap(this.#lossReason); // I1
     await this.#become({ kind: 'connecting' });
     const loss = await this.#listen();
@@ -145,6 +171,7 @@ export class Listener {
     const before: FrameWork[] = [];
     if (first) {
       this.#backoff.reset(); // I3
+      this.#opened();
       this.#ran = true;
       before.push(() => this.#restore());
     }

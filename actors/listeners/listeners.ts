@@ -3,6 +3,7 @@ import {
   type ListenableConnection,
   listenableConnection,
   listenableConnections,
+  listenableSessions,
 } from '../../storage/connections/listeners.js';
 import { type EndedHealth, endSession } from '../../storage/connections/session-effects.js';
 import type { RecordedEvent } from '../../storage/deliveries/events-record.js';
@@ -10,6 +11,7 @@ import type { Logger } from '../../storage/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { LIMITS } from '../limits.js';
+import { Slots } from '../slots.js';
 import { EventBatches } from './event-batches.js';
 import { Listener } from './listener.js';
 import { StreamSource } from './stream-source.js';
@@ -24,51 +26,114 @@ export interface ListenersContext {
   silence_ms?: number;
 }
 
+/** A partition while this thread owns it; its listeners outlive no change of it but that of its epoch. */
+interface Tenure {
+  epoch: number;
+}
+
 /**
  * The listeners of one thread. Invariants:
  * I1 a ready connection with a stream, in a partition of this thread, has one listener;
- * I2 a connection of a partition that is not this thread's has none.
+ * I2 a connection of a partition that is not this thread's has none;
+ * I3 looks at one connection come one after the other, so that the last one has seen the latest row;
+ * I4 a change whose hint was lost is found within LIMITS.stream_poll_ms.
  */
 export class Listeners {
   readonly #context: ListenersContext;
-  readonly #epochs = new Map<number, number>();
-  readonly #listeners = new Map<string, { partition: number; listener: Listener }>();
+  readonly #tenures = new Map<number, Tenure>();
+  readonly #listeners = new Map<string, { tenure: Tenure; listener: Listener }>();
+  readonly #looks = new Map<string, Promise<void>>();
+  readonly #openings = new Slots(LIMITS.stream_openings);
   readonly #events: EventBatches;
   readonly #source: StreamSource;
+  readonly #poll: NodeJS.Timeout;
 
   constructor(site: Site, context: ListenersContext) {
     this.#context = context;
     this.#source = new StreamSource(site, context);
     this.#events = new EventBatches(context.db, (events) => context.recorded(events));
+    this.#poll = setInterval(() => void this.lookAll(), LIMITS.stream_poll_ms).unref(); // I4
   }
 
   get size(): number {
     return this.#listeners.size;
   }
 
-  /** The partition is this thread's: listens to every connection of it that is ready. Never rejects. */
+  /**
+   * The partition is this thread's: listens to every connection of it that is ready. One that is this thread's already goes on
+   * under this epoch. Never rejects.
+   */
   async own(partition: number, epoch: number): Promise<void> {
-    this.#epochs.set(partition, epoch);
+    const tenure = this.#tenures.get(partition) ?? { epoch };
+    tenure.epoch = epoch;
+    this.#tenures.set(partition, tenure);
     try {
-      for (const connection of await listenableConnections(this.#context.db, [partition])) this.#open(connection);
+      for (const connection of await listenableConnections(this.#context.db, [partition])) {
+        if (this.#tenures.get(partition) !== tenure) return; // I2
+        this.#open(connection, Math.random() * LIMITS.stream_spread_ms);
+      }
     } catch (error) {
-      this.#context.log.error({ err: error, partition }, 'listeners could not be opened');
+      this.#context.log.error({ err: error, partition }, 'listeners could not be opened, the slow poll tries again');
     }
+  }
+
+  /** The partition was taken again under this epoch, and is still this thread's: its listeners go on. */
+  renew(partition: number, epoch: number): void {
+    const tenure = this.#tenures.get(partition);
+    if (tenure) tenure.epoch = epoch;
   }
 
   /** The partition is no longer this thread's; the next owner opens a gap. */
   async disown(partition: number): Promise<void> {
-    this.#epochs.delete(partition);
-    const own = [...this.#listeners].filter(([, entry]) => entry.partition === partition);
+    const tenure = this.#tenures.get(partition);
+    this.#tenures.delete(partition);
+    const own = [...this.#listeners].filter(([, entry]) => entry.tenure === tenure);
     await Promise.all(own.map(([id]) => this.#close(id, null)));
   }
 
   /** The connection changed: listens, listens with another session, or stops. Never rejects. */
-  async look(connectionId: string): Promise<void> {
+  look(connectionId: string): Promise<void> {
+    const before = this.#looks.get(connectionId) ?? Promise.resolve();
+    const look = before
+      .then(() => this.#look(connectionId)) // I3
+      .finally(() => {
+        if (this.#looks.get(connectionId) === look) this.#looks.delete(connectionId);
+      });
+    this.#looks.set(connectionId, look);
+    return look;
+  }
+
+  /** Looks at every connection whose listener is not what its row asks for (I4). Never rejects. */
+  async lookAll(): Promise<void> {
+    const partitions = [...this.#tenures.keys()];
+    if (partitions.length === 0) return;
+    try {
+      const sessions = await listenableSessions(this.#context.db, partitions);
+      const wanted = new Map(sessions.map((session) => [session.id, session]));
+      const ids = new Set([...wanted.keys(), ...this.#listeners.keys()]);
+      for (const id of ids) {
+        const present = this.#listeners.get(id)?.listener;
+        const session = wanted.get(id);
+        if (present ? !present.listensWith(session) : session) await this.look(id);
+      }
+    } catch (error) {
+      this.#context.log.warn({ err: error }, 'listeners could not be compared with their connections');
+    }
+  }
+
+  /** Ends every listener; resolves when their events are recorded. */
+  async close(): Promise<void> {
+    clearInterval(this.#poll);
+    this.#tenures.clear(); // I2
+    await Promise.all([...this.#listeners.keys()].map((id) => this.#close(id, null)));
+    await this.#events.drained();
+    await this.#source.close();
+  }
+
+  async #look(connectionId: string): Promise<void> {
     try {
       const connection = await listenableConnection(this.#context.db, connectionId);
-      const present = this.#listeners.get(connectionId)?.listener;
-      if (present && present.revision === connection?.state_revision) return;
+      if (this.#listeners.get(connectionId)?.listener.listensWith(connection)) return;
       await this.#close(connectionId, 'connection_not_ready');
       if (connection) this.#open(connection);
     } catch (error) {
@@ -76,38 +141,33 @@ export class Listeners {
     }
   }
 
-  /** Ends every listener; resolves when their events are recorded. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#listeners.keys()].map((id) => this.#close(id, null)));
-    await this.#events.drained();
-    await this.#source.close();
-  }
-
-  #open(connection: ListenableConnection): void {
-    const epoch = this.#epochs.get(connection.partition);
-    if (epoch === undefined || this.#listeners.has(connection.id)) return; // I1, I2
+  #open(connection: ListenableConnection, delay_ms = 0): void {
+    const tenure = this.#tenures.get(connection.partition);
+    if (!tenure || this.#listeners.has(connection.id)) return; // I1, I2
     const { db, log, silence_ms = LIMITS.stream_silence_ms } = this.#context;
     const listener: Listener = new Listener({
       db,
       log,
       connection,
-      epoch,
+      epoch: () => tenure.epoch,
+      openings: this.#openings,
+      delay_ms,
       stream: (handlers) => this.#source.open(connection, handlers),
       silence_ms,
-      sessionEnded: (health) => this.#endSession(connection, epoch, health, listener),
+      sessionEnded: (health) => this.#endSession(connection, tenure, health, listener),
       record: (event) => this.#events.add(connection.workspace_id, event),
     });
-    this.#listeners.set(connection.id, { partition: connection.partition, listener });
+    this.#listeners.set(connection.id, { tenure, listener });
   }
 
   /** The provider refuses the session that `listener` listens with. */
   async #endSession(
     { id, state_revision }: ListenableConnection,
-    epoch: number,
+    tenure: Tenure,
     health: EndedHealth,
     listener: Listener,
   ): Promise<void> {
-    await endSession(this.#context.db, id, state_revision, epoch, health);
+    await endSession(this.#context.db, id, state_revision, tenure.epoch, health);
     if (this.#listeners.get(id)?.listener !== listener) return;
     this.#listeners.delete(id);
     void this.look(id); // it may have another session by now

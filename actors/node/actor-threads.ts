@@ -8,6 +8,7 @@ import type { HostOptions } from '../host-parts.js';
 import { LIMITS } from '../limits.js';
 import type { FromHost, HostStats, ToHost } from '../messages.js';
 import type { Hint, Submission, SubmitOutcome } from '../system.js';
+import { HandOvers } from './hand-overs.js';
 import { PendingSubmissions } from './pending-submissions.js';
 import { Supervisor } from './supervisor.js';
 
@@ -17,6 +18,8 @@ export interface ActorThreadEvents {
   started(index: number): void;
   /** For an owner in any thread or node. */
   hint(hint: Hint): void;
+  /** A thread is in doubt of what it has in hand of this partition, these operations apart. */
+  reconcile(partition: OwnedPartition, inHand: string[]): void;
   /** This operation became terminal or waits for its user. */
   awaitable(operationId: string): void;
   /** The threads keep dying: none is started again. */
@@ -27,24 +30,27 @@ interface ActorThread {
   channel: Channel<ToHost, FromHost> | undefined;
   readonly submissions: PendingSubmissions;
   stats: HostStats | undefined;
+  /** Since when nothing was heard of it: from its death until the thread that replaces it sends something. */
+  goneSince: number | undefined;
 }
 
 /**
  * The actor threads as the main thread sees them: each partition has its thread, by its number. Invariants: I1 a submission is
  * answered once, by its thread or by the thread's death; I2 while a thread is gone, what is sent to it is dropped: hints may be
- * lost, and partitions are sent again once it is back.
+ * lost, and partitions are sent again once it is back; I3 a thread that does not come back within a lease can run nothing.
  */
 export class ActorThreads {
   readonly #supervisor: Supervisor;
   readonly #threads: ActorThread[];
-  /** Partitions being given up, with what is called when nothing of them runs. */
-  readonly #disowning = new Map<number, () => void>();
+  readonly #handOvers = new HandOvers();
+  #failed = false;
 
   constructor(threads: number, log: Logger, options: (index: number) => HostOptions) {
     this.#threads = Array.from({ length: threads }, () => ({
       channel: undefined,
       submissions: new PendingSubmissions(),
       stats: undefined,
+      goneSince: undefined,
     }));
     this.#supervisor = new Supervisor({
       name: 'actors',
@@ -59,7 +65,10 @@ export class ActorThreads {
     this.#supervisor.start({
       started: (index, port) => this.#started(index, port, events),
       died: (index) => this.#died(index),
-      failed: () => events.failed(),
+      failed: () => {
+        this.#failed = true;
+        events.failed();
+      },
     });
   }
 
@@ -78,6 +87,12 @@ export class ActorThreads {
 
   threadOf(partition: number): number {
     return partition % this.#threads.length;
+  }
+
+  /** False when the thread of this partition is gone for good, or for longer than a lease (I3). */
+  canRun(partition: number): boolean {
+    const { goneSince } = this.#of(partition);
+    return goneSince === undefined || (!this.#failed && performance.now() - goneSince < LIMITS.lease_ms);
   }
 
   submit(submission: Submission): Promise<SubmitOutcome> {
@@ -101,25 +116,33 @@ export class ActorThreads {
     }
   }
 
+  /** These were taken again: their threads go on with them under these epochs. */
+  renewed(partitions: OwnedPartition[]): void {
+    for (const [thread, renewed] of Map.groupBy(partitions, ({ id }) => this.threadOf(id))) {
+      this.#threads[thread]?.channel?.send({ type: 'renewed', partitions: renewed });
+    }
+  }
+
+  /** Hints may have been missed: every thread looks at everything. */
+  poll(): void {
+    for (const { channel } of this.#threads) channel?.send({ type: 'poll' });
+  }
+
   /** These were lost: nothing more of them is stored. */
   fence(partitions: number[]): void {
     this.#disown(partitions, true);
   }
 
-  /** Resolves when nothing of these runs any more, or the time for it is over: then the next owner's recovery ends the rest. */
-  async giveUp(partitions: number[]): Promise<void> {
-    const reachable = partitions.filter((id) => this.#of(id).channel);
-    const ended = reachable.map((id) => new Promise<void>((resolve) => this.#disowning.set(id, resolve)));
-    this.#disown(reachable, false);
-    await Deadline.within(LIMITS.drain_ms, Promise.all(ended)).catch(() => {});
-    for (const id of reachable) this.#disowning.delete(id);
-    this.fence(reachable);
+  /** Resolves when nothing of this one runs any more, or the time for it is over: then the next owner's recovery ends the rest. */
+  async giveUp(partition: number): Promise<void> {
+    this.#disown([partition], false);
+    await Deadline.within(LIMITS.drain_ms, this.#handOvers.quiet(partition)).catch(() => {});
   }
 
-  /** Lets the threads end what they hold; resolves when they have ended. */
+  /** Lets the threads end what they hold; resolves when they have ended, at the latest LIMITS.thread_drain_ms from now. */
   async drained(): Promise<void> {
     for (const { channel } of this.#threads) channel?.send({ type: 'drain' });
-    await this.#supervisor.drained();
+    await this.#supervisor.drained(LIMITS.thread_drain_ms);
   }
 
   /** Chaos only: makes a thread throw. */
@@ -133,7 +156,8 @@ export class ActorThreads {
 
   #disown(partitions: number[], fenced: boolean): void {
     for (const [thread, ids] of Map.groupBy(partitions, (id) => this.threadOf(id))) {
-      this.#threads[thread]?.channel?.send({ type: 'disown', partitions: ids, fenced });
+      const sent = this.#threads[thread]?.channel?.send({ type: 'disown', partitions: ids, fenced });
+      if (sent) for (const id of ids) this.#handOvers.ordered(id);
     }
   }
 
@@ -141,14 +165,19 @@ export class ActorThreads {
     const thread = this.#threads[index] as ActorThread;
     const channel = new Channel<ToHost, FromHost>(port, Number.POSITIVE_INFINITY);
     thread.channel = channel;
-    channel.onMessage((message) => this.#receive(thread, message, events));
+    channel.onMessage((message) => {
+      thread.goneSince = undefined;
+      this.#receive(thread, message, events);
+    });
     events.started(index);
   }
 
   #died(index: number): void {
     const thread = this.#threads[index] as ActorThread;
     thread.channel = undefined;
+    thread.goneSince ??= performance.now();
     thread.submissions.fail(); // I1
+    this.#handOvers.gone((partition) => this.threadOf(partition) === index);
   }
 
   #receive(thread: ActorThread, message: FromHost, events: ActorThreadEvents): void {
@@ -163,7 +192,10 @@ export class ActorThreads {
         events.hint(message.hint);
         return;
       case 'disowned':
-        for (const id of message.partitions) this.#disowning.get(id)?.();
+        for (const id of message.partitions) this.#handOvers.answered(id);
+        return;
+      case 'reconcile':
+        events.reconcile({ id: message.partition, epoch: message.epoch }, message.inHand);
         return;
       case 'stats':
         thread.stats = message.stats;

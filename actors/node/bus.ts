@@ -1,12 +1,13 @@
-import pg from 'pg';
+import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
-import { HINT_CHANNEL, notifyHints } from '../../storage/partitions/hints.js';
+import { notifyHints } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import type { Hint } from '../system.js';
+import { BusLine } from './bus-line.js';
 
 export interface BusOptions {
   db: Database;
@@ -20,60 +21,70 @@ type Wire = Exclude<Hint, { type: 'code' }> | (Omit<Extract<Hint, { type: 'code'
 
 type BusState =
   | { kind: 'new' | 'closed' }
-  /** `client` is absent until it listens, and from the loss of its connection until it listens again. */
-  | { kind: 'open'; client: pg.Client | undefined };
+  /** `line` is absent until it listens, and from the loss of its connection until it listens again. */
+  | { kind: 'open'; line: BusLine | undefined };
 
 const STEPS: Steps<BusState['kind']> = { new: ['open', 'closed'], open: ['open', 'closed'], closed: [] };
+
+/** Who gets what the bus hears. */
+export interface BusEvents {
+  /** A hint of any node, this one's as well. */
+  hint(hint: Hint): void;
+  /** It listens, for the first time or again: what was sent before was not heard. */
+  gap(): void;
+}
 
 /**
  * Hints between nodes over LISTEN/NOTIFY, on a connection of its own.
  *
- *     new ─ listen ─▶ open, with a client or without one ─ close ─▶ closed, which sends nothing
+ *     new ─ listen ─▶ open, with a line or without one ─ close ─▶ closed, which sends nothing
  *
  * Invariants: I1 hints gather for a moment before they leave, because a NOTIFY takes a global lock until its commit; I2 a
- * challenge code crosses sealed; I3 a lost hint costs time only: every receiver also polls.
+ * challenge code crosses sealed; I3 a lost hint costs time only: every receiver also polls; I4 after each loss of the line, what
+ * it may have missed is looked at once it listens again.
  */
 export class Bus {
   readonly #options: BusOptions;
+  readonly #waits = new Backoff({ first_ms: LIMITS.bus_retry_ms, cap_ms: LIMITS.retry_cap_ms, jitter: true });
   #state: BusState = { kind: 'new' };
   #outgoing: string[] = [];
+  #sending = false;
 
   constructor(options: BusOptions) {
     this.#options = options;
   }
 
-  /** Listens, and listens again whenever the connection is lost (I3). `receive` gets the hints of all nodes, this one's as well. */
-  async listen(receive: (hint: Hint) => void): Promise<void> {
-    if (this.#state.kind === 'new') this.#enter({ kind: 'open', client: undefined });
-    const client = new pg.Client({
-      connectionString: this.#options.databaseUrl,
-      application_name: 'connection-service bus',
-    });
-    client.on('notification', ({ payload }) => this.#receive(payload ?? '', receive));
-    client.on('error', () => {});
-    client.on('end', () => this.#lost(client, receive));
+  /** Listens, and listens again whenever the line is lost (I3). Resolves when it listens, or the first try has failed. */
+  async listen(events: BusEvents): Promise<void> {
+    if (this.#state.kind === 'new') this.#enter({ kind: 'open', line: undefined });
+    const line = new BusLine(this.#options.databaseUrl, (payload) => this.#receive(payload, events));
+    void line.lost.then(() => this.#lost(line, events));
     try {
-      await client.connect();
-      await client.query(`listen ${HINT_CHANNEL}`);
-      if (this.#state.kind === 'open') this.#enter({ kind: 'open', client });
-      else await client.end();
+      await line.open();
     } catch (error) {
       this.#options.log.warn({ err: error }, 'hints of other nodes are not received, polling only');
-      await client.end().catch(() => {});
+      line.close();
+      return;
     }
+    if (this.#state.kind !== 'open') {
+      line.close();
+      return;
+    }
+    this.#enter({ kind: 'open', line });
+    this.#waits.reset();
+    events.gap(); // I4
   }
 
   send(hint: Hint): void {
     if (this.#state.kind === 'closed') return;
     const wire: Wire = hint.type === 'code' ? this.#seal(hint) : hint;
-    if (this.#outgoing.push(JSON.stringify(wire)) > 1) return;
-    setTimeout(() => void this.#flush(), LIMITS.notify_ms); // I1
+    if (this.#outgoing.push(JSON.stringify(wire)) === 1 && !this.#sending) this.#gather();
   }
 
-  async close(): Promise<void> {
-    const client = this.#state.kind === 'open' ? this.#state.client : undefined;
+  close(): void {
+    const line = this.#state.kind === 'open' ? this.#state.line : undefined;
     this.#enter({ kind: 'closed' });
-    await client?.end().catch(() => {});
+    line?.close();
   }
 
   #enter(state: BusState): void {
@@ -81,16 +92,20 @@ export class Bus {
     this.#state = state;
   }
 
-  #lost(client: pg.Client, receive: (hint: Hint) => void): void {
+  #lost(line: BusLine, events: BusEvents): void {
     if (this.#state.kind !== 'open') return;
-    if (this.#state.client === client) this.#enter({ kind: 'open', client: undefined });
-    setTimeout(() => void this.#listenAgain(receive), LIMITS.poll_ms).unref();
+    if (this.#state.line === line) this.#enter({ kind: 'open', line: undefined });
+    setTimeout(() => {
+      if (this.#state.kind === 'open') void this.listen(events);
+    }, this.#waits.next_ms()).unref();
   }
 
-  async #listenAgain(receive: (hint: Hint) => void): Promise<void> {
-    if (this.#state.kind === 'open') await this.listen(receive);
+  #gather(): void {
+    this.#sending = true;
+    setTimeout(() => void this.#flush(), LIMITS.notify_ms); // I1
   }
 
+  /** One statement at a time, so that hints hold one connection at most. */
   async #flush(): Promise<void> {
     const payloads = [...new Set(this.#outgoing.splice(0))];
     try {
@@ -98,6 +113,8 @@ export class Bus {
     } catch (error) {
       this.#options.log.warn({ err: error }, 'hints could not be sent, owners will poll');
     }
+    this.#sending = false;
+    if (this.#outgoing.length > 0) this.#gather();
   }
 
   /** I2 */
@@ -105,9 +122,9 @@ export class Bus {
     return { ...rest, sealed: this.#options.ring.seal(code, codeContext(rest.challengeId)).toString('base64') };
   }
 
-  #receive(payload: string, receive: (hint: Hint) => void): void {
+  #receive(payload: string, events: BusEvents): void {
     try {
-      receive(this.#open(JSON.parse(payload) as Wire));
+      events.hint(this.#open(JSON.parse(payload) as Wire));
     } catch (error) {
       this.#options.log.warn({ err: error }, 'unreadable hint');
     }

@@ -11,6 +11,8 @@ import type { SystemStatus } from '../system.js';
 /** What a node is made of: plain settings, and the main thread's database. */
 export interface NodeOptions {
   db: Database;
+  /** Connections of their own for leases, hand-overs, hints: no request waits for them, and they wait for none. */
+  control: Database;
   databaseUrl: string;
   encryptionKeys: EncryptionKey[];
   fingerprintSecret: Buffer;

@@ -8,7 +8,6 @@ import { checkStep, type Steps } from '../../storage/steps.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { HostStats } from '../messages.js';
-import { retrying } from '../retry.js';
 import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from '../system.js';
 import { ActorThreads } from './actor-threads.js';
 import { BrowserThreads } from './browser-threads.js';
@@ -51,7 +50,8 @@ const STEPS: Steps<NodeState['kind']> = {
  *         └──────── threads keep dying ──────────────────┴─▶ failed ─ stop ─▶ draining
  *
  * Invariants: I1 a hint is passed to a thread only while this node owns its partition, and to the other nodes otherwise; I2 a
- * thread that comes back owns nothing until its partitions are retaken, recovered, under their next epochs.
+ * thread that comes back owns nothing until its partitions are retaken, recovered, under their next epochs; I3 a node that has
+ * failed owns nothing.
  */
 class NodeSystem implements Node {
   readonly log: Logger;
@@ -65,7 +65,7 @@ class NodeSystem implements Node {
   #state: NodeState = { kind: 'starting' };
 
   constructor(options: NodeOptions) {
-    const { db, log, databaseUrl, encryptionKeys } = options;
+    const { control: db, log, databaseUrl, encryptionKeys } = options;
     this.log = log;
     this.#options = options;
     const actors = new ActorThreads(options.actorThreads, log, (index) => hostOptions(options, this.#lease, index));
@@ -74,19 +74,20 @@ class NodeSystem implements Node {
     this.#ownership = new Ownership({
       ...{ db, log, nodeId: randomUUID(), lease: this.#lease },
       own: (partitions) => actors.own(partitions),
+      renewed: (partitions) => actors.renewed(partitions),
       lost: (partitions) => actors.fence(partitions),
-      giveUp: (partitions) => actors.giveUp(partitions),
+      giveUp: (partition) => actors.giveUp(partition),
+      runnable: (partition) => actors.canRun(partition),
     });
     this.#bus = new Bus({ db, log, databaseUrl, ring: keyRing(encryptionKeys) });
   }
 
   async start(): Promise<void> {
-    const failed = () => {
-      if (this.#state.kind !== 'failed' && this.#state.kind !== 'draining') this.#enter({ kind: 'failed' });
-    };
+    const failed = () => this.#fail();
     this.#actors.start({
       started: (index) => this.#actorThreadStarted(index),
       hint: (hint) => this.hint(hint),
+      reconcile: (partition, inHand) => void this.#ownership.reconcile(partition, inHand),
       awaitable: (operationId) => this.#waiters.wake(operationId),
       failed,
     });
@@ -96,7 +97,7 @@ class NodeSystem implements Node {
       },
       failed,
     });
-    await this.#bus.listen((hint) => this.#receive(hint));
+    await this.#bus.listen({ hint: (hint) => this.#receive(hint), gap: () => this.#actors.poll() });
     await this.#ownership.start();
     if (this.#state.kind === 'starting') this.#enter({ kind: 'running' });
   }
@@ -135,16 +136,23 @@ class NodeSystem implements Node {
 
   async stop(): Promise<void> {
     this.#enter({ kind: 'draining' });
-    await this.#ownership.stop();
+    await this.#ownership.leave();
     await this.#actors.drained();
     await this.#browsers.drained();
-    await this.#bus.close();
+    this.#bus.close();
   }
 
   #enter(state: NodeState): void {
     checkStep('the node', STEPS, this.#state.kind, state.kind);
     this.#state = state;
     this.#options.onState?.(state.kind);
+  }
+
+  /** The node can run nothing more: others take its partitions (I3). */
+  #fail(): void {
+    if (this.#state.kind === 'failed' || this.#state.kind === 'draining') return;
+    this.#enter({ kind: 'failed' });
+    void this.#ownership.leave();
   }
 
   #owns({ connectionId }: Hint): boolean {
@@ -159,10 +167,7 @@ class NodeSystem implements Node {
   #actorThreadStarted(index: number): void {
     for (let browser = 0; browser < this.#options.browserThreads; browser++) this.#connect(index, browser);
     const partitions = this.#ownership.partitions.filter((id) => this.#actors.threadOf(id) === index);
-    if (partitions.length === 0) return;
-    const failed = (error: unknown) =>
-      this.log.error({ err: error }, 'partitions of a restarted thread could not be recovered, trying again');
-    void retrying(() => this.#ownership.retake(partitions), failed); // I2
+    void this.#ownership.restart(partitions); // I2
   }
 
   /** A direct channel between an actor thread and a browser thread, once both run. */

@@ -1,106 +1,163 @@
+import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { PARTITIONS } from '../../storage/model/records.js';
-import {
-  claimPartitions,
-  forgetNode,
-  liveNodes,
-  type OwnedPartition,
-  releasePartitions,
-  renewLeases,
-  retakePartitions,
-} from '../../storage/partitions/partitions.js';
+import { forgetNode, type OwnedPartition, releasePartitions } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
-import { LeaseCell } from '../lease.js';
+import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
+import { retrying } from '../retry.js';
+import { type Holding, Holdings } from './holdings.js';
+import { levelPartitions } from './levelling.js';
+import { Rounds } from './rounds.js';
+import { type TakenPartition, Takings } from './takings.js';
 
 export interface OwnershipOptions {
+  /** Its statements end by themselves, answered or not. */
   db: Database;
   nodeId: string;
   lease: LeaseCell;
   log: Logger;
   /** This node owns these now, under these epochs. */
   own(partitions: OwnedPartition[]): void;
-  /** These were lost: store nothing more of them. */
+  /** These, which this node owns, were taken again under these epochs; what their thread had in hand goes on. */
+  renewed(partitions: OwnedPartition[]): void;
+  /** These were lost, or released: store nothing more of them. */
   lost(partitions: number[]): void;
-  /** Stop these and resolve when nothing of them runs; they are released then. */
-  giveUp(partitions: number[]): Promise<void>;
+  /** Stop this one and resolve when nothing of it runs, or the time for it is over; it is released then. */
+  giveUp(partition: number): Promise<void>;
+  /** False when the thread of this partition is gone for good, or for longer than a lease. */
+  runnable(partition: number): boolean;
 }
 
 type OwnershipState =
   | { kind: 'new' | 'stopped' }
-  /** `timer` renews; while *leaving* nothing more is claimed. */
-  | { kind: 'renewing' | 'leaving'; timer: NodeJS.Timeout };
+  | { kind: 'renewing'; renewals: Rounds; levelling: Rounds | undefined }
+  /** Leases are renewed; nothing more is claimed. */
+  | { kind: 'leaving' };
 
 const STEPS: Steps<OwnershipState['kind']> = {
-  new: ['renewing'],
-  renewing: ['leaving'],
+  new: ['renewing', 'stopped'],
+  renewing: ['renewing', 'leaving'],
   leaving: ['stopped'],
   stopped: [],
 };
 
 /**
- * Which partitions this node owns, kept true by one renewal every LIMITS.renew_ms.
+ * Which partitions this node owns. One round renews its leases; another claims and levels (levelling.ts), so that whatever holds
+ * a claim up delays no renewal.
  *
  *     free ─ claim, recover ─▶ owned ─ renew ─▶ owned
- *                                ├─ give up (levelling, drain): disown, wait, release ─▶ free
- *                                └─ not renewed in time: lost ─▶ fenced by the next owner's epoch
+ *      ▲                         ├─ its thread is back, or asks for it: retake, recover ─▶ owned under the next epoch
+ *      │                         ├─ give up (levelling, drain, no thread): disown, wait, release ─▶ free
+ *      │                         └─ its row has another owner or epoch: lost
+ *      └── the row names this node, which does not know of it (an answer was lost): claimed like a free one, or released
  *
- * The node's share: new ─ start ─▶ renewing (claims and levels) ─ stop ─▶ leaving (renews only) ─ all released ─▶ stopped.
- * Invariants: I1 what `own` gets was recovered under its epoch in the same transaction; I2 what a renewal does not bring back
- * is `lost` before anything else is claimed; I3 the shared cell never promises more than the last renewal gave.
+ * The node's share: new ─ start ─▶ renewing (claims and levels) ─ leave ─▶ leaving (renews only) ─ handed over, or the time for it
+ * is over ─▶ stopped.
+ * Invariants: I1 what `own` and `renewed` get was recovered under its epoch in the transaction that took it; I2 a partition
+ * that a renewal did not find is `lost` before it can be claimed again; I3 each partition is taken, released and lost apart from the
+ * others; I4 what belongs to one holding of a partition ends with it: a hand-over never touches the partition that was taken again.
  */
 export class Ownership {
   readonly #options: OwnershipOptions;
-  /** Epochs by partition. */
-  readonly #owned = new Map<number, number>();
-  readonly #givingUp = new Set<number>();
-  #round: Promise<void> = Promise.resolve();
+  readonly #takings: Takings;
+  readonly #held: Holdings;
+  /** Partitions whose release is being stored: their rows may still name this node. */
+  readonly #releasing = new Set<number>();
+  #failing = false;
+  #left: Promise<void> | undefined;
   #state: OwnershipState = { kind: 'new' };
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
+    this.#takings = new Takings(options.db, options.nodeId);
+    this.#held = new Holdings(options.lease);
   }
 
   get partitions(): number[] {
-    return [...this.#owned.keys()];
+    return this.#held.ids;
   }
 
   owns(partition: number): boolean {
-    return this.#owned.has(partition);
+    return this.#held.get(partition) !== undefined;
   }
 
   /** Registers the node and claims its share. Rejects when the database does not answer. */
   async start(): Promise<void> {
-    await this.#tick();
-    const timer = setInterval(() => {
-      this.#round = this.#round
-        .then(() => this.#tick())
-        .catch((error) => this.#options.log.error({ err: error }, 'lease renewal failed'));
-    }, LIMITS.renew_ms);
-    this.#enter({ kind: 'renewing', timer });
+    const { log } = this.#options;
+    await this.#renew();
+    const renewals = new Rounds(
+      LIMITS.renew_ms,
+      () => this.#renew(),
+      (error) => this.#renewalFailed(error),
+    );
+    this.#enter({ kind: 'renewing', renewals, levelling: undefined });
+    const level = () => this.#level();
+    try {
+      await level();
+    } catch (error) {
+      await renewals.stop();
+      throw error;
+    }
+    if (this.#state.kind !== 'renewing') return;
+    const levelling = new Rounds(LIMITS.renew_ms, level, (error) => {
+      if (!isUnreachable(error)) log.error({ err: error }, 'partitions could not be claimed or levelled, trying again');
+    });
+    this.#enter({ kind: 'renewing', renewals, levelling });
   }
 
-  /** The thread that ran these is gone: takes them again under their next epoch, recovered. */
-  async retake(partitions: number[]): Promise<void> {
-    const { db, nodeId } = this.#options;
-    const mine = partitions.filter((id) => this.#owned.has(id));
-    if (mine.length === 0) return;
-    const taken = await db.transaction((tx) => retakePartitions(tx, nodeId, mine, LIMITS.lease_ms));
-    this.#adopt(taken);
+  /** The thread that ran these is back, with nothing in hand: takes them again, each until it is this node's or lost. */
+  async restart(partitions: number[]): Promise<void> {
+    const held = partitions.map((id) => this.#held.get(id)).filter((holding) => holding !== undefined);
+    await Promise.all(held.map((holding) => this.#retake(holding, this.#options.own)));
   }
 
-  /** Claims nothing more, gives everything up as it ends, and takes the node out; leases are renewed until then. */
-  async stop(): Promise<void> {
-    if (this.#state.kind !== 'renewing') throw new Error('a node that has not started owns nothing to leave');
-    const { timer } = this.#state;
-    this.#enter({ kind: 'leaving', timer });
-    await this.#round;
-    await this.#release(this.partitions);
-    clearInterval(timer);
-    await this.#round;
+  /**
+   * The thread that runs this partition under this epoch asks for it to be taken again. An older epoch asks for nothing: the
+   * partition was taken again meanwhile.
+   */
+  async reconcile({ id, epoch }: OwnedPartition, inHand: string[]): Promise<void> {
+    const holding = this.#held.get(id);
+    if (holding?.epoch === epoch) await this.#retake(holding, this.#options.renewed, inHand);
+  }
+
+  /**
+   * Claims nothing more, releases each partition as soon as nothing of it runs, and takes the node out; leases are renewed until
+   * then. Takes LIMITS.drain_ms and LIMITS.leave_ms at most, whatever the database does; never rejects.
+   */
+  leave(): Promise<void> {
+    this.#left ??= this.#leave();
+    return this.#left;
+  }
+
+  async #leave(): Promise<void> {
+    const state = this.#state;
+    if (state.kind === 'renewing') {
+      this.#enter({ kind: 'leaving' });
+      const handedOver = this.#handOver(state.levelling);
+      await Deadline.within(LIMITS.drain_ms + LIMITS.leave_ms, handedOver).catch((error) => {
+        this.#options.log.warn(
+          { err: error },
+          'partitions were not handed over: others take them when their leases end',
+        );
+      });
+      void state.renewals.stop();
+    }
     this.#enter({ kind: 'stopped' });
-    await forgetNode(this.#options.db, this.#options.nodeId);
+  }
+
+  async #handOver(levelling: Rounds | undefined): Promise<void> {
+    const { db, nodeId } = this.#options;
+    const uncounted = forgetNode(db, nodeId); // what is released belongs to the others' shares from now on
+    await Promise.allSettled([
+      uncounted,
+      levelling?.stop(),
+      ...this.#held.all.map((holding) => this.#release(holding)),
+    ]);
+    await Promise.all(this.#held.all.map((holding) => this.#release(holding))); // claimed by the last round
+    await forgetNode(db, nodeId);
   }
 
   #enter(state: OwnershipState): void {
@@ -109,50 +166,87 @@ export class Ownership {
   }
 
   async #renew(): Promise<void> {
-    const { db, nodeId, lease, lost } = this.#options;
-    const startedAt = LeaseCell.now();
-    const renewed = await renewLeases(db, nodeId, LIMITS.lease_ms);
-    lease.renewed(startedAt, LIMITS.lease_ms - LIMITS.lease_margin_ms); // I3
-    const still = new Map(renewed.map(({ id, epoch }) => [id, epoch]));
-    const gone = [...this.#owned].filter(([id, epoch]) => still.get(id) !== epoch).map(([id]) => id);
-    for (const id of gone) this.#owned.delete(id);
-    if (gone.length > 0) {
-      this.#options.log.warn({ partitions: gone }, 'partitions lost');
-      lost(gone); // I2
-    }
+    const { db, nodeId, log, runnable } = this.#options;
+    const whole = Array.from({ length: PARTITIONS }, (_, id) => id).every(runnable);
+    const lost = await this.#held.renew(db, nodeId, whole && this.#state.kind !== 'leaving');
+    if (this.#failing) log.info('leases are renewed again');
+    this.#failing = false;
+    this.#lose(lost); // I2
   }
 
-  async #tick(): Promise<void> {
-    const { db, nodeId, log } = this.#options;
-    await this.#renew();
-    if (this.#state.kind === 'leaving') return;
-    const nodes = Math.max(1, await liveNodes(db, LIMITS.lease_ms));
-    const share = Math.ceil(PARTITIONS / nodes);
-    if (this.#owned.size < share) {
-      const wanted = share - this.#owned.size;
-      this.#adopt(await db.transaction((tx) => claimPartitions(tx, nodeId, wanted, LIMITS.lease_ms)));
-    } else if (this.#owned.size - this.#givingUp.size > share) {
-      const excess = this.partitions.filter((id) => !this.#givingUp.has(id)).slice(share);
-      log.info({ partitions: excess, nodes }, 'levelling partitions');
-      void this.#release(excess).catch((error) => log.error({ err: error }, 'partitions could not be released'));
-    }
+  async #level(): Promise<void> {
+    await levelPartitions({
+      ...this.#options,
+      held: this.#held,
+      releasing: this.#releasing,
+      claim: (id) => this.#claim(id),
+      release: (holding) => this.#release(holding),
+      over: () => this.#state.kind !== 'renewing',
+    });
   }
 
-  #adopt(partitions: OwnedPartition[]): void {
+  /** False when another node was sooner. */
+  async #claim(id: number): Promise<boolean> {
+    const taken = await this.#takings.claim(id);
+    if (!taken) return false;
+    this.#held.add(taken);
+    this.#options.own([taken]); // I1
+    return true;
+  }
+
+  #renewalFailed(error: unknown): void {
+    if (!this.#failing) this.#options.log.error({ err: error }, 'leases cannot be renewed, trying again');
+    this.#failing = true;
+  }
+
+  #lose(partitions: number[]): void {
     if (partitions.length === 0) return;
-    for (const { id, epoch } of partitions) this.#owned.set(id, epoch);
-    this.#options.log.info({ partitions: partitions.length }, 'partitions taken');
-    this.#options.own(partitions); // I1
+    for (const id of partitions) this.#held.delete(id);
+    this.#options.log.warn({ partitions }, 'partitions lost');
+    this.#options.lost(partitions);
   }
 
-  async #release(partitions: number[]): Promise<void> {
-    for (const id of partitions) this.#givingUp.add(id);
+  /** Takes a partition again, after those calls that came before; gives up when it is no longer held. */
+  #retake(holding: Holding, taken: (partitions: OwnedPartition[]) => void, inHand?: string[]): Promise<void> {
+    const { log } = this.#options;
+    const { id } = holding;
+    const failed = (error: unknown) =>
+      log.warn({ err: error, partition: id }, 'a partition could not be taken again, trying again');
+    const again = async () => {
+      if (!this.#held.has(holding)) return;
+      const partition: TakenPartition | undefined = await this.#takings.retake(id, inHand);
+      if (partition) this.#held.update(holding, partition);
+      if (!this.#held.has(holding)) return; // I4
+      if (partition)
+        taken([partition]); // I1
+      else this.#lose([id]);
+    };
+    holding.retakings++;
+    holding.retaken = holding.retaken.then(() => retrying(again, failed)).finally(() => holding.retakings--);
+    return holding.retaken;
+  }
+
+  /** Gives a partition up. Never rejects: a release that was not stored is found by the next levelling, or the lease runs out. */
+  #release(holding: Holding): Promise<void> {
+    holding.release ??= this.#releaseOnce(holding);
+    return holding.release;
+  }
+
+  async #releaseOnce(holding: Holding): Promise<void> {
+    const { db, nodeId, log, giveUp, lost } = this.#options;
+    const { id } = holding;
+    await giveUp(id);
+    if (!this.#held.has(holding)) return; // I4
+    this.#held.delete(id);
+    this.#releasing.add(id);
+    lost([id]);
     try {
-      await this.#options.giveUp(partitions);
-      for (const id of partitions) this.#owned.delete(id);
-      await releasePartitions(this.#options.db, this.#options.nodeId, partitions);
+      await holding.retaken; // its epoch may have moved
+      await releasePartitions(db, nodeId, [{ id, epoch: holding.epoch }]);
+    } catch (error) {
+      log.warn({ err: error, partition: id }, 'a partition could not be released, trying again');
     } finally {
-      for (const id of partitions) this.#givingUp.delete(id);
+      this.#releasing.delete(id);
     }
   }
 }

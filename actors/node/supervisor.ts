@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { Backoff } from '../../storage/backoff.js';
+import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
@@ -75,12 +76,23 @@ export class Supervisor {
     for (let index = 0; index < this.#options.threads; index++) this.#ended.push(this.#thread(index, events).keep());
   }
 
-  /** No more restarts; resolves when every task has ended and the threads are closed. */
-  async drained(): Promise<void> {
+  /**
+   * No more restarts; resolves when every task has ended and the threads are closed. With `limit_ms`, what has not ended by
+   * then is ended with its thread.
+   */
+  async drained(limit_ms?: number): Promise<void> {
     this.#enter({ kind: 'draining' });
-    await Promise.all(this.#ended);
+    const ended = Promise.all(this.#ended);
+    if (limit_ms === undefined) await ended;
+    else await Deadline.within(limit_ms, ended).catch(() => this.#endThreads());
     await this.#pool.close({ force: true });
     this.#enter({ kind: 'drained' });
+  }
+
+  #endThreads(): Promise<void> {
+    const { name, log } = this.#options;
+    log.warn({ threads: name }, 'threads did not close in time and are ended');
+    return this.#pool.destroy();
   }
 
   #enter(state: SupervisorState): void {

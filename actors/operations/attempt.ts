@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { permits } from '../../browser-pool/send-permission.js';
 import { Deadline } from '../../storage/deadline.js';
+import type { Logger } from '../../storage/log.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
 import { resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
@@ -8,6 +11,7 @@ import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Capability } from '../capabilities/capability.js';
 import type { LeaseCell, SendPermission } from '../lease.js';
 import { LIMITS } from '../limits.js';
+import { retrying } from '../retry.js';
 import { PendingChallenge } from './challenge.js';
 import { type Execution, Interrupted } from './execution.js';
 import { FileParts } from './file-parts.js';
@@ -18,6 +22,7 @@ export interface AttemptContext {
   db: Database;
   batches: OperationBatches;
   lease: LeaseCell;
+  log: Logger;
   /** The operation became terminal or waits for the user: who awaits it reads its row now. */
   awaitable(operationId: string): void;
   /** Each state that an attempt enters. */
@@ -48,8 +53,10 @@ const STEPS: Steps<AttemptState['kind']> = {
  *        └─ close(), from every state ──▶ closed, which ignores what arrives late
  *
  * An interruption aborts `signal` and changes no state: the provider ends then, and `close` follows.
- * Owns: the deadline (paused while a challenge waits), the challenge, the abort signal. Invariants:
- * I1 nothing external happens before `boundary` resolved; I2 `pastBoundary` is true before `boundary` resolves;
+ * Owns: the deadline (paused while a challenge waits), the challenge, the abort signal. What it asks of its row is asked again
+ * when the answer is lost: each statement changes nothing the second time. Invariants:
+ * I1 nothing external happens before `boundary` resolved, nor after its permission ran out; the permission is older than the
+ * row's answer, so an answer that was delayed past the lease permits nothing; I2 `pastBoundary` is true before `boundary` resolves;
  * I3 after `interrupt` every further call rejects, except past the boundary for a cancel; I4 `status` follows the row and
  * never runs ahead of it; I5 no timer and no retry outlives `close`.
  */
@@ -63,7 +70,8 @@ export class Attempt implements Execution {
   readonly #held: HeldOperation;
   readonly #abort = new AbortController();
   readonly #file: FileParts;
-  readonly #deadline = new Deadline(LIMITS.operation_ms, new Interrupted('deadline'));
+  readonly #limit_ms: number;
+  readonly #deadline: Deadline;
   #tries = 0;
   #state: AttemptState = { kind: 'running' };
 
@@ -82,6 +90,8 @@ export class Attempt implements Execution {
     this.input = input;
     this.connection = started;
     this.epoch = held.epoch;
+    this.#limit_ms = Math.max(1, LIMITS.operation_ms - started.spent_ms);
+    this.#deadline = new Deadline(this.#limit_ms, new Interrupted('deadline'));
     this.#deadline.signal.addEventListener('abort', () => this.interrupt('deadline'));
   }
 
@@ -92,6 +102,11 @@ export class Attempt implements Execution {
   /** Its deadline is the only clock of the operation's running time. */
   get remaining_ms(): number {
     return this.#deadline.remaining_ms;
+  }
+
+  /** How long it ran so far. */
+  get running_ms(): number {
+    return this.#limit_ms - this.#deadline.remaining_ms;
   }
 
   pauseClock(): void {
@@ -130,16 +145,14 @@ export class Attempt implements Execution {
 
   async boundary(): Promise<SendPermission> {
     this.#abort.signal.throwIfAborted(); // I3
-    const permission = this.#context.lease.permission();
-    if (!permission) throw new Interrupted('fenced');
     this.#enter({ kind: 'entering_boundary' });
-    let entered = false;
+    let permission: SendPermission | undefined;
     try {
-      entered = await this.#context.batches.enterDispatching(this.#held); // I1
+      permission = await this.#permitted(); // I1
     } finally {
-      this.#enter({ kind: entered ? 'dispatching' : 'running' });
+      this.#enter({ kind: permission ? 'dispatching' : 'running' });
     }
-    if (entered) return permission;
+    if (permission) return permission;
     // The row refused: a cancel came first, or a take-over, and then the finish that follows stores nothing.
     this.interrupt('canceled');
     this.#abort.signal.throwIfAborted();
@@ -161,21 +174,16 @@ export class Attempt implements Execution {
     const challenge = new PendingChallenge(this.#abort.signal);
     this.#enter({ kind: 'storing_challenge', challenge });
     this.#deadline.pause();
-    const waiting = await waitForUser(this.#context.db, this.#held, {
-      id: challenge.id,
-      kind,
-      expires_at: new Date(Date.now() + LIMITS.challenge_ms).toISOString(),
-      accepts_code: acceptsCode,
-      answered: false,
-      tries: this.#tries,
-    });
+    const { db } = this.#context;
+    const row = { id: challenge.id, kind, accepts_code: acceptsCode, answered: false, tries: this.#tries };
+    const waiting = await this.#ask(() => waitForUser(db, this.#held, row, LIMITS.challenge_ms));
     if (!waiting) this.interrupt('fenced');
     this.#abort.signal.throwIfAborted();
     this.#enter({ kind: 'waiting_user', challenge });
     this.#context.awaitable(this.operationId);
     const code = await challenge.code;
     this.#enter({ kind: 'resuming' });
-    if (!(await resumeFromUser(this.#context.db, this.#held))) this.interrupt('fenced');
+    if (!(await this.#ask(() => resumeFromUser(db, this.#held)))) this.interrupt('fenced');
     this.#abort.signal.throwIfAborted();
     this.#enter({ kind: 'running' });
     this.#deadline.resume();
@@ -201,6 +209,28 @@ export class Attempt implements Execution {
     this.#file.close(); // I5
     this.#deadline.stop(); // I5
     this.#enter({ kind: 'closed', status: this.status, pastBoundary: this.pastBoundary });
+  }
+
+  /** A permission that is still good once the row has answered; undefined when the row refused. */
+  async #permitted(): Promise<SendPermission | undefined> {
+    const { batches, lease } = this.#context;
+    for (;;) {
+      const permission = lease.permission(this.#held.partition);
+      if (permission) {
+        if (!(await this.#ask(() => batches.enterDispatching(this.#held)))) return undefined;
+        if (permits(permission)) return permission;
+      } else await delay(LIMITS.retry_ms);
+      this.#abort.signal.throwIfAborted();
+    }
+  }
+
+  /** Asks the row, again and again while the answer is lost; rejects once the attempt is interrupted. */
+  #ask<T>(ask: () => Promise<T>): Promise<T> {
+    const { signal } = this.#abort;
+    return retrying(ask, (error) => {
+      signal.throwIfAborted();
+      this.#context.log.warn({ err: error, operation_id: this.operationId }, 'the row did not answer, asking again');
+    });
   }
 
   #enter(state: AttemptState): void {

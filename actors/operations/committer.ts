@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
 import { v7 as uuidv7 } from 'uuid';
 import { partitionOf } from '../../storage/model/records.js';
 import { type NewOperation, type Submitted, storedRow, submitOperations } from '../../storage/operations/submission.js';
 import { Batcher, Full } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { causedByOne, outcomeUnknown } from '../../storage/postgres/liveness.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { inputContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
 import { LIMITS } from '../limits.js';
+import { retryWaits } from '../retry.js';
 import type { Hint, Submission, SubmitOutcome } from '../system.js';
 import type { Partition } from './partition.js';
 
@@ -26,11 +29,12 @@ export interface CommitterOptions {
 /**
  * Stores the submissions of this thread's partitions in batches. Any node stores for any partition: when it is not the owner,
  * the owner gets a hint. Invariants: I1 an answer leaves only after the commit; I2 an operation is handed to its partition only
- * when its job was stored as taken under that partition's epoch.
+ * when its job was stored as taken under that partition's epoch; I3 when it is not known whether a batch was stored, the partitions
+ * that it would have been handed to are taken again before anything else is handed to them.
  */
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly #batcher: Batcher<NewOperation, Submitted>;
+  readonly #batcher: Batcher<NewOperation, Stored>;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -39,18 +43,35 @@ export class Committer {
       linger_ms: 0,
       concurrency: LIMITS.committer_statements,
       bound: LIMITS.committer_submissions,
-      isolate: true,
+      wait_ms: LIMITS.committer_wait_ms,
+      isolate: causedByOne,
       flush: (operations) => this.#store(operations),
     });
   }
 
-  /** Stores one submission and gives what became of it. Rejects when the database fails: then nothing is promised. */
+  /**
+   * Stores one submission and gives what became of it. Rejects when the database fails: then nothing is promised, and the same key
+   * may be sent again.
+   */
   async submit(submission: Submission): Promise<SubmitOutcome> {
+    const until = performance.now() + LIMITS.submission_ms;
+    const waits = retryWaits();
+    for (;;) {
+      const outcome = await this.#submitOnce(submission);
+      if (outcome.kind !== 'locked') return outcome;
+      // The connection is being changed, and this submission alone waits for it.
+      const wait_ms = waits.next_ms();
+      if (performance.now() + wait_ms > until) return { kind: 'overloaded' };
+      await delay(wait_ms);
+    }
+  }
+
+  async #submitOnce(submission: Submission): Promise<SubmitOutcome | { kind: 'locked' }> {
     const partition = partitionOf(submission.connectionId);
     if (this.#options.partition(partition)?.full(submission.connectionId)) return { kind: 'overloaded' };
     const operation = this.#prepare(submission, partition);
     if (!operation) return { kind: 'encryption_key_unavailable' };
-    let stored: Submitted;
+    let stored: Stored;
     try {
       stored = await this.#batcher.add(operation); // I1
     } catch (error) {
@@ -59,12 +80,13 @@ export class Committer {
     }
     switch (stored.kind) {
       case 'created':
-        this.#dispatch(operation, stored.handed);
+        this.#dispatch(operation, stored.epoch);
         return { kind: 'created', operation: storedRow(operation) };
       case 'replayed':
         return { kind: 'replayed', operationId: stored.operationId };
       case 'conflict':
       case 'not_found':
+      case 'locked':
         return { kind: stored.kind };
       default:
         return stored satisfies never;
@@ -97,20 +119,34 @@ export class Committer {
     };
   }
 
-  #store(operations: NewOperation[]): Promise<Submitted[]> {
+  async #store(operations: NewOperation[]): Promise<Stored[]> {
     const direct = new Map<number, { id: number; epoch: number }>();
     for (const { partition } of operations) {
       const owned = this.#options.partition(partition);
       if (owned?.direct) direct.set(partition, { id: partition, epoch: owned.epoch });
     }
-    return submitOperations(this.#options.db, operations, [...direct.values()]);
+    try {
+      const stored = await submitOperations(this.#options.db, operations, [...direct.values()]);
+      return stored.map((one, i) => {
+        if (one.kind !== 'created') return one;
+        const epoch = direct.get((operations[i] as NewOperation).partition)?.epoch;
+        return { kind: 'created', epoch: one.handed ? epoch : undefined };
+      });
+    } catch (error) {
+      // Some may be stored, with their jobs taken (I3).
+      if (outcomeUnknown(error)) for (const id of direct.keys()) this.#options.partition(id)?.doubt();
+      throw error;
+    }
   }
 
-  #dispatch(operation: NewOperation, handed: boolean): void {
+  #dispatch(operation: NewOperation, handedUnder: number | undefined): void {
     const owned = this.#options.partition(operation.partition);
-    if (handed)
-      owned?.hand(operation.connectionId, operation.id); // I2
+    if (handedUnder !== undefined)
+      owned?.hand(operation.connectionId, operation.id, handedUnder); // I2
     else if (owned) owned.queueGrew();
     else this.#options.hint({ type: 'operations', connectionId: operation.connectionId });
   }
 }
+
+/** As it was stored; `epoch`: the one under which its job was stored as taken, if it was. */
+type Stored = Exclude<Submitted, { kind: 'created' }> | { kind: 'created'; epoch: number | undefined };

@@ -34,8 +34,8 @@ export interface ActorHome {
 }
 
 type ActorState =
-  | { kind: 'idle' | 'waiting' }
-  | { kind: 'starting' | 'finishing'; operationId: string }
+  | { kind: 'idle' }
+  | { kind: 'starting' | 'finishing' | 'waiting'; operationId: string }
   | { kind: 'running'; attempt: Attempt };
 
 const STEPS: Steps<ActorState['kind']> = {
@@ -54,7 +54,8 @@ const STEPS: Steps<ActorState['kind']> = {
  *     starting, finishing ─ a read is tried again, the database failed ─▶ waiting ─▶ starting
  *
  * Owns: its mailbox of operation ids and the attempt that runs. Its partition owns whether it may start and store. The rows
- * own everything else: dropping an actor at any time loses nothing. Invariants: I1 at most one attempt at a time (a unique
+ * own everything else: dropping an actor at any time loses nothing. No operation leaves its hand before its row shows that it is
+ * over, whatever answer was lost. Invariants: I1 at most one attempt at a time (a unique
  * index on the running operation's connection holds it as well); I2 nothing starts without a valid lease; I3 after `drop`
  * nothing of it is stored.
  */
@@ -63,6 +64,8 @@ export class ConnectionActor {
   readonly #home: ActorHome;
   readonly #context: ActorContext;
   readonly #mailbox: Mailbox;
+  /** Ends every wait when nothing more is to start. */
+  readonly #stop = new AbortController();
   #state: ActorState = { kind: 'idle' };
 
   constructor(connectionId: string, home: ActorHome, context: ActorContext) {
@@ -81,10 +84,16 @@ export class ConnectionActor {
     return this.#state.kind !== 'idle';
   }
 
-  /** The id of the operation that waits for its user, if one does. */
-  get waitingForUser(): string | undefined {
-    const attempt = this.#attempt;
-    return attempt?.status === 'waiting_user' ? attempt.operationId : undefined;
+  /** The id of the operation whose attempt runs or waits for its user, if one does. */
+  get attempting(): string | undefined {
+    return this.#attempt?.operationId;
+  }
+
+  /** The operations that this actor has in hand: those that wait, and the one it works on. */
+  get inHand(): string[] {
+    const state = this.#state;
+    const current = 'operationId' in state ? state.operationId : this.attempting;
+    return current === undefined ? this.#mailbox.ids : [current, ...this.#mailbox.ids];
   }
 
   take(operationId: string): void {
@@ -103,6 +112,7 @@ export class ConnectionActor {
   /** The partition is lost: stop at once and store nothing. */
   drop(): void {
     this.#mailbox.clear();
+    this.#stop.abort();
     this.#attempt?.interrupt('fenced');
   }
 
@@ -112,11 +122,17 @@ export class ConnectionActor {
    */
   stop(): void {
     this.#mailbox.clear();
+    this.#stop.abort();
     if (!this.#attempt?.pastBoundary) this.#attempt?.interrupt('shutdown');
   }
 
   get #attempt(): Attempt | undefined {
     return this.#state.kind === 'running' ? this.#state.attempt : undefined;
+  }
+
+  /** Waits; not when nothing more is to start. */
+  async #pause(wait_ms: number): Promise<void> {
+    await delay(wait_ms, undefined, { signal: this.#stop.signal }).catch(() => {});
   }
 
   #enter(state: ActorState): void {
@@ -133,8 +149,8 @@ export class ConnectionActor {
         waits.reset();
         continue;
       }
-      this.#enter({ kind: 'waiting' });
-      await delay(waits.next_ms());
+      this.#enter({ kind: 'waiting', operationId: id });
+      await this.#pause(waits.next_ms());
       if (this.#home.tenure === 'owned') this.#mailbox.putBack(id);
     }
     this.#enter({ kind: 'idle' });
@@ -142,81 +158,108 @@ export class ConnectionActor {
     this.#home.idle(this);
   }
 
-  /** False when the database did not answer: then the operation keeps its place in the mailbox. */
+  /** False when it could not be done now: then the operation keeps its place in the mailbox. */
   async #execute(operationId: string): Promise<boolean> {
     try {
-      await this.#tryOperation(operationId);
-      return true;
+      return await this.#tryOperation(operationId);
     } catch (error) {
       this.#context.log.error({ err: error, operation_id: operationId }, 'execution interrupted, trying again');
       return false;
     }
   }
 
-  async #tryOperation(operationId: string): Promise<void> {
+  async #tryOperation(operationId: string): Promise<boolean> {
     const waits = retryWaits();
     for (let number = 1; ; number++) {
       this.#enter({ kind: 'starting', operationId });
-      while (!this.#context.lease.valid && this.#home.tenure !== 'dropped') await delay(LIMITS.retry_ms); // I2
-      if (this.#home.tenure !== 'owned') return;
-      const held = { id: operationId, partition: this.#home.id, epoch: this.#home.epoch, attemptId: uuidv7() };
-      const started = await this.#context.batches.start({
-        ...held,
-        connectionId: this.connectionId,
-        phase: 'preparing',
-      });
-      if (!started) return;
+      const started = await this.#start(operationId);
+      if (!started) return true;
       this.#context.counters.started++;
-      const again = await this.#attemptOnce(held, started, number);
-      if (!again) return;
-      this.#enter({ kind: 'waiting' });
-      await delay(waits.next_ms());
+      const next = await this.#attemptOnce(started, number);
+      switch (next) {
+        case 'over':
+          return true;
+        case 'start_lost':
+          return false;
+        default:
+          this.#enter({ kind: 'waiting', operationId });
+          await this.#pause(Math.max(waits.next_ms(), next.again_ms));
+      }
     }
   }
 
-  /** True when the operation is queued again and should be tried once more. */
-  async #attemptOnce(held: HeldOperation, started: StartedOperation, number: number): Promise<boolean> {
+  /**
+   * Starts the next attempt; undefined when the operation is over, or the partition no longer this thread's to start in. While the
+   * answer is lost, or the operation is still queued because a row was locked or the epoch has passed, it is the same
+   * attempt that is asked for.
+   */
+  async #start(operationId: string): Promise<{ held: HeldOperation; started: StartedOperation } | undefined> {
+    const { batches, lease, log } = this.#context;
+    const attemptId = uuidv7();
+    const waits = retryWaits();
+    for (;;) {
+      while (!lease.valid(this.#home.id) && this.#home.tenure === 'owned') await this.#pause(LIMITS.retry_ms); // I2
+      if (this.#home.tenure !== 'owned') return undefined;
+      const held = { id: operationId, partition: this.#home.id, epoch: this.#home.epoch, attemptId };
+      try {
+        const start = await batches.start({ ...held, connectionId: this.connectionId, phase: 'preparing' });
+        if (start.kind === 'over') return undefined;
+        if (start.kind === 'started') {
+          return { held: { ...held, epoch: start.started.epoch }, started: start.started };
+        }
+      } catch (error) {
+        log.warn({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
+      }
+      await this.#pause(waits.next_ms());
+    }
+  }
+
+  async #attemptOnce(
+    { held, started }: { held: HeldOperation; started: StartedOperation },
+    number: number,
+  ): Promise<Next> {
     const { ring, log } = this.#context;
     const ready = openAttempt(this.#context, held, started);
     const { attempt } = ready;
     this.#enter({ kind: 'running', attempt });
     const outcome = await runAttempt(this.#context, ready);
     this.#enter({ kind: 'finishing', operationId: held.id });
-    if (!outcome || this.#home.tenure === 'dropped') return false; // I3
+    if (!outcome || this.#home.tenure === 'dropped') return 'over'; // I3
     if (outcome.status !== 'succeeded') {
       await attempt.dropFile().catch((error) => {
         log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
       });
     }
-    const retry = mayRetry(attempt, outcome, number);
-    const end = toFinish(held, attempt, outcome, retry, ring);
+    const end = toFinish(held, attempt, outcome, mayRetry(attempt, outcome, number), ring);
     const stored = await storeEnd(this.#context, end, {
       fallback: () => toFinish(held, attempt, fallbackOutcome(attempt), false, ring),
-      mayStore: () => this.#home.tenure !== 'dropped' && this.#context.lease.valid, // I3
+      mayStore: () => this.#home.tenure !== 'dropped', // I3; the row itself refuses what is not held
     });
-    this.#stored(held.id, stored);
-    return retry;
+    const next = this.#stored(held.id, stored);
+    return next === 'again' ? { again_ms: outcome.status === 'failed' ? (outcome.own?.wait_ms ?? 0) : 0 } : next;
   }
 
-  #stored(operationId: string, stored: Stored): void {
+  #stored(operationId: string, stored: Stored): 'over' | 'again' | 'start_lost' {
     const { counters } = this.#context;
     switch (stored.kind) {
       case 'given_up':
-        return;
+        return 'over';
       case 'not_held':
-        // Fenced; or the database crashed and lost the start: then the operation is queued as before, and this holds its job.
-        if (this.#home.tenure === 'owned') this.take(operationId);
-        return;
+        // Fenced; or the database crashed and lost the start: then the operation is queued as before, and first in its order.
+        return this.#home.tenure === 'owned' ? 'start_lost' : 'over';
       case 'stored': {
-        const { to } = stored.end.operation;
-        if (to === 'queued') return;
-        counters.finished[to] = (counters.finished[to] ?? 0) + 1;
+        const { status, end } = stored;
+        if (status === 'queued') return 'again';
+        counters.finished[status] = (counters.finished[status] ?? 0) + 1;
         this.#context.awaitable(operationId);
-        if (stored.end.change) this.#context.changed(this.connectionId);
-        return;
+        if (end.change) this.#context.changed(this.connectionId);
+        return 'over';
       }
       default:
-        stored satisfies never;
+        return stored satisfies never;
     }
   }
 }
+
+/** What follows an attempt: nothing, its start again, which the database lost, or another attempt after this wait at least. */
+type Next = 'over' | 'start_lost' | { again_ms: number };

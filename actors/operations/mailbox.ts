@@ -15,6 +15,10 @@ export class Mailbox {
     return this.#waiting.length;
   }
 
+  get ids(): string[] {
+    return [...this.#waiting];
+  }
+
   push(operationId: string): void {
     this.#waiting.push(operationId);
     this.#load.waiting++; // I1

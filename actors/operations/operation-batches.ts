@@ -1,18 +1,21 @@
 import { type ConnectionChange, changeConnection } from '../../storage/connections/session-effects.js';
 import { type RecordedEvent, recordEvents } from '../../storage/deliveries/events-record.js';
-import type { NewEvent } from '../../storage/model/records.js';
+import type { NewEvent, OperationStatus } from '../../storage/model/records.js';
 import {
   enterDispatching,
   type FinishedOperation,
   finishOperations,
   type HeldOperation,
-  type StartedOperation,
+  type LeftOut,
+  lockUnlocked,
   type StartingOperation,
   startOperations,
+  startsLeftOut,
 } from '../../storage/operations/execution.js';
 import { noteInvitation } from '../../storage/operations/simulated-invitations.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
+import { causedByOne, isLockTimeout } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
 
 /** The end of an attempt with what it changes beside the operation's own row. */
@@ -26,15 +29,25 @@ export interface Finish {
   simulatedInvitation: string | undefined;
 }
 
+/** A row that an item needs is locked for longer than a batch waits: the others went without it, and it may be asked for again. */
+export class RowLocked extends Error {
+  constructor() {
+    super('the row is locked');
+  }
+}
+
+const LOCKED = Symbol('locked');
+
 /**
  * The three batched writes of every execution in a thread: starts, write boundaries, ends. What is asked for while a statement
- * is under way goes into the next one. Invariants: I1 a boundary is durable before it resolves; I2 an attempt's end and
- * everything it changes commit together, or none of it does; I3 nothing of an attempt that is no longer held is stored.
+ * is under way goes into the next one. Each may be asked for again when its answer was lost. Invariants: I1 a boundary is
+ * durable before it resolves; I2 an attempt's end and everything it changes commit together, or none of it does; I3 nothing of an
+ * attempt that is no longer held is stored; I4 a row that is locked holds up no other: its item alone rejects.
  */
 export class OperationBatches {
-  readonly #starts: Batcher<StartingOperation, StartedOperation | undefined>;
-  readonly #boundaries: Batcher<HeldOperation, boolean>;
-  readonly #ends: Batcher<Finish, boolean>;
+  readonly #starts: Batcher<StartingOperation, LeftOut | typeof LOCKED>;
+  readonly #boundaries: Batcher<HeldOperation, boolean | typeof LOCKED>;
+  readonly #ends: Batcher<Finish, OperationStatus | undefined | typeof LOCKED>;
 
   /**
    * Starts go through `relaxed`: a start that is lost in a crash of the database leaves its operation queued, and the write
@@ -47,59 +60,113 @@ export class OperationBatches {
       linger_ms: 0,
       concurrency: LIMITS.execution_statements,
       bound: Number.POSITIVE_INFINITY, // one a connection at most: bounded by the connections that run
-      isolate: true,
+      isolate: causedByOne,
+    };
+    const startAll = async (sql: Sql, items: StartingOperation[]): Promise<LeftOut[]> => {
+      const started = new Map((await startOperations(sql, items)).map((row) => [row.operation_id, row]));
+      const others = items.filter((item) => !started.has(item.id));
+      const leftOut = others.length > 0 ? await startsLeftOut(sql, others) : [];
+      const reasons = new Map(others.map((item, i) => [item.id, leftOut[i] as LeftOut]));
+      return items.map(({ id }) => {
+        const row = started.get(id);
+        return row ? { kind: 'started', started: row } : (reasons.get(id) as LeftOut);
+      });
     };
     this.#starts = new Batcher({
       ...options,
-      flush: async (items) => {
-        const started = new Map((await startOperations(relaxed, items)).map((row) => [row.operation_id, row]));
-        return items.map((item) => started.get(item.id));
-      },
+      flush: (items) => apartFromLocked(relaxed, items, (item) => item.id, startAll),
     });
+    const enterAll = async (sql: Sql, items: HeldOperation[]) => {
+      const held = await enterDispatching(sql, items); // I1
+      return items.map((item) => held.has(item.id));
+    };
     this.#boundaries = new Batcher({
       ...options,
-      flush: async (items) => {
-        const held = await enterDispatching(db, items); // I1
-        return items.map((item) => held.has(item.id));
-      },
+      flush: (items) => apartFromLocked(db, items, (item) => item.id, enterAll),
     });
+    const endAll = async (sql: Sql, items: Finish[]) => {
+      const { statuses, events } = await storeEnds(sql, items);
+      return { events, outs: items.map((item) => statuses.get(item.operation.id)) };
+    };
     this.#ends = new Batcher({
       ...options,
       flush: async (items) => {
         const plain = items.every(
           (item) => item.change === null && item.events.length === 0 && !item.simulatedInvitation,
         );
-        const { held, events } = plain
-          ? await storeEnds(db, items)
-          : await db.transaction((tx) => storeEnds(tx, items)); // I2
-        if (events.length > 0) recorded(events);
-        return items.map((item) => held.has(item.operation.id));
+        const committed: RecordedEvent[] = [];
+        const store = async (sql: Sql, some: Finish[]) => {
+          const { outs, events } = await endAll(sql, some);
+          committed.push(...events);
+          return outs;
+        };
+        const outs = await apartFromLocked(db, items, (item) => item.operation.id, store, !plain); // I2
+        if (committed.length > 0) recorded(committed);
+        return outs;
       },
     });
   }
 
-  /** Starts an attempt; undefined when the operation is no longer queued, or the epoch is stale. */
-  start(operation: StartingOperation): Promise<StartedOperation | undefined> {
-    return this.#starts.add(operation);
+  /** Starts an attempt, or gives the reason why it was not started. Rejects with `RowLocked`, and when the database fails. */
+  async start(operation: StartingOperation): Promise<LeftOut> {
+    return unlocked(await this.#starts.add(operation));
   }
 
-  /** Makes `dispatching` durable; false when the attempt was fenced or cancelled: then nothing may leave. */
-  enterDispatching(operation: HeldOperation): Promise<boolean> {
-    return this.#boundaries.add(operation);
+  /** Makes `dispatching` durable; false when the attempt was fenced or cancelled: then nothing may leave. Rejects as `start` does. */
+  async enterDispatching(operation: HeldOperation): Promise<boolean> {
+    return unlocked(await this.#boundaries.add(operation));
   }
 
-  /** Ends an attempt with everything it changed, in one transaction; false when it was fenced: nothing was stored. */
-  finish(end: Finish): Promise<boolean> {
-    return this.#ends.add(end);
+  /**
+   * Ends an attempt with everything it changed, in one transaction, and gives the status of its operation; undefined when it was
+   * fenced, or had ended before: nothing was stored. Rejects as `start` does.
+   */
+  async finish(end: Finish): Promise<OperationStatus | undefined> {
+    return unlocked(await this.#ends.add(end));
   }
 }
 
-async function storeEnds(sql: Sql, items: Finish[]): Promise<{ held: Set<string>; events: RecordedEvent[] }> {
-  const held = await finishOperations(
+function unlocked<Out>(out: Out | typeof LOCKED): Out {
+  if (out === LOCKED) throw new RowLocked();
+  return out;
+}
+
+/**
+ * Does the work on all items; when a lock is waited for too long, once more on those whose rows are not locked, in one transaction
+ * (I4). `whole`: the work itself needs a transaction.
+ */
+async function apartFromLocked<In, Out>(
+  db: Database,
+  items: In[],
+  id: (item: In) => string,
+  work: (sql: Sql, items: In[]) => Promise<Out[]>,
+  whole = false,
+): Promise<(Out | typeof LOCKED)[]> {
+  try {
+    return await (whole ? db.transaction((tx) => work(tx, items)) : work(db, items));
+  } catch (error) {
+    if (!isLockTimeout(error) || items.length === 1) throw error;
+  }
+  return db.transaction(async (tx) => {
+    const free = await lockUnlocked(tx, items.map(id));
+    const outs = await work(
+      tx,
+      items.filter((item) => free.has(id(item))),
+    );
+    const left = outs.values();
+    return items.map((item) => (free.has(id(item)) ? (left.next().value as Out) : LOCKED));
+  });
+}
+
+async function storeEnds(
+  sql: Sql,
+  items: Finish[],
+): Promise<{ statuses: Map<string, OperationStatus>; events: RecordedEvent[] }> {
+  const statuses = await finishOperations(
     sql,
     items.map((item) => item.operation),
   );
-  const kept = items.filter((item) => held.has(item.operation.id)); // I3
+  const kept = items.filter((item) => statuses.has(item.operation.id)); // I3
   for (const { change, operation, simulatedInvitation: recipient, connectionId } of kept) {
     if (recipient) await noteInvitation(sql, { operationId: operation.id, connectionId, recipient });
     if (change && !(await changeConnection(sql, change))) {
@@ -118,5 +185,5 @@ async function storeEnds(sql: Sql, items: Finish[]): Promise<{ held: Set<string>
       )),
     );
   }
-  return { held, events };
+  return { statuses, events };
 }

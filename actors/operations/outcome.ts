@@ -2,12 +2,13 @@ import type { ConnectionChange } from '../../storage/connections/session-effects
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
 import type { FinishedOperation, HeldOperation } from '../../storage/operations/execution.js';
-import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
+import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
 import type { Capability } from '../capabilities/capability.js';
 import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
-import { type Effects, Interrupted, type Outcome } from './execution.js';
+import { type Effects, type Failed, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
 
 /**
@@ -48,8 +49,23 @@ export function outcomeOfError(
     }
   }
   if (error instanceof OperationError) return failed({ code: error.code, details: error.details });
+  const trouble = ownTrouble(error);
+  if (trouble) return inQuestion(attempt) ?? trouble;
   return { status: 'unexpected', outcome: inQuestion(attempt) ?? failed({ code: 'internal_error' }) };
 }
+
+/** What the service itself lacks for the moment, its database or an encryption key, ends no operation: it is tried again. */
+export function ownTrouble(error: unknown): Failed | undefined {
+  if (error instanceof KeyUnknown) return own('encryption_key_unknown', LIMITS.key_wait_ms);
+  return isUnreachable(error) || isRefusedForNow(error) ? own('database_unavailable', 0) : undefined;
+}
+
+const own = (reason: string, wait_ms: number): Failed => ({
+  status: 'failed',
+  failure: { code: 'internal_error', details: { reason } },
+  transient: true,
+  own: { wait_ms },
+});
 
 const failed = (failure: OperationFailure): Outcome => ({ status: 'failed', failure });
 
@@ -66,7 +82,7 @@ export function fallbackOutcome(attempt: Attempt): Outcome {
 export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
   if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running') return false;
   const nothingLeft = attempt.capability.kind === 'read' || !attempt.pastBoundary || outcome.unsent === true;
-  return nothingLeft && attempts < LIMITS.read_attempts;
+  return nothingLeft && (outcome.own !== undefined || attempts < LIMITS.read_attempts);
 }
 
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */
@@ -75,8 +91,9 @@ function finishedOperation(
   from: 'running' | 'waiting_user',
   outcome: Outcome,
   revision: number,
+  running_ms: number,
 ): FinishedOperation {
-  const base = { ...held, from, result: null, errorCode: null, errorDetails: null };
+  const base = { ...held, from, running_ms, result: null, errorCode: null, errorDetails: null };
   switch (outcome.status) {
     case 'succeeded': {
       const result = { ...outcome.result, state_revision: revision };
@@ -121,7 +138,7 @@ export function toFinish(
   const effects: Effects = 'effects' in outcome ? (outcome.effects ?? {}) : {};
   const change = retry ? null : connectionChange(attempt, effects, ring);
   const revision = change?.revision ?? attempt.connection.state_revision;
-  const ended = finishedOperation(held, attempt.status, outcome, revision);
+  const ended = finishedOperation(held, attempt.status, outcome, revision, attempt.running_ms);
   const operation = retry
     ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
     : ended;

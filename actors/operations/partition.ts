@@ -1,15 +1,18 @@
-import type { PgBoss } from 'pg-boss';
-import { jobsOfOperations } from '../../storage/operations/owner-polls.js';
+import { type FetchedJob, fetchOperations } from '../../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import { removeJobs } from '../../storage/postgres/job-table.js';
-import { queueName } from '../../storage/postgres/jobs.js';
+import { outcomeUnknown } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import { type ActorContext, type ActorHome, ConnectionActor } from './connection-actor.js';
 
 /** What a partition needs from its thread. */
 export interface PartitionContext extends ActorContext {
-  boss: PgBoss;
+  /**
+   * Asks the node to take the partition again under its next epoch, but for the operations in hand. `renewed` follows, or the
+   * loss of the partition.
+   */
+  reconcile(partition: OwnedPartition, inHand: string[]): void;
   /** Each state that a partition enters. */
   onPartitionState?(id: number, kind: PartitionState['kind']): void;
 }
@@ -24,12 +27,13 @@ interface Fetching {
   handed: { id: string; connection_id: string }[];
 }
 
-type PartitionState = Fetching | { kind: 'queued' | 'direct' | 'stopping' | 'dropped' };
+type PartitionState = Fetching | { kind: 'queued' | 'direct' | 'renewing' | 'stopping' | 'dropped' };
 
 const STEPS: Steps<PartitionState['kind']> = {
-  queued: ['fetching', 'stopping', 'dropped'],
-  direct: ['fetching', 'queued', 'stopping', 'dropped'],
-  fetching: ['direct', 'queued', 'stopping', 'dropped'],
+  queued: ['fetching', 'renewing', 'stopping', 'dropped'],
+  direct: ['fetching', 'queued', 'renewing', 'stopping', 'dropped'],
+  fetching: ['direct', 'queued', 'renewing', 'stopping', 'dropped'],
+  renewing: ['queued', 'stopping', 'dropped'],
   stopping: ['dropped'],
   dropped: [],
 };
@@ -41,30 +45,38 @@ const STEPS: Steps<PartitionState['kind']> = {
  *     queued    jobs may wait in the queue: new ones must queue behind them
  *     fetching  jobs are being fetched in batches; what is handed over waits for them
  *     direct    the queue is empty: the committer hands new operations over with their jobs already taken
+ *     renewing  its rows may show jobs as taken that nobody has in hand, because an answer was lost: the node takes it again under
+ *               its next epoch, which ends every statement under way, and puts all jobs back but those in hand. These run on
  *     stopping  given up: nothing more is started, what is past its write boundary may end
  *     dropped   lost: nothing more is stored
  *
- *     queued ⇄ fetching ⇄ direct        queued, fetching, direct ─▶ stopping ─▶ dropped
- *                                             └──────────────────────────────────▲
+ *     queued ⇄ fetching ⇄ direct        queued, fetching, direct ─ doubt() ─▶ renewing ─ renewed() ─▶ queued
+ *                                       queued, fetching, direct, renewing ─▶ stopping ─▶ dropped
+ *                                             └──────────────────────────────────────────────▲
  *
- * Operations that arrive while it is stopping or dropped are ignored: their jobs stay taken, and the next owner's recovery
- * releases them. Invariants: I1 an operation is in at most one mailbox; I2 `direct` only after a fetch came back short, so
+ * Operations that arrive while it is renewing, stopping or dropped are ignored: their jobs stay taken, and the recovery under the
+ * next epoch releases them. Invariants: I1 an operation is in at most one mailbox; I2 `direct` only after a fetch came back short, so
  * that nothing overtakes (first in, first out per connection); I3 at most LIMITS.partition_operations wait in memory, and at most
  * LIMITS.mailbox_operations of them for one connection.
  */
 export class Partition implements ActorHome {
   readonly id: number;
-  readonly epoch: number;
   readonly load = { waiting: 0, running: 0 };
   readonly #context: PartitionContext;
   readonly #actors = new Map<string, ConnectionActor>();
   readonly #quiesced = Promise.withResolvers<void>();
+  #epoch: number;
   #state: PartitionState = { kind: 'queued' };
 
   constructor({ id, epoch }: OwnedPartition, context: PartitionContext) {
     this.id = id;
-    this.epoch = epoch;
+    this.#epoch = epoch;
     this.#context = context;
+  }
+
+  /** What starts now starts under it. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   get tenure(): ActorHome['tenure'] {
@@ -107,8 +119,9 @@ export class Partition implements ActorHome {
     return this.#actors.values();
   }
 
-  /** Takes a new operation whose job is taken already. */
-  hand(connectionId: string, operationId: string): void {
+  /** Takes a new operation whose job was stored as taken under this epoch. */
+  hand(connectionId: string, operationId: string, epoch: number): void {
+    if (epoch !== this.#epoch || this.#state.kind === 'renewing') return; // its job is put back
     if (this.#state.kind === 'fetching') this.#state.handed.push({ id: operationId, connection_id: connectionId });
     else this.#take(connectionId, operationId);
   }
@@ -131,12 +144,38 @@ export class Partition implements ActorHome {
       case 'direct':
         await this.#fetchAll({ kind: 'fetching', direct: state.kind === 'direct', again: false, handed: [] });
         return;
+      case 'renewing':
       case 'stopping':
       case 'dropped':
         return;
       default:
         state satisfies never;
     }
+  }
+
+  /** True when its rows can be compared with what it has in hand: no job is on the way between them. */
+  get comparable(): boolean {
+    return this.#state.kind === 'queued' || this.#state.kind === 'direct';
+  }
+
+  /** The operations in hand. */
+  get inHand(): string[] {
+    return [...this.#actors.values()].flatMap((actor) => actor.inHand);
+  }
+
+  /** An answer was lost, or rows and memory disagree: the partition is to be taken again under its next epoch. */
+  doubt(): void {
+    if (this.tenure !== 'owned' || this.#state.kind === 'renewing') return;
+    this.#enter({ kind: 'renewing' });
+    this.#context.reconcile({ id: this.id, epoch: this.#epoch }, this.inHand);
+  }
+
+  /** It was taken again: all that was not in hand waits in the queue. */
+  renewed(epoch: number): void {
+    if (this.#state.kind !== 'renewing') return;
+    this.#epoch = epoch;
+    this.#enter({ kind: 'queued' });
+    void this.fetch();
   }
 
   /** The epoch is no longer ours: stop everything at once, store nothing. */
@@ -190,6 +229,7 @@ export class Partition implements ActorHome {
       } while (fetching.again && this.#state === fetching);
     } catch (error) {
       this.#context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
+      if (this.#state === fetching && outcomeUnknown(error)) return this.doubt();
     }
     if (this.#state !== fetching) return;
     this.#enter({ kind: fetching.direct ? 'direct' : 'queued' });
@@ -197,18 +237,24 @@ export class Partition implements ActorHome {
   }
 
   async #fetchBatch(fetching: Fetching): Promise<void> {
-    const { boss, db, lease } = this.#context;
-    if (!lease.valid || this.waiting >= LIMITS.partition_operations) return; // I3
-    const jobs = await boss.fetch(queueName('operation', this.id), { batchSize: LIMITS.fetch_jobs }); // I1: taken once
+    const { db, lease } = this.#context;
+    if (!lease.valid(this.id) || this.waiting >= LIMITS.partition_operations) return; // I3
+    const jobs = await fetchOperations(db, { id: this.id, epoch: this.#epoch }, LIMITS.fetch_jobs); // I1: taken once
+    if (this.#state !== fetching) return; // recovery puts them back
     fetching.direct = jobs.length < LIMITS.fetch_jobs; // I2
     fetching.again ||= !fetching.direct;
-    if (this.tenure === 'dropped') return;
-    const ids = jobs.map((job) => job.id);
-    const { queued, over } = ids.length > 0 ? await jobsOfOperations(db, ids) : { queued: [], over: [] };
+    const queued = jobs.filter(isQueued);
     // What was handed over meanwhile stands between what was fetched: ids tell the order of acceptance.
     const together = [...queued, ...fetching.handed.splice(0)].sort((one, other) => (one.id < other.id ? -1 : 1));
     for (const { id, connection_id } of together) this.#take(connection_id, id);
-    const stale = over.map((id) => ({ queue: 'operation' as const, partition: this.id, id }));
-    if (stale.length > 0) await removeJobs(db, stale);
+    const over = jobs.filter((job) => !isQueued(job));
+    await removeJobs(
+      db,
+      over.map(({ id }) => ({ queue: 'operation', partition: this.id, id })),
+    );
   }
+}
+
+function isQueued(job: FetchedJob): job is FetchedJob & { connection_id: string } {
+  return job.connection_id !== null;
 }

@@ -1,11 +1,14 @@
 import type { Logger } from '../../storage/log.js';
-import { refusesValues } from '../../storage/postgres/database.js';
+import type { OperationStatus } from '../../storage/model/records.js';
+import { storedEnd } from '../../storage/operations/execution.js';
+import { type Database, refusesValues } from '../../storage/postgres/database.js';
 import { retrying } from '../retry.js';
 import type { Finish, OperationBatches } from './operation-batches.js';
 
 /** What became of the end of an attempt. */
 export type Stored =
-  | { kind: 'stored'; end: Finish }
+  /** `status`: what its operation is now; `canceled` instead of `queued` when that was requested meanwhile. */
+  | { kind: 'stored'; end: Finish; status: OperationStatus }
   /** The row no longer holds this attempt: nothing was stored. */
   | { kind: 'not_held' }
   /** The database did not answer for as long as it might be stored here: recovery decides. */
@@ -18,23 +21,28 @@ export interface EndOptions {
   mayStore(): boolean;
 }
 
-/** Stores the end of an attempt, again and again while the database does not answer and `mayStore` allows it. */
+/**
+ * Stores the end of an attempt, again and again while the database does not answer and `mayStore` allows it. An end that is no
+ * longer held after its answer was lost may be no longer held because it was stored.
+ */
 export async function storeEnd(
-  { batches, log }: { batches: OperationBatches; log: Logger },
+  { db, batches, log }: { db: Database; batches: OperationBatches; log: Logger },
   end: Finish,
   { fallback, mayStore }: EndOptions,
 ): Promise<Stored> {
   let stored = end;
+  let unsure = false;
   try {
-    const held = await retrying(
-      () => batches.finish(stored),
+    const status = await retrying(
+      async () => (await batches.finish(stored)) ?? (unsure ? storedEnd(db, stored.operation) : undefined),
       (error) => {
         log.error({ err: error, operation_id: end.operation.id }, 'outcome could not be stored');
         if (!mayStore()) throw error;
+        unsure = true;
         if (stored === end && refusesValues(error)) stored = fallback();
       },
     );
-    return held ? { kind: 'stored', end: stored } : { kind: 'not_held' };
+    return status ? { kind: 'stored', end: stored, status } : { kind: 'not_held' };
   } catch {
     return { kind: 'given_up' };
   }

@@ -19,6 +19,8 @@ import type { RequestHeader } from './request-headers.js';
 /** What every handler may use. */
 export interface Services {
   db: Database;
+  /** Connections that no request waits for: for health. */
+  control: Database;
   ring: KeyRing;
   system: ActorSystem;
   callbackPolicy: CallbackPolicy;

@@ -18,6 +18,11 @@ export const NODE_METRICS: readonly ThreadMetric[] = [
   counter('operations_submitted_total', 'Operations stored', (source) =>
     source.stats().hosts.map((host) => host.submitted),
   ),
+  counter(
+    'partitions_reconciled_total',
+    'Partitions taken again because an answer was lost, or rows and memory differed',
+    (source) => source.stats().hosts.map((host) => host.reconciled),
+  ),
   {
     name: 'operations_finished_total',
     type: 'counter',

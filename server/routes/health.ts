@@ -15,10 +15,10 @@ export interface ServiceUnavailableJson {
 
 const unavailable = json(503, { status: 'unavailable' } satisfies ServiceUnavailableJson);
 
-async function healthz({ drain, system, db }: Services): Promise<Answer> {
+async function healthz({ drain, system, control }: Services): Promise<Answer> {
   if (drain.draining || system.status().state !== 'running') return unavailable;
   try {
-    await Deadline.within(LIMITS.health_database_ms, pingDatabase(db));
+    await Deadline.within(LIMITS.health_database_ms, pingDatabase(control));
     return json(200, { status: 'ok' } satisfies ServiceHealthJson);
   } catch {
     return unavailable;

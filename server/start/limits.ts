@@ -1,9 +1,16 @@
 /** Every bound of starting and stopping: its unit in the name, its value, and what happens when it is reached. */
 export const LIMITS = {
-  /** Database connections of the main thread: reads and writes of the edge, renewals of partitions. Past it they wait. */
+  /** Database connections of the edge: past it its statements wait. */
   edge_connections: 10,
+  /** Database connections for leases, hand-overs, hints and health, which wait for no request: past it they wait for each other. */
+  control_connections: 3,
   /** Database connections of the command line: past it statements wait. */
   admin_connections: 2,
+  /**
+   * Rows at either end of a table whose encryption keys are looked at: the oldest and the newest. Of a larger table the counts
+   * are "at least".
+   */
+  key_sample_rows: 5_000,
   /** The stand-in network from its start to its ready line: past it that start has failed. */
   sandbox_start_ms: 30_000,
   /** The stand-in network after its stdin was closed: past it the process is killed. */

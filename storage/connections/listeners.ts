@@ -12,8 +12,9 @@ export interface ListenableConnection {
   session_sealed: Buffer;
 }
 
+const HAS_STREAM = `provider = 'social' and health = 'ready' and session_sealed is not null and proxy_id is not null`;
 const LISTENABLE = `select id, workspace_id, partition, state_revision, region, proxy_id, session_sealed from connection
-  where provider = 'social' and health = 'ready' and session_sealed is not null and proxy_id is not null`;
+  where ${HAS_STREAM}`;
 
 /** Every connection of these partitions that has a stream to listen to. Index: connection_by_partition. */
 export function listenableConnections(db: Sql, partitions: number[]): Promise<ListenableConnection[]> {
@@ -24,6 +25,18 @@ export function listenableConnections(db: Sql, partitions: number[]): Promise<Li
 export async function listenableConnection(db: Sql, id: string): Promise<ListenableConnection | undefined> {
   const [row] = await db.query<ListenableConnection>('listenableConnection', `${LISTENABLE} and id = $1`, [id]);
   return row;
+}
+
+/** What a listener listens with: when it changes, it takes another listener. */
+export type ListenedSession = Pick<ListenableConnection, 'id' | 'state_revision' | 'proxy_id'>;
+
+/** What the listeners of these partitions should listen with: the poll behind a lost hint. Index: connection_by_partition. */
+export function listenableSessions(db: Sql, partitions: number[]): Promise<ListenedSession[]> {
+  return db.query(
+    'listenableSessions',
+    `select id, state_revision, proxy_id from connection where ${HAS_STREAM} and partition = any($1)`,
+    [partitions],
+  );
 }
 
 export interface ListenerState {

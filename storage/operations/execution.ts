@@ -1,4 +1,10 @@
-import type { AttemptPhase, AttemptStatus, ConnectionRow, OperationStatus } from '../model/records.js';
+import {
+  type AttemptPhase,
+  type AttemptStatus,
+  type ConnectionRow,
+  type OperationStatus,
+  PARTITIONS,
+} from '../model/records.js';
 import { ATTEMPT_STEPS, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import { deleteJobs } from '../postgres/job-table.js';
@@ -33,6 +39,10 @@ export interface StartedOperation extends ConnectionRow {
   input: Record<string, unknown> | null;
   input_sealed: Buffer | null;
   attempt_number: number;
+  /** The epoch that the attempt runs under. */
+  epoch: number;
+  /** Milliseconds of running time that earlier attempts took (OPS-17). */
+  spent_ms: number;
 }
 
 const CONNECTION = [
@@ -58,25 +68,37 @@ const CONNECTION = [
 
 const START_STEP = OPERATION_STEPS.sql('queued', 'running');
 
-// I1 `fence`.
+const CONNECTION_COLUMNS = CONNECTION.map((column) => `c.${column}`).join(', ');
+
+/** Milliseconds that the attempts of the operation row `o` before the last one ran, as far as their ends noted it. */
+const SPENT = `case when jsonb_array_length(o.attempts) < 2 then 0
+  else (select coalesce(sum((a ->> 'running_ms')::float8), 0) from jsonb_array_elements(o.attempts) a) end as spent_ms`;
+
+const STARTED = `o.id as operation_id, o.capability, o.input, o.input_sealed, o.epoch,
+  jsonb_array_length(o.attempts) as attempt_number, ${SPENT}, ${CONNECTION_COLUMNS}`;
+
+// I1 `fence`: pairs as one number each, because the planner cannot know how few rows a fence has. Rows that are locked (a
+// partition that is being taken, a connection that is being changed) are left out instead of holding up the others.
 const START = `
   with input as (
     select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[], $5::text[], $8::uuid[])
       i(id, partition, epoch, attempt_id, phase, connection_id)
   ), fence as materialized (
-    select p.id from partition p
-    where (p.id, p.epoch) in (select i.partition, i.epoch from input i) for key share
+    select p.epoch * ${PARTITIONS} + p.id as pair from partition p
+    where (p.id, p.epoch) in (select i.partition, i.epoch from input i) for key share skip locked
   ), started as (
     update operation o set status = ${START_STEP.to}, epoch = i.epoch, updated_at = now(),
       attempts = o.attempts || jsonb_build_object('id', i.attempt_id, 'state_revision', c.state_revision,
         'number', jsonb_array_length(o.attempts) + 1, 'status', ${ATTEMPT_STEPS.firstSql}, 'phase', i.phase,
         'started_at', $6::text, 'completed_at', null),
       timeline = o.timeline || $7::jsonb
-    from input i cross join lateral (select * from connection where id = i.connection_id for key share) c
+    from input i cross join lateral (select * from connection where id = i.connection_id for key share skip locked) c
     where o.id = i.id and o.status ${START_STEP.from} and o.connection_id = i.connection_id
-      and i.partition = any(array(select id from fence))
-    returning o.id as operation_id, o.capability, o.input, o.input_sealed,
-      jsonb_array_length(o.attempts) as attempt_number, ${CONNECTION.map((column) => `c.${column}`).join(', ')}
+      and (c.cancel_through is null or o.id > c.cancel_through)
+      and i.epoch * ${PARTITIONS} + i.partition = any(array(select pair from fence))
+      and not o.attempts @> jsonb_build_array(jsonb_build_object('id', i.attempt_id))
+      and not exists (select 1 from running_operation r where r.connection_id = i.connection_id)
+    returning ${STARTED}
   ), occupied as (
     insert into running_operation (connection_id, operation_id, partition) select id, operation_id, partition from started
   )
@@ -84,9 +106,9 @@ const START = `
 
 /**
  * queued → running, with a new attempt, as the running operation of its connection. Returns those that started, with their
- * connection as it is now. An operation is left out when it is no longer queued (cancelled, gone) or the epoch is
- * stale. The connection is locked FOR KEY SHARE, which serialises with the FOR UPDATE of PATCH, disconnect and
- * delete (CONN-5).
+ * connection as it is now. An operation is left out when it is no longer queued, its attempt was started before, the
+ * epoch is stale, or a row that it needs is locked: `startsLeftOut` tells which. The connection is locked FOR KEY SHARE, which
+ * serialises with the FOR UPDATE of PATCH, disconnect and delete (CONN-5). An attempt starts once, however often it is asked for.
  */
 export async function startOperations(db: Sql, operations: StartingOperation[]): Promise<StartedOperation[]> {
   const at = new Date();
@@ -100,6 +122,32 @@ export async function startOperations(db: Sql, operations: StartingOperation[]):
     JSON.stringify([transition('queued', 'running', 'started', at)]),
     operations.map((o) => o.connectionId),
   ]);
+}
+
+/** Why an operation was left out of a start. */
+export type LeftOut =
+  /** It runs under this very attempt: the answer to its start was lost. */
+  | { kind: 'started'; started: StartedOperation }
+  /** It still waits: a row was locked, or its partition is being taken. */
+  | { kind: 'queued' }
+  /** It ended, is gone, or runs under another attempt. */
+  | { kind: 'over' };
+
+/** What became of operations that `startOperations` left out, in their order. */
+export async function startsLeftOut(db: Sql, operations: StartingOperation[]): Promise<LeftOut[]> {
+  const rows = await db.query<StartedOperation & { status: OperationStatus; attempt_id: string | null }>(
+    'startsLeftOut',
+    `select o.status, o.attempts -> -1 ->> 'id' as attempt_id, ${STARTED}
+     from operation o join connection c on c.id = o.connection_id where o.id = any($1::uuid[])`,
+    [operations.map((o) => o.id)],
+  );
+  const byId = new Map(rows.map((row) => [row.operation_id, row]));
+  return operations.map(({ id, attemptId }): LeftOut => {
+    const row = byId.get(id);
+    if (row?.status === 'queued') return { kind: 'queued' };
+    if (row?.status === 'running' && row.attempt_id === attemptId) return { kind: 'started', started: row };
+    return { kind: 'over' };
+  });
 }
 
 /** I2 Holds for the rows `o` that are still held, joined to the arrays of `heldArrays` as `i`. */
@@ -137,18 +185,25 @@ export interface FinishedOperation extends HeldOperation {
   result: Record<string, unknown> | null;
   errorCode: string | null;
   errorDetails: Record<string, unknown> | null;
+  /** Milliseconds that the attempt ran (OPS-17). */
+  running_ms: number;
 }
 
+const TO_CANCEL = `i.status = 'queued' and o.cancel_requested`;
+const CANCEL_STEP = OPERATION_STEPS.sql('running', 'canceled');
+
+// `outcome`: what goes back to the queue is canceled instead when that was requested meanwhile (OPS-5).
 const FINISH = `
   with finished as (
-    update operation o set status = i.status, result = i.result, error_code = i.error_code,
+    update operation o set status = case when ${TO_CANCEL} then ${CANCEL_STEP.to} else i.status end,
+      result = i.result, error_code = i.error_code,
       error_details = i.error_details, challenge = null, updated_at = now(),
       attempts = jsonb_set(o.attempts, '{-1}', (o.attempts -> -1)
-        || jsonb_build_object('status', i.attempt_status, 'completed_at', $9::text)
+        || jsonb_build_object('status', i.attempt_status, 'completed_at', $9::text, 'running_ms', i.running_ms)
         || case when i.attempt_status = 'succeeded' then '{"phase":"done"}'::jsonb else '{}'::jsonb end),
-      timeline = o.timeline || i.timeline
-    from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[], $8::text[], $10::jsonb[])
-      i(id, epoch, attempt_id, status, result, error_code, error_details, attempt_status, timeline)
+      timeline = o.timeline || case when ${TO_CANCEL} then i.timeline || '{"to":"canceled","reason":"cancel_requested"}' else i.timeline end
+    from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[], $8::text[], $10::jsonb[], $11::integer[])
+      i(id, epoch, attempt_id, status, result, error_code, error_details, attempt_status, timeline, running_ms)
     where ${HELD} and o.status in ('running', 'waiting_user')
     returning o.id, o.connection_id, o.partition, o.status
   ), vacated as (
@@ -158,17 +213,20 @@ const FINISH = `
   ), job as (
     ${deleteJobs({ queue: 'operation', from: 'finished f', partition: 'f.partition', id: 'f.id', where: `f.status <> 'queued'` })}
   )
-  select id from finished`;
+  select id, status from finished`;
 
 /**
  * Ends attempts: status, result, attempt and timeline in one update, the job deleted with it unless the operation goes back
- * to `queued`. Returns the ids that were still held; the others were fenced and nothing of theirs may be stored. Throws on an
- * illegal step.
+ * to `queued`. Returns the ids that were still held, each with the status it has now: `canceled` instead of `queued` when that
+ * was requested. The others were fenced, or ended before, and nothing of theirs may be stored. Throws on an illegal step.
  */
-export async function finishOperations(tx: Sql, operations: FinishedOperation[]): Promise<Set<string>> {
+export async function finishOperations(
+  tx: Sql,
+  operations: FinishedOperation[],
+): Promise<Map<string, FinishedOperation['to']>> {
   const at = new Date();
   for (const o of operations) ATTEMPT_STEPS.check('running', o.attemptStatus, o.reason);
-  const rows = await tx.query<{ id: string }>('finishOperations', FINISH, [
+  const rows = await tx.query<{ id: string; status: FinishedOperation['to'] }>('finishOperations', FINISH, [
     ...heldArrays(operations),
     operations.map((o) => o.to),
     operations.map((o) => (o.result === null ? null : pgSafeJson(o.result))),
@@ -176,7 +234,35 @@ export async function finishOperations(tx: Sql, operations: FinishedOperation[])
     operations.map((o) => (o.errorDetails === null ? null : pgSafeJson(o.errorDetails))),
     operations.map((o) => o.attemptStatus),
     at.toISOString(),
-    operations.map((o) => JSON.stringify([transition(o.from, o.to, o.reason, at)])),
+    operations.map((o) => JSON.stringify(transition(o.from, o.to, o.reason, at))),
+    operations.map((o) => Math.round(o.running_ms)),
   ]);
+  return new Map(rows.map((row) => [row.id, row.status]));
+}
+
+/**
+ * The status that this end of an attempt put its operation into; undefined when it never was stored. For an end whose answer was
+ * lost and that is no longer held: it may be no longer held because it was stored.
+ */
+export async function storedEnd(
+  db: Sql,
+  { id, epoch, attemptId, attemptStatus }: FinishedOperation,
+): Promise<OperationStatus | undefined> {
+  const rows = await db.query<{ status: OperationStatus }>(
+    'storedEnd',
+    `select status from operation where id = $1 and epoch = $2
+       and attempts -> -1 @> jsonb_build_object('id', $3::uuid, 'status', $4::text) and attempts -> -1 ? 'running_ms'`,
+    [id, epoch, attemptId, attemptStatus],
+  );
+  return rows[0]?.status;
+}
+
+/** Of these operations, those whose rows are not locked; they are locked now. In a transaction. */
+export async function lockUnlocked(tx: Sql, ids: string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(
+    'lockUnlocked',
+    'select id from operation where id = any($1::uuid[]) order by id for update skip locked',
+    [ids],
+  );
   return new Set(rows.map((row) => row.id));
 }

@@ -1,4 +1,6 @@
+import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
+import { oldestFetchedJobs, takeDueJobs } from '../postgres/job-table.js';
 
 /** What the owner of partitions reads of its operations, in batches. */
 
@@ -12,19 +14,39 @@ export async function cancelsRequested(db: Sql, ids: string[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
+/** A job that was fetched; without a connection, its operation has ended or is gone, and the job can be deleted. */
+export interface FetchedJob {
+  id: string;
+  connection_id: string | null;
+}
+
 /**
- * The operations of fetched jobs: those still queued, in the order in which they were accepted, with their connections; and
- * those that have ended or are gone, whose jobs can be deleted.
+ * Fetches up to `limit` due jobs of the partition under its epoch, in the order in which they were accepted, with the connections
+ * of those that are queued. Nothing when the epoch is stale: what is fetched is the owner's, or nobody's. One statement, so that an
+ * answer that is lost loses all of it, and taking the partition again puts all of it back.
  */
-export async function jobsOfOperations(
-  db: Sql,
-  ids: string[],
-): Promise<{ queued: { id: string; connection_id: string }[]; over: string[] }> {
-  const rows = await db.query<{ id: string; connection_id: string }>(
-    'jobsOfOperations',
-    `select id, connection_id from operation where id = any($1) and status = 'queued' order by id`,
-    [ids],
+export function fetchOperations(db: Sql, { id, epoch }: OwnedPartition, limit: number): Promise<FetchedJob[]> {
+  return db.query<FetchedJob>('fetchOperations', FETCH, [id, epoch, limit]);
+}
+
+const FETCH = `
+  with fence as materialized (
+    select id from partition where id = $1::smallint and epoch = $2 for key share skip locked
+  ), taken as (
+    ${takeDueJobs({ queue: 'operation', partition: '$1::smallint', fence: 'fence', limit: '$3' })}
+  )
+  select t.id, o.connection_id from taken t left join operation o on o.id = t.id and o.status = 'queued' order by t.id`;
+
+/**
+ * The operations that stand in the rows as fetched by the partition's owner, or as running: what it must have in hand. Looks at the
+ * oldest `limit` jobs: what is lost is among them, at the latest when those before it have ended.
+ */
+export async function operationsInRows(db: Sql, partition: number, limit: number): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    'operationsInRows',
+    `${oldestFetchedJobs('operation', '$1::smallint', '$2')}
+     union select r.operation_id from running_operation r where r.partition = $1::smallint`,
+    [partition, limit],
   );
-  const queued = new Set(rows.map((row) => row.id));
-  return { queued: rows, over: ids.filter((id) => !queued.has(id)) };
+  return rows.map((row) => row.id);
 }

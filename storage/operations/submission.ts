@@ -21,22 +21,27 @@ export interface NewOperation {
 
 /**
  * `created`: stored, with its job. `handed`: the job counts as fetched by the caller, which owns the partition under
- * the epoch it passed; otherwise the job waits to be fetched.
+ * the epoch it passed; otherwise the job waits to be fetched. `locked`: nothing was stored, because the connection is being
+ * changed; it may be tried again.
  */
 export type Submitted =
   | { kind: 'created'; handed: boolean }
   | { kind: 'replayed'; operationId: string }
-  | { kind: 'conflict' | 'not_found' };
+  | { kind: 'conflict' | 'not_found' | 'locked' };
 
 // As an array, not a join: the planner cannot know how few rows a fence has.
 const HANDED = 's.partition = any(array(select id from fence))';
 
-// Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking.
+// Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking. `fence` and `target` pass
+// locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other.
 const SUBMIT = `
   with fence as materialized (
     select p.id from partition p join unnest($12::smallint[], $13::bigint[]) f(id, epoch) on p.id = f.id and p.epoch = f.epoch
     where not ${hasDueJob('operation', 'p.id')}
-    for key share of p
+    for key share of p skip locked
+  ), target as materialized (
+    select c.id, c.workspace_id from connection c
+    where c.id = any($3) and c.deleted_at is null order by c.id for key share skip locked
   ), input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
       $8::bytea[], $9::jsonb[], $10::bytea[], $11::timestamptz[], $14::jsonb[]) with ordinality
@@ -47,7 +52,7 @@ const SUBMIT = `
       input, input_sealed, created_at, updated_at, timeline)
     select i.id, i.workspace_id, i.connection_id, i.partition, i.capability, ${OPERATION_STEPS.firstSql}, i.idempotency_key,
       i.fingerprint, i.input, i.input_sealed, i.accepted_at, i.accepted_at, i.timeline
-    from input i join connection c on c.id = i.connection_id and c.workspace_id = i.workspace_id
+    from input i join target c on c.id = i.connection_id and c.workspace_id = i.workspace_id
     where not exists (select 1 from idempotency_tombstone t
       where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash)
     order by i.idempotency_key, i.ord
@@ -123,14 +128,16 @@ export function storedRow(operation: NewOperation): OperationRow {
   };
 }
 
-/** The reason why each was not stored: an operation with the key, a tombstone of one, or no such connection. */
+/** The reason why each was not stored: an operation with the key, a tombstone of one, no such connection, or a lock on it. */
 async function findEarlier(db: Sql, operations: NewOperation[]): Promise<Map<string, Submitted>> {
-  const rows = await db.query<{ id: string; earlier: string | null; same: boolean | null; tombstone: boolean }>(
+  const rows = await db.query<Earlier>(
     'findEarlierOperations',
     `select i.id, o.id as earlier, o.fingerprint = i.fingerprint as same,
+       exists (select 1 from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id
+         and c.deleted_at is null) as connection,
        exists (select 1 from idempotency_tombstone t where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash) as tombstone
-     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[])
-       i(id, workspace_id, idempotency_key, key_hash, fingerprint)
+     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::uuid[])
+       i(id, workspace_id, idempotency_key, key_hash, fingerprint, connection_id)
      left join operation o on o.workspace_id = i.workspace_id and o.idempotency_key = i.idempotency_key`,
     [
       operations.map((o) => o.id),
@@ -138,13 +145,22 @@ async function findEarlier(db: Sql, operations: NewOperation[]): Promise<Map<str
       operations.map((o) => o.idempotencyKey),
       operations.map((o) => o.keyHash),
       operations.map((o) => o.fingerprint),
+      operations.map((o) => o.connectionId),
     ],
   );
-  return new Map(
-    rows.map((row): [string, Submitted] => {
-      if (row.earlier)
-        return [row.id, row.same ? { kind: 'replayed', operationId: row.earlier } : { kind: 'conflict' }];
-      return [row.id, { kind: row.tombstone ? 'conflict' : 'not_found' }];
-    }),
-  );
+  return new Map(rows.map((row) => [row.id, notStored(row)]));
+}
+
+interface Earlier {
+  id: string;
+  earlier: string | null;
+  same: boolean | null;
+  connection: boolean;
+  tombstone: boolean;
+}
+
+function notStored({ earlier, same, connection, tombstone }: Earlier): Submitted {
+  if (earlier) return same ? { kind: 'replayed', operationId: earlier } : { kind: 'conflict' };
+  if (tombstone) return { kind: 'conflict' };
+  return { kind: connection ? 'locked' : 'not_found' };
 }

@@ -6,7 +6,7 @@
  * I1 an item is in exactly one flush, but for `isolate`, which flushes those of a failed batch once more, each alone;
  * I2 items are flushed in the order in which they were added;
  * I3 at most `concurrency` flushes are under way;
- * I4 `size` never exceeds `bound`: `add` refuses instead.
+ * I4 `size` never exceeds `bound`, and nothing is added while the oldest item has waited for `wait_ms`: `add` refuses instead.
  */
 export interface BatcherOptions<In, Out> {
   /** Items a flush at most. */
@@ -17,13 +17,18 @@ export interface BatcherOptions<In, Out> {
   concurrency: number;
   /** Items held at most, waiting or in a flush. Past it `add` rejects with `Full`. */
   bound: number;
-  /** When a flush of several items throws, flush each alone, so that a single bad one cannot fail the others. */
-  isolate?: boolean;
+  /** How long an item may wait for its flush; while one has waited longer, `add` rejects with `Full`. Absent: for ever. */
+  wait_ms?: number;
+  /**
+   * Whether one item alone can have caused this error of a flush of several: then each is flushed alone, so that a single bad
+   * one cannot fail the others. Must be false for a database that cannot be reached, where each would wait anew. Absent: never.
+   */
+  isolate?: (error: unknown) => boolean;
   /** Does the work; answers one `Out` per item, in order. A throw rejects every item of the batch. */
   flush: (items: In[]) => Promise<Out[]>;
 }
 
-/** The batcher holds `bound` items: the caller must refuse, or wait. */
+/** The batcher holds `bound` items, or one for too long: the caller must refuse, or wait. */
 export class Full extends Error {
   constructor() {
     super('full');
@@ -32,6 +37,7 @@ export class Full extends Error {
 
 interface Waiting<In, Out> {
   item: In;
+  since: number;
   resolve: (out: Out) => void;
   reject: (error: unknown) => void;
 }
@@ -55,9 +61,9 @@ export class Batcher<In, Out> {
 
   /** Resolves with the answer of its flush. Rejects with what the flush threw, or with `Full` (I4). */
   add(item: In): Promise<Out> {
-    if (this.size >= this.#options.bound) return Promise.reject(new Full());
+    if (this.#full()) return Promise.reject(new Full()); // I4
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, since: performance.now(), resolve, reject });
       this.#schedule();
     });
   }
@@ -65,6 +71,12 @@ export class Batcher<In, Out> {
   /** Resolves when nothing is held. */
   drained(): Promise<void> {
     return this.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #full(): boolean {
+    const { bound, wait_ms = Number.POSITIVE_INFINITY } = this.#options;
+    const [oldest] = this.#waiting; // I2
+    return this.size >= bound || (oldest !== undefined && performance.now() - oldest.since > wait_ms);
   }
 
   #schedule(): void {
@@ -107,7 +119,7 @@ export class Batcher<In, Out> {
         w.resolve(outs[i] as Out);
       });
     } catch (error) {
-      if (this.#options.isolate && batch.length > 1) await this.#flushEach(batch);
+      if (batch.length > 1 && this.#options.isolate?.(error)) await this.#flushEach(batch);
       else for (const w of batch) w.reject(error);
     } finally {
       this.#flushing--;

@@ -1,18 +1,20 @@
 import pg from 'pg';
 import { LIMITS } from '../limits.js';
+import { type OutageEvents, Reachability } from './reachability.js';
+import { destroyConnection, Session } from './session.js';
+import type { Sql } from './sql.js';
+import { serverSettings, TIME_LIMITS, type TimeLimits } from './time-limits.js';
 
-/**
- * Runs statements on PostgreSQL. Each has a name, so that the server plans it once a connection
- * (measured: unnamed statements cost about twice as much an operation).
- */
-export interface Sql {
-  /** Runs the named statement and returns its rows. Throws pg's DatabaseError. */
-  query<Row extends object = Record<string, never>>(name: string, text: string, values?: unknown[]): Promise<Row[]>;
-}
+export type { Sql } from './sql.js';
 
 export interface Database extends Sql {
   readonly pool: pg.Pool;
-  /** Runs `work` in one READ COMMITTED transaction on one connection; rolls back when it throws. */
+  /** Runs a statement that has no name of ours, pg-boss's; with its whole result. */
+  run(statement: pg.QueryConfig): Promise<pg.QueryResult>;
+  /**
+   * Runs `work` in one READ COMMITTED transaction on one connection; rolls back when it throws. Throws what `work` throws;
+   * `NotCommitted` when the connection is lost before the commit is sent, `AnswerLost` when the commit's answer is.
+   */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** Waits for what is in flight, then closes every connection. */
   close(): Promise<void>;
@@ -22,6 +24,8 @@ export interface DatabaseOptions {
   url: string;
   /** Connections of this pool at most. */
   maxConnections: number;
+  /** How long its statements may take; absent: as a tool's. */
+  limits?: TimeLimits;
   /** Shown in pg_stat_activity. */
   applicationName: string;
   /**
@@ -34,72 +38,101 @@ export interface DatabaseOptions {
    * statements whose loss is found and repaired.
    */
   relaxedCommits?: boolean;
-  /** Receives errors of idle connections, which otherwise would end the process. */
+  /** Receives the loss of idle connections: of several at once, the first. */
   onError?: (error: Error) => void;
+  /** Is told when the database cannot be reached any more, and when it can be again. */
+  outage?: OutageEvents;
 }
 
-// Epochs and counts are far below 2^53: numbers, not strings.
-const types = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8
-      ? Number
-      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
-};
-
-function sqlOn(client: pg.ClientBase | pg.Pool): Sql {
-  return {
-    async query<Row extends object>(name: string, text: string, values: unknown[] = []) {
-      const { rows } = await client.query<Row>({ name, text, values, types });
-      return rows;
-    },
-  };
-}
-
-async function transactionOn<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('begin');
-    const result = await work(sqlOn(client));
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch((rollbackError: Error) => {
-      broken = rollbackError;
-    });
-    throw error;
-  } finally {
-    client.release(broken);
+/** Gives up one attempt to connect before the wait for a connection is over: the next attempt may find the way. */
+class PromptClient extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: LIMITS.connect_attempt_ms });
   }
 }
 
 /** Opens a pool. Connects lazily: the first statement shows whether the server answers. */
 export function openDatabase(options: DatabaseOptions): Database {
+  const limits = options.limits ?? TIME_LIMITS.tool;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
-    options: [
-      options.indexedPlans ? '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' : '',
-      options.relaxedCommits ? '-c synchronous_commit=off' : '',
-    ].join(' '),
-    connectionTimeoutMillis: LIMITS.connect_timeout_ms,
+    options: settingsOf(options, limits),
+    connectionTimeoutMillis: limits.connect_ms,
     idleTimeoutMillis: LIMITS.idle_connection_ms,
     keepAlive: true,
+    keepAliveInitialDelayMillis: LIMITS.keepalive_idle_s * 1000,
+    Client: PromptClient as unknown as pg.PoolConfig['Client'],
   });
   let closing = false;
+  let lostAt = Number.NEGATIVE_INFINITY;
   pool.on('error', (error) => {
-    if (!closing) options.onError?.(error);
+    const now = performance.now();
+    if (closing || now - lostAt < LIMITS.lost_connection_log_ms) return;
+    lostAt = now;
+    options.onError?.(error);
   });
+  const reachability = new Reachability({ url: options.url, outage: options.outage, dropIdle: () => dropIdle(pool) });
+  const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+    const session = await opened(pool, limits.statement_ms, reachability);
+    try {
+      const result = await work(session);
+      reachability.answered();
+      return result;
+    } catch (error) {
+      reachability.failed(error);
+      throw error;
+    } finally {
+      session.release();
+    }
+  };
   return {
     pool,
-    ...sqlOn(pool),
-    transaction: (work) => transactionOn(pool, work),
+    query: (name, text, values) => withSession((session) => session.query(name, text, values)),
+    run: (statement) => withSession((session) => session.run(statement)),
+    transaction: (work) => withSession((session) => session.transaction(work)),
     close() {
       closing = true;
+      reachability.close();
       return pool.end();
     },
   };
+}
+
+async function opened(pool: pg.Pool, statement_ms: number, reachability: Reachability): Promise<Session> {
+  reachability.check();
+  try {
+    return await Session.open(pool, statement_ms);
+  } catch (error) {
+    reachability.notConnected(error);
+    throw error;
+  }
+}
+
+/** Closes the connections of the pool that nobody uses now. */
+function dropIdle(pool: pg.Pool): void {
+  for (let idle = pool.idleCount; idle > 0; idle--) {
+    pool.connect().then(
+      (client) => {
+        client.release(true);
+        destroyConnection(client);
+      },
+      () => {},
+    );
+  }
+}
+
+/** What each connection of the pool is started with. */
+function settingsOf({ indexedPlans, relaxedCommits }: DatabaseOptions, limits: TimeLimits): string {
+  const settings = {
+    ...serverSettings(limits),
+    ...(indexedPlans && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }),
+    ...(relaxedCommits && { synchronous_commit: 'off' }),
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 }
 
 /**

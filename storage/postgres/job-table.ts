@@ -39,9 +39,9 @@ export function hasDueJob(queue: QueueKind, partition: string): string {
   return `exists (select 1 from ${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue})`;
 }
 
-/** The ids of the queue's jobs, fetched or not. */
-export function jobIds(queue: QueueKind, partition: string): string {
-  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition}`;
+/** The ids of the queue's jobs after the id `after`, fetched or not, in the order of their ids, `limit` at most. */
+export function jobPage(queue: QueueKind, partition: string, after: string, limit: string): string {
+  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition} and j.id > ${after} order by j.id limit ${limit}`;
 }
 
 /** Inserts a job for each row; it counts as fetched where `fetched` holds. `createdOn` puts the jobs in order. */
@@ -100,6 +100,36 @@ export function putBackSeenJobs(seen: string, due: string, where: string): strin
     from ${seen} s where ${isSeenJob} and (${where})`;
 }
 
+/** The queue's jobs `j` that could be fetched now, as FROM and WHERE; a fetch takes them in the order of `FETCH_ORDER`. */
+export function dueJobs(queue: QueueKind, partition: string): string {
+  return `${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue}`;
+}
+
+/** In this order pg-boss fetches; its index by queue has it. */
+export const FETCH_ORDER = 'j.priority desc, j.created_on';
+
+/** Marks the jobs whose ids are in the common table `due`, which has locked them, as fetched. */
+export function markFetched(queue: QueueKind, partition: string, due: string): string {
+  return `update ${TABLE} j set state = 'active', started_on = now()
+    from ${due} d where ${isJobOf({ queue, partition, id: 'd.id' })}`;
+}
+
+/**
+ * One page of the jobs of each row's queue, in the order of their ids after `after`: `ids` are all of them, `fetched` are those that
+ * are fetched, with when, as text. By the primary key, however many jobs the queue has.
+ */
+export function fetchedJobPage(source: Omit<JobSource, 'id'> & { after: string; limit: string }): string {
+  return `${source.from} cross join lateral (
+    select array_agg(p.id order by p.id) as ids,
+      coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'since', p.started_on::text)) filter (where p.state = 'active'), '[]') as fetched
+    from (select j.id, j.state, j.started_on from ${TABLE} j
+      where j.name = '${source.queue}-' || ${source.partition} and j.id > ${source.after} order by j.id limit ${source.limit}) p
+  ) page`;
+}
+
+/** True for the job `j` when it is fetched, and was so at `since` (an expression, as text). */
+export const fetchedSince = (since: string): string => `j.state = 'active' and j.started_on::text = ${since}`;
+
 /** The ids of the jobs in these queues (an array expression), those that are due the longest first, `limit` at most. */
 export function longestDueJobs(queues: string, limit: string): string {
   return `select id from ${TABLE} where name = any(${queues}) order by start_after limit ${limit}`;
@@ -125,17 +155,51 @@ export async function removeJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
   );
 }
 
-/** Puts every fetched job of these partitions back: its holder is gone. Part of recovery. */
-export async function putBackJobs(tx: Sql, partitions: number[]): Promise<void> {
-  await tx.query(
+/**
+ * Puts the fetched jobs of a partition's queues of these kinds back, but for those of the ids in `kept`: their holder is gone.
+ * Part of recovery. Returns how many there were.
+ */
+export async function putBackJobs(tx: Sql, partition: number, queues: QueueKind[], kept: string[]): Promise<number> {
+  const rows = await tx.query(
     'putBackJobs',
     `with held as materialized (
-       select name, id from ${TABLE} where name = any($1) and state = 'active' order by name, id for update
+       select j.name, j.id from ${TABLE} j where j.name = any($1) and j.state = 'active'
+         and not exists (select 1 from unnest($2::uuid[]) kept(id) where kept.id = j.id)
+       order by j.name, j.id for update
      )
      update ${TABLE} j set state = 'created', started_on = null
-     from held h where j.name = h.name and j.id = h.id`,
-    [queuesOf(partitions)],
+     from held h where j.name = h.name and j.id = h.id
+     returning j.id`,
+    [queues.map((queue) => queueName(queue, partition)), kept],
   );
+  return rows.length;
+}
+
+/** A fetch of one queue; `partition` and `limit` are expressions. */
+export interface FetchSource {
+  queue: QueueKind;
+  partition: string;
+  /** A common table: the fetch takes jobs only while it has a row. */
+  fence: string;
+  limit: string;
+}
+
+/** Takes the jobs of a queue that are due, in the order in which they were made: a data-modifying common table of their ids. */
+export function takeDueJobs({ queue, partition, fence, limit }: FetchSource): string {
+  return `update ${TABLE} j set state = 'active', started_on = now()
+    from (select d.name, d.id from ${TABLE} d
+      where d.name = '${queue}-' || ${partition} and d.state < 'active' and not d.blocked and d.start_after <= now()
+        and exists (select 1 from ${fence})
+      order by d.priority desc, d.created_on, d.id limit ${limit} for update skip locked) due
+    where j.name = due.name and j.id = due.id
+    returning j.id`;
+}
+
+/** The ids of the fetched jobs among the `limit` jobs of the queue with the lowest ids: for operations, the oldest. */
+export function oldestFetchedJobs(queue: QueueKind, partition: string, limit: string): string {
+  return `select j.id from (
+      select id, state from ${TABLE} where name = '${queue}-' || ${partition} order by id limit ${limit}) j
+    where j.state = 'active'`;
 }
 
 /** Of these partitions, the queues that hold a job due now: the slow poll behind lost hints. */

@@ -24,7 +24,7 @@ export function openQueues(db: Database, supervise: boolean, onError: (error: Er
         // Fetches are long and run all the time: prepared, they cost half (measured).
         const named = text.includes('SKIP LOCKED') && values !== undefined;
         const name = named ? createHash('sha1').update(text).digest('base64url') : undefined;
-        return db.pool.query({ text, values: values ?? [], ...(name && { name }) });
+        return db.run({ text, values: values ?? [], ...(name && { name }) });
       },
     },
     supervise,

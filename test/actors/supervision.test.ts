@@ -16,13 +16,14 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
   const states: string[] = [];
   const node = await startNode({
     db,
+    control: db,
     databaseUrl: url,
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
     actorThreads: threads,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },
-    deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
+    deliveries: { workspacePercent: 75, concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
     log: createLogger(logOptions, {}),
     logOptions,
     onState: (state) => states.push(state),

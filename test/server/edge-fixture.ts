@@ -97,7 +97,7 @@ export class StillSystem implements ActorSystem {
     const [stored] = await submitOperations(this.db, [operation], []);
     if (stored?.kind === 'created') return { kind: 'created', operation: storedRow(operation) };
     if (stored?.kind === 'replayed') return stored;
-    return { kind: stored?.kind ?? 'not_found' };
+    return { kind: stored?.kind === 'locked' ? 'overloaded' : (stored?.kind ?? 'not_found') };
   }
 
   hint(hint: Hint): void {

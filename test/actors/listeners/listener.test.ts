@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
 import { Listener, type ListenerOptions } from '../../../actors/listeners/listener.js';
+import { Slots } from '../../../actors/slots.js';
 import { listenableConnection } from '../../../storage/connections/listeners.js';
 import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
 import { createLogger } from '../../../storage/log.js';
@@ -26,7 +27,8 @@ t.test('a refused session that the database does not take is refused once more, 
     db,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     connection,
-    epoch: 1,
+    epoch: () => 1,
+    openings: new Slots(1),
     stream: ({ onEnd }) => onEnd({ reason: 'logged_out' }),
     sessionEnded: async () => {
       if (++refusals === 1) throw new Error('the connection to the database was lost');
@@ -54,7 +56,8 @@ t.test('a provider that sends faster than its events are stored is held up, and 
     db,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     connection,
-    epoch: 1,
+    epoch: () => 1,
+    openings: new Slots(1),
     stream: (handlers) => {
       handlers.signal.addEventListener('abort', () => handlers.onEnd({ reason: 'aborted' }));
       opened.resolve(handlers);

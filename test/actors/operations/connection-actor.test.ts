@@ -5,7 +5,7 @@ import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import { LeaseCell } from '../../../actors/lease.js';
 import { Attempt } from '../../../actors/operations/attempt.js';
 import { ConnectionActor } from '../../../actors/operations/connection-actor.js';
-import type { Execution, Outcome } from '../../../actors/operations/execution.js';
+import { type Execution, Interrupted, type Outcome } from '../../../actors/operations/execution.js';
 import { OperationBatches } from '../../../actors/operations/operation-batches.js';
 import { createLogger } from '../../../storage/log.js';
 import type { StartedOperation } from '../../../storage/operations/execution.js';
@@ -27,7 +27,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
   const owned = await db.transaction((tx) => claimPartitions(tx, node, 64, 60_000));
   const { id: partition, epoch } = owned.find(({ id }) => id === connection.partition)!;
   const lease = new LeaseCell();
-  lease.renewed(LeaseCell.now(), 60_000);
+  lease.renewed(LeaseCell.now(), 60_000, [partition]);
   const ended = new Map<string, () => void>();
   const states = { actor: [] as string[], attempt: [] as string[] };
   let onAttempt: (state: string) => void = () => {};
@@ -104,7 +104,7 @@ t.test('an attempt announces each state as its row follows it', async (t) => {
   });
   const done = run('social.message.send');
   await entered('waiting_user');
-  const id = actor.waitingForUser!;
+  const id = actor.attempting!;
   const [waiting] = await findOperations(db, [id]);
   t.match(waiting, { status: 'waiting_user', challenge: { kind: 'sms' } });
   actor.code(id, waiting!.challenge!.id, '123456');
@@ -127,15 +127,19 @@ t.test('a challenge that could not be stored leaves no timer behind', async (t) 
   const before = timers();
   const held = { id: uuidv7(), partition: 0, epoch: 1, attemptId: uuidv7() };
   const batches = new OperationBatches(db, db, () => {});
-  const started = { capability: 'social.login' } as StartedOperation;
+  const started = { capability: 'social.login', spent_ms: 0 } as StartedOperation;
+  const lease = new LeaseCell();
+  const log = createLogger({ level: 'silent', format: 'json' }, {});
   const attempt = new Attempt(
-    { db, batches, lease: new LeaseCell(), awaitable: () => {} },
+    { db, batches, lease, log, awaitable: () => {} },
     held,
     started,
     capabilityNamed('social.login')!,
     {},
   );
-  await t.rejects(attempt.challenge('sms', true));
+  const challenge = attempt.challenge('sms', true);
+  attempt.interrupt('fenced');
+  await t.rejects(challenge, new Interrupted('fenced'));
   attempt.close();
   t.equal(timers(), before);
 });

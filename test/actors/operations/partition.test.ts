@@ -3,14 +3,15 @@ import { LeaseCell } from '../../../actors/lease.js';
 import { LIMITS } from '../../../actors/limits.js';
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
 import { createLogger } from '../../../storage/log.js';
+import type { FetchedJob } from '../../../storage/operations/owner-polls.js';
 
 /** A partition whose queue is empty, unless `fetch` has it otherwise. No operation comes out of it, so nothing else is used. */
-function fixture(fetch: () => Promise<{ id: string }[]> = async () => []) {
+function fixture(fetch: () => Promise<FetchedJob[]> = async () => []) {
   const lease = new LeaseCell();
-  lease.renewed(LeaseCell.now(), 60_000);
+  lease.renewed(LeaseCell.now(), 60_000, [7]);
   const states: string[] = [];
   const context = {
-    boss: { fetch },
+    db: { query: (name: string) => (name === 'fetchOperations' ? fetch() : Promise.resolve([])) },
     lease,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     onPartitionState: (_: number, kind: string) => states.push(kind),
@@ -57,7 +58,7 @@ t.test('a partition that is given up fetches nothing more, and may still be lost
   t.equal(partition.tenure, 'stopping');
   t.equal(partition.direct, false);
   await partition.fetch();
-  partition.hand('connection', 'operation');
+  partition.hand('connection', 'operation', 1);
   t.equal(partition.size, 0, 'what is handed over is left to the next owner');
   partition.drop();
   t.equal(partition.tenure, 'dropped');
@@ -66,11 +67,13 @@ t.test('a partition that is given up fetches nothing more, and may still be lost
 });
 
 t.test('a partition that is lost while it fetches starts nothing of what the fetch brings', async (t) => {
-  const jobs = Promise.withResolvers<{ id: string }[]>();
+  const jobs = Promise.withResolvers<FetchedJob[]>();
   const { partition, states } = fixture(() => jobs.promise);
   const fetched = partition.fetch();
   partition.drop();
-  jobs.resolve(Array.from({ length: LIMITS.fetch_jobs }, (_, number) => ({ id: `${number}` })));
+  jobs.resolve(
+    Array.from({ length: LIMITS.fetch_jobs }, (_, number) => ({ id: `${number}`, connection_id: 'connection' })),
+  );
   await fetched;
   t.equal(partition.size, 0);
   t.strictSame(states, ['fetching', 'dropped']);

@@ -1,11 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { enterDispatching, finishOperations, startOperations } from '../../../storage/operations/execution.js';
+import { waitForUser } from '../../../storage/operations/challenge.js';
+import {
+  enterDispatching,
+  finishOperations,
+  startOperations,
+  startsLeftOut,
+  storedEnd,
+} from '../../../storage/operations/execution.js';
 import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
+import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { jobState } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
@@ -78,6 +87,7 @@ t.test('an operation runs its whole way under a valid epoch', async (t) => {
     result: { state_revision: 0 },
     errorCode: null,
     errorDetails: null,
+    running_ms: 0,
   } as const;
   t.equal((await finishOperations(db, [{ ...stale, ...finish }])).size, 0, 'a stale epoch finishes nothing');
   t.equal((await finishOperations(db, [{ ...held, ...finish }])).size, 1);
@@ -127,3 +137,135 @@ t.test('a take-over settles what the former owner left, and fences it', async (t
   t.equal(await jobState(db, ids.preparing!.id), 'created', 'its job can be fetched again');
   t.equal((await enterDispatching(db, [held[1]!])).size, 0, 'the former owner can send nothing');
 });
+
+/** A partition whose owner has started one operation, and the moment at which another node takes it. */
+async function startedOperation(t: Test) {
+  const { db } = await freshDatabase(t);
+  const workspace = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspace, 'ada');
+  const owned = await db.transaction((tx) => claimPartitions(tx, randomUUID(), 64, 8_000));
+  const mine = owned.find((p) => p.id === connection.partition)!;
+  const one = operation(workspace, connection, 'one');
+  await submitOperations(db, [one], [mine]);
+  const held = { id: one.id, connectionId: connection.id, partition: mine.id, epoch: mine.epoch, attemptId: uuidv7() };
+  await startOperations(db, [{ ...held, phase: 'preparing' }]);
+  /** Recovers the partition while `write`, in a transaction of its own, is not committed yet. */
+  const recoverDuring = async (write: (tx: Sql) => Promise<unknown>) => {
+    const written = Promise.withResolvers<void>();
+    const commit = Promise.withResolvers<void>();
+    const writing = db.transaction(async (tx) => {
+      await write(tx);
+      written.resolve();
+      await commit.promise;
+    });
+    await written.promise;
+    const recovering = db.transaction((tx) => recoverPartition(tx, mine.id));
+    await eventually(
+      'recovery waits for the row',
+      () => db.query('testWaiting', `select 1 as one from pg_stat_activity where wait_event_type = 'Lock'`),
+      (rows) => rows.length > 0,
+    );
+    commit.resolve();
+    await writing;
+    return recovering;
+  };
+  return { db, workspace, connection, mine, held, recoverDuring };
+}
+
+t.test(
+  'a write boundary that commits while its partition is recovered decides what becomes of its operation',
+  async (t) => {
+    const { db, held, recoverDuring } = await startedOperation(t);
+    t.match(await recoverDuring((tx) => enterDispatching(tx, [held])), { outcome_unknown: 1, queued: 0 });
+    t.equal(await statusOf(db, held.id), 'outcome_unknown', 'it may have left: it is not sent again');
+    t.equal(await jobState(db, held.id), undefined);
+  },
+);
+
+t.test('a wait for the user that begins while its partition is recovered ends with it', async (t) => {
+  const { db, held, recoverDuring } = await startedOperation(t);
+  const challenge = { id: randomUUID(), kind: 'sms', accepts_code: true, answered: false, tries: 1 } as const;
+  t.match(await recoverDuring((tx) => waitForUser(tx, held, challenge, 600_000)), { failed: 1, queued: 0 });
+  t.equal(await statusOf(db, held.id), 'failed');
+  const running = await db.query('testRunning', 'select operation_id from running_operation');
+  t.strictSame(running, [], 'and its connection is free');
+});
+
+t.test('a recovery leaves what is in hand as it is', async (t) => {
+  const { db, held, mine } = await startedOperation(t);
+  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id, [held.id])), { queued: 0, jobs: 0 });
+  t.equal(await statusOf(db, held.id), 'running');
+  t.equal(await jobState(db, held.id), 'active');
+  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id, [])), { queued: 1, jobs: 1 });
+});
+
+t.test('a stale start beside a current one of its partition starts nothing', async (t) => {
+  const { db, workspace, mine } = await startedOperation(t);
+  const node = randomUUID();
+  await db.query('testNext', 'update partition set epoch = epoch + 1, node_id = $2 where id = $1', [mine.id, node]);
+  const again = await insertConnectionOf(db, workspace, mine.id);
+  const stale = operation(workspace, again, 'stale');
+  await submitOperations(db, [stale], []);
+  const start = (op: NewOperation, epoch: number) => ({
+    ...{ id: op.id, partition: op.partition, epoch, attemptId: uuidv7(), connectionId: op.connectionId },
+    phase: 'preparing' as const,
+  });
+  // The stale one of partition `mine` under the epoch that it had, beside one that makes the partition's id valid.
+  const currentOfSame = operation(workspace, await insertConnectionOf(db, workspace, mine.id), 'same');
+  await submitOperations(db, [currentOfSame], []);
+  const started = await startOperations(db, [start(stale, mine.epoch), start(currentOfSame, mine.epoch + 1)]);
+  t.strictSame(
+    started.map((row) => row.operation_id),
+    [currentOfSame.id],
+  );
+  t.equal(await statusOf(db, stale.id), 'queued');
+});
+
+t.test('an attempt starts once, however often it is asked for, and its answer can be asked again', async (t) => {
+  const { db, held } = await startedOperation(t);
+  const starting = { ...held, phase: 'preparing' as const };
+  t.strictSame(await startOperations(db, [starting]), []);
+  t.match(await startsLeftOut(db, [starting]), [
+    { kind: 'started', started: { operation_id: held.id, epoch: held.epoch } },
+  ]);
+  t.match(await startsLeftOut(db, [{ ...starting, attemptId: uuidv7() }]), [{ kind: 'over' }]);
+  const end = { from: 'running', to: 'queued', reason: 'retry_proxy_error', attemptStatus: 'failed' } as const;
+  const finish = { ...held, ...end, result: null, errorCode: null, errorDetails: null, running_ms: 1_500 };
+  await finishOperations(db, [finish]);
+  t.strictSame(
+    await startOperations(db, [starting]),
+    [],
+    'a start that arrives after its attempt has ended starts nothing',
+  );
+  t.match(await startsLeftOut(db, [starting]), [{ kind: 'queued' }]);
+  t.equal(await storedEnd(db, finish), 'queued', 'that it was stored can be asked');
+  const [next] = await startOperations(db, [{ ...starting, attemptId: uuidv7() }]);
+  t.match(next, { attempt_number: 2, spent_ms: 1_500 });
+});
+
+t.test('rows that are locked hold up no others of their batch', async (t) => {
+  const { db, workspace, connection, mine } = await startedOperation(t);
+  const free = await insertConnectionOf(db, workspace, mine.id);
+  await db.transaction(async (tx) => {
+    await tx.query('testLock', 'select 1 as one from connection where id = $1 for update', [connection.id]);
+    const [stuck, stored] = await submitOperations(
+      db,
+      [operation(workspace, connection, 'stuck'), operation(workspace, free, 'stored')],
+      [mine],
+    );
+    t.strictSame([stuck?.kind, stored?.kind], ['locked', 'created']);
+  });
+  await db.transaction(async (tx) => {
+    await tx.query('testLockPartition', 'select 1 as one from partition where id = $1 for update', [mine.id]);
+    const [beside] = await submitOperations(db, [operation(workspace, free, 'beside')], [mine]);
+    t.strictSame(beside, { kind: 'created', handed: false }, 'a partition that is being taken hands nothing over');
+  });
+});
+
+/** A simulated connection of this partition. */
+async function insertConnectionOf(db: Sql, workspaceId: string, partition: number) {
+  for (let n = 0; ; n++) {
+    const connection = await insertSimulated(db, workspaceId, `of-${partition}-${n}-${randomUUID()}`);
+    if (connection.partition === partition) return connection;
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * Runs statements on PostgreSQL. Each has a name, so that the server plans it once a connection
+ * (measured: unnamed statements cost about twice as much an operation).
+ */
+export interface Sql {
+  /**
+   * Runs the named statement and returns its rows. Throws pg's DatabaseError when the server refuses it, `NotSent` when no
+   * connection could be had, `AnswerLost` when it may have taken effect (`liveness.ts`).
+   */
+  query<Row extends object = Record<string, never>>(name: string, text: string, values?: unknown[]): Promise<Row[]>;
+}

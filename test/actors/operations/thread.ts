@@ -1,0 +1,137 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import { LeaseCell } from '../../../actors/lease.js';
+import { Committer } from '../../../actors/operations/committer.js';
+import type { Execution, Outcome } from '../../../actors/operations/execution.js';
+import { OperationBatches } from '../../../actors/operations/operation-batches.js';
+import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
+import { Sweep } from '../../../actors/operations/sweep.js';
+import { FaultyLink } from '../../../bench/chaos/link.js';
+import { createLogger } from '../../../storage/log.js';
+import type { OperationRow } from '../../../storage/model/records.js';
+import { findOperations } from '../../../storage/operations/operations.js';
+import { recoverPartition } from '../../../storage/partitions/recovery.js';
+import { type Database, openDatabase } from '../../../storage/postgres/database.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+/** What the partition's thread asks the node to do: the same transaction, on a connection of its own. */
+async function takeAgain(db: Database, id: number, inHand: string[]): Promise<number> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.query<{ epoch: number }>(
+      'testTakeAgain',
+      'update partition set epoch = epoch + 1 where id = $1 returning epoch',
+      [id],
+    );
+    await recoverPartition(tx, id, inHand);
+    return row!.epoch;
+  });
+}
+
+/**
+ * The parts of an actor thread that run the operations of one partition, on a real database behind a link that can fail by halves;
+ * `db` goes around the link. The provider ends each operation as the test says.
+ */
+export async function operationsThread(t: Test, provider: (execution: Execution) => Promise<Outcome>) {
+  const { db, url } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspaceId, 'ada');
+  const link = await FaultyLink.open(Number(new URL(url).port));
+  const behind = new URL(url);
+  behind.hostname = '127.0.0.1';
+  behind.port = String(link.port);
+  const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
+  const limits = { statement_ms: 600, lock_ms: 200, connect_ms: 600, idle_transaction_ms: 5_000 };
+  const options = { url: behind.href, limits, applicationName: 'test thread', onError: () => {} };
+  const thread = openDatabase({ ...options, maxConnections: 4 });
+  const id = connection.partition;
+  const lease = new LeaseCell();
+  lease.renewed(LeaseCell.now(), 600_000, [id]);
+  let partition: Partition;
+  const attempts: string[] = [];
+  const reconciled: number[] = [];
+  const log = createLogger({ level: 'silent', format: 'json' }, {});
+  const run = (execution: Execution) => {
+    attempts.push(execution.operationId);
+    return provider(execution);
+  };
+  const context: PartitionContext = {
+    db: thread,
+    batches: new OperationBatches(thread, thread, () => {}),
+    ring,
+    lease,
+    log,
+    providers: { simulated: { run }, social: { run } },
+    counters: { started: 0, finished: {} },
+    awaitable: () => {},
+    changed: () => {},
+    reconcile: ({ id: partitionId }, inHand) => {
+      void takeAgain(db, partitionId, inHand).then((epoch) => {
+        reconciled.push(epoch);
+        partition.renewed(epoch);
+      });
+    },
+  };
+  const [row] = await db.query<{ epoch: number }>(
+    'testOwn',
+    `update partition set node_id = $2, epoch = 1, lease_until = now() + interval '1 hour' where id = $1 returning epoch`,
+    [id, randomUUID()],
+  );
+  partition = new Partition({ id, epoch: row!.epoch }, context);
+  await partition.fetch();
+  const committer = new Committer({
+    db: thread,
+    ring,
+    fingerprint: (text) => createHash('sha256').update(text).digest(),
+    partition: () => partition,
+    hint: () => {},
+  });
+  const submit = (
+    key: string,
+    capability = 'social.identity.get',
+    input: Record<string, unknown> = {},
+    on = connection.id,
+  ) => committer.submit({ workspaceId, connectionId: on, capability, input, idempotencyKey: key });
+  /** The operation of this key, once it has one of these statuses. */
+  const ended = (key: string, statuses = ['succeeded', 'failed', 'canceled', 'outcome_unknown'], timeout_ms = 15_000) =>
+    eventually(
+      `${key} is ${statuses.join(' or ')}`,
+      () => byKey(db, key),
+      (operation) => operation !== undefined && statuses.includes(operation.status),
+      timeout_ms,
+    );
+  const poll = setInterval(() => void partition.fetch(), 200); // as the thread's slow poll
+  t.teardown(async () => {
+    clearInterval(poll);
+    link.pass();
+    if (partition.tenure !== 'dropped') partition.drop();
+    await partition.quiesce();
+    await thread.close();
+    await link.close();
+  });
+  const sweep = new Sweep({ db, log, partitions: () => [partition] });
+  return {
+    db,
+    thread,
+    link,
+    workspaceId,
+    connection,
+    partition,
+    lease,
+    context,
+    submit,
+    ended,
+    attempts,
+    reconciled,
+    sweep,
+  };
+}
+
+async function byKey(db: Database, key: string): Promise<OperationRow | undefined> {
+  const [row] = await db.query<{ id: string }>('testByKey', 'select id from operation where idempotency_key = $1', [
+    key,
+  ]);
+  return row && (await findOperations(db, [row.id]))[0];
+}

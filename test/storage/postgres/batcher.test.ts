@@ -1,0 +1,50 @@
+import t from 'tap';
+import { Batcher, Full } from '../../../storage/postgres/batcher.js';
+
+const plain = { maxItems: 10, linger_ms: 0, concurrency: 1, bound: 100 };
+
+t.test('nothing is added while the oldest item waits for too long', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const batcher = new Batcher<number, number>({
+    ...plain,
+    wait_ms: 20,
+    flush: async (items) => {
+      await gate.promise;
+      return items;
+    },
+  });
+  const first = batcher.add(1);
+  await new Promise(setImmediate);
+  const second = batcher.add(2);
+  const third = batcher.add(3);
+  const startedAt = performance.now();
+  while (performance.now() - startedAt <= 25);
+  await t.rejects(batcher.add(4), { message: new Full().message });
+  gate.resolve();
+  t.strictSame(await Promise.all([first, second, third]), [1, 2, 3], 'what was taken in is kept');
+  t.equal(await batcher.add(5), 5, 'and there is room again');
+});
+
+t.test('a failed batch is tried one by one only for what one item can have caused', async (t) => {
+  const flushed: number[][] = [];
+  const batcher = new Batcher<number, number>({
+    ...plain,
+    isolate: (error) => error instanceof RangeError,
+    flush: async (items) => {
+      flushed.push(items);
+      if (items.includes(13)) throw new RangeError('13');
+      if (items.includes(99)) throw new Error('unreachable');
+      return items;
+    },
+  });
+  const settle = (items: number[]) => Promise.allSettled(items.map((item) => batcher.add(item)));
+  const bad = await settle([1, 13, 2]);
+  t.strictSame(
+    bad.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  t.strictSame(flushed.splice(0), [[1, 13, 2], [1], [13], [2]]);
+  const lost = await settle([1, 99, 2]);
+  t.ok(lost.every(({ status }) => status === 'rejected'));
+  t.strictSame(flushed, [[1, 99, 2]], 'a database that is away is asked once');
+});
