@@ -41,3 +41,21 @@ t.test('an aborted wait leaves the queue with the reason of the signal', async (
   await t.rejects(waiting, /fenced/);
   t.equal(semaphore.waiting, 0);
 });
+
+t.test('at a hundred times the load every workspace gets its first slot within one round', async (t) => {
+  const semaphore = new FairSemaphore(4);
+  const order: string[] = [];
+  const want = (workspace: string) =>
+    semaphore.acquire(workspace, never).then((release) => {
+      order.push(workspace);
+      setImmediate(release);
+    });
+  const big = Array.from({ length: 20_000 }, () => want('big'));
+  const small = Array.from({ length: 100 }, (_, n) => want(`small ${n}`));
+  await Promise.all(small);
+  t.ok(order.length <= 4 + 2 * 101, `all had one after ${order.length} slots`);
+  await Promise.all(big);
+  await new Promise(setImmediate); // the last ones are given back there
+  t.equal(semaphore.held, 0);
+  t.equal(semaphore.waiting, 0);
+});

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import tls, { type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
@@ -132,8 +133,9 @@ function throughProxy({ server, username, password = '' }: ProxyTarget, target: 
   const options = { host: hostname, port: port || undefined, method: 'CONNECT', path: target, agent: false, signal };
   return new Promise<Socket>((resolve, reject) => {
     const asked = request({ ...options, headers: { host: target, ...authorization } });
-    asked.once('connect', ({ statusCode }, socket: Socket) => {
+    asked.once('connect', ({ statusCode }, socket: Socket, head: Buffer) => {
       socket.on('error', () => {}); // the TLS on it fails as well, and says why
+      if (head.length > 0) socket.unshift(head);
       if (statusCode === 200) return resolve(socket);
       socket.destroy();
       reject(proxyTrouble('refused'));
@@ -145,7 +147,9 @@ function throughProxy({ server, username, password = '' }: ProxyTarget, target: 
 
 /** TLS with the site on the tunnel. */
 function secured(tunnel: Socket, servername: string, ca: string | undefined, signal: AbortSignal): Promise<TLSSocket> {
-  const socket = tls.connect({ socket: tunnel, servername, ...(ca !== undefined && { ca }) });
+  // Over a stream of its own: a tunnel whose handle the TLS had taken over could not be reset without a crash of the process.
+  const stream = Duplex.from({ readable: tunnel, writable: tunnel });
+  const socket = tls.connect({ socket: stream, servername, ...(ca !== undefined && { ca }) });
   return new Promise((resolve, reject) => {
     const aborted = () => {
       reset(tunnel, socket);
