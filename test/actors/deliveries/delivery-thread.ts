@@ -64,7 +64,8 @@ export class DeliveryThread {
     );
     // The thread's slow poll, behind every fetch that failed.
     const poll = setInterval(async () => {
-      for (const { partition } of await dueQueues(db, [...consumers.keys()])) void consumers.get(partition)?.wake();
+      const due = await dueQueues(db, [...consumers.keys()]).catch(() => []);
+      for (const { partition } of due) void consumers.get(partition)?.wake();
     }, POLL_ms);
     t.teardown(async () => {
       clearInterval(poll);
