@@ -102,6 +102,6 @@ export function* oneRunsAtATime(run: Case): Iterable<string> {
 
 /** An attempt that nobody closed runs until its operation's end. */
 function spanOf(run: Case, operation: OperationRecord, attempt: OperationRecord['attempts'][number]) {
-  const to = attempt.completed_at ?? endOf(operation) ?? run.evidence.run.read_at;
+  const to = attempt.completed_at ?? endOf(operation) ?? run.readAt;
   return { from: attempt.started_at, to };
 }
