@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { check, INVARIANTS } from '../../bench/chaos/checker/check.js';
@@ -333,4 +336,28 @@ t.test('the submission of a write is the one whose marker its text holds', async
     ),
   );
   t.pass();
+});
+
+t.test('kept evidence is judged again by a program, which also tells what is known of an operation', async (t) => {
+  const evidence = keptEvidence({ seed: 4, connections: 2, operations: 20 });
+  const { row, write } = someWrite(evidence);
+  const folder = t.testdir({ 'kept.json': JSON.stringify(evidence) });
+  const recheck = (name: string, ...ids: string[]) => {
+    const program = join(import.meta.dirname, '../../bench/chaos/checker/recheck.js');
+    return spawnSync(process.execPath, [program, join(folder, name), ...ids], { encoding: 'utf8' });
+  };
+  const kept = recheck('kept.json');
+  t.equal(kept.status, 0, kept.stderr);
+  t.equal(JSON.parse(kept.stdout).accepted, figures(evidence).accepted);
+  const story = recheck('kept.json', row.id).stdout;
+  const { started_at } = evidence.run;
+  for (const told of [row.id, 'succeeded', `written at ${write.at - started_at}`, `attempt 1 from`, 'answered at']) {
+    t.ok(story.includes(told), told);
+  }
+  row.status = 'failed';
+  row.error_code = 'internal_error';
+  writeFileSync(join(folder, 'broken.json'), JSON.stringify(evidence));
+  const broke = recheck('broken.json');
+  t.equal(broke.status, 1);
+  t.match(broke.stdout, `neverInternalError: operation ${row.id}`);
 });
