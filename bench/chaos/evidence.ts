@@ -79,6 +79,8 @@ export interface CallbackRecord {
 
 /** Read from the database when it was calm. */
 export interface Rows {
+  /** The moment that they are of, on the database's clock; without it, `run.read_at`. */
+  read_at?: number;
   operations: OperationRecord[];
   events: {
     id: string;

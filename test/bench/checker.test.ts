@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { check, INVARIANTS } from '../../bench/chaos/checker/check.js';
@@ -6,6 +9,7 @@ import { figures } from '../../bench/chaos/checker/figures.js';
 import { LIMITS as CLOCKS } from '../../bench/chaos/checker/limits.js';
 import { findWrites } from '../../bench/chaos/checker/markers.js';
 import type { Evidence } from '../../bench/chaos/evidence.js';
+import { partitionOf } from '../../storage/model/records.js';
 import { keptEvidence } from './chaos-evidence.js';
 import { PLANTED } from './planted-breaches.js';
 
@@ -160,6 +164,43 @@ t.test('what ended in time is judged by its acceptance where that was later than
   t.notOk(late.includes('everyOperationEnds'), late.join());
 });
 
+t.test('what was under way when the rows were read is no breach', async (t) => {
+  const evidence = keptEvidence({ seed: 5, connections: 2, operations: 30 });
+  const { rows, run, callbacks, submissions } = evidence;
+  rows.read_at = run.read_at - 5_000;
+  callbacks.push({ ...callbacks[0]!, delivery_id: 'recorded later', event_id: 'later', at: rows.read_at });
+  const event = { ...rows.events[0]!, id: 'young', received_at: rows.read_at - 9_000, provider_event_id: 'stream' };
+  rows.events.push(event);
+  for (const subscription of rows.subscriptions) {
+    if (subscription.connection_id !== event.connection_id) continue;
+    const id = `young ${subscription.id}`;
+    const queue = `delivery-${partitionOf(event.connection_id)}`;
+    if (subscription.event_types[0] === event.type && subscription.active) {
+      rows.deliveries.push({ id, subscription_id: subscription.id, event_id: event.id, status: 'sending' });
+    }
+    rows.jobs = rows.jobs.filter((job) => job.id !== subscription.id);
+    rows.jobs.push({ queue, id: subscription.id, state: 'active' });
+  }
+  const accepted_at = rows.read_at - 3_000;
+  run.calm_at = accepted_at - 1;
+  const key = 'late key';
+  submissions.push({
+    ...submissions[0]!,
+    key,
+    marker: null,
+    accepted_at,
+    sent_at: accepted_at,
+    operation_id: key,
+    answers: [],
+  });
+  const { connection_id, capability } = submissions[0]!;
+  const timeline = [{ from: null, to: 'queued', reason: 'submitted', at: accepted_at }];
+  const late = { id: key, connection_id, capability, status: 'queued', idempotency_key: key, attempts: [], timeline };
+  rows.operations.push({ ...rows.operations[0]!, ...late, error_code: null, updated_at: accepted_at });
+  rows.jobs.push({ queue: `operation-${partitionOf(connection_id)}`, id: key, state: 'active' });
+  t.same(check(evidence), []);
+});
+
 t.test('a dead receiver excuses its own deliveries alone', async (t) => {
   const evidence = keptEvidence({ seed: 5, connections: 2, operations: 30 });
   const { started_at: from, read_at: to } = evidence.run;
@@ -295,4 +336,28 @@ t.test('the submission of a write is the one whose marker its text holds', async
     ),
   );
   t.pass();
+});
+
+t.test('kept evidence is judged again by a program, which also tells what is known of an operation', async (t) => {
+  const evidence = keptEvidence({ seed: 4, connections: 2, operations: 20 });
+  const { row, write } = someWrite(evidence);
+  const folder = t.testdir({ 'kept.json': JSON.stringify(evidence) });
+  const recheck = (name: string, ...ids: string[]) => {
+    const program = join(import.meta.dirname, '../../bench/chaos/checker/recheck.js');
+    return spawnSync(process.execPath, [program, join(folder, name), ...ids], { encoding: 'utf8' });
+  };
+  const kept = recheck('kept.json');
+  t.equal(kept.status, 0, kept.stderr);
+  t.equal(JSON.parse(kept.stdout).accepted, figures(evidence).accepted);
+  const story = recheck('kept.json', row.id).stdout;
+  const { started_at } = evidence.run;
+  for (const told of [row.id, 'succeeded', `written at ${write.at - started_at}`, `attempt 1 from`, 'answered at']) {
+    t.ok(story.includes(told), told);
+  }
+  row.status = 'failed';
+  row.error_code = 'internal_error';
+  writeFileSync(join(folder, 'broken.json'), JSON.stringify(evidence));
+  const broke = recheck('broken.json');
+  t.equal(broke.status, 1);
+  t.match(broke.stdout, `neverInternalError: operation ${row.id}`);
 });

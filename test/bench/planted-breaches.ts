@@ -543,6 +543,17 @@ export const PLANTED: readonly PlantedBreach[] = [
     },
   },
   {
+    invariant: 'everyDeliveryArrived',
+    when: 'a delivery is still pending, long after its event',
+    plant: (evidence) => {
+      withoutFaults(evidence);
+      const delivery = evidence.rows.deliveries.find(({ status }) => status === 'delivered')!;
+      evidence.callbacks = evidence.callbacks.filter(({ delivery_id }) => delivery_id !== delivery.id);
+      delivery.status = 'pending';
+      return delivery.id;
+    },
+  },
+  {
     invariant: 'everyCallbackIsSigned',
     when: 'a signature is wrong',
     plant: (evidence) => {

@@ -82,6 +82,7 @@ t.test('what the checker reads of a database is what the service stored', async 
 
   const now = Date.now();
   const isNow = (at: number | null | undefined) => typeof at === 'number' && at >= before && at <= now;
+  t.ok(isNow(rows.read_at));
   t.equal(rows.operations.length, 3);
   const stored = rows.operations.find(({ id }) => id === ended.id)!;
   t.match(stored, {

@@ -13,10 +13,13 @@ export class Case {
   readonly submissionsByKey: ReadonlyMap<string, SubmissionRecord>;
   readonly writes: Writes;
   readonly faults: Faults;
+  /** The moment that the rows are of. */
+  readonly readAt: number;
 
   constructor(evidence: Evidence) {
     const { submissions, ledger, rows, run } = evidence;
     this.evidence = evidence;
+    this.readAt = rows.read_at ?? run.read_at;
     this.operations = new Map(rows.operations.map((operation) => [operation.id, operation]));
     this.operationsByKey = Map.groupBy(rows.operations, (operation) => operation.idempotency_key);
     this.operationsByConnection = Map.groupBy(rows.operations, (operation) => operation.connection_id);
@@ -46,7 +49,7 @@ export class Case {
   /** From its first submission to its end, on true clocks. */
   lifeOf(operation: OperationRecord): Span {
     const from = this.submissionOf(operation)?.sent_at ?? Math.min(operation.created_at, operation.updated_at);
-    return { from, to: endOf(operation) ?? this.evidence.run.read_at };
+    return { from, to: endOf(operation) ?? this.readAt };
   }
 
   #connectionsByAccount(): Map<string, string> {

@@ -67,7 +67,7 @@ function longestStall(run: Case): { length_ms: number; at: number | null } {
     steps.push({ at: accepted, change: 1 });
     if (end !== undefined) steps.push({ at: end, change: -1 });
   }
-  steps.push({ at: run.evidence.run.read_at, change: -1 });
+  steps.push({ at: run.readAt, change: -1 });
   steps.sort((a, b) => a.at - b.at || b.change - a.change);
   let waiting = 0;
   let since = 0;

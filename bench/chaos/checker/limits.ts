@@ -19,6 +19,10 @@ export const LIMITS = {
   settled_subscription_ms: 2_000,
   /** What a series of attempts may be shorter by than its waits: an answer counts from when it was stored. */
   early_retry_ms: 5_000,
+  /** What one attempt of a delivery may take. One that is under way for longer has lost its sender. */
+  attempt_ms: 20_000,
+  /** What was accepted or recorded so shortly before the rows were read may be between two hands. */
+  in_passing_ms: 10_000,
   /** Age of the heartbeat of a listener that says it is connected. Past it nobody listens. */
   heartbeat_ms: 30_000,
 

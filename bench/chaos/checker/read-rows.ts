@@ -39,7 +39,9 @@ async function untilParked(client: pg.Client): Promise<void> {
 const ms = (column: string) => `floor(extract(epoch from ${column}) * 1000)::float8`;
 
 async function readAll(reader: Reader): Promise<Rows> {
+  const [moment] = await reader.all<{ at: number }>(`select ${ms('now()')} as at`);
   return {
+    read_at: moment?.at ?? Date.now(),
     operations: (
       await reader.pages<StoredOperation>(
         `select id, connection_id, capability, status, error_code, idempotency_key, cancel_requested,
