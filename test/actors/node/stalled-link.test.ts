@@ -35,7 +35,7 @@ t.test(
       actorThreads: 2,
       browserThreads: 1,
       browser: { site: socialSite({ origin: 'https://www.social.test' }) },
-      deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
+      deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null, workspacePercent: 50 },
       log: createLogger(logOptions, {}),
       logOptions,
     });
