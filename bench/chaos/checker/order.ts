@@ -33,10 +33,10 @@ function* overtaken(turns: readonly Turn[]): Iterable<{ earlier: Turn; later: Tu
 }
 
 /** By how much the later one came before the earlier one. */
-function lead(earlier: Turn, later: Turn): string {
-  const passed = Number.isFinite(earlier.at) ? `${earlier.at - later.at} ms before` : 'before, to this day,';
-  const accepted = later.submission.sent_at - (earlier.submission.accepted_at ?? 0);
-  return `${passed} ${earlier.operation.id}, which was accepted ${accepted} ms before it was sent`;
+function lead({ operation: { id }, submission, at }: Turn, later: Turn): string {
+  const passed = Number.isFinite(at) ? ` ${at - later.at} ms before ${id}` : `, and ${id} has not`;
+  const accepted = later.submission.sent_at - (submission.accepted_at ?? 0);
+  return `${passed}, which was accepted ${accepted} ms before it was sent`;
 }
 
 function turnsOf(run: Case, operations: readonly OperationRecord[], at: (one: OperationRecord) => number | undefined) {
@@ -56,7 +56,7 @@ export function* ranInOrder(run: Case): Iterable<string> {
     const ran = operations.filter((operation) => operation.attempts.length > 0 || !hasEnded(operation));
     const turns = turnsOf(run, ran, (operation) => settledAt(run, operation) ?? Number.POSITIVE_INFINITY);
     for (const { earlier, later } of overtaken(turns)) {
-      yield `connection ${connection}: ${later.operation.id} ended ${lead(earlier, later)}`;
+      yield `connection ${connection}: ${later.operation.id} ended${lead(earlier, later)}`;
     }
   }
 }
@@ -80,7 +80,7 @@ export function* writtenInOrder(run: Case): Iterable<string> {
       return write && arrivedAt(run, operation, write);
     });
     for (const { earlier, later } of overtaken(turns)) {
-      yield `connection ${connection}: ${later.operation.id} was written ${lead(earlier, later)}`;
+      yield `connection ${connection}: ${later.operation.id} was written${lead(earlier, later)}`;
     }
   }
 }
