@@ -80,7 +80,7 @@ export class Committer {
     }
     switch (stored.kind) {
       case 'created':
-        this.#dispatch(operation, stored.epoch);
+        this.#dispatch(operation, stored);
         return { kind: 'created', operation: storedRow(operation) };
       case 'replayed':
         return { kind: 'replayed', operationId: stored.operationId };
@@ -130,7 +130,7 @@ export class Committer {
       return stored.map((one, i) => {
         if (one.kind !== 'created') return one;
         const epoch = direct.get((operations[i] as NewOperation).partition)?.epoch;
-        return { kind: 'created', epoch: one.handed ? epoch : undefined };
+        return { kind: 'created', epoch: one.handed ? epoch : undefined, place: one.place };
       });
     } catch (error) {
       // Some may be stored, with their jobs taken (I3).
@@ -139,14 +139,17 @@ export class Committer {
     }
   }
 
-  #dispatch(operation: NewOperation, handedUnder: number | undefined): void {
-    const owned = this.#options.partition(operation.partition);
-    if (handedUnder !== undefined)
-      owned?.hand(operation.connectionId, operation.id, handedUnder); // I2
+  #dispatch(
+    { id, connectionId, partition }: NewOperation,
+    { epoch, place }: { epoch: number | undefined; place: number },
+  ): void {
+    const owned = this.#options.partition(partition);
+    if (epoch !== undefined)
+      owned?.hand({ id, connection_id: connectionId, place }, epoch); // I2
     else if (owned) owned.queueGrew();
-    else this.#options.hint({ type: 'operations', connectionId: operation.connectionId });
+    else this.#options.hint({ type: 'operations', connectionId });
   }
 }
 
 /** As it was stored; `epoch`: the one under which its job was stored as taken, if it was. */
-type Stored = Exclude<Submitted, { kind: 'created' }> | { kind: 'created'; epoch: number | undefined };
+type Stored = Exclude<Submitted, { kind: 'created' }> | { kind: 'created'; epoch: number | undefined; place: number };

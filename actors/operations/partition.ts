@@ -17,6 +17,9 @@ export interface PartitionContext extends ActorContext {
   onPartitionState?(id: number, kind: PartitionState['kind']): void;
 }
 
+/** A job that was taken, of an operation that is queued. */
+type QueuedJob = FetchedJob & { connection_id: string };
+
 interface Fetching {
   kind: 'fetching';
   /** Whether new operations are handed over meanwhile. */
@@ -24,7 +27,7 @@ interface Fetching {
   /** A fetch was asked for meanwhile. */
   again: boolean;
   /** Handed over meanwhile: what the fetch brings was accepted before, or stands between. */
-  handed: { id: string; connection_id: string }[];
+  handed: QueuedJob[];
 }
 
 type PartitionState = Fetching | { kind: 'queued' | 'direct' | 'renewing' | 'stopping' | 'dropped' };
@@ -120,10 +123,10 @@ export class Partition implements ActorHome {
   }
 
   /** Takes a new operation whose job was stored as taken under this epoch. */
-  hand(connectionId: string, operationId: string, epoch: number): void {
+  hand(job: QueuedJob, epoch: number): void {
     if (epoch !== this.#epoch || this.#state.kind === 'renewing') return; // its job is put back
-    if (this.#state.kind === 'fetching') this.#state.handed.push({ id: operationId, connection_id: connectionId });
-    else this.#take(connectionId, operationId);
+    if (this.#state.kind === 'fetching') this.#state.handed.push(job);
+    else this.#take(job.connection_id, job.id);
   }
 
   /** Jobs were added behind what was fetched: nothing may overtake them (I2). */
@@ -244,8 +247,8 @@ export class Partition implements ActorHome {
     fetching.direct = jobs.length < LIMITS.fetch_jobs; // I2
     fetching.again ||= !fetching.direct;
     const queued = jobs.filter(isQueued);
-    // What was handed over meanwhile stands between what was fetched: ids tell the order of acceptance.
-    const together = [...queued, ...fetching.handed.splice(0)].sort((one, other) => (one.id < other.id ? -1 : 1));
+    // What was handed over meanwhile stands between what was fetched.
+    const together = [...queued, ...fetching.handed.splice(0)].sort((one, other) => one.place - other.place);
     for (const { id, connection_id } of together) this.#take(connection_id, id);
     const over = jobs.filter((job) => !isQueued(job));
     await removeJobs(
@@ -255,6 +258,6 @@ export class Partition implements ActorHome {
   }
 }
 
-function isQueued(job: FetchedJob): job is FetchedJob & { connection_id: string } {
+function isQueued(job: FetchedJob): job is QueuedJob {
   return job.connection_id !== null;
 }

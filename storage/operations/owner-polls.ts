@@ -18,6 +18,8 @@ export async function cancelsRequested(db: Sql, ids: string[]): Promise<string[]
 export interface FetchedJob {
   id: string;
   connection_id: string | null;
+  /** In the queue: lower ones were accepted before. */
+  place: number;
 }
 
 /**
@@ -35,7 +37,8 @@ const FETCH = `
   ), taken as (
     ${takeDueJobs({ queue: 'operation', partition: '$1::smallint', fence: 'fence', limit: '$3' })}
   )
-  select t.id, o.connection_id from taken t left join operation o on o.id = t.id and o.status = 'queued' order by t.id`;
+  select t.id, t.place, o.connection_id from taken t left join operation o on o.id = t.id and o.status = 'queued'
+  order by t.place, t.id`;
 
 /**
  * The operations that stand in the rows as fetched by the partition's owner, or as running: what it must have in hand. Looks at the

@@ -2,7 +2,7 @@ import type { OperationRow } from '../model/records.js';
 import { acceptance, OPERATION_STEPS } from '../model/transitions.js';
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
-import { hasDueJob, insertJobs } from '../postgres/job-table.js';
+import { hasDueJob, insertJobs, placeOf } from '../postgres/job-table.js';
 
 /** One accepted request on its way into the table; its input is plain or sealed, never both. */
 export interface NewOperation {
@@ -21,11 +21,11 @@ export interface NewOperation {
 
 /**
  * `created`: stored, with its job. `handed`: the job counts as fetched by the caller, which owns the partition under
- * the epoch it passed; otherwise the job waits to be fetched. `locked`: nothing was stored, because the connection is being
+ * the epoch it passed; otherwise the job waits to be fetched. `place`: its job's in the queue. `locked`: nothing was stored, because the connection is being
  * changed; it may be tried again.
  */
 export type Submitted =
-  | { kind: 'created'; handed: boolean }
+  | { kind: 'created'; handed: boolean; place: number }
   | { kind: 'replayed'; operationId: string }
   | { kind: 'conflict' | 'not_found' | 'locked' };
 
@@ -68,7 +68,7 @@ const SUBMIT = `
       createdOn: "now() + i.ord * interval '1 microsecond'",
     })}
   )
-  select s.id, ${HANDED} as handed from stored s`;
+  select s.id, ${HANDED} as handed, ${placeOf('now()')} as first_place from stored s`;
 
 /**
  * Stores a batch of operations and their jobs in one statement; the unique index on (workspace, key) decides what is
@@ -83,7 +83,7 @@ export async function submitOperations(
   operations: NewOperation[],
   owned: OwnedPartition[],
 ): Promise<Submitted[]> {
-  const stored = await db.query<{ id: string; handed: boolean }>('submitOperations', SUBMIT, [
+  const stored = await db.query<{ id: string; handed: boolean; first_place: number }>('submitOperations', SUBMIT, [
     operations.map((o) => o.id),
     operations.map((o) => o.workspaceId),
     operations.map((o) => o.connectionId),
@@ -99,12 +99,13 @@ export async function submitOperations(
     owned.map((p) => p.epoch),
     operations.map((o) => JSON.stringify([acceptance(o.acceptedAt)])),
   ]);
-  const created = new Map(stored.map((row) => [row.id, row.handed]));
+  const created = new Map(stored.map((row) => [row.id, row]));
   const others = operations.filter((o) => !created.has(o.id));
   const earlier = others.length > 0 ? await findEarlier(db, others) : new Map<string, Submitted>();
-  return operations.map((o) => {
-    const handed = created.get(o.id);
-    return handed === undefined ? (earlier.get(o.id) as Submitted) : { kind: 'created', handed };
+  return operations.map((o, i) => {
+    const row = created.get(o.id);
+    if (!row) return earlier.get(o.id) as Submitted;
+    return { kind: 'created', handed: row.handed, place: row.first_place + i + 1 };
   });
 }
 

@@ -42,7 +42,7 @@ const RECOVER = `
       and not exists (select 1 from unnest($2::uuid[]) kept(id) where kept.id = r.operation_id)
     order by o.id for update of o
   )
-  update operation o set status = l.becomes, challenge = null, updated_at = now(),
+  update operation o set status = l.becomes, challenge = null, updated_at = clock_timestamp(),
     error_code = case when l.becomes = 'failed' then 'worker_lost' end,
     error_details = case when l.becomes = 'failed' then '{"retryable":true}'::jsonb end,
     attempts = jsonb_set(o.attempts, '{-1}', (o.attempts -> -1) || jsonb_build_object('completed_at', $3::text,

@@ -175,6 +175,12 @@ export async function putBackJobs(tx: Sql, partition: number, queues: QueueKind[
   return rows.length;
 }
 
+/**
+ * The place of a job in its queue, as a number: microseconds of the database's clock since 1970. What was accepted before another
+ * operation was asked for has the lower place, whatever the clocks of the nodes show.
+ */
+export const placeOf = (time: string) => `(extract(epoch from ${time}) * 1000000)::float8`;
+
 /** A fetch of one queue; `partition` and `limit` are expressions. */
 export interface FetchSource {
   queue: QueueKind;
@@ -184,7 +190,7 @@ export interface FetchSource {
   limit: string;
 }
 
-/** Takes the jobs of a queue that are due, in the order in which they were made: a data-modifying common table of their ids. */
+/** Takes the jobs of a queue that are due, in the order in which they were made: a data-modifying common table of their `id` and `place`. */
 export function takeDueJobs({ queue, partition, fence, limit }: FetchSource): string {
   return `update ${TABLE} j set state = 'active', started_on = now()
     from (select d.name, d.id from ${TABLE} d
@@ -192,7 +198,7 @@ export function takeDueJobs({ queue, partition, fence, limit }: FetchSource): st
         and exists (select 1 from ${fence})
       order by d.priority desc, d.created_on, d.id limit ${limit} for update skip locked) due
     where j.name = due.name and j.id = due.id
-    returning j.id`;
+    returning j.id, ${placeOf('j.created_on')} as place`;
 }
 
 /** The ids of the fetched jobs among the `limit` jobs of the queue with the lowest ids: for operations, the oldest. */

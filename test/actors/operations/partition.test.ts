@@ -58,7 +58,7 @@ t.test('a partition that is given up fetches nothing more, and may still be lost
   t.equal(partition.tenure, 'stopping');
   t.equal(partition.direct, false);
   await partition.fetch();
-  partition.hand('connection', 'operation', 1);
+  partition.hand({ id: 'operation', connection_id: 'connection', place: 1 }, 1);
   t.equal(partition.size, 0, 'what is handed over is left to the next owner');
   partition.drop();
   t.equal(partition.tenure, 'dropped');
@@ -72,7 +72,11 @@ t.test('a partition that is lost while it fetches starts nothing of what the fet
   const fetched = partition.fetch();
   partition.drop();
   jobs.resolve(
-    Array.from({ length: LIMITS.fetch_jobs }, (_, number) => ({ id: `${number}`, connection_id: 'connection' })),
+    Array.from({ length: LIMITS.fetch_jobs }, (_, number) => ({
+      id: `${number}`,
+      connection_id: 'connection',
+      place: number,
+    })),
   );
   await fetched;
   t.equal(partition.size, 0);
