@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../browser-pool/channel.js';
+import { isUnreachable } from '../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../storage/steps.js';
 import { type HostOptions, type HostParts, openHostParts } from './host-parts.js';
 import { HostReports } from './host-reports.js';
@@ -114,7 +115,7 @@ class Host {
       const outcome = serving ? await committer.submit(submission) : ({ kind: 'draining' } as const);
       this.#channel.send({ type: 'submitted', request, outcome });
     } catch (error) {
-      log.error({ err: error }, 'submission could not be stored');
+      log[isUnreachable(error) ? 'debug' : 'error']({ err: error }, 'submission could not be stored');
       this.#channel.send({ type: 'submitted', request, outcome: { kind: 'failed' } });
     }
   }

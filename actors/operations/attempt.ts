@@ -7,6 +7,7 @@ import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.j
 import { resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Capability } from '../capabilities/capability.js';
 import type { LeaseCell, SendPermission } from '../lease.js';
@@ -229,7 +230,8 @@ export class Attempt implements Execution {
     const { signal } = this.#abort;
     return retrying(ask, (error) => {
       signal.throwIfAborted();
-      this.#context.log.warn({ err: error, operation_id: this.operationId }, 'the row did not answer, asking again');
+      const level = isUnreachable(error) ? 'debug' : 'warn';
+      this.#context.log[level]({ err: error, operation_id: this.operationId }, 'the row did not answer, asking again');
     });
   }
 

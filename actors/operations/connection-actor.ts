@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
+import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
@@ -208,7 +209,8 @@ export class ConnectionActor {
           return { held: { ...held, epoch: start.started.epoch }, started: start.started };
         }
       } catch (error) {
-        log.warn({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
+        const level = isUnreachable(error) ? 'debug' : 'warn';
+        log[level]({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
       }
       await this.#pause(waits.next_ms());
     }

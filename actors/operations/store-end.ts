@@ -2,6 +2,7 @@ import type { Logger } from '../../storage/log.js';
 import type { OperationStatus } from '../../storage/model/records.js';
 import { storedEnd } from '../../storage/operations/execution.js';
 import { type Database, refusesValues } from '../../storage/postgres/database.js';
+import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { retrying } from '../retry.js';
 import type { Finish, OperationBatches } from './operation-batches.js';
 
@@ -36,7 +37,11 @@ export async function storeEnd(
     const status = await retrying(
       async () => (await batches.finish(stored)) ?? (unsure ? storedEnd(db, stored.operation) : undefined),
       (error) => {
-        log.error({ err: error, operation_id: end.operation.id }, 'outcome could not be stored');
+        // An outage has lines of its own: it is not told once an operation.
+        log[isUnreachable(error) ? 'debug' : 'error'](
+          { err: error, operation_id: end.operation.id },
+          'outcome could not be stored',
+        );
         if (!mayStore()) throw error;
         unsure = true;
         if (stored === end && refusesValues(error)) stored = fallback();
