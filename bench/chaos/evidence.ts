@@ -5,6 +5,8 @@ export interface Evidence {
   submissions: SubmissionRecord[];
   /** Each cancel that a client asked for and was answered. */
   cancels: { operation_id: string; at: number; status: number }[];
+  /** Each status of an operation that a client was shown, where that was noted. */
+  seen?: { operation_id: string; at: number; status: string }[];
   /** The network's ledger: one for each write that it did. */
   ledger: LedgerRecord[];
   /** Each callback that a receiver got. */
@@ -77,8 +79,17 @@ export interface CallbackRecord {
 
 /** Read from the database when it was calm. */
 export interface Rows {
+  /** The moment that they are of, on the database's clock; without it, `run.read_at`. */
+  read_at?: number;
   operations: OperationRecord[];
-  events: { id: string; connection_id: string; type: string; received_at: number }[];
+  events: {
+    id: string;
+    connection_id: string;
+    type: string;
+    received_at: number;
+    /** What made it; an event of a simulated operation names the operation. */
+    provider_event_id?: string;
+  }[];
   subscriptions: {
     id: string;
     connection_id: string;

@@ -1,3 +1,5 @@
+import type { OperationStatus } from '../../../storage/model/records.js';
+import { isTerminal } from '../../../storage/model/transitions.js';
 import { type Case, endOf, named } from './case.js';
 import { LIMITS } from './limits.js';
 
@@ -15,19 +17,24 @@ export function* acceptedHasRow({ evidence, operations }: Case): Iterable<string
   }
 }
 
-/** Every operation, whether its client was told of it or not, ends within 30 s of the last fault or of its acceptance. */
+/**
+ * Every operation, whether its client was told of it or not, ends within 30 s of the last fault, or of its acceptance where that
+ * came later.
+ */
 export function* everyOperationEnds(run: Case): Iterable<string> {
-  const { calm_at, read_at } = run.evidence.run;
+  const { calm_at } = run.evidence.run;
   for (const operation of run.evidence.rows.operations) {
     const submission = run.submissionOf(operation);
+    const accepted = submission?.accepted_at ?? submission?.sent_at ?? 0;
+    const due = Math.max(calm_at, accepted) + LIMITS.end_after_calm_ms;
     const end = endOf(operation);
-    if (end === undefined) {
-      if (submission?.expected?.includes(operation.status)) continue;
-      yield `${named(operation)} is still ${operation.status}, ${read_at - calm_at} ms after the last fault`;
+    if (end !== undefined) {
+      if (end > due) yield `${named(operation)} ended ${end - due} ms too late`;
       continue;
     }
-    const due = Math.max(calm_at, submission?.accepted_at ?? submission?.sent_at ?? 0) + LIMITS.end_after_calm_ms;
-    if (end > due) yield `${named(operation)} ended ${end - due} ms too late`;
+    const mayWait = submission?.expected?.includes(operation.status) || (accepted > calm_at && run.readAt < due);
+    if (!mayWait)
+      yield `${named(operation)} is still ${operation.status}, ${run.readAt - calm_at} ms after the last fault`;
   }
 }
 
@@ -52,7 +59,7 @@ export function* oneOperationAKey({ evidence, operationsByKey }: Case): Iterable
 export function* everyOperationWasAskedFor(run: Case): Iterable<string> {
   const { rows, run: record } = run.evidence;
   for (const operation of rows.operations) {
-    if (run.submissionOf(operation) || (endOf(operation) ?? record.read_at) < record.started_at) continue;
+    if (run.submissionOf(operation) || (endOf(operation) ?? run.readAt) < record.started_at) continue;
     yield `${named(operation)} was submitted by nobody`;
   }
 }
@@ -80,5 +87,15 @@ export function* cancelStands(run: Case): Iterable<string> {
     if (run.faults.clockWasWrong(run.lifeOf(operation))) continue;
     const begun = operation.attempts.find(({ started_at }) => started_at > seen);
     if (begun) yield `${named(operation)} began attempt ${begun.number} ${begun.started_at - at} ms after its cancel`;
+  }
+}
+
+/** An end that a client was shown is the operation's end: nothing that was answered is taken back. */
+export function* shownEndsStand({ evidence, operations }: Case): Iterable<string> {
+  for (const { operation_id, at, status } of evidence.seen ?? []) {
+    const operation = operations.get(operation_id);
+    if (!isTerminal(status as OperationStatus) || operation?.status === status) continue;
+    const now = operation ? operation.status : 'gone';
+    yield `operation ${operation_id} was shown as ${status} at ${at}, and is ${now}`;
   }
 }

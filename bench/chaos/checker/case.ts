@@ -13,16 +13,27 @@ export class Case {
   readonly submissionsByKey: ReadonlyMap<string, SubmissionRecord>;
   readonly writes: Writes;
   readonly faults: Faults;
+  /** The moment that the rows are of. */
+  readonly readAt: number;
 
   constructor(evidence: Evidence) {
     const { submissions, ledger, rows, run } = evidence;
     this.evidence = evidence;
+    this.readAt = rows.read_at ?? run.read_at;
     this.operations = new Map(rows.operations.map((operation) => [operation.id, operation]));
     this.operationsByKey = Map.groupBy(rows.operations, (operation) => operation.idempotency_key);
     this.operationsByConnection = Map.groupBy(rows.operations, (operation) => operation.connection_id);
     this.submissionsByKey = new Map(submissions.map((submission) => [submission.key, submission]));
     this.writes = findWrites(submissions, ledger);
-    this.faults = new Faults(run.faults, this.#connectionsByAccount());
+    this.faults = new Faults(run.faults, {
+      connections: this.#connectionsByAccount(),
+      receivers: [
+        ...new Set([
+          ...evidence.callbacks.map(({ receiver }) => receiver),
+          ...rows.subscriptions.map(({ callback_url }) => callback_url),
+        ]),
+      ],
+    });
   }
 
   /** The submission that asked for this operation. */
@@ -38,7 +49,7 @@ export class Case {
   /** From its first submission to its end, on true clocks. */
   lifeOf(operation: OperationRecord): Span {
     const from = this.submissionOf(operation)?.sent_at ?? Math.min(operation.created_at, operation.updated_at);
-    return { from, to: endOf(operation) ?? this.evidence.run.read_at };
+    return { from, to: endOf(operation) ?? this.readAt };
   }
 
   #connectionsByAccount(): Map<string, string> {

@@ -8,6 +8,9 @@ type Delivery = Rows['deliveries'][number];
 
 export const wasTaken = ({ status }: CallbackRecord): boolean => status >= 200 && status < 300;
 
+/** Between the first and the fifth attempt of a series, as the contract has it (contract: "Delivery"). */
+export const SERIES_ms = (1 + 5 + 30 + 120) * 1_000;
+
 const pairOf = (subscriptionId: string, eventId: string) => `${subscriptionId} ${eventId}`;
 
 /** An event has a delivery for each active subscription of its connection that lists its type and was there before it; and no other. */
@@ -67,25 +70,53 @@ export function* everyDeliveryArrived(run: Case): Iterable<string> {
     const own = byDelivery.get(delivery.id) ?? [];
     const subscription = subscriptions.get(delivery.subscription_id);
     if (own.some(wasTaken) || !subscription) continue;
-    const life = { from: received.get(delivery.event_id) ?? record.started_at, to: record.read_at };
+    const life = { from: received.get(delivery.event_id) ?? record.started_at, to: run.readAt };
     const names = [subscription.callback_url, ...new Set(own.map(({ receiver }) => receiver))];
-    if (mayBeMissing(delivery, subscription, own, run.faults.receiverFailed(names, life))) continue;
+    const failed = run.faults.receiverFailed(names, life);
+    if (mayBeMissing(delivery, subscription, own, failed, life.to - life.from)) continue;
     yield `delivery ${delivery.id} of event ${delivery.event_id} to ${subscription.callback_url} is ${delivery.status}, and was never answered with 2xx (${own.length} callbacks)`;
   }
 }
 
-function mayBeMissing(delivery: Delivery, subscription: Subscription, own: CallbackRecord[], failed: boolean): boolean {
-  switch (delivery.status) {
+function mayBeMissing(
+  { status }: Delivery,
+  { active }: Subscription,
+  own: CallbackRecord[],
+  receiverFailed: boolean,
+  age_ms: number,
+): boolean {
+  switch (status) {
     case 'canceled':
-      return !subscription.active || failed;
+      return !active || receiverFailed;
     case 'failed':
-      return failed;
+      return receiverFailed;
     case 'delivered':
-      return failed && own.some(({ status }) => status === 0); // it answered, and died before it noted what
+      return receiverFailed && own.some((callback) => callback.status === 0); // it answered, and died before it noted what
     default:
-      return false;
+      return age_ms < LIMITS.attempt_ms + (receiverFailed ? SERIES_ms : 0);
   }
 }
+
+/** A delivery is given up only after five attempts over 156 s, whatever time the nodes believe it is. */
+export function* noDeliveryIsGivenUpEarly({ evidence, readAt }: Case): Iterable<string> {
+  const { rows, callbacks, run } = evidence;
+  const received = new Map(rows.events.map(({ id, received_at }) => [id, received_at]));
+  const byDelivery = Map.groupBy(callbacks, ({ delivery_id }) => delivery_id);
+  for (const { id, event_id, status } of rows.deliveries) {
+    if (status !== 'failed') continue;
+    const own = (byDelivery.get(id) ?? []).map(({ at }) => at);
+    // Where the receiver was dead it noted nothing: all that is known then is how long ago the event was.
+    const first = own.length < ATTEMPTS ? (received.get(event_id) ?? run.started_at) : earliest(own);
+    const last = own.length < ATTEMPTS ? readAt : latest(own);
+    const took = last - first;
+    if (took < SERIES_ms - LIMITS.early_retry_ms)
+      yield `delivery ${id} was given up after ${took} ms at most (${own.length} callbacks)`;
+  }
+}
+
+const ATTEMPTS = 5;
+const earliest = (times: readonly number[]) => times.reduce((a, b) => Math.min(a, b));
+const latest = (times: readonly number[]) => times.reduce((a, b) => Math.max(a, b));
 
 /** Every callback is signed with its subscription's secret. */
 export function* everyCallbackIsSigned({ evidence }: Case): Iterable<string> {
@@ -95,13 +126,14 @@ export function* everyCallbackIsSigned({ evidence }: Case): Iterable<string> {
   }
 }
 
-/** Every callback is of a delivery that there is, and tells that delivery's event and connection. */
-export function* everyCallbackIsOfADelivery({ evidence }: Case): Iterable<string> {
+/** Every callback is of a delivery that there is, and tells that delivery's event and connection. Those after the rows were read are of no row. */
+export function* everyCallbackIsOfADelivery({ evidence, readAt }: Case): Iterable<string> {
   const { deliveries, events } = evidence.rows;
   const eventOf = new Map(deliveries.map(({ id, event_id }) => [id, event_id]));
   const connectionOf = new Map(events.map(({ id, connection_id }) => [id, connection_id]));
   for (const { delivery_id, event_id, connection_id, at } of evidence.callbacks) {
     const event = eventOf.get(delivery_id);
+    if (event === undefined && at >= readAt) continue;
     if (event === undefined) yield `a callback at ${at} is of delivery ${delivery_id}, which is not there`;
     else if (event !== event_id) yield `a callback of delivery ${delivery_id} told event ${event_id}, not ${event}`;
     else if (connectionOf.get(event) !== connection_id) {

@@ -83,20 +83,26 @@ export interface Span {
   to: number;
 }
 
-interface KnownFault extends Span {
+interface KnownFault extends FaultRecord {
   family: FaultFamily;
-  target: string;
+}
+
+/** What the target of a fault may name. */
+export interface FaultTargets {
+  /** By the name of its account at the provider, and by its id: a connection. */
+  connections: ReadonlyMap<string, string>;
+  /** What receivers are called: their names and the addresses of subscriptions. */
+  receivers: readonly string[];
 }
 
 /** The faults of a run: what each explains, and when. */
 export class Faults {
   readonly #faults: KnownFault[];
-  /** Which connection the network shows an account for. */
-  readonly #connectionOf: ReadonlyMap<string, string>;
+  readonly #targets: FaultTargets;
 
-  constructor(faults: readonly FaultRecord[], connectionOf: ReadonlyMap<string, string>) {
+  constructor(faults: readonly FaultRecord[], targets: FaultTargets) {
     this.#faults = faults.map((fault) => ({ ...fault, family: familyOf(fault) }));
-    this.#connectionOf = connectionOf;
+    this.#targets = targets;
   }
 
   /** The faults of these families, the earliest first. */
@@ -113,13 +119,25 @@ export class Faults {
     });
   }
 
-  /** True when a receiver failed at the time; `names` are what it is called. */
+  /** True when one of these receivers failed at the time. A fault whose target is no receiver's name hit all of them. */
   receiverFailed(names: readonly string[], life: Span): boolean {
+    const namesOne = (target: string) => (name: string) => name.includes(target) || target.includes(name);
+    return this.#faults.some(
+      ({ family, target, ...span }) =>
+        (family === 'receiver' || family === 'other') &&
+        overlaps(span, life) &&
+        (names.some(namesOne(target)) || !this.#targets.receivers.some(namesOne(target))),
+    );
+  }
+
+  /** True when the network kept the requests of this connection for a while at the time. */
+  networkDelayed(connectionId: string, life: Span): boolean {
     return this.#faults.some(
       (fault) =>
-        (fault.family === 'receiver' || fault.family === 'other') &&
-        overlaps(fault, life) &&
-        (names.length === 0 || names.some((name) => name.includes(fault.target) || fault.target.includes(name))),
+        /delay/.test(fault.kind) &&
+        this.#concerns(fault, connectionId) &&
+        fault.from <= life.to &&
+        life.from <= fault.to,
     );
   }
 
@@ -131,7 +149,7 @@ export class Faults {
   /** A provider's fault for one account concerns that account's connection alone. */
   #concerns({ family, target }: KnownFault, connectionId: string): boolean {
     if (family !== 'provider') return true;
-    const hit = this.#connectionOf.get(target);
+    const hit = this.#targets.connections.get(target);
     return hit === undefined || hit === connectionId;
   }
 }

@@ -61,12 +61,13 @@ function longestStall(run: Case): { length_ms: number; at: number | null } {
   for (const operation of run.evidence.rows.operations) {
     const accepted = run.submissionOf(operation)?.accepted_at;
     if (accepted === undefined || accepted === null) continue;
+    if (operation.timeline.some(({ to }) => to === 'waiting_user')) continue; // it waits for a person
     const end = endOf(operation);
     if (end !== undefined && end < accepted) continue; // it ended before its client knew of it
     steps.push({ at: accepted, change: 1 });
     if (end !== undefined) steps.push({ at: end, change: -1 });
   }
-  steps.push({ at: run.evidence.run.read_at, change: -1 });
+  steps.push({ at: run.readAt, change: -1 });
   steps.sort((a, b) => a.at - b.at || b.change - a.change);
   let waiting = 0;
   let since = 0;

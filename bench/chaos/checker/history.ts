@@ -51,3 +51,25 @@ export function* noAttemptAfterTheBoundary({ evidence }: Case): Iterable<string>
     if (left) yield `${named(operation)} was tried again after attempt ${left.number}, which was ${left.phase}`;
   }
 }
+
+/** What a simulated operation makes happen is named after it. */
+const MADE_BY = /^sim-([0-9a-f-]{36})-(\w+)$/;
+
+/** The events of a simulated operation are stored with its success: they are there if it succeeded, and only then. */
+export function* effectsAreOfSuccesses(run: Case): Iterable<string> {
+  const sent = new Set<string>();
+  for (const { id, provider_event_id } of run.evidence.rows.events) {
+    const [, maker, effect] = MADE_BY.exec(provider_event_id ?? '') ?? [];
+    if (maker === undefined) continue;
+    const operation = run.operations.get(maker);
+    if (effect === 'sent') sent.add(maker);
+    if (!operation) yield `event ${id} is of operation ${maker}, which is not there`;
+    else if (operation.status !== 'succeeded')
+      yield `event ${id} is of ${named(operation)}, which is ${operation.status}`;
+  }
+  for (const operation of run.evidence.rows.operations) {
+    const simulated = sent.size > 0 && run.submissionOf(operation)?.marker === null;
+    if (!simulated || operation.capability !== 'social.message.send' || operation.status !== 'succeeded') continue;
+    if (!sent.has(operation.id)) yield `${named(operation)} succeeded, and its message_sent is not there`;
+  }
+}

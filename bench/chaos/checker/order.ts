@@ -32,6 +32,13 @@ function* overtaken(turns: readonly Turn[]): Iterable<{ earlier: Turn; later: Tu
   }
 }
 
+/** By how much the later one came before the earlier one. */
+function lead({ operation: { id }, submission, at }: Turn, later: Turn): string {
+  const passed = Number.isFinite(at) ? ` ${at - later.at} ms before ${id}` : `, and ${id} has not`;
+  const accepted = later.submission.sent_at - (submission.accepted_at ?? 0);
+  return `${passed}, which was accepted ${accepted} ms before it was sent`;
+}
+
 function turnsOf(run: Case, operations: readonly OperationRecord[], at: (one: OperationRecord) => number | undefined) {
   return operations.flatMap((operation): Turn[] => {
     const submission = run.submissionOf(operation);
@@ -49,7 +56,7 @@ export function* ranInOrder(run: Case): Iterable<string> {
     const ran = operations.filter((operation) => operation.attempts.length > 0 || !hasEnded(operation));
     const turns = turnsOf(run, ran, (operation) => settledAt(run, operation) ?? Number.POSITIVE_INFINITY);
     for (const { earlier, later } of overtaken(turns)) {
-      yield `connection ${connection}: ${later.operation.id} ended before ${earlier.operation.id}, which was accepted before it was sent`;
+      yield `connection ${connection}: ${later.operation.id} ended${lead(earlier, later)}`;
     }
   }
 }
@@ -70,10 +77,10 @@ export function* writtenInOrder(run: Case): Iterable<string> {
   for (const [connection, operations] of run.operationsByConnection) {
     const turns = turnsOf(run, operations, (operation) => {
       const [write] = run.writesOf(operation);
-      return write && arrivedAt(write);
+      return write && arrivedAt(run, operation, write);
     });
     for (const { earlier, later } of overtaken(turns)) {
-      yield `connection ${connection}: ${later.operation.id} was written before ${earlier.operation.id}, which was accepted before it was sent`;
+      yield `connection ${connection}: ${later.operation.id} was written${lead(earlier, later)}`;
     }
   }
 }
@@ -102,6 +109,6 @@ export function* oneRunsAtATime(run: Case): Iterable<string> {
 
 /** An attempt that nobody closed runs until its operation's end. */
 function spanOf(run: Case, operation: OperationRecord, attempt: OperationRecord['attempts'][number]) {
-  const to = attempt.completed_at ?? endOf(operation) ?? run.evidence.run.read_at;
+  const to = attempt.completed_at ?? endOf(operation) ?? run.readAt;
   return { from: attempt.started_at, to };
 }

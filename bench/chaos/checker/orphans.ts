@@ -1,6 +1,7 @@
 import { PARTITIONS, partitionOf } from '../../../storage/model/records.js';
 import { queueName } from '../../../storage/postgres/jobs.js';
 import { type Case, hasEnded, named } from './case.js';
+import { SERIES_ms } from './deliveries.js';
 import { LIMITS } from './limits.js';
 
 const isUnderWay = (status: string) => status === 'running' || status === 'waiting_user';
@@ -26,11 +27,13 @@ export function* jobsAreOfLiveOperations({ evidence, operations }: Case): Iterab
 }
 
 /** A job that was fetched is in somebody's hand: its operation runs, or another one of its connection does. */
-export function* fetchedJobsAreInHand({ evidence, operations }: Case): Iterable<string> {
-  const running = new Set(evidence.rows.running_operations.map(({ connection_id }) => connection_id));
-  for (const { id, queue, state } of evidence.rows.jobs) {
-    const operation = state === 'active' ? operations.get(id) : undefined;
+export function* fetchedJobsAreInHand(run: Case): Iterable<string> {
+  const { jobs, running_operations: leases } = run.evidence.rows;
+  const running = new Set(leases.map(({ connection_id }) => connection_id));
+  for (const { id, queue, state } of jobs) {
+    const operation = state === 'active' ? run.operations.get(id) : undefined;
     if (operation?.status !== 'queued' || running.has(operation.connection_id)) continue;
+    if ((run.submissionOf(operation)?.accepted_at ?? 0) > run.readAt - LIMITS.in_passing_ms) continue;
     yield `${named(operation)} was fetched from ${queue} and waits behind nothing`;
   }
 }
@@ -53,16 +56,28 @@ export function* leasesAreOfRunningOperations({ evidence, operations }: Case): I
   }
 }
 
-/** No delivery is in the middle of an attempt when all is calm: its sender is gone. */
-export function* noDeliveryIsLeftSending({ evidence }: Case): Iterable<string> {
-  for (const { id, status, subscription_id } of evidence.rows.deliveries) {
-    if (status === 'sending') yield `delivery ${id} of subscription ${subscription_id} is still sending`;
+/**
+ * No delivery is in the middle of an attempt for longer than an attempt takes: its sender is gone. Of an older event it may be a
+ * later attempt, where its receiver failed.
+ */
+export function* noDeliveryIsLeftSending({ evidence, readAt, faults }: Case): Iterable<string> {
+  const { deliveries, events, subscriptions } = evidence.rows;
+  const received = new Map(events.map(({ id, received_at }) => [id, received_at]));
+  const urls = new Map(subscriptions.map(({ id, callback_url }) => [id, callback_url]));
+  for (const { id, status, subscription_id, event_id } of deliveries) {
+    if (status !== 'sending') continue;
+    const life = { from: received.get(event_id) ?? 0, to: readAt };
+    const repeated = faults.receiverFailed([urls.get(subscription_id) ?? ''], life);
+    if (life.to - life.from < LIMITS.attempt_ms + (repeated ? SERIES_ms : 0)) continue;
+    yield `delivery ${id} of subscription ${subscription_id} is still sending`;
   }
 }
 
 /** A subscription has a job exactly while it has a delivery to make, in the queue of its connection's partition. */
-export function* jobsAreOfWaitingSubscriptions({ evidence }: Case): Iterable<string> {
-  const { jobs, deliveries, subscriptions } = evidence.rows;
+export function* jobsAreOfWaitingSubscriptions({ evidence, readAt }: Case): Iterable<string> {
+  const { jobs, deliveries, subscriptions, events } = evidence.rows;
+  const lately = readAt - LIMITS.in_passing_ms;
+  const lively = new Set(events.flatMap((event) => (event.received_at > lately ? event.connection_id : [])));
   const connections = new Map(subscriptions.map(({ id, connection_id }) => [id, connection_id]));
   const waiting = new Set(
     deliveries.filter(({ status }) => isOpen(status)).map((delivery) => delivery.subscription_id),
@@ -75,7 +90,7 @@ export function* jobsAreOfWaitingSubscriptions({ evidence }: Case): Iterable<str
     if (connection === undefined) yield `${state} job ${id} of ${queue} is of no subscription`;
     else if (queue !== queueName('delivery', partitionOf(connection)))
       yield `the job of subscription ${id} is in ${queue}, another partition's`;
-    else if (!waiting.has(id))
+    else if (!waiting.has(id) && !lively.has(connection))
       yield `${state} job of ${queue} is left of subscription ${id}, which has nothing to deliver`;
   }
   for (const id of waiting) if (!withJob.has(id)) yield `subscription ${id} has deliveries to make, and no job`;
@@ -94,11 +109,10 @@ export function* filesAreOfSuccesses({ evidence, operations }: Case): Iterable<s
 }
 
 /** A listener that says it is connected has somebody who listens. */
-export function* listenersAreAlive({ evidence }: Case): Iterable<string> {
-  const { rows, run } = evidence;
-  for (const { connection_id, stream_status, heartbeat_at } of rows.listeners) {
+export function* listenersAreAlive({ evidence, readAt }: Case): Iterable<string> {
+  for (const { connection_id, stream_status, heartbeat_at } of evidence.rows.listeners) {
     if (stream_status !== 'connected') continue;
-    const age = run.read_at - (heartbeat_at ?? Number.NEGATIVE_INFINITY);
+    const age = readAt - (heartbeat_at ?? Number.NEGATIVE_INFINITY);
     if (age > LIMITS.heartbeat_ms)
       yield `the listener of connection ${connection_id} is connected, and was last heard of ${age} ms ago`;
   }

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { askUntil } from '../../eventually.js';
 import type { OperationRecord, Rows } from '../evidence.js';
 import { LIMITS } from './limits.js';
 
@@ -10,6 +12,7 @@ export async function readRows(databaseUrl: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'checker' });
   await client.connect();
   try {
+    await untilParked(client);
     await client.query('begin transaction isolation level repeatable read, read only');
     const rows = await readAll(new Reader(client));
     await client.query('commit');
@@ -19,18 +22,35 @@ export async function readRows(databaseUrl: string): Promise<Rows> {
   }
 }
 
+const UNPARKED = `select 1 from pgboss.job_common j where j.name like 'delivery-%' and j.state < 'completed' and not exists (
+  select from delivery d where d.subscription_id = j.id and d.status in ('pending', 'sending')) limit 1`;
+
+/** The job of a subscription goes a moment after its last delivery has ended: waits for that moment, not for more. */
+async function untilParked(client: pg.Client): Promise<void> {
+  const parked = async () => {
+    const { rowCount } = await client.query(UNPARKED);
+    if (rowCount) await delay(LIMITS.parking_poll_ms);
+    return !rowCount;
+  };
+  await askUntil(parked, Boolean, LIMITS.parking_ms);
+}
+
 /** Milliseconds since 1970 of a column. */
 const ms = (column: string) => `floor(extract(epoch from ${column}) * 1000)::float8`;
 
 async function readAll(reader: Reader): Promise<Rows> {
+  const [moment] = await reader.all<{ at: number }>(`select ${ms('now()')} as at`);
   return {
+    read_at: moment?.at ?? Date.now(),
     operations: (
       await reader.pages<StoredOperation>(
         `select id, connection_id, capability, status, error_code, idempotency_key, cancel_requested,
            ${ms('created_at')} as created_at, ${ms('updated_at')} as updated_at, attempts, timeline from operation`,
       )
     ).map(operationOf),
-    events: await reader.pages(`select id, connection_id, type, ${ms('received_at')} as received_at from event`),
+    events: await reader.pages(
+      `select id, connection_id, type, ${ms('received_at')} as received_at, provider_event_id from event`,
+    ),
     subscriptions: await reader.pages(
       `select id, connection_id, event_types, active, ${ms('created_at')} as created_at, callback_url from subscription`,
     ),

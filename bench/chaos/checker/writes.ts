@@ -1,12 +1,19 @@
-import type { LedgerRecord } from '../evidence.js';
+import type { LedgerRecord, OperationRecord } from '../evidence.js';
 import { type Case, endOf, named } from './case.js';
 import { LIMITS } from './limits.js';
 
 /** Ends that say that the provider did nothing. */
 const NOTHING_DONE: ReadonlySet<string> = new Set(['failed', 'canceled', 'skipped']);
 
-/** When the request reached the network, as far as that is known: a delay of its own keeps it longer. */
-export const arrivedAt = ({ at, received_at }: LedgerRecord): number => received_at ?? at;
+/**
+ * When the request of a write reached the network. One that the network kept for a while may have arrived before its operation's
+ * end, and nobody could call it back.
+ */
+export function arrivedAt(run: Case, operation: OperationRecord, { at, received_at }: LedgerRecord): number {
+  if (received_at !== undefined) return received_at;
+  const kept = { from: at - LIMITS.delayed_write_ms, to: at };
+  return run.faults.networkDelayed(operation.connection_id, kept) ? Math.min(at, endOf(operation) ?? at) : at;
+}
 
 /** The network has a write of each operation once at most. */
 export function* writtenOnce(run: Case): Iterable<string> {
@@ -39,9 +46,10 @@ export function* noWriteAfterTheEnd(run: Case): Iterable<string> {
   for (const operation of run.evidence.rows.operations) {
     const end = endOf(operation);
     if (end === undefined) continue;
-    const late = run.writesOf(operation).find((write) => arrivedAt(write) > end + LIMITS.late_write_ms);
-    if (late)
-      yield `${named(operation)} was written ${arrivedAt(late) - end} ms after it had ended as ${operation.status}`;
+    const last = run.writesOf(operation).reduce((at, write) => Math.max(at, arrivedAt(run, operation, write)), 0);
+    if (last > end + LIMITS.late_write_ms) {
+      yield `${named(operation)} was written ${last - end} ms after it had ended as ${operation.status}`;
+    }
   }
 }
 
