@@ -12,7 +12,7 @@ export const LIMITS = {
   /** Between two starts of a part that ended. */
   restart_ms: 250,
   /** Until a node that was told to end has ended. Past it the process is killed, which the report says. */
-  node_stop_ms: 45_000,
+  node_stop_ms: 30_000,
   /** How often a tampered thread looks for orders. */
   tamper_poll_ms: 100,
 
@@ -42,8 +42,10 @@ export const LIMITS = {
   sample_ms: 5_000,
   /** Between two progress lines. */
   progress_ms: 10_000,
-  /** From the last fault to the end of every operation, as promised. */
+  /** From the last fault, and the last acceptance, to the end of every operation, as promised. */
   operations_end_ms: 30_000,
+  /** Nodes are paused before the rows are read; what they had said by then takes effect within it. */
+  last_words_ms: 300,
   /** Between two looks at what has not ended. */
   settle_poll_ms: 500,
   /** Violations that are printed. The evidence has them all. */

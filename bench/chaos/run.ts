@@ -67,17 +67,24 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
   const started_at = Date.now();
   const { injector, progress, calm_at } = await load(world, accounts, options, planned, abort, say);
   await settle(world, options, calm_at, say);
-  const evidence = await collect(world, sampler);
-  evidence.run = {
+  const collected = await collect(world, sampler);
+  const run = {
     seed: options.seed,
     commit: (await machine()).commit,
     nodes: options.nodes,
     started_at,
     calm_at,
     read_at: Date.now(),
-    faults: injector.records.filter(({ to }) => Number.isFinite(to)),
+    faults: injector.records,
   };
-  return { evidence, planned, without, missed: injector.missed, progress, ownEnds: world.ownEnds };
+  return {
+    evidence: { run, ...collected },
+    planned,
+    without,
+    missed: injector.missed,
+    progress,
+    ownEnds: world.ownEnds,
+  };
 }
 
 /** Lets the clients work while the faults are tried; resolves when every fault was undone and every request has its answer. */
@@ -93,11 +100,12 @@ async function load(
   const nodes = world.nodes.map(({ url }) => url);
   const logFile = join(world.folder, 'clients.jsonl');
   await using clients = new LoadProcess({ seed, nodes, key: world.key, ...accounts, rate, social_rate, logFile });
-  const injector = new Injector(world, accounts.social, say);
+  const injector = new Injector(world, accounts.social, abort, say);
   const told = setInterval(() => say(progressLine(clients.progress, injector)), LIMITS.progress_ms);
   try {
-    const time = delay(options.minutes * 60_000, undefined, { signal: abort });
-    await Promise.all([injector.carryOut(planned, abort), time]);
+    const time = delay(options.minutes * 60_000, undefined, { signal: abort }).catch(() => {});
+    await Promise.all([injector.carryOut(planned), time]);
+    abort.throwIfAborted();
     const calm_at = Math.max(...injector.records.map(({ to }) => to), Date.now() - LIMITS.quiet_end_ms);
     await clients.stop();
     return { injector, progress: clients.progress, calm_at };
@@ -114,7 +122,6 @@ function progressLine({ sent, accepted, under_way, left_out }: LoadProgress, { r
 /** Until every operation has ended or its time is over, then until every delivery has, or its time is over. */
 async function settle({ database }: World, { settle }: ChaosOptions, calm_at: number, say: Say): Promise<void> {
   const count = async (text: string) => Number((await database.query(text)).rows[0]?.count);
-  const left_ms = Math.max(LIMITS.settle_poll_ms, calm_at + LIMITS.operations_end_ms - Date.now());
   const until = (what: string, time_ms: number) =>
     askUntil(
       async () => {
@@ -124,7 +131,7 @@ async function settle({ database }: World, { settle }: ChaosOptions, calm_at: nu
       (open) => open === 0,
       time_ms,
     );
-  const operations = await until(OPEN_OPERATIONS, left_ms);
+  const operations = await until(OPEN_OPERATIONS, LIMITS.operations_end_ms);
   const open = operations.held ? 'every operation has ended' : `${operations.last} operations have not ended`;
   say(`${open}, ${((Date.now() - calm_at) / 1_000).toFixed(1)} s after the last fault`);
   const deliveries = await until(OPEN_DELIVERIES, settle * 1_000);
@@ -134,11 +141,14 @@ async function settle({ database }: World, { settle }: ChaosOptions, calm_at: nu
 const OPEN_OPERATIONS = `select count(*) from operation where status in ('queued', 'running', 'waiting_user')`;
 const OPEN_DELIVERIES = `select count(*) from delivery where status in ('pending', 'sending')`;
 
-/** All but the run's own record. */
-async function collect(world: World, { samples }: Sampler): Promise<Evidence> {
-  const { submissions, cancels } = await readClients(join(world.folder, 'clients.jsonl'));
+/** With every node paused, so that rows and logs are of one moment. */
+async function collect(world: World, { samples }: Sampler): Promise<Omit<Evidence, 'run'>> {
+  for (const node of world.nodes) node.pause();
+  await delay(LIMITS.last_words_ms);
   const ledger = await readLedger(world.network.ready.control_url);
   const rows = await readRows(world.database.url);
   const callbacks = await readCallbacks(world.callbacksFile);
-  return { run: undefined as never, submissions, cancels, ledger, callbacks, rows, samples };
+  for (const node of world.nodes) node.goOn();
+  const { submissions, cancels } = await readClients(join(world.folder, 'clients.jsonl'));
+  return { submissions, cancels, ledger, callbacks, rows, samples };
 }

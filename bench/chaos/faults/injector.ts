@@ -22,31 +22,33 @@ const NOTHING_TO_UNDO = async () => {};
 export class Injector {
   readonly #world: World;
   readonly #social: readonly Worked[];
+  readonly #abort: AbortSignal;
   readonly #say: (line: string) => void;
   readonly records: FaultRecord[] = [];
   /** Faults that found nothing to hit, such as the browser of a node without one. */
   missed = 0;
 
-  constructor(world: World, social: readonly Worked[], say: (line: string) => void) {
+  constructor(world: World, social: readonly Worked[], abort: AbortSignal, say: (line: string) => void) {
     this.#world = world;
     this.#social = social;
+    this.#abort = abort;
     this.#say = say;
   }
 
-  /** Resolves when every fault was undone and every part is up again. */
-  async carryOut(planned: readonly PlannedFault[], abort: AbortSignal): Promise<void> {
+  /** Resolves when every fault was undone and every part is up again; once the run is given up, when all was undone. */
+  async carryOut(planned: readonly PlannedFault[]): Promise<void> {
     const startedAt = performance.now();
     await Promise.all(
       planned.map(async (fault) => {
         const left_ms = fault.at_ms - (performance.now() - startedAt);
-        await delay(Math.max(0, left_ms), undefined, { signal: abort }).catch(() => {});
-        if (!abort.aborted) await this.#one(fault, abort);
+        await this.#wait(left_ms);
+        if (!this.#abort.aborted) await this.#one(fault);
       }),
     );
-    await Promise.all(this.#world.nodes.map((node) => node.serves()));
+    await Promise.all(this.#world.nodes.map((node) => this.#served(node)));
   }
 
-  async #one(fault: PlannedFault, abort: AbortSignal): Promise<void> {
+  async #one(fault: PlannedFault): Promise<void> {
     const { kind, lasts_ms } = fault;
     const { target, begin } = this.#action(fault);
     const from = Date.now();
@@ -56,14 +58,33 @@ export class Injector {
         this.missed++;
         return;
       }
-      const record: FaultRecord = { kind, target, from, to: Number.POSITIVE_INFINITY };
+      const record: FaultRecord = { kind, target, from, to: from };
       this.records.push(record);
-      await delay(lasts_ms, undefined, { signal: abort }).catch(() => {});
+      await this.#wait(lasts_ms);
       await undo(); // I1
       record.to = Date.now();
     } catch (error) {
       this.#say(`${kind} of ${target} failed: ${String(error).split('\n', 1)[0]}`);
     }
+  }
+
+  /** For so long, or until the run is given up. */
+  #wait(ms: number): Promise<void> {
+    return delay(Math.max(0, ms), undefined, { signal: this.#abort }).catch(() => {});
+  }
+
+  async #startAgain(node: ChaosNode): Promise<void> {
+    if (this.#abort.aborted) return;
+    node.start();
+    await this.#served(node);
+  }
+
+  async #served(node: ChaosNode): Promise<void> {
+    if (this.#abort.aborted) return;
+    const givenUp = new Promise<void>((resolve) =>
+      this.#abort.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    await Promise.race([node.serves(), givenUp]);
   }
 
   /** What a fault hits, as evidence names it, and how it begins. */
@@ -106,10 +127,10 @@ export class Injector {
     switch (kind) {
       case 'node_killed':
         await node.kill();
-        return () => startAgain(node);
+        return () => this.#startAgain(node);
       case 'node_ended':
         if (!(await node.end())) this.#say(`node ${node.number} did not end and was killed`);
-        return () => startAgain(node);
+        return () => this.#startAgain(node);
       case 'node_paused_below_lease':
       case 'node_paused_beyond_lease':
         node.pause();
@@ -181,9 +202,4 @@ async function hitReceiver(kind: FaultKind, receiver: ChaosReceiver): ReturnType
   }
   receiver.setMood(kind === 'receiver_late' ? 'late' : 'refusing');
   return async () => receiver.setMood('well');
-}
-
-async function startAgain(node: ChaosNode): Promise<void> {
-  node.start();
-  await node.serves();
 }

@@ -192,7 +192,11 @@ export class ChaosNode implements AsyncDisposable {
 
   /** One process, from its start to its end. */
   async #once(): Promise<void> {
-    const child = spawn(process.execPath, [PROGRAM], { env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
+    // Through env -i: a runner of tests loads hooks of its own into every Node that it sees.
+    const variables = Object.entries(this.#env).flatMap(([name, value]) =>
+      value === undefined ? [] : `${name}=${value}`,
+    );
+    const child = spawn('env', ['-i', ...variables, process.execPath, PROGRAM], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     child.stderr.pipe(this.#log, { end: false });
     const tooLate = setTimeout(() => this.#signal('SIGKILL'), LIMITS.node_start_ms);

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { FAULT_KINDS } from '../../bench/chaos/faults/kinds.js';
+import { type PlannedFault, planFaults, type ScheduleOptions } from '../../bench/chaos/faults/schedule.js';
+import { runChaos } from '../../bench/chaos/run.js';
+
+/** A seed with which every kind of fault fits into so short a run. */
+const RUN = { seed: 1132, minutes: 22 / 60, nodes: 2, every: 0.6 };
+
+const schedule = (changes: Partial<ScheduleOptions> = {}): PlannedFault[] =>
+  planFaults({
+    seed: RUN.seed,
+    duration_ms: RUN.minutes * 60_000,
+    targets: { node: RUN.nodes, database: 1, account: 2, receiver: 3 },
+    every_ms: RUN.every * 1_000,
+    without: new Set(),
+    ...changes,
+  });
+
+t.test('a seed gives the same faults again, another one others', async (t) => {
+  t.same(schedule(), schedule());
+  t.notSame(schedule(), schedule({ seed: 2 }));
+});
+
+t.test('every kind comes, but for those that the machine cannot make, and all end before the load does', async (t) => {
+  const kinds = (faults: PlannedFault[]) => new Set(faults.map(({ kind }) => kind));
+  t.same(kinds(schedule()), new Set(FAULT_KINDS));
+  t.notOk(kinds(schedule({ without: new Set(['database_disk_full']) })).has('database_disk_full'));
+  for (const { at_ms, lasts_ms } of schedule()) t.ok(at_ms + lasts_ms <= RUN.minutes * 60_000 - 2_000);
+});
+
+t.test('thirty minutes hold more than two hundred faults', async (t) => {
+  const faults = schedule({ duration_ms: 30 * 60_000, every_ms: 5_000 });
+  t.ok(faults.length > 200, `${faults.length}`);
+});
+
+t.test('a tampered thread has the clock it was given, and one of a node crashes when it is ordered to', async (t) => {
+  const folder = t.testdir({
+    orders: { clock: '-180000', crash: '' },
+    actors: { 'host.js': 'setTimeout(() => {}, 60_000)' },
+    'main.mjs': `
+      import { Worker } from 'node:worker_threads';
+      const off = () => Math.round((Date.now() - performance.timeOrigin - performance.now()) / 1000);
+      const seen = [off(), Math.round((new Date() - Date.now()) / 1000), new Date(0).getTime()];
+      const worker = new Worker(new URL('./actors/host.js', import.meta.url));
+      worker.once('error', (error) => console.log(JSON.stringify({ seen, error: error.message })));
+    `,
+  });
+  const tampering = new URL('../../bench/chaos/parts/tampering.js', import.meta.url).href;
+  const env = { CHAOS_ORDERS: join(folder, 'orders'), CHAOS_POLL_MS: '10' };
+  const args = ['--import', tampering, join(folder, 'main.mjs')];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  t.same(JSON.parse(stdout), { seen: [-180, 0, 0], error: 'this thread was ordered to crash' });
+  t.notOk(existsSync(join(folder, 'orders/crash')), 'the order is taken');
+});
+
+t.test('a run tries every kind of fault, notes what happened, and leaves nothing running', async (t) => {
+  await mkdir('.data', { recursive: true });
+  const folder = await mkdtemp(join(process.cwd(), '.data/chaos-test-'));
+  const said: string[] = [];
+  const abort = new AbortController();
+  const options = { ...RUN, connections: 12, social: 2, rate: 10, social_rate: 1, settle: 5 };
+  const running = runChaos(options, folder, abort.signal, (line) => {
+    said.push(line);
+    t.comment(line);
+  });
+  t.teardown(async () => {
+    abort.abort();
+    await running.catch(() => {});
+    await rm(folder, { recursive: true, force: true });
+  });
+  const run = await running;
+  const { evidence } = run;
+  t.ok(said.some((line) => line.includes(`seed ${RUN.seed}`)));
+  t.same(run.planned, schedule({ without: new Set(run.without) }), 'the schedule is that of the seed');
+  const tried = run.planned.length - run.missed;
+  t.equal(evidence.run.faults.length, tried, 'every fault was tried');
+  t.ok(tried > FAULT_KINDS.length / 2, `${run.missed} found nothing to hit`);
+  for (const { kind, from, to } of evidence.run.faults) t.ok(to >= from && to <= evidence.run.calm_at, kind);
+  const accepted = evidence.submissions.filter(({ accepted_at }) => accepted_at !== null);
+  t.ok(accepted.length > 50, `${accepted.length} accepted of ${evidence.submissions.length}`);
+  const stored = new Set(evidence.rows.operations.map(({ id }) => id));
+  for (const { operation_id } of accepted) if (!stored.has(operation_id ?? '')) t.fail(`${operation_id} has no row`);
+  t.ok(evidence.callbacks.some(({ signature_valid }) => signature_valid));
+  t.ok(evidence.samples.length > 0);
+  const markers = evidence.submissions.flatMap(({ marker }) => marker ?? []);
+  t.ok(evidence.ledger.some(({ text }) => markers.some((marker) => text.includes(marker))));
+  t.same(processesWith(folder), [], 'nothing of it runs');
+});
+
+/** Command lines of processes that name the folder. */
+function processesWith(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      } catch {
+        return '';
+      }
+    })
+    .filter((command) => command.includes(folder));
+}
