@@ -37,6 +37,11 @@ export function permissionRanOut(): RunFailure {
   return new RunFailure('session_fenced', { reason: 'permission_ran_out' }, { transient: true, unsent: true });
 }
 
+/** The actor did not answer in time; nothing has left, and its own database is the likely cause: the run may be tried again. */
+export function unanswered(): RunFailure {
+  return new RunFailure('session_fenced', { reason: 'unanswered' }, { transient: true, unsent: true });
+}
+
 /** The session is not valid any more; the connection needs a login (CONN-8). */
 export function loggedOut(): RunFailure {
   return new RunFailure('authentication_failed', {}, { definite: true, effects: { health: 'needs_login' } });

@@ -13,7 +13,9 @@ export const LIMITS = {
   running_runs: 32,
   /** Runs that wait for a user's code (they hold a context, no slot): past it a challenge fails the run. */
   waiting_runs: 300,
-  /** How long a run waits for `proceed` or `stored`: past it the run fails with `session_fenced`; nothing has left by then. */
+  /** Of them those of one workspace, so that its users who look for their codes leave room for others'. Past it the same. */
+  waiting_runs_workspace: 200,
+  /** How long a run waits for `proceed` or `stored`: past it it fails, to be tried again; nothing has left by then. */
   proceed_wait_ms: 30_000,
   /** How long a run waits for a code, above the ten minutes an operation waits: past it `challenge_expired`. */
   code_wait_ms: 660_000,

@@ -77,7 +77,7 @@ export type FromBrowser =
       transient: boolean;
       /** It failed after `proceed` without the provider's definite refusal: whether the provider acted is unknown. */
       pastBoundary: boolean;
-      /** It failed after `proceed`, so that the row says `dispatching`, and it is certain that nothing has left. */
+      /** It failed while it waited for `proceed` or after it, the row may say `dispatching`, and it is certain that nothing has left. */
       unsent: boolean;
       effects?: SessionEffects;
     }

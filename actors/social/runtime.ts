@@ -73,7 +73,10 @@ function outcomeOf(end: RunEnd, { capability, signal }: Execution): Outcome {
         throw signal.reason instanceof Interrupted ? signal.reason : new Interrupted('canceled');
       }
       const failure = { code: end.code, details: end.details ?? {} };
-      return { status: 'failed', failure, transient: end.transient, unsent: end.unsent, ...effectsOf(end.effects) };
+      const { transient, unsent } = end;
+      // Its lease or its database came too late for the run: the operation's end is not theirs to make.
+      const own = end.code === 'session_fenced' && unsent ? { own: { wait_ms: 0 } } : {};
+      return { status: 'failed', failure, transient, unsent, ...own, ...effectsOf(end.effects) };
     }
     default:
       return end satisfies never;

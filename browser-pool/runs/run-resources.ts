@@ -3,6 +3,7 @@ import type { ContextOwner } from '../contexts/contexts.js';
 import { WarmPages } from '../contexts/warm-pages.js';
 import { FairSemaphore } from '../fair-semaphore.js';
 import type { PoolLimits } from '../limits.js';
+import type { RunOrder } from '../messages.js';
 import type { Artifacts } from './artifacts.js';
 
 /** What the runs of a host share. */
@@ -16,7 +17,7 @@ export interface RunResources {
   /** Pages kept open for the next run of their context. */
   readonly warmPages: WarmPages;
   /** Runs that wait for a code. */
-  readonly waitingRuns: Set<object>;
+  readonly waitingRuns: Set<{ readonly order: RunOrder }>;
   /** Set when the operator wants to see why runs fail. */
   readonly artifacts: Artifacts | undefined;
 }

@@ -1,7 +1,14 @@
 import { Deadline } from '../../storage/deadline.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
-import { browserUnavailable, failureOf, leavesContextUsable, permissionRanOut, RunFailure } from '../failures.js';
+import {
+  browserUnavailable,
+  failureOf,
+  leavesContextUsable,
+  permissionRanOut,
+  RunFailure,
+  unanswered,
+} from '../failures.js';
 import type { FromBrowser, RunEnd, RunOrder } from '../messages.js';
 import type { Program, ProgramOutcome } from '../program.js';
 import { permits, type SendPermission } from '../send-permission.js';
@@ -114,8 +121,8 @@ export class Run implements ActorCalls {
 
   /** Asks the actor for the user's code, without a slot meanwhile. */
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
-    const { limits, waitingRuns } = this.#resources;
-    if (waitingRuns.size >= limits.waiting_runs) throw browserUnavailable('too_many_waiting');
+    const { waitingRuns } = this.#resources;
+    if (!this.#mayWaitForUser()) throw browserUnavailable('too_many_waiting');
     await this.#held.park();
     waitingRuns.add(this);
     try {
@@ -128,6 +135,13 @@ export class Run implements ActorCalls {
     } finally {
       waitingRuns.delete(this);
     }
+  }
+
+  #mayWaitForUser(): boolean {
+    const { limits, waitingRuns } = this.#resources;
+    const { workspaceId } = this.order;
+    const own = [...waitingRuns].filter(({ order }) => order.workspaceId === workspaceId).length;
+    return waitingRuns.size < limits.waiting_runs && own < limits.waiting_runs_workspace;
   }
 
   async #start(program: Program): Promise<ProgramOutcome> {
@@ -154,7 +168,7 @@ export class Run implements ActorCalls {
     this.#deadline.signal.throwIfAborted(); // I1
     const { code_wait_ms, proceed_wait_ms } = this.#resources.limits;
     const wait_ms = what === 'code' ? code_wait_ms : proceed_wait_ms;
-    const reason = new RunFailure(what === 'code' ? 'challenge_expired' : 'session_fenced');
+    const reason = what === 'code' ? new RunFailure('challenge_expired') : unanswered();
     const answer = Promise.withResolvers<string>();
     this.#enter({ kind: 'waiting', what, answer });
     this.#deadline.pause();
@@ -184,7 +198,7 @@ export class Run implements ActorCalls {
   }
 
   #fail(failure: RunFailure): void {
-    const unsent = this.#permission !== undefined && (!this.#mayHaveLeft || failure.unsent); // I3
+    const unsent = failure.unsent || (this.#permission !== undefined && !this.#mayHaveLeft); // I3
     const end: RunEnd = {
       type: 'failure',
       run: this.#run,

@@ -157,7 +157,8 @@ t.test('an answer that comes with the interruption does not let the program past
 t.test('a wait for the actor that takes too long fails the run', async (t) => {
   const { run, sent, given } = fixture({ proceed_wait_ms: 1 });
   await run.execute(send);
-  t.match(sent, [{ type: 'boundary' }, { type: 'failure', code: 'session_fenced' }]);
+  const unsent = { transient: true, pastBoundary: false, unsent: true };
+  t.match(sent, [{ type: 'boundary' }, { type: 'failure', code: 'session_fenced', ...unsent }], 'to be tried again');
   t.same(given, ['dropped']);
 });
 
@@ -227,4 +228,26 @@ t.test('a run that is going to need a page waits for one before it holds anythin
   t.same(types(), ['result']);
   t.same(given, ['kept']);
   t.equal(resources.pageSlots.held, 0, 'and gives it back, though it opened no page');
+});
+
+t.test('a workspace whose users all look for their codes leaves room for the users of others', async (t) => {
+  const limits = { waiting_runs: 3, waiting_runs_workspace: 2 };
+  const { run, resources, sent } = fixture(limits);
+  const { run: other } = fixture(limits, { workspaceId: 'other' });
+  for (let n = 0; n < 2; n++) resources.waitingRuns.add({ order: ORDER });
+  const challenge: Program = async (run) => ({ result: { code: await run.challenge('email', true) } });
+  await run.execute(challenge);
+  t.match(sent, [{ type: 'failure', code: 'browser_unavailable', details: { reason: 'too_many_waiting' } }]);
+  resources.waitingRuns.clear();
+  for (let n = 0; n < 2; n++) resources.waitingRuns.add({ order: other.order });
+  const second = new Run(2, ORDER, resources, {
+    send: () => {},
+    onState: (state) => state === 'waiting' && waiting.resolve(),
+  });
+  const waiting = Promise.withResolvers<void>();
+  const ended = second.execute(challenge);
+  await waiting.promise;
+  second.code('123456');
+  await ended;
+  t.equal(resources.waitingRuns.size, 2);
 });
