@@ -7,10 +7,12 @@ export const LIMITS = {
   relaxed_connections: 2,
   /** Submissions a thread holds, waiting or being stored. Past it: 503 `overloaded`, nothing stored. */
   committer_submissions: 10_000,
-  /** How long the oldest submission of a thread may wait for its statement. Past it new ones are refused: 503 `overloaded`. */
-  committer_wait_ms: 400,
   /** How long one submission waits for a connection that is being changed. Past it: 503 `overloaded`, nothing stored. */
   submission_ms: 1_000,
+  /** How long a submission may have to wait, as the rate of the last ones tells. Past it: 503 `overloaded`, at once. */
+  submission_wait_ms: 500,
+  /** How long submissions are counted for that rate. */
+  submission_rate_ms: 250,
   /** Submissions stored in one statement. Past it the rest goes into the next one. */
   committer_batch_submissions: 256,
   /**

@@ -25,6 +25,14 @@ export const LIMITS = {
   /** What the allocator gets to give pages back in, after a collection and before the measurement. */
   collected_memory_ms: 1_000,
 
+  /** Clients of an overload. Past it fewer requests are sent than asked for. */
+  overload_clients: 4_000,
+  /** Share of the best throughput that an overload must leave, and what a refusal may take. Otherwise the scenario fails. */
+  overload_ratio: 0.9,
+  refusal_ms: 1_000,
+  /** How often the memory of an overloaded service is read. */
+  memory_sample_ms: 250,
+
   /** Between two progress lines of the fleet. */
   fleet_progress_ms: 5_000,
   /** What idle contexts may take to be closed and counted. Past it the count is as it is. */

@@ -7,11 +7,12 @@ import { fleet } from './scenarios/fleet.js';
 import { isolation } from './scenarios/isolation.js';
 import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
+import { overload } from './scenarios/overload.js';
 import { schedule } from './scenarios/schedule.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, schedule, browser, listeners, fleet, chaos];
+const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, schedule, browser, listeners, fleet, overload, chaos];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);

@@ -6,6 +6,7 @@ import type { Logger } from '../storage/log.js';
 import { findOperations } from '../storage/operations/operations.js';
 import type { Database } from '../storage/postgres/database.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
+import { backlog } from './http/backlog.js';
 import { type Drain, drainSwitch } from './http/drain.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyAuthenticator } from './http/keys.js';
@@ -63,10 +64,15 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
   };
   const services = servicesOf(options, drain);
-  const respond = responder({ match: router(routes), checks, services, log, onAnswered: options.onAnswered });
+  const requests = backlog();
+  const respond = responder({ match: router(routes), checks, services, requests, log, onAnswered: options.onAnswered });
   const underWay = new Set<Promise<void>>();
   const listening = await listen(options.host, options.port, (exchange) => {
-    const work = respond(exchange).finally(() => underWay.delete(work));
+    requests.begun();
+    const work = respond(exchange).finally(() => {
+      underWay.delete(work);
+      requests.ended();
+    });
     underWay.add(work);
   });
   const answered = async () => {
@@ -82,6 +88,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
       drain.begin();
       listening.close();
       await answered();
+      requests.close();
       await checks.keys.close();
     },
   };

@@ -2,6 +2,7 @@ import { v4 as uuidv4 } from 'uuid';
 import type { Logger } from '../storage/log.js';
 import { HttpError } from '../storage/model/errors.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
+import type { Backlog } from './http/backlog.js';
 import type { HttpExchange } from './http/exchange.js';
 import { isPrintableKey } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
@@ -14,6 +15,7 @@ export interface ResponderOptions {
   match(path: string): Match | undefined;
   checks: Checks;
   services: Services;
+  requests: Backlog;
   log: Logger;
   /** Gets every answered request, for metrics. */
   onAnswered: ((request: AnsweredRequest) => void) | undefined;
@@ -24,14 +26,15 @@ export interface ResponderOptions {
  * counts it once. Never rejects for what a route throws. While the edge drains, every answer closes its connection (HTTP-14).
  */
 export function responder(options: ResponderOptions): (exchange: HttpExchange) => Promise<void> {
-  const { match, checks, services, log } = options;
+  const { match, checks, services, requests, log } = options;
   return async (exchange) => {
     const startedAt = performance.now();
     const sentId = exchange.headers['x-request-id'];
     const requestId = isPrintableKey(sentId) ? sentId : uuidv4();
     const matched = match(exchange.path);
     const route = matched?.routes.get(exchange.method) ?? matched?.routes.values().next().value;
-    exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes);
+    const refused = requests.behind && route?.scopes !== 'none';
+    exchange.receive(refused ? 0 : route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes);
     const headers: Record<string, string> = { 'X-Request-Id': requestId };
     if (exchange.path.startsWith('/v1')) headers['Cache-Control'] = 'no-store';
     const finish = async (answer: Answer | null) => {
@@ -39,6 +42,7 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
       logRequest(options, exchange, route, requestId, startedAt, answer?.status ?? 'aborted');
     };
     try {
+      if (refused) throw new HttpError('overloaded', 'too many requests at once');
       await finish(await serve(exchange, matched, checks, services));
     } catch (error) {
       const cause = error instanceof KeyedError ? error.cause : error;

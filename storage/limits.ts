@@ -59,10 +59,10 @@ export const LIMITS = {
   error_message_characters: 500,
 
   /** How long a statement waits for a free connection to the database, and how long it may take; see `postgres/time-limits.ts`. */
-  edge_connect_ms: 1_000,
+  edge_connect_ms: 1_900,
   edge_statement_ms: 1_500,
   edge_lock_ms: 1_000,
-  control_connect_ms: 1_500,
+  control_connect_ms: 2_000,
   control_statement_ms: 3_000,
   control_lock_ms: 1_000,
   thread_connect_ms: 5_000,

@@ -4,15 +4,20 @@ import type { SubmitOutcome } from '../system.js';
 /**
  * The submissions that one thread was sent and has not answered.
  *
- * Invariants: I1 each is answered once; I2 their number is bounded.
+ * Invariants: I1 each is answered once; I2 their number is bounded, and so is the wait that they mean for the next one: what is
+ * sent several times more than can be stored is refused at once, not after its turn.
  */
 export class PendingSubmissions {
   readonly #waiting = new Map<number, (outcome: SubmitOutcome) => void>();
   #next = 0;
+  /** Answers a second while some wait all the time; unknown until a measurement was made. */
+  #perSecond = Number.POSITIVE_INFINITY;
+  #measuredSince = 0;
+  #answered = 0;
 
   /** Sends a submission under a number of its own and resolves with its outcome; `failed` when `send` gives false. */
   add(send: (request: number) => boolean): Promise<SubmitOutcome> {
-    if (this.#waiting.size >= LIMITS.committer_submissions) return Promise.resolve({ kind: 'overloaded' }); // I2
+    if (this.#full()) return Promise.resolve({ kind: 'overloaded' }); // I2
     const request = this.#next++;
     return new Promise((resolve) => {
       this.#waiting.set(request, resolve);
@@ -22,7 +27,28 @@ export class PendingSubmissions {
 
   answer(request: number, outcome: SubmitOutcome): void {
     this.#waiting.get(request)?.(outcome);
-    this.#waiting.delete(request); // I1
+    if (this.#waiting.delete(request)) this.#answered++; // I1
+  }
+
+  #full(): boolean {
+    const { size } = this.#waiting;
+    this.#measure(size === 0);
+    if (size < LIMITS.committer_batch_submissions) return false; // one statement stores them all
+    return size >= LIMITS.committer_submissions || (size / this.#perSecond) * 1000 > LIMITS.submission_wait_ms;
+  }
+
+  /** Begins a new measurement when nothing waited, or when answers came for long enough; none for too long is a rate of 0. */
+  #measure(idle: boolean): void {
+    const now = performance.now();
+    const elapsed_ms = now - this.#measuredSince;
+    if (!idle) {
+      const enough_ms = this.#answered > 0 ? LIMITS.submission_rate_ms : LIMITS.submission_wait_ms;
+      if (elapsed_ms < enough_ms) return;
+      this.#perSecond = (this.#answered / elapsed_ms) * 1000;
+      if (this.#answered === 0) return; // what comes at last is counted over all of that time
+    }
+    this.#measuredSince = now;
+    this.#answered = 0;
   }
 
   /** The thread is gone: nothing is promised of what it held. */

@@ -43,7 +43,6 @@ export class Committer {
       linger_ms: 0,
       concurrency: LIMITS.committer_statements,
       bound: LIMITS.committer_submissions,
-      wait_ms: LIMITS.committer_wait_ms,
       isolate: causedByOne,
       flush: (operations) => this.#store(operations),
     });

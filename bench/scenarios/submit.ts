@@ -92,6 +92,7 @@ function report(
   const ratio = perSecond / baseline.perSecond;
   const { p50_ms, p99_ms, max_ms } = measured;
   const errors = Object.entries(measured.errors).map(([what, count]) => `${number(count)} × ${what}`);
+  if (measured.refused.count > 0) errors.push(`${number(measured.refused.count)} × status 503`);
   return reportOf({
     scenario: 'submit',
     options,

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { quantile } from '../report.js';
 
-/** The client of the submit scenario, run as a process: takes one Load as a message, answers with a LoadResult. */
+/** The client of the scenarios submit and overload, run as a process: takes one Load as a message, answers with a LoadResult. */
 export interface Load {
   url: string;
   key: string;
@@ -13,6 +13,8 @@ export interface Load {
   /** Taken in turn. */
   connectionIds: string[];
   body: string;
+  /** Requests a second of all clients together, whatever the answers take, as long as a client is free. Absent: each sends when it was answered. */
+  rate?: number;
 }
 
 export interface LoadResult {
@@ -23,6 +25,8 @@ export interface LoadResult {
   p50_ms: number;
   p99_ms: number;
   max_ms: number;
+  /** Answers 503. */
+  refused: { count: number; withoutRetryAfter: number; p50_ms: number; p99_ms: number; max_ms: number };
   /** Every other outcome, by status or kind. */
   errors: Record<string, number>;
 }
@@ -46,18 +50,31 @@ function requestsOf({ key, run, connectionIds, body }: Load): autocannon.Request
 }
 
 async function drive(load: Load): Promise<LoadResult> {
-  const { url, clients: connections, seconds: duration } = load;
+  const { url, clients: connections, seconds: duration, rate } = load;
   const latencies: number[] = [];
+  const refusals: number[] = [];
+  let withoutRetryAfter = 0;
   const errors: Record<string, number> = {};
   const failed = (what: string, count = 1) => {
     errors[what] = (errors[what] ?? 0) + count;
   };
   const started = performance.now();
-  const options: autocannon.Options = { url, connections, duration, requests: [requestsOf(load)] };
+  const options: autocannon.Options = {
+    ...{ url, connections, duration, requests: [requestsOf(load)] },
+    ...(rate && { overallRate: rate }),
+    setupClient: (client) => {
+      // The types name the headers alone; the parser gives all of the answer's head.
+      client.on('headers', (head) => {
+        const { statusCode, headers } = head as unknown as { statusCode: number; headers: string[] };
+        if (statusCode === 503 && !headers.some((name) => /^retry-after$/i.test(name))) withoutRetryAfter++;
+      });
+    },
+  };
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const instance = autocannon(options, (error: Error | null, done) => (error ? reject(error) : resolve(done)));
     instance.on('response', (_client, status, _bytes, latency_ms) => {
       if (status === 202) latencies.push(latency_ms);
+      else if (status === 503) refusals.push(latency_ms);
       else failed(`status ${status}`);
     });
   });
@@ -70,6 +87,13 @@ async function drive(load: Load): Promise<LoadResult> {
     p50_ms: quantile(latencies, 0.5),
     p99_ms: quantile(latencies, 0.99),
     max_ms: quantile(latencies, 1),
+    refused: {
+      count: refusals.length,
+      withoutRetryAfter,
+      p50_ms: quantile(refusals, 0.5),
+      p99_ms: quantile(refusals, 0.99),
+      max_ms: quantile(refusals, 1),
+    },
     errors,
   };
 }

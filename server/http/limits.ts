@@ -39,6 +39,14 @@ export const LIMITS = {
    */
   submission_ms: 1_500,
 
+  /**
+   * Requests under way with which a thread that runs `late_ms` late is behind: then every request but health is answered 503
+   * `overloaded` before any check. The lateness is measured every `lateness_sample_ms`.
+   */
+  busy_requests: 256,
+  late_ms: 150,
+  lateness_sample_ms: 20,
+
   /** A page of events or deliveries, and the most a page of operations takes (EVT-7): the rest is on the next pages. */
   page_rows: 100,
   /** Furthest offset: a larger one is refused with 400, and `next_offset` ends there. */

@@ -75,13 +75,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   const reachability = new Reachability({ url: options.url, outage: options.outage, dropIdle: () => dropIdle(pool) });
   const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+    const since = performance.now();
     const session = await opened(pool, limits.statement_ms, reachability);
     try {
       const result = await work(session);
       reachability.answered();
       return result;
     } catch (error) {
-      reachability.failed(error);
+      reachability.failed(error, since);
       throw error;
     } finally {
       session.release();
@@ -102,10 +103,11 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 async function opened(pool: pg.Pool, statement_ms: number, reachability: Reachability): Promise<Session> {
   reachability.check();
+  const since = performance.now();
   try {
-    return await Session.open(pool, statement_ms);
+    return await reachability.unlessAway(Session.open(pool, statement_ms), (late) => late.release());
   } catch (error) {
-    reachability.notConnected(error);
+    reachability.notConnected(error, since);
     throw error;
   }
 }

@@ -38,11 +38,13 @@ const STEPS: Steps<State['kind']> = {
  * I1. While it is away, statements fail at once, unsent: nobody waits for what cannot come, and nothing piles up.
  * I2. While it is away, it is asked again and again on a connection of its own, so that it is found again without a statement.
  * I3. An outage is told once when it begins, and once when it ends.
- * I4. A full pool, or a single connection that was lost, is no outage.
+ * I4. A full pool, a single connection that was lost or made slowly while others are answered, is no outage.
  */
 export class Reachability {
   readonly #options: ReachabilityOptions;
   #state: State = { kind: 'reached' };
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  readonly #waiting = new Set<(error: NotSent) => void>();
 
   constructor(options: ReachabilityOptions) {
     this.#options = options;
@@ -53,22 +55,42 @@ export class Reachability {
     if (this.#state.kind === 'away') throw new NotSent(this.#state.error);
   }
 
+  /** Settles as `work` does; rejects with `NotSent` as soon as the database is away (I1). What `work` gives later goes to `discard`. */
+  async unlessAway<T>(work: Promise<T>, discard: (late: T) => void): Promise<T> {
+    const turned = Promise.withResolvers<never>();
+    // Not one promise for all: what waits on a promise that is never settled is kept for ever.
+    this.#waiting.add(turned.reject);
+    let lost = false;
+    work.then((late) => lost && discard(late)).catch(() => {});
+    try {
+      return await Promise.race([work, turned.promise]);
+    } catch (error) {
+      lost = true;
+      throw error;
+    } finally {
+      this.#waiting.delete(turned.reject);
+    }
+  }
+
   /** The database answered something. */
   answered(): void {
+    this.#answeredAt = performance.now();
     if (this.#state.kind !== 'away') return;
     const { since } = this.#state;
     this.#enter({ kind: 'reached' });
     this.#options.outage?.ended(Math.round(performance.now() - since)); // I3
   }
 
-  /** A statement or a transaction failed with this. */
-  failed(error: unknown): void {
-    if (error instanceof Error && error.cause instanceof StatementOverdue) this.#lost(error); // I4
+  /** A statement or a transaction, begun at this time, failed with this. */
+  failed(error: unknown, since: number): void {
+    const overdue = error instanceof Error && error.cause instanceof StatementOverdue;
+    if (overdue && this.#answeredAt < since) this.#lost(error); // I4
   }
 
-  /** No connection could be had, for this reason. */
-  notConnected(error: unknown): void {
-    if (error instanceof NotSent && preventsConnecting(error.cause)) this.#lost(error); // I4
+  /** No connection could be had, for this reason; it was asked for at this time. */
+  notConnected(error: unknown, since: number): void {
+    if (!(error instanceof NotSent) || !preventsConnecting(error.cause)) return; // I4
+    if (!isTimeout(error.cause) || this.#answeredAt < since) this.#lost(error);
   }
 
   close(): void {
@@ -79,6 +101,7 @@ export class Reachability {
     if (this.#state.kind !== 'reached') return;
     this.#options.outage?.began(error); // I3
     this.#options.dropIdle();
+    for (const turnAway of this.#waiting) turnAway(new NotSent(error.cause)); // I1
     const waits = new Backoff({ first_ms: LIMITS.away_probe_ms, cap_ms: LIMITS.away_probe_cap_ms });
     this.#away(error.cause, performance.now(), waits, 0);
   }
@@ -107,6 +130,10 @@ export class Reachability {
 function preventsConnecting(cause: unknown): boolean {
   if (cause instanceof pg.DatabaseError) return cause.code !== '53300';
   return cause instanceof Error && !/^(?:timeout exceeded|Cannot use a pool|Client )/.test(cause.message);
+}
+
+function isTimeout(cause: unknown): boolean {
+  return cause instanceof Error && /timeout/.test(cause.message);
 }
 
 async function probe(url: string): Promise<void> {

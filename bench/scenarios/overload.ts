@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { LIMITS } from '../limits.js';
+import { runProgram } from '../program.js';
+import { number, reportOf, rows } from '../report.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { type BenchService, startService } from '../service.js';
+import type { Load, LoadResult } from '../submit/load.js';
+
+const OPTIONS = {
+  seconds: {
+    means: 'how long the overload lasts; the best throughput is measured as long, before and after it',
+    default: 10,
+  },
+  factor: { means: 'how many times the best throughput is sent', default: 3 },
+  connections: { means: 'HTTP connections with which the best throughput is measured', default: 64 },
+  simulatedConnections: { means: 'connections of the service that take the operations', default: 256 },
+  warmup: { means: 'seconds before measuring', default: 3 },
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+const NOT_MEASURED = [
+  'browsers and the provider: the connections are simulated',
+  'a network: client, service and PostgreSQL share this machine, and the client of an overload takes more of it than that of the best',
+  'clients that wait as Retry-After asks: whoever was refused sends the next request at once',
+];
+
+/** What the overload did, and the best throughput before and after it. */
+interface Measured {
+  best: LoadResult[];
+  overload: LoadResult;
+  /** Resident memory of the service, in MiB, before the overload and at the most in each half of it. */
+  memory: { before: number; firstHalf: number; secondHalf: number };
+}
+
+/** Whether the service goes on at its best when it is sent several times what it can carry, and refuses the rest at once. */
+export const overload = defineScenario({
+  name: 'overload',
+  summary: 'throughput, refusals and memory at several times the load that can be carried',
+  options: OPTIONS,
+  async run(options, say) {
+    say('starting the service');
+    await using service = await startService();
+    const connectionIds = await service.createSimulated(options.simulatedConnections);
+    const drive = (run: string, seconds: number, load: Pick<Load, 'clients' | 'rate'>): Promise<LoadResult> =>
+      runProgram('./submit/load.js', {
+        ...{ url: service.addresses.url, key: service.key, run, seconds, connectionIds, ...load },
+        body: JSON.stringify({ capability: 'social.profile.get', input: { profile_id: 'ada-lovelace' } }),
+      } satisfies Load);
+    const closed = { clients: options.connections };
+    say(`warming up for ${options.warmup} s, then the best throughput for ${options.seconds} s`);
+    await drive('warmup', options.warmup, closed);
+    const first = await drive('first', options.seconds, closed);
+    const rate = Math.ceil((first.accepted / first.seconds) * options.factor);
+    say(`sending ${number(rate)} requests a second for ${options.seconds} s`);
+    const memory = await watchMemory(service, options.seconds);
+    // A client for each request of a second: an answer may take that long before fewer are sent.
+    const overloaded = await drive('overload', options.seconds, {
+      clients: Math.min(rate, LIMITS.overload_clients),
+      rate,
+    });
+    const watched = await memory.end();
+    say('the best throughput again');
+    const last = await drive('last', options.seconds, closed);
+    return report(options, { best: [first, last], overload: overloaded, memory: watched });
+  },
+});
+
+async function residentMib({ pid }: BenchService): Promise<number> {
+  const pages = Number((await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ')[1]);
+  return (pages * 4096) / 2 ** 20;
+}
+
+async function watchMemory(service: BenchService, seconds: number) {
+  const before = await residentMib(service);
+  const startedAt = performance.now();
+  const most = { firstHalf: 0, secondHalf: 0 };
+  const timer = setInterval(async () => {
+    const half = performance.now() - startedAt < (seconds * 1000) / 2 ? 'firstHalf' : 'secondHalf';
+    most[half] = Math.max(most[half], await residentMib(service).catch(() => 0));
+  }, LIMITS.memory_sample_ms);
+  return {
+    async end() {
+      clearInterval(timer);
+      return { before, ...most };
+    },
+  };
+}
+
+const perSecond = ({ accepted, seconds }: LoadResult): number => accepted / seconds;
+
+function report(options: Options, { best, overload: over, memory }: Measured): Promise<Report> {
+  const carried = best.map(perSecond).reduce((sum, each) => sum + each, 0) / best.length;
+  const ratio = perSecond(over) / carried;
+  const { refused } = over;
+  const errors = Object.entries(over.errors).filter(([what]) => what !== 'status 503');
+  const others = errors.map(([what, count]) => `${number(count)} × ${what}`);
+  const faults = [
+    ...(ratio < LIMITS.overload_ratio ? [`throughput fell to ${number(ratio, 2)} of the best`] : []),
+    ...(refused.p99_ms > LIMITS.refusal_ms ? [`refusals took ${number(refused.p99_ms)} ms (p99)`] : []),
+    ...(refused.withoutRetryAfter > 0 ? [`${refused.withoutRetryAfter} refusals without Retry-After`] : []),
+    ...(refused.count === 0 ? ['nothing was refused: this was no overload'] : []),
+    ...others.map((other) => `under overload: ${other}`),
+  ];
+  return reportOf({
+    scenario: 'overload',
+    options,
+    lines: rows([
+      ['best', `${best.map((one) => number(perSecond(one))).join(' and ')} accepted/s, before and after`],
+      [
+        'overload',
+        `${number(perSecond(over))} accepted/s of ${number((over.accepted + refused.count) / over.seconds)} answered`,
+      ],
+      ['ratio', `${number(ratio, 2)} of the best throughput`],
+      ['accepted', `p50 ${number(over.p50_ms)} ms, p99 ${number(over.p99_ms)} ms, longest ${number(over.max_ms)} ms`],
+      [
+        'refused',
+        `${number(refused.count)} × 503: p50 ${number(refused.p50_ms)} ms, p99 ${number(refused.p99_ms)} ms, longest ${number(refused.max_ms)} ms`,
+      ],
+      ['errors', others.join(', ') || 'none'],
+      [
+        'memory',
+        `${number(memory.before)} MiB before, ${number(memory.firstHalf)} in the first half, ${number(memory.secondHalf)} in the second`,
+      ],
+    ]),
+    notMeasured: NOT_MEASURED,
+    data: { ratio, best, overload: over, memory },
+    faults,
+  });
+}
