@@ -89,12 +89,12 @@ t.test('what changed without a hint is found by a look at everything', async (t)
       health,
       revision,
     ]);
-  await set(added, 'degraded', 1);
+  await set(added, 'invalid', 1);
   await takeOver();
   t.equal(listeners.size, 2);
   await eventually('both listen', rows, ({ length }) => length === 2);
   await set(changed, 'ready', 2);
-  await set(ended, 'degraded', 2);
+  await set(ended, 'invalid', 2);
   await set(added, 'ready', 2);
   const before = (await rows()).length;
   await listeners.lookAll();
