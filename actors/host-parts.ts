@@ -1,6 +1,7 @@
 import type { PgBoss } from 'pg-boss';
 import type { Site } from '../browser-pool/social/site/site.js';
 import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
+import { outageLog } from '../storage/outage-log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { openQueues } from '../storage/postgres/jobs.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
@@ -61,7 +62,7 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
   const counters = { submitted: 0, started: 0, reconciled: 0, finished: {} };
   const owned = new OwnedPartitions(reports);
   const recorded = owned.recorded.bind(owned);
-  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, boss, lease, log });
+  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log });
   const listeners = new Listeners(options.site, { db, ring, log, recorded });
   const partition: PartitionContext = {
     ...{ db, ring, lease, log, counters },
@@ -98,7 +99,7 @@ function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 
     indexedPlans: true,
     onError,
   };
-  const db = openDatabase({ ...pool, maxConnections: options.databaseConnections });
+  const db = openDatabase({ ...pool, outage: outageLog(log), maxConnections: options.databaseConnections });
   const relaxed = openDatabase({ ...pool, maxConnections: LIMITS.relaxed_connections, relaxedCommits: true });
   return { db, relaxed, boss: openQueues(db, false, onError) };
 }

@@ -1,29 +1,26 @@
+import { permits, type SendPermission } from '../browser-pool/send-permission.js';
 import { PARTITIONS } from '../storage/model/records.js';
 
-/** A moment on both clocks of this machine. */
+export type { SendPermission };
+
+/** One instant on both clocks: monotonic nanoseconds, and milliseconds since 1970. */
 export interface Instant {
-  /** Monotonic, nanoseconds; the same clock in every thread of the process. It stands still while the machine sleeps. */
   ns: bigint;
-  /** Wall clock, milliseconds since 1970. It goes on while the machine sleeps, and may be set. */
   ms: number;
 }
 
-/** Until when something external may begin to leave: the earlier of both clocks counts. */
-export interface SendPermission {
-  until_ns: bigint;
-  until_ms: number;
-}
-
 /**
- * Until when this node may rely on its lease of each partition: cells shared by every thread, written by each renewal that brought
- * the partition back (its start + lease − margin) and read before anything external begins. Expiry itself is decided by the
- * database's clock only. A machine that slept has run out, although its monotonic clock stood still; a wall clock that is
- * set forward costs the time to the next renewal.
+ * Until when this node may rely on its lease of each partition: cells shared by every thread, written by each statement that gave or
+ * renewed that lease (its start + lease − margin) and read before anything external begins. Expiry itself is decided by the
+ * database's clock only.
+ *
+ * I1. A bound holds on this machine's monotonic clock and on its wall clock. The first stands still while the machine
+ *     sleeps, and the second can be set back; one that is set forward costs the time until the next renewal.
  */
 export class LeaseCell {
   /** The memory of the cells, to be passed to other threads. */
   readonly shared: SharedArrayBuffer;
-  /** Two cells a partition: nanoseconds of the monotonic clock, milliseconds of the wall clock. */
+  /** Two a partition: monotonic nanoseconds, wall milliseconds. */
   readonly #cells: BigInt64Array;
 
   constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(PARTITIONS * 2 * BigInt64Array.BYTES_PER_ELEMENT)) {
@@ -31,34 +28,31 @@ export class LeaseCell {
     this.#cells = new BigInt64Array(shared);
   }
 
+  /** Now, on clocks that every thread of the process shares. */
   static now(): Instant {
     return { ns: process.hrtime.bigint(), ms: Date.now() };
   }
 
-  /** True until the permission has run out. */
-  static permits({ until_ns, until_ms }: SendPermission): boolean {
-    const now = LeaseCell.now();
-    return now.ns < until_ns && now.ms < until_ms;
-  }
-
-  /** The renewal that began at `startedAt` brought these partitions back: trust it for `trusted_ms` from there. */
+  /** The statement that began at `startedAt` gave these leases: trust them for `trusted_ms` from there. */
   renewed(startedAt: Instant, trusted_ms: number, partitions: Iterable<number>): void {
     for (const partition of partitions) {
       Atomics.store(this.#cells, partition * 2, startedAt.ns + BigInt(trusted_ms) * 1_000_000n);
-      Atomics.store(this.#cells, partition * 2 + 1, BigInt(startedAt.ms + trusted_ms));
+      Atomics.store(this.#cells, partition * 2 + 1, BigInt(Math.floor(startedAt.ms) + trusted_ms));
     }
-  }
-
-  /** The permission that the lease of the partition gives now; undefined when it gives none. */
-  permission(partition: number): SendPermission | undefined {
-    const permission = {
-      until_ns: Atomics.load(this.#cells, partition * 2),
-      until_ms: Number(Atomics.load(this.#cells, partition * 2 + 1)),
-    };
-    return LeaseCell.permits(permission) ? permission : undefined;
   }
 
   valid(partition: number): boolean {
     return this.permission(partition) !== undefined;
+  }
+
+  /**
+   * Until when a request may begin to leave, as the last renewal gave it; undefined when nothing may. A later renewal does
+   * not extend what was given out: the partition may have been lost and taken again in between.
+   */
+  permission(partition: number): SendPermission | undefined {
+    const until_ns = Atomics.load(this.#cells, partition * 2);
+    const until_ms = Number(Atomics.load(this.#cells, partition * 2 + 1));
+    const permission = { until_ns, until_ms };
+    return permits(permission) ? permission : undefined; // I1
   }
 }

@@ -39,6 +39,8 @@ export const LIMITS = {
   /** Wait before the second attempt at anything that is tried again; doubles up to the cap, with jitter. */
   retry_ms: 250,
   retry_cap_ms: 1_000,
+  /** Wait before another attempt at what this node lacks an encryption key for; meanwhile another node may take it. */
+  key_wait_ms: 30_000,
   /** Running time of an operation, not counting waiting for the user (OPS-17). Past it: `deadline_exceeded`. */
   operation_ms: 300_000,
   /** How long one challenge waits for its code (OPS-10). Past it: `challenge_expired`. */
@@ -78,6 +80,11 @@ export const LIMITS = {
   restarts_per_minute: 10,
   /** How long a waiter for an operation waits for a wake-up before it reads the row again: operations of other nodes send none. */
   remote_poll_ms: 500,
+  /**
+   * Runs that one thread has at one browser host, those apart that wait for a code. Past it an operation waits in its thread with
+   * its clock stopped, its secrets sealed, in turns between workspaces.
+   */
+  ordered_runs: 256,
   /** How long a browser host may take to end a run that was cancelled. Past it the run is given up in its actor thread. */
   stopped_run_ms: 60_000,
   /** How long a stream may send nothing. Past it the stream is dropped, and a gap opens. */

@@ -77,8 +77,8 @@ export class PartitionOwner {
   renewed({ id, epoch }: OwnedPartition): void {
     const { owned, deliveries, listeners } = this.#options;
     owned.partition(id)?.renewed(epoch);
+    deliveries.renew(id, epoch);
     listeners.renew(id, epoch);
-    void deliveries;
   }
 
   hint(hint: Hint): void {

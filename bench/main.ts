@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Scenario } from './scenario.js';
+import type { OptionValue, Scenario } from './scenario.js';
 import { browser } from './scenarios/browser.js';
+import { chaos } from './scenarios/chaos.js';
 import { deliveries } from './scenarios/deliveries.js';
 import { fleet } from './scenarios/fleet.js';
 import { isolation } from './scenarios/isolation.js';
@@ -10,25 +11,33 @@ import { schedule } from './scenarios/schedule.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, schedule, browser, listeners, fleet];
+const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, schedule, browser, listeners, fleet, chaos];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It wants a whole number from 1.');
 }
 
+function decimalNumber(text: string): number {
+  const value = /^\d{1,7}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (value > 0) return value;
+  throw new InvalidArgumentError('It wants a number above 0.');
+}
+
 /** The options of a scenario as flags, by their names. */
 function flagsOf({ options }: Scenario): Map<string, Option> {
   return new Map(
-    Object.entries(options).map(([name, { means, default: value }]) => {
+    Object.entries(options).map(([name, { means, default: value, fraction }]) => {
       const flag = name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       if (typeof value === 'string') return [name, new Option(`--${flag} <text>`, means).default(value)];
-      return [name, new Option(`--${flag} <n>`, means).argParser(wholeNumber).default(value)];
+      if (typeof value === 'boolean') return [name, new Option(`--${flag}`, means).default(value)];
+      const parser = fraction ? decimalNumber : wholeNumber;
+      return [name, new Option(`--${flag} <n>`, means).argParser(parser).default(value)];
     }),
   );
 }
 
-async function runScenario(scenario: Scenario, values: Record<string, number | string>, json: boolean): Promise<void> {
+async function runScenario(scenario: Scenario, values: Record<string, OptionValue>, json: boolean): Promise<void> {
   const report = await scenario.run(values, (line) => process.stderr.write(`${line}\n`));
   for (const fault of report.faults) process.stderr.write(`${fault}\n`);
   if (report.faults.length > 0) process.exitCode = 1;
@@ -43,8 +52,8 @@ for (const scenario of SCENARIOS) {
   const flags = flagsOf(scenario);
   for (const flag of flags.values()) command.addOption(flag);
   command.option('--json', 'print one JSON object instead of a report', false);
-  command.action(async (parsed: Record<string, number | string> & { json: boolean }) => {
-    const values = [...flags].map(([name, flag]) => [name, parsed[flag.attributeName()] as number | string]);
+  command.action(async (parsed: Record<string, OptionValue> & { json: boolean }) => {
+    const values = [...flags].map(([name, flag]) => [name, parsed[flag.attributeName()] as OptionValue]);
     await runScenario(scenario, Object.fromEntries(values), parsed.json);
   });
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { LIMITS } from './limits.js';
@@ -19,9 +19,11 @@ export interface ReceiverOptions {
   cert: string;
   /** The secret of the subscriptions that call it. */
   secret: string;
-  onCallback: (callback: Callback) => void;
+  onCallback?: (callback: Callback) => void;
   /** The status to answer a verified callback with; 204 by default. */
   respond?: (callback: Callback) => number;
+  /** Answers every callback, verified or not, instead of the receiver. */
+  answer?: (callback: Callback, response: ServerResponse) => void;
 }
 
 export interface Callback {
@@ -43,8 +45,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     void readBody(request).then(
       (body) => {
         const callback = read(request, body, options.secret);
-        response.writeHead(callback.verified ? (options.respond?.(callback) ?? 204) : 401).end();
-        options.onCallback(callback);
+        if (options.answer) options.answer(callback, response);
+        else response.writeHead(callback.verified ? (options.respond?.(callback) ?? 204) : 401).end();
+        options.onCallback?.(callback);
       },
       () => response.destroy(),
     );

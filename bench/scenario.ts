@@ -1,15 +1,23 @@
 /** A setting of a scenario. On the command line it is `--` and its name, with hyphens between the words. */
 export interface Option {
   means: string;
-  /** Also decides the type: a whole number from 1, or text. */
-  default: number | string;
+  /** Also decides the type: a number from 1, text, or a flag that is set by its name alone. */
+  default: OptionValue;
+  /** A number may have decimals, and be below 1. */
+  fraction?: boolean;
 }
+
+export type OptionValue = number | string | boolean;
 
 type Options = Record<string, Option>;
 
 /** The values of these options, by name. */
 export type OptionValues<Known extends Options> = {
-  [Name in keyof Known]: Known[Name]['default'] extends number ? number : string;
+  [Name in keyof Known]: Known[Name]['default'] extends number
+    ? number
+    : Known[Name]['default'] extends boolean
+      ? boolean
+      : string;
 };
 
 /** One thing that can be measured. */
@@ -18,7 +26,7 @@ export interface Scenario {
   summary: string;
   options: Options;
   /** `say` prints a line of progress. Throws when nothing could be measured. */
-  run(values: Record<string, number | string>, say: (line: string) => void): Promise<Report>;
+  run(values: Record<string, OptionValue>, say: (line: string) => void): Promise<Report>;
 }
 
 /** A scenario whose `run` takes the values of the options that it lists. */

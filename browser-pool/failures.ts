@@ -1,5 +1,4 @@
 import type { OperationErrorCode } from '../storage/model/errors.js';
-import { SemaphoreRefused } from './fair-semaphore.js';
 import type { SessionEffects } from './messages.js';
 
 /** What ends a run without a result. Details reach the caller of the API: they never hold text of a page or an error. */
@@ -11,16 +10,19 @@ export class RunFailure extends Error {
    * leaves open whether the provider acted.
    */
   readonly definite: boolean;
+  /** Proof that the request of a write did not begin to leave. It is `definite`, too. */
+  readonly unsent: boolean;
   readonly effects: SessionEffects | undefined;
 
   constructor(
     readonly code: OperationErrorCode | 'canceled',
     readonly details: Record<string, unknown> = {},
-    how: { transient?: boolean; definite?: boolean; effects?: SessionEffects } = {},
+    how: { transient?: boolean; definite?: boolean; unsent?: boolean; effects?: SessionEffects } = {},
   ) {
     super(code);
     this.transient = how.transient ?? false;
-    this.definite = how.definite ?? false;
+    this.unsent = how.unsent ?? false;
+    this.definite = how.definite ?? this.unsent;
     this.effects = how.effects;
   }
 }
@@ -28,6 +30,11 @@ export class RunFailure extends Error {
 /** The browser is gone, hung, not available or has no room; the same run can succeed on another attempt. */
 export function browserUnavailable(reason: string, transient = true): RunFailure {
   return new RunFailure('browser_unavailable', { reason }, { transient });
+}
+
+/** The permission to send ran out before the request left: another node may have settled the operation meanwhile. */
+export function permissionRanOut(): RunFailure {
+  return new RunFailure('session_fenced', { reason: 'permission_ran_out' }, { transient: true, unsent: true });
 }
 
 /** The session is not valid any more; the connection needs a login (CONN-8). */
@@ -100,7 +107,6 @@ export function upstreamTimeout(): RunFailure {
 /** The failure that something thrown during a run means; `internal_error` when it is of no known kind. */
 export function failureOf(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
-  if (error instanceof SemaphoreRefused) return browserUnavailable(error.reason);
   // Playwright's, known by its name: the threads of actors read this file too, and need not load a browser's library.
   if (error instanceof Error && error.name === 'TimeoutError') return upstreamTimeout();
   const text = error instanceof Error ? error.message : '';

@@ -1,27 +1,24 @@
-import { Deadline } from '../storage/deadline.js';
-
 /**
  * Slots of a scarce thing (running runs, open pages), shared fairly between workspaces.
  *
- * A request for a slot is *waiting* until a slot is free (→ held), its wait is over, its signal aborts or the queue is
- * full (→ refused). A *held* slot is free again when its holder releases it.
+ * A request for a slot is *waiting* until a slot is free (→ held) or its signal aborts (→ refused). A *held* slot is free
+ * again when its holder releases it.
  *
  * I1. At most `slots` slots are held.
- * I2. At most `queueLimit` requests wait; further ones are refused at once.
+ * I2. A request waits for as long as its caller wants it: what was accepted is not refused because others came first. Callers
+ *     bound how many there are.
  * I3. While several workspaces wait, slots go round them: one with a thousand waiting runs delays another's first
  *     run by one slot, not by a thousand. Within a workspace the order is first in, first out.
  */
 export class FairSemaphore {
   readonly #slots: number;
-  readonly #queueLimit: number;
   #held = 0;
   #waiting = 0;
   /** Insertion order is the order of service: a workspace that got a slot goes to the end. */
   readonly #workspaces = new Map<string, Set<Waiter>>();
 
-  constructor(slots: number, queueLimit: number) {
+  constructor(slots: number) {
     this.#slots = slots;
-    this.#queueLimit = queueLimit;
   }
 
   /** Slots held. */
@@ -40,27 +37,22 @@ export class FairSemaphore {
   }
 
   /**
-   * Resolves with the release function, to be called once, when a slot is free. Rejects with `SemaphoreRefused` when the
-   * queue is full or `wait_ms` is over, with the signal's reason when it aborts.
+   * Resolves with the release function, to be called once, when a slot is free. Rejects with the signal's reason when it
+   * aborts first.
    */
-  acquire(workspaceId: string, wait_ms: number, signal: AbortSignal): Promise<() => void> {
+  acquire(workspaceId: string, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.free) return Promise.resolve(this.#hold());
-    if (this.#waiting >= this.#queueLimit) return Promise.reject(new SemaphoreRefused('queue_full')); // I2
     return new Promise((resolve, reject) => {
-      const limit = new Deadline(wait_ms, new SemaphoreRefused('queue_wait'));
-      const aborted = () => limit.abort(signal.reason);
+      const aborted = () => {
+        this.#remove(workspaceId, waiter);
+        reject(signal.reason);
+      };
       const waiter = () => {
-        limit.stop();
         signal.removeEventListener('abort', aborted);
         resolve(this.#hold());
       };
       signal.addEventListener('abort', aborted, { once: true });
-      limit.signal.addEventListener('abort', () => {
-        this.#remove(workspaceId, waiter);
-        signal.removeEventListener('abort', aborted);
-        reject(limit.signal.reason);
-      });
       this.#add(workspaceId, waiter);
     });
   }
@@ -108,10 +100,3 @@ export class FairSemaphore {
 
 /** Takes the slot that is free now. */
 type Waiter = () => void;
-
-/** Why a slot was refused. */
-export class SemaphoreRefused extends Error {
-  constructor(readonly reason: 'queue_full' | 'queue_wait') {
-    super(reason);
-  }
-}

@@ -152,7 +152,7 @@ class BrowserHost implements RunHost {
   }
 
   #reportStats(): void {
-    const { runSlots, warmPages } = this.resources;
+    const { runSlots, pageSlots, warmPages } = this.resources;
     this.#contexts.sweep();
     const stats: BrowserStats = {
       browser: this.#keeper.state,
@@ -160,7 +160,7 @@ class BrowserHost implements RunHost {
       pages: [...this.#channels].reduce((count, channel) => count + channel.openPages, 0),
       warm_pages: warmPages.size,
       running: runSlots.held,
-      queued: runSlots.waiting,
+      queued: runSlots.waiting + pageSlots.waiting,
       restarts: this.#keeper.restarts,
       memory_mib: this.#keeper.memory_mib,
     };

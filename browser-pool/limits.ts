@@ -9,19 +9,15 @@ const PAGES = Math.max(2, availableParallelism() * 2);
  */
 export const LIMITS = {
   // Runs
-  /** Runs that execute at once: further ones are queued. */
+  /** Runs that execute at once: further ones are queued, for as long as it takes; their senders bound how many. */
   running_runs: 32,
-  /** Runs queued for a slot, and as many for a page slot: past it a run fails at once with `browser_unavailable`. */
-  queued_runs: 2_000,
   /** Runs that wait for a user's code (they hold a context, no slot): past it a challenge fails the run. */
   waiting_runs: 300,
-  /** How long a run is queued for its slot: past it the run fails with `browser_unavailable`. */
-  slot_wait_ms: 60_000,
   /** How long a run waits for `proceed` or `stored`: past it the run fails with `session_fenced`; nothing has left by then. */
   proceed_wait_ms: 30_000,
   /** How long a run waits for a code, above the ten minutes an operation waits: past it `challenge_expired`. */
   code_wait_ms: 660_000,
-  /** One call of a JSON endpoint: past it `upstream_timeout`. */
+  /** One call of a JSON endpoint, for a write its connection and its request each: past it `upstream_timeout`. */
   request_ms: 10_000,
   /** One navigation or one wait on a page: past it `upstream_timeout`. */
   navigation_ms: 20_000,
@@ -35,7 +31,7 @@ export const LIMITS = {
   context_uses: 500,
   /** Connections whose highest `state_revision` and epoch are remembered: past it the one seen the longest ago is dropped. */
   remembered_connections: 100_000,
-  /** Pages held by runs at once (19–41 MB each): a run that needs one waits, without its slot and within its deadline. */
+  /** Pages held by runs at once (19–41 MB each): a run that needs one waits, without its slot and with its clock stopped. */
   pages: PAGES,
   /** How long a page that waits for a code stays open: past it the page is closed, and opened again where it was. */
   waiting_page_ms: 60_000,
@@ -90,6 +86,8 @@ export const LIMITS = {
   stream_refusal_bytes: 16_384,
   /** One frame of an event stream: past it the stream is ended as malformed. */
   stream_frame_characters: 1_048_576,
+  /** The answer to a write: past it the write's outcome is in question. */
+  write_answer_bytes: 1_048_576,
   /** One part of a file that is stored as it comes: a multiple of three, so that the base64 texts of parts join. */
   file_part_bytes: 786_432,
   /** Redirects that a file download follows, each checked: past it the download fails with `upstream_error`. */

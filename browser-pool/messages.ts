@@ -1,5 +1,6 @@
 import type { OperationErrorCode } from '../storage/model/errors.js';
 import type { ChallengeKind, Health } from '../storage/model/records.js';
+import type { SendPermission } from './send-permission.js';
 
 /**
  * The messages between a connection actor and a browser host. A run is one execution of one page program; it starts
@@ -33,15 +34,15 @@ export interface RunOrder {
   credentials?: { username: string; password: string };
   /** Hash id of the account as login found it; null before. The identity check compares with it. */
   actorId: string | null;
-  /** Milliseconds of running time left, not counting waits for a code or for `proceed` (OPS-17). */
+  /** Milliseconds of running time left; they pass while the run's clock runs (`clock`), and not in waits for the actor (OPS-17). */
   deadline_ms: number;
 }
 
 /** From the actor. `run` is a number that the sender gives each of its runs. */
 export type ToBrowser =
   | ({ type: 'run'; run: number } & RunOrder)
-  /** Answer to `boundary`: the phase `dispatching` is durable. */
-  | { type: 'proceed'; run: number }
+  /** Answer to `boundary`: the phase `dispatching` is durable, and the request may begin to leave while the permission holds. */
+  | { type: 'proceed'; run: number; permission: SendPermission }
   /** Answer to `file`: the part is durable, the next one may come. */
   | { type: 'stored'; run: number }
   /** Answer to `challenge`. */
@@ -53,6 +54,11 @@ export type ToBrowser =
 
 /** From the browser host. */
 export type FromBrowser =
+  /**
+   * The run's clock goes, or stands still: the running time begins when the run has its slot and its context, and stops while
+   * it waits for another slot (OPS-17). Sent at each change; a run begins with a clock that stands.
+   */
+  | { type: 'clock'; run: number; running: boolean }
   /** About to do something the provider could act on. The program waits for `proceed`. */
   | { type: 'boundary'; run: number }
   /** The next part of the file that is the run's result (OPS-14). The program waits for `stored`. Transferred. */
@@ -67,10 +73,12 @@ export type FromBrowser =
       run: number;
       code: OperationErrorCode | 'canceled';
       details?: Record<string, unknown>;
-      /** Browser, proxy or network trouble: a read may be tried again (OPS-4). */
+      /** Browser, proxy or network trouble, and no write has left: it may be tried again (OPS-4). */
       transient: boolean;
       /** It failed after `proceed` without the provider's definite refusal: whether the provider acted is unknown. */
       pastBoundary: boolean;
+      /** It failed after `proceed`, so that the row says `dispatching`, and it is certain that nothing has left. */
+      unsent: boolean;
       effects?: SessionEffects;
     }
   /** Every `stats_interval_ms`: what the host holds, for metrics and `queue stats`. */

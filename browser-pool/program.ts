@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from 'playwright';
 import type { ChallengeKind } from '../storage/model/records.js';
 import type { SkipReason } from './contract/signature.js';
 import type { ProxyTarget, SessionEffects } from './messages.js';
+import type { SendPermission } from './send-permission.js';
 
 /**
  * What a page program is given: one run of one capability in a context that holds the connection's session. All its
@@ -27,8 +28,15 @@ export interface ProgramRun<Input extends object = Record<string, unknown>> {
   renewContext(session: string | null): Promise<void>;
   /** The session as it is now, to be returned in the effects. Quick only while a page of the site is open. */
   session(): Promise<string>;
-  /** To be called right before the one request that the provider could act on; nothing before it may write. */
-  boundary(): Promise<void>;
+  /** Aborts when the run is ended from outside: from then on nothing of it may leave. */
+  readonly signal: AbortSignal;
+  /** The `User-Agent` of the browser; requests without a browser carry the same. */
+  readonly userAgent: string;
+  /**
+   * To be called right before the one request that the provider could act on; nothing before it may write. The request may
+   * begin to leave only while the permission holds, which its sender looks at last (`Endpoints.write`).
+   */
+  boundary(): Promise<SendPermission>;
   /**
    * Asks the user for a code, again after a wrong one. The page of before may be closed meanwhile: get it from `page`
    * again. With `acceptsCode` false it only ever rejects.
@@ -51,7 +59,11 @@ export type ProgramOutcome<Result extends object = Record<string, unknown>> =
   | { skipped: SkipReason; effects?: SessionEffects };
 
 /** One capability on one site. */
-export type Program = (run: ProgramRun) => Promise<ProgramOutcome>;
+export interface Program {
+  (run: ProgramRun): Promise<ProgramOutcome>;
+  /** It drives a page: its runs wait for a page slot before they hold anything else, so that a wait costs no context. */
+  usesPage?: boolean;
+}
 
 /** The programs of a site by capability name. */
 export type Programs = ReadonlyMap<string, Program>;

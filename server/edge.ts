@@ -11,6 +11,7 @@ import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyAuthenticator } from './http/keys.js';
 import { LIMITS } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
+import { withPromptSubmissions } from './http/prompt-submissions.js';
 import { rateLimit } from './http/rate-limit.js';
 import type { Services } from './http/route.js';
 import { router } from './http/router.js';
@@ -94,7 +95,7 @@ function servicesOf(options: EdgeOptions, drain: Drain): Services {
     db,
     control: options.control ?? db,
     ring: options.ring,
-    system: options.system,
+    system: withPromptSubmissions(options.system, LIMITS.submission_ms),
     callbackPolicy: options.callbackPolicy,
     providerDomains: options.providerDomains,
     load: {

@@ -1,7 +1,7 @@
 import { v4 as uuidv4 } from 'uuid';
 import type { Logger } from '../storage/log.js';
 import { HttpError } from '../storage/model/errors.js';
-import { type Answer, errorAnswer } from './http/answer.js';
+import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
 import type { HttpExchange } from './http/exchange.js';
 import { isPrintableKey } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
@@ -41,8 +41,11 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
     try {
       await finish(await serve(exchange, matched, checks, services));
     } catch (error) {
-      if (!(error instanceof HttpError))
-        log.error({ err: error, request_id: requestId, route: route?.path }, 'request failed');
+      const cause = error instanceof KeyedError ? error.cause : error;
+      // An outage has lines of its own: it is not to be told once a request.
+      const level = isPassing(cause) ? 'debug' : 'error';
+      if (!(cause instanceof HttpError))
+        log[level]({ err: cause, request_id: requestId, route: route?.path }, 'request failed');
       await finish(errorAnswer(error, route?.errors ?? 'plain', requestId));
     }
   };

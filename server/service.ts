@@ -3,7 +3,9 @@ import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, startNode } from '../actors/node/node.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
+import { Removals } from '../storage/connections/removals.js';
 import type { Logger } from '../storage/log.js';
+import { outageLog } from '../storage/outage-log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
@@ -14,10 +16,10 @@ import { type Edge, startEdge } from './edge.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import type { Config } from './start/config.js';
-import { loadEncryptionKeys } from './start/encryption-keys.js';
+import { loadEncryptionKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
-import { describedSite, sandboxSite } from './start/provider-site.js';
+import { describedProvider, sandboxSite } from './start/provider-site.js';
 import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
 
 /**
@@ -28,6 +30,7 @@ export interface Parts {
   database?: DatabaseServer;
   db?: Database;
   control?: Database;
+  removals?: Removals;
   sandbox?: SandboxProcess;
   node?: Node;
   metrics?: MetricsServer;
@@ -62,6 +65,9 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
   const { db, control } = await openStorage(config, log, parts);
+  await warnOfUnknownKeys(db, ring, log);
+  parts.removals = new Removals({ db, log });
+  parts.removals.start();
   const site = await startProvider(config, log, parts, db, ring);
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
@@ -106,6 +112,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.edge?.close();
   await parts.metrics?.stop();
   await parts.sandbox?.stop();
+  await parts.removals?.stop();
   await parts.control?.close();
   await parts.db?.close();
   await parts.database?.stop();
@@ -129,16 +136,19 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{
     exclusive: true,
   });
   log.info('bringing the schema up to date');
-  await migrate(parts.database.url);
+  await migrate(parts.database.url, {
+    onNewer: (migrations) =>
+      log.warn({ migrations }, 'a newer version has migrated the database, which this one works with'),
+  });
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const { url } = parts.database;
   parts.db = openDatabase({
-    ...{ url, onError, limits: TIME_LIMITS.edge },
+    ...{ url, onError, outage: outageLog(log.child({ pool: 'edge' })), limits: TIME_LIMITS.edge },
     maxConnections: LIMITS.edge_connections,
     applicationName: 'connection-service edge',
   });
   parts.control = openDatabase({
-    ...{ url, onError, limits: TIME_LIMITS.control },
+    ...{ url, onError, outage: outageLog(log.child({ pool: 'control' })), limits: TIME_LIMITS.control },
     maxConnections: LIMITS.control_connections,
     applicationName: 'connection-service control',
   });
@@ -149,7 +159,7 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{
 async function startProvider(config: Config, log: Logger, parts: Parts, db: Database, ring: KeyRing): Promise<Site> {
   switch (config.provider.kind) {
     case 'site':
-      return describedSite(config.provider.file);
+      return sharedProvider(config.provider.file, log, db, ring);
     case 'sandbox': {
       const sandbox = await startSandbox({
         dataDir: config.dataDir,
@@ -164,6 +174,13 @@ async function startProvider(config: Config, log: Logger, parts: Parts, db: Data
     default:
       return config.provider satisfies never;
   }
+}
+
+/** The site that a file describes; a stand-in network's proxies are put in place, as after its own start. */
+async function sharedProvider(file: string, log: Logger, db: Database, ring: KeyRing): Promise<Site> {
+  const { site, network } = await describedProvider(file);
+  if (network) await useSandboxProxies(db, ring, network, log);
+  return site;
 }
 
 async function startActors(
@@ -186,7 +203,11 @@ async function startActors(
       limits: { contexts: config.browserContexts },
       ...(config.browserArtifactsDir !== null && { artifactsDir: config.browserArtifactsDir }),
     },
-    deliveries: { concurrency: config.deliveryConcurrency, ...callbacks },
+    deliveries: {
+      concurrency: config.deliveryConcurrency,
+      workspacePercent: config.deliveryWorkspacePercent,
+      ...callbacks,
+    },
     log,
     logOptions: config.log,
   });

@@ -30,6 +30,31 @@ export const LIMITS = {
   /** Rows that a re-encryption reads at a time; it goes on until none is left. */
   reencrypt_page_rows: 500,
 
+  /** How long a migration waits for a lock, during which all later statements on that table wait behind it; then it lets them by and tries again. */
+  migration_lock_ms: 2_000,
+  /** How long a migration tries; then the start fails. */
+  migration_wait_ms: 60_000,
+
+  /** Rows that one transaction of a removal or of a long disconnect takes; more take another. About a tenth of a second. */
+  removal_rows: 1_000,
+  /** Connections that a node looks at in one turn of its removals; the others wait for the next turn. */
+  removal_connections: 100,
+  /** Parts of files among them; a part holds up to a megabyte. */
+  removal_file_parts: 50,
+  /** Pause between two such transactions, so that others' statements and disks keep up. */
+  removal_pause_ms: 20,
+  /** How often a node looks whether a connection is to be removed. A failure waits as long. */
+  removal_poll_ms: 1_000,
+  /**
+   * Longer than any statement of a submission takes. A removal waits so long before it notes the used keys and before it deletes
+   * the rows that had them: a submission that began before either still finds a key where it looks for it.
+   */
+  removal_settle_ms: 10_000,
+  /** How long a change of a connection waits for a lock; then it is refused with 503. */
+  change_lock_ms: 1_000,
+  /** How long a disconnect goes on cancelling before it answers; the rest is canceled after it. */
+  disconnect_ms: 5_000,
+
   /** Characters that a log line keeps of an error's message (Playwright's hold a browser's command line); the rest is cut off. */
   error_message_characters: 500,
 
@@ -61,6 +86,13 @@ export const LIMITS = {
   unacknowledged_ms: 10_000,
   /** How often the server looks whether the client of a running statement is still there; then it ends the statement. */
   client_check_ms: 1_000,
+  /** While the database is away it is asked after this wait; doubles up to the cap. Statements fail at once meanwhile. */
+  away_probe_ms: 100,
+  away_probe_cap_ms: 500,
+  /** How long one such question may take; then it is asked anew. */
+  probe_attempt_ms: 1_000,
+  /** Connections lost while idle are logged once in this time: a server that stops loses all of them at once. */
+  lost_connection_log_ms: 10_000,
   /** How long a connection stays open without a statement; then it is closed, and opened again when one is needed. */
   idle_connection_ms: 60_000,
   /** How long a start-up waits for an answer of DATABASE_URL; then the command fails. */

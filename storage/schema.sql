@@ -40,6 +40,8 @@ create table connection (
   recruiter_verified_revision integer,
   recruiter_operation_id uuid,
   created_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  cancel_through uuid,
   constraint connection_pkey PRIMARY KEY (id),
   constraint connection_proxy_id_fkey FOREIGN KEY (proxy_id) REFERENCES regional_proxy(id) ON DELETE SET NULL,
   constraint connection_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
@@ -52,6 +54,8 @@ create table connection (
 );
 CREATE INDEX connection_by_partition ON public.connection USING btree (partition) WHERE ((provider = 'social'::text) AND (health = 'ready'::text));
 CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
+CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
+CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
 
 create table delivery (
@@ -258,6 +262,7 @@ create table schema_migration (
   name text not null,
   sha256 text not null,
   applied_at timestamp with time zone not null default now(),
+  compatible boolean not null default false,
   constraint schema_migration_pkey PRIMARY KEY (name)
 );
 

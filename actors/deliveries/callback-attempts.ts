@@ -11,8 +11,6 @@ export interface AttemptOptions extends SenderOptions {
   /** Opens the secrets of subscriptions. */
   ring: KeyRing;
   log: Logger;
-  /** Signs attempts and schedules retries. */
-  clock: { now(): Date };
 }
 
 const logFields = (delivery: StartedDelivery, result: AttemptResult) => ({
@@ -52,13 +50,14 @@ export class CallbackAttempts {
 
   /** Never rejects, and resolves by the deadline of one attempt. */
   async make(delivery: StartedDelivery): Promise<AttemptResult> {
-    const { log, clock } = this.#options;
+    const { log } = this.#options;
     const result = await this.#send(delivery).catch((error: unknown) => {
       // If this rejected, the delivery would stay `sending` until its partition is recovered.
       log.error({ err: error, delivery_id: delivery.id }, 'an attempt broke');
       return notSent('internal');
     });
-    this.counters.count(result, clock.now().getTime() - delivery.received_at.getTime());
+    const since_ms = delivery.started_at.getTime() - delivery.received_at.getTime() + result.duration_ms;
+    this.counters.count(result, since_ms);
     if (result.outcome === 'failed') log.debug(logFields(delivery, result), 'delivery attempt failed');
     return result;
   }
@@ -74,8 +73,9 @@ export class CallbackAttempts {
   }
 
   async #send(delivery: StartedDelivery): Promise<AttemptResult> {
-    const at = this.#options.clock.now();
-    const secrets = this.#openSecrets(delivery, at);
+    // By the database's clock, as it was told with the start: of a node that is minutes off, receivers would refuse every signature.
+    const at = delivery.started_at;
+    const secrets = this.#openSecrets(delivery);
     if (!secrets) return notSent('secret');
     const body = this.#bodies.hold(delivery);
     try {
@@ -87,11 +87,11 @@ export class CallbackAttempts {
   }
 
   /** The secrets that sign now, the newest first (EVT-12); undefined when the key ring cannot open them. */
-  #openSecrets(delivery: StartedDelivery, at: Date): string[] | undefined {
+  #openSecrets(delivery: StartedDelivery): string[] | undefined {
     const context = `subscription/${delivery.subscription_id}/secret`;
-    const { secret_sealed, previous_secret_sealed, previous_valid_until } = delivery;
+    const { secret_sealed, previous_secret_sealed, previous_valid_until, started_at } = delivery;
     const sealed = [secret_sealed];
-    if (previous_secret_sealed && previous_valid_until && previous_valid_until > at)
+    if (previous_secret_sealed && previous_valid_until && previous_valid_until > started_at)
       sealed.push(previous_secret_sealed);
     try {
       return sealed.map((secret) => this.#options.ring.open(secret, context).toString('utf8'));

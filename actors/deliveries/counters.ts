@@ -35,7 +35,7 @@ export class AttemptCounters {
   readonly #failed_s = new Histogram(HISTOGRAM_BOUNDS.attempt_s);
   readonly #latency_s = new Histogram(HISTOGRAM_BOUNDS.latency_s);
 
-  /** `since_ms`: how long ago the event was received. Clocks of two machines may make it negative. */
+  /** `since_ms`: how long ago the event was received. A database whose time was set back may make it negative. */
   count(result: AttemptResult, since_ms: number): void {
     const duration_s = result.duration_ms / 1000;
     switch (result.outcome) {

@@ -1,18 +1,22 @@
-import type { PgBoss } from 'pg-boss';
+import { fetchSubscriptions } from '../../storage/deliveries/delivery-queue.js';
 import { oldestPending } from '../../storage/deliveries/oldest-pending.js';
 import type { Logger } from '../../storage/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { LeaseCell } from '../lease.js';
 import type { DeliveryStats } from './counters.js';
-import { DeliveryConsumer } from './delivery-consumer.js';
+import { DeliveryConsumer, type DeliveryConsumerOptions } from './delivery-consumer.js';
+import { DeliverySweep, type Repairs } from './delivery-sweep.js';
 import { Dispatcher } from './dispatcher.js';
 import { callbackResolver } from './host-resolver.js';
+import { LIMITS } from './limits.js';
 import { WakeTimers } from './wake-timers.js';
 
 export interface DeliverySettings {
   /** Attempts in flight in this thread at most. */
   concurrency: number;
+  /** Of these, and of the subscriptions in memory, what one workspace may have at most, in percent. */
+  workspacePercent: number;
   allowedNetworks: string[];
   /** PEM of a CA that is trusted beside the public ones. */
   ca: string | undefined;
@@ -25,7 +29,6 @@ export interface DeliveryContext {
   /** The same database, with commits that need not be on the disk when they return. */
   relaxed: Database;
   ring: KeyRing;
-  boss: PgBoss;
   lease: LeaseCell;
   log: Logger;
 }
@@ -33,6 +36,8 @@ export interface DeliveryContext {
 export interface Deliveries {
   /** The partition is this thread's under this epoch. Wake the consumer that is returned when something of it may be due. */
   own(partition: number, epoch: number): DeliveryConsumer;
+  /** This thread, which has it, took the partition again under this epoch: its subscriptions go on, attempts in flight end as they began. */
+  renew(partition: number, epoch: number): void;
   /** Starts nothing more of this partition; resolves when its attempts have ended. */
   settle(partition: number): Promise<void>;
   /** The partition is no longer this thread's: what is still being sent writes nothing. */
@@ -47,20 +52,41 @@ export interface Deliveries {
 export interface ThreadDeliveryStats extends DeliveryStats {
   /** Age in seconds of the oldest delivery of this thread's partitions that has not ended, when last measured; 0 without one. */
   oldest_pending_s: number;
+  /** What was put right that nobody was working on. */
+  repairs: Repairs;
 }
 
 /** The deliveries of one thread: a consumer for each partition, one dispatcher behind them all. */
 export function openDeliveries(settings: DeliverySettings, context: DeliveryContext): Deliveries {
-  const { db, boss, lease, log } = context;
+  const { db, lease, log } = context;
   const consumers = new Map<number, DeliveryConsumer>();
   const wakeTimers = new WakeTimers((partition) => void consumers.get(partition)?.wake());
   let oldest_pending_s = 0;
   const dispatcher = openDispatcher(settings, context, wakeTimers);
+  const sweep = new DeliverySweep({
+    db,
+    log,
+    partitions: () =>
+      [...consumers]
+        .filter(([id, { stopped }]) => !stopped && lease.valid(id))
+        .map(([id, { epoch }]) => ({ id, epoch })),
+    inHand: dispatcher,
+    repaired: (partition) => void consumers.get(partition)?.wake(),
+  });
+  const sweeping = setInterval(() => void sweep.turn(), LIMITS.sweep_ms);
   return {
     own(partition, epoch) {
-      const consumer = new DeliveryConsumer({ partition: { id: partition, epoch }, dispatcher, boss, lease, log });
+      const fetch: DeliveryConsumerOptions['fetch'] = (...asked) => fetchSubscriptions(db, ...asked);
+      const consumer = new DeliveryConsumer({ partition: { id: partition, epoch }, dispatcher, fetch, lease, log });
       consumers.set(partition, consumer);
       return consumer;
+    },
+    renew(partition, epoch) {
+      const consumer = consumers.get(partition);
+      if (!consumer || consumer.epoch >= epoch) return;
+      consumer.renew(epoch);
+      dispatcher.renew(partition, epoch);
+      void consumer.wake();
     },
     settle(partition) {
       consumers.get(partition)?.stop();
@@ -75,17 +101,23 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
     async measure() {
       oldest_pending_s = await oldestPending(db, [...consumers.keys()]);
     },
-    stats: () => ({ ...dispatcher.stats(), oldest_pending_s: consumers.size === 0 ? 0 : oldest_pending_s }),
+    stats: () => ({
+      ...dispatcher.stats(),
+      oldest_pending_s: consumers.size === 0 ? 0 : oldest_pending_s,
+      repairs: { ...sweep.repairs },
+    }),
     async close() {
+      clearInterval(sweeping);
       wakeTimers.close();
       await dispatcher.drain();
+      await sweep.settled();
     },
   };
 }
 
 function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wakeTimers: WakeTimers): Dispatcher {
   const { db, relaxed, ring, log } = context;
-  const { allowedNetworks, dnsServers, ca, concurrency } = settings;
+  const { allowedNetworks, dnsServers, ca, concurrency, workspacePercent } = settings;
   return new Dispatcher({
     db,
     relaxed,
@@ -93,8 +125,8 @@ function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wa
     policy: { allowedNetworks, resolve: callbackResolver(dnsServers) },
     ca,
     concurrency,
+    workspace_share: workspacePercent / 100,
     log,
-    clock: { now: () => new Date() },
-    wakeAt: (partition, at) => wakeTimers.at(partition, at),
+    wakeIn: (partition, due_in_ms) => wakeTimers.in(partition, due_in_ms),
   });
 }

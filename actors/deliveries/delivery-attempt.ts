@@ -48,11 +48,6 @@ export class DeliveryAttempt {
     this.#context = context;
   }
 
-  /** True once the receiver's answer has to be written. */
-  get finishing(): boolean {
-    return this.#state.kind === 'finishing';
-  }
-
   /**
    * Starts the delivery of the subscription that has been due the longest, and sends its callback. `calls` is what the actor's `begin` returned.
    * Resolves when the slot is free, with the result of what was sent. Never rejects.
@@ -60,6 +55,7 @@ export class DeliveryAttempt {
   async send(calls: number): Promise<AttemptResult | undefined> {
     const delivery = await this.#start(calls);
     if (!delivery || this.#actor.state === 'lost') {
+      if (delivery) this.#context.batches.drop(delivery.attempt_id);
       this.#enter({ kind: 'over' });
       return undefined;
     }
@@ -69,7 +65,7 @@ export class DeliveryAttempt {
     return result;
   }
 
-  /** Writes the end of what was sent. Never rejects: an end that cannot be written is left to the partition's recovery. */
+  /** Writes the end of what was sent, if anything was. Never rejects: an end that cannot be written is left to the partition's recovery. */
   async finish(): Promise<void> {
     if (this.#state.kind !== 'finishing') return;
     const { delivery, result } = this.#state;
@@ -86,6 +82,7 @@ export class DeliveryAttempt {
         case 'delivered':
         case 'pending':
         case 'canceled':
+        case 'locked': // finished again until it is not
         case undefined: // no longer held: nothing was written
           break;
         default:

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { Backoff } from '../../storage/backoff.js';
 import {
+  type Claim,
   type FinishedAttempt,
   type FinishedDelivery,
   finishDeliveries,
@@ -23,7 +24,6 @@ export interface DeliveryBatchesOptions {
   db: Database;
   /** Its commits need not be on the disk when they return. Starts go there. */
   relaxed: Database;
-  now: () => Date;
   log: Logger;
   /** Starts, and ends of attempts, that the caller asks for at once at most. */
   bound: number;
@@ -33,6 +33,10 @@ export interface DeliveryBatchesOptions {
  * What the deliveries of a thread write, in batches. A statement that fails is tried again until it succeeds or the thread
  * drains: a delivery whose end is not written would stay `sending` for as long as its partition has an owner. That is safe:
  * every write is fenced and changes nothing the second time, or is undone first.
+ *
+ * I1 the id of an attempt is in one start statement only, because the statement that takes a start back may itself come late;
+ * I2 an attempt is in hand from before its start is asked for until its end is written, or it is known that none was made:
+ *    a row that is `sending` with an attempt that is not in hand is nobody's.
  */
 export class DeliveryBatches {
   readonly #options: DeliveryBatchesOptions;
@@ -40,6 +44,7 @@ export class DeliveryBatches {
   readonly #finishes: Batcher<FinishedAttempt, FinishedDelivery | undefined>;
   readonly #parks: Batcher<OwnedSubscription, ParkedSubscription | undefined>;
   readonly #closing = new AbortController();
+  readonly #inHand = new Set<string>(); // I2
 
   constructor(options: DeliveryBatchesOptions) {
     this.#options = options;
@@ -52,14 +57,34 @@ export class DeliveryBatches {
     this.#parks = new Batcher({ ...batching, bound, flush: (subscriptions) => this.#park(subscriptions) });
   }
 
-  /** Starts the delivery of the subscription that has been due the longest; undefined when none is. */
+  /** The ids of the attempts in hand (I2). */
+  get inHand(): ReadonlySet<string> {
+    return this.#inHand;
+  }
+
+  /** Starts the delivery of the subscription that has been due the longest; undefined when none is. Follow with `finish` or `drop`. */
   start(subscription: OwnedSubscription): Promise<StartedDelivery | undefined> {
     return this.#starts.add(subscription);
   }
 
   /** Ends an attempt. Undefined when the delivery was no longer held: nothing of it was written. */
-  finish(attempt: FinishedAttempt): Promise<FinishedDelivery | undefined> {
-    return this.#finishes.add(attempt);
+  async finish(attempt: FinishedAttempt): Promise<FinishedDelivery | undefined> {
+    const { signal } = this.#closing;
+    const backoff = new Backoff({ first_ms: LIMITS.locked_retry_ms, cap_ms: LIMITS.statement_retry_cap_ms });
+    try {
+      for (;;) {
+        const finished = await this.#finishes.add(attempt);
+        if (finished?.status !== 'locked') return finished;
+        await wait(backoff.next_ms(), undefined, { signal });
+      }
+    } finally {
+      this.drop(attempt.attemptId);
+    }
+  }
+
+  /** Nothing of a started attempt will be written: its partition is another owner's. */
+  drop(attemptId: string): void {
+    this.#inHand.delete(attemptId);
   }
 
   /** Nothing of the subscription is due: its job goes back. Undefined when it has no job, or the epoch is stale. */
@@ -73,26 +98,34 @@ export class DeliveryBatches {
   }
 
   async #start(subscriptions: OwnedSubscription[]): Promise<(StartedDelivery | undefined)[]> {
-    const { db, relaxed, now } = this.#options;
-    const grouped = Map.groupBy(subscriptions, ({ id, epoch }) => `${id} ${epoch}`);
-    const claims = [...grouped.values()].map((same) => ({
-      subscription: same[0] as OwnedSubscription,
-      attemptIds: same.map(() => uuidv7()),
-    }));
-    const attemptIds = claims.flatMap((claim) => claim.attemptIds);
-    let unsure = false;
-    const started = await this.#persist('start', async () => {
-      if (unsure) await undoStarts(db, attemptIds, now());
-      unsure = true;
-      return startDeliveries(relaxed, claims, now());
-    });
-    const bySubscription = Map.groupBy(started, ({ subscription_id, epoch }) => `${subscription_id} ${epoch}`);
-    return subscriptions.map(({ id, epoch }) => bySubscription.get(`${id} ${epoch}`)?.shift());
+    const { db, relaxed } = this.#options;
+    let unsure: string[] = [];
+    const drop = () => {
+      for (const id of unsure) this.drop(id);
+      unsure = [];
+    };
+    try {
+      const { keys, started } = await this.#persist('start', async () => {
+        if (unsure.length > 0) await undoStarts(db, unsure);
+        drop();
+        // Asked for each time: meanwhile the partition may have been taken again under its next epoch.
+        const keys = subscriptions.map(keyOf);
+        const claims = claimsOf(subscriptions, keys);
+        unsure = claims.flatMap(({ attemptIds }) => attemptIds); // I1
+        for (const id of unsure) this.#inHand.add(id); // I2
+        return { keys, started: await startDeliveries(relaxed, claims) };
+      });
+      const byKey = Map.groupBy(started, ({ subscription_id: id, epoch }) => keyOf({ id, epoch }));
+      const made = new Set(started.map(({ attempt_id }) => attempt_id));
+      unsure = unsure.filter((id) => !made.has(id));
+      return keys.map((key) => byKey.get(key)?.shift());
+    } finally {
+      drop();
+    }
   }
 
   async #finish(attempts: FinishedAttempt[]): Promise<(FinishedDelivery | undefined)[]> {
-    const { db, now } = this.#options;
-    const write = () => finishDeliveries(db, attempts, now(), LIMITS.retry_waits_s);
+    const write = () => finishDeliveries(this.#options.db, attempts, LIMITS.retry_waits_s);
     const finished = await this.#persist('finish', write);
     const byId = new Map(finished.map((delivery) => [delivery.id, delivery]));
     return attempts.map(({ id }) => byId.get(id));
@@ -117,4 +150,18 @@ export class DeliveryBatches {
       }
     }
   }
+}
+
+const keyOf = ({ id, epoch }: Pick<OwnedSubscription, 'id' | 'epoch'>): string => `${id} ${epoch}`;
+
+/** One claim a subscription, with a new attempt for each time it is asked for. */
+function claimsOf(subscriptions: OwnedSubscription[], keys: string[]): Claim[] {
+  const claims = new Map<string, Claim>();
+  for (const [i, { id, partition, epoch }] of subscriptions.entries()) {
+    const key = keys[i] as string;
+    const claim = claims.get(key) ?? { subscription: { id, partition, epoch }, attemptIds: [] };
+    claim.attemptIds.push(uuidv7());
+    claims.set(key, claim);
+  }
+  return [...claims.values()];
 }

@@ -1,5 +1,5 @@
+import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
-import { queueName } from '../../storage/postgres/jobs.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import type { Dispatcher } from './dispatcher.js';
@@ -7,8 +7,9 @@ import { LIMITS } from './limits.js';
 
 export interface DeliveryConsumerOptions {
   partition: { id: number; epoch: number };
-  dispatcher: Pick<Dispatcher, 'room' | 'take'>;
-  boss: { fetch(queue: string, options: { batchSize: number }): Promise<{ id: string }[]> };
+  dispatcher: Pick<Dispatcher, 'room' | 'full' | 'take'>;
+  /** Fetches that many subscriptions with something due, none of the workspaces in `full`; nothing when the epoch is stale. */
+  fetch: (partition: { id: number; epoch: number }, limit: number, full: string[]) => Promise<FetchedSubscription[]>;
   lease: Pick<LeaseCell, 'valid'>;
   log: Logger;
   /** Called after each change of its state. */
@@ -37,14 +38,31 @@ const STEPS: Steps<Kind> = {
  *     any ──stop()──▶ stopped
  *
  * I1 one fetch at a time; a wake meanwhile has the queue fetched once more;
- * I2 nothing is handed over once stopped: jobs fetched meanwhile go back with the partition's recovery.
+ * I2 nothing is handed over once stopped: jobs fetched meanwhile go back with the partition's recovery;
+ * I3 jobs fetched by a statement whose answer is lost are found by the sweep (`delivery-sweep.ts`).
  */
 export class DeliveryConsumer {
   readonly #options: DeliveryConsumerOptions;
   #state: ConsumerState = { kind: 'waiting' };
+  #epoch: number;
 
   constructor(options: DeliveryConsumerOptions) {
     this.#options = options;
+    this.#epoch = options.partition.epoch;
+  }
+
+  /** Of the partition, when it was taken last. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  get stopped(): boolean {
+    return this.#is('stopped');
+  }
+
+  /** This thread took the partition again under this epoch: it is fetched from under it. */
+  renew(epoch: number): void {
+    this.#epoch = epoch;
   }
 
   /** Resolves when nothing more is fetched; at once when a fetch is under way. Never rejects. */
@@ -67,16 +85,16 @@ export class DeliveryConsumer {
 
   /** Fetches once. True when the queue is to be fetched again. */
   async #fetch(): Promise<boolean> {
-    const { partition, dispatcher, boss, lease } = this.#options;
+    const { partition, dispatcher, fetch, lease } = this.#options;
     if (this.#is('stopped') || !lease.valid(partition.id)) return false;
     this.#enter({ kind: 'fetching', again: false });
     const room = Math.min(dispatcher.room(partition.id), LIMITS.fetch_jobs);
     if (room <= 0) return false;
-    const jobs = await boss.fetch(queueName('delivery', partition.id), { batchSize: room });
+    const epoch = this.#epoch;
+    const fetched = await fetch({ id: partition.id, epoch }, room, dispatcher.full(partition.id));
     if (this.#is('stopped')) return false; // I2
-    const subscriptions = jobs.map((job) => job.id);
-    if (subscriptions.length > 0) dispatcher.take(partition.id, partition.epoch, subscriptions);
-    return jobs.length === room || (this.#state.kind === 'fetching' && this.#state.again);
+    if (fetched.length > 0) dispatcher.take(partition.id, this.#epoch, fetched);
+    return fetched.length === room || epoch !== this.#epoch || (this.#state.kind === 'fetching' && this.#state.again);
   }
 
   #is(kind: Kind): boolean {

@@ -1,3 +1,4 @@
+import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
@@ -8,6 +9,7 @@ import { JobParking } from './job-parking.js';
 import { LIMITS } from './limits.js';
 import { type Slot, SlotScheduler } from './slot-scheduler.js';
 import { SubscriptionActors, type SubscriptionObserver } from './subscription-actors.js';
+import { WorkspaceHolds } from './workspace-holds.js';
 
 export interface DispatcherOptions extends AttemptOptions {
   db: Database;
@@ -15,8 +17,10 @@ export interface DispatcherOptions extends AttemptOptions {
   relaxed: Database;
   /** Attempts in flight in this thread at most (`DELIVERY_CONCURRENCY`). */
   concurrency: number;
-  /** Called with the moment at which jobs of the partition's delivery queue are due, or fit in again. */
-  wakeAt: (partition: number, at: Date) => void;
+  /** Share of the slots, and of the subscriptions held, that one workspace may have (`DELIVERY_WORKSPACE_PERCENT`). */
+  workspace_share: number;
+  /** Called with how long until jobs of the partition's delivery queue are due, in milliseconds; with 0 when they fit in again. */
+  wakeIn: (partition: number, due_in_ms: number) => void;
   /** Called after each change of a subscription's state. */
   onState?: SubscriptionObserver;
 }
@@ -37,8 +41,8 @@ const STEPS: Steps<Kind> = { running: ['draining'], draining: ['drained'], drain
  *
  *     running ──drain()──▶ draining ──the last attempt is written──▶ drained
  *
- * I1 attempts in flight never exceed `concurrency`, nor ends being written `slot_finishes` times that. A slot is free as soon
- *    as its receiver has answered, not when that is written;
+ * I1 attempts in flight never exceed `concurrency`, nor ends being written `slot_finishes` times that, and one workspace has its share of
+ *    either at most (`slot-scheduler.ts`). A slot is free as soon as its receiver has answered, not when that is written;
  * I2 the job of a subscription of which nothing is known to be due is parked, after every claim that found nothing and every end of an attempt:
  *    until then that job is this thread's.
  */
@@ -48,25 +52,29 @@ export class Dispatcher {
   readonly #batches: DeliveryBatches;
   readonly #callbacks: CallbackAttempts;
   readonly #context: AttemptContext;
+  readonly #held: WorkspaceHolds;
   readonly #actors: SubscriptionActors;
   readonly #parking: JobParking;
   /** Partitions that found no room. */
   readonly #refused = new Set<number>();
-  #finishing = 0;
+  /** Partitions of which a full workspace was not fetched. */
+  readonly #skipped = new Set<number>();
   #state: DispatcherState = { kind: 'running' };
 
   constructor(options: DispatcherOptions) {
-    const { db, relaxed, clock, log, concurrency, wakeAt } = options;
+    const { db, relaxed, log, concurrency, workspace_share, wakeIn } = options;
     this.#options = options;
-    this.#slots = new SlotScheduler(concurrency);
+    this.#slots = new SlotScheduler(concurrency, workspace_share);
     const bound = concurrency * (LIMITS.slot_finishes + 1);
-    this.#batches = new DeliveryBatches({ db, relaxed, now: () => clock.now(), log, bound });
+    this.#batches = new DeliveryBatches({ db, relaxed, log, bound });
     this.#callbacks = new CallbackAttempts(options);
     this.#context = { batches: this.#batches, callbacks: this.#callbacks, log };
-    this.#actors = new SubscriptionActors(this.#slots, options.onState);
+    const most = Math.max(1, Math.floor(LIMITS.thread_subscriptions * workspace_share));
+    this.#held = new WorkspaceHolds(most, () => this.#wake(this.#skipped));
+    this.#actors = new SubscriptionActors(this.#slots, this.#held, options.onState);
     this.#parking = new JobParking({
       batches: this.#batches,
-      wakeAt,
+      wakeIn,
       onParked: (actor) => {
         this.#actors.passivate(actor);
         this.#pump();
@@ -74,17 +82,39 @@ export class Dispatcher {
     });
   }
 
-  /** How many more subscriptions it takes now. After a 0, `wakeAt` is called for the partition when there is room again. */
+  /** How many more subscriptions it takes now. After a 0, `wakeIn` is called for the partition when there is room again. */
   room(partition: number): number {
     const room = this.#roomNow();
     if (room === 0) this.#refused.add(partition);
     return room;
   }
 
+  /** The workspaces of which no more is taken now. `wakeIn` is called for the partition when one of them is. */
+  full(partition: number): string[] {
+    const { full } = this.#held;
+    if (full.length > 0) this.#skipped.add(partition);
+    return full;
+  }
+
   /** Takes fetched jobs: these subscriptions have something due. */
-  take(partition: number, epoch: number, subscriptions: string[]): void {
-    for (const id of subscriptions) this.#actors.call(id, partition, epoch);
+  take(partition: number, epoch: number, subscriptions: FetchedSubscription[]): void {
+    for (const subscription of subscriptions) this.#actors.call(subscription, partition, epoch);
     this.#pump();
+  }
+
+  /** This thread took the partition again, under this epoch: its subscriptions go on, attempts in flight end as they began. */
+  renew(partition: number, epoch: number): void {
+    this.#actors.renew(partition, epoch);
+  }
+
+  /** True when the job of the subscription will be given back by this thread. */
+  holdsJob(subscription: string): boolean {
+    return this.#actors.holdsJob(subscription);
+  }
+
+  /** The attempts that this thread is making, from before their start is asked for until their end is written. */
+  get inHand(): ReadonlySet<string> {
+    return this.#batches.inHand;
   }
 
   /** The partition is given up: starts nothing more of it, resolves when its last attempt is over and written. `drop` follows. */
@@ -95,6 +125,7 @@ export class Dispatcher {
   /** The partition is lost: nothing more of it starts, what is being sent runs out and writes nothing. */
   drop(partition: number): void {
     this.#refused.delete(partition);
+    this.#skipped.delete(partition);
     void this.#actors.leave((actor) => actor.partition === partition, true);
   }
 
@@ -122,18 +153,20 @@ export class Dispatcher {
 
   /** Starts what may start, then wakes the partitions that found no room if there is some now. */
   #pump(): void {
-    while (this.#state.kind === 'running' && this.#finishing < this.#options.concurrency * LIMITS.slot_finishes) {
+    while (this.#state.kind === 'running') {
       const slot = this.#slots.take(); // I1
       if (!slot) break;
       void this.#attempt(slot);
     }
-    if (this.#refused.size === 0 || this.#roomNow() === 0) return;
-    const now = this.#options.clock.now();
-    for (const partition of this.#refused) this.#options.wakeAt(partition, now);
-    this.#refused.clear();
+    if (this.#refused.size > 0 && this.#roomNow() > 0) this.#wake(this.#refused);
   }
 
-  async #attempt({ actor, release }: Slot): Promise<void> {
+  #wake(partitions: Set<number>): void {
+    for (const partition of partitions) this.#options.wakeIn(partition, 0);
+    partitions.clear();
+  }
+
+  async #attempt({ actor, release, written }: Slot): Promise<void> {
     const attempt = new DeliveryAttempt(actor, this.#context);
     const calls = actor.begin();
     this.#slots.update(actor);
@@ -142,11 +175,8 @@ export class Dispatcher {
     actor.ended(result);
     this.#slots.update(actor);
     this.#pump();
-    if (attempt.finishing) {
-      this.#finishing++;
-      await attempt.finish();
-      this.#finishing--;
-    }
+    await attempt.finish();
+    written();
     actor.written();
     this.#parking.park(actor); // I2
     this.#pump();

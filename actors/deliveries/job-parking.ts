@@ -5,8 +5,8 @@ import type { SubscriptionActor } from './subscription-actor.js';
 
 export interface JobParkingOptions {
   batches: DeliveryBatches;
-  /** Called with the moment at which the next delivery of the partition's subscription is due. */
-  wakeAt: (partition: number, at: Date) => void;
+  /** Called with how long until the next delivery of the partition's subscription is due, in milliseconds. */
+  wakeIn: (partition: number, due_in_ms: number) => void;
   /** Called when a job is parked and stays so. */
   onParked: (actor: SubscriptionActor) => void;
 }
@@ -30,7 +30,7 @@ export class JobParking {
   async #park(actor: SubscriptionActor): Promise<void> {
     try {
       const parked = await this.#options.batches.park(actor);
-      if (parked?.due) this.#options.wakeAt(actor.partition, parked.due);
+      if (typeof parked?.due_in_ms === 'number') this.#options.wakeIn(actor.partition, parked.due_in_ms);
       if (parked?.examined === false) {
         await wait(LIMITS.park_retry_ms, undefined, { ref: false });
         actor.park();

@@ -41,16 +41,29 @@ export const LIMITS = {
   /** Up to this many subscriptions, a thread keeps an idle slow one in memory; past it the actor is passivated and the receiver found slow again. */
   idle_slow_subscriptions: thread_subscriptions / 2,
 
+  /** A workspace that holds its share of a thread's subscriptions is fetched again once it holds this part of it. */
+  full_workspace_share: 0.9,
+
   /** Jobs in one fetch. Past it the queue is fetched again at once. */
   fetch_jobs: 500,
   /** Tick of the wake timers: how late a due delivery is looked for at most, and how seldom a partition's queue is fetched for retries. */
   wake_tick_ms: 100,
   /** A job that another transaction holds when it is to be parked is looked at again after this. */
   park_retry_ms: 500,
+  /** How often rows and jobs are compared with what is in hand. */
+  sweep_ms: 1_000,
+  /** Partitions that are compared in one turn. The others follow in the next ones: all 64 within eight turns. */
+  sweep_partitions: 8,
+  /** Jobs of a partition that are read in one turn. Past it the next time its turn comes goes on with the next ones. */
+  sweep_jobs: 500,
+  /** Attempts that are not in hand and put right in one turn. Past it the rest is found in later ones. */
+  sweep_attempts: 500,
   /** Deliveries or subscriptions in one statement. Past it they go into the next one. */
   batch_items: 128,
   /** Statements of each kind under way at once. Meanwhile items gather into the next one. */
   batch_statements: 2,
+  /** An attempt whose delivery another transaction holds is finished again after this; doubles up to `statement_retry_cap_ms`. */
+  locked_retry_ms: 50,
   /** Wait before a statement that failed is tried again; doubles up to the cap. */
   statement_retry_ms: 100,
   statement_retry_cap_ms: 2_000,

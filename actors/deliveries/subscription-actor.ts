@@ -19,7 +19,9 @@ import type { AttemptResult } from './sender.js';
  *
  * I1 at most as many attempts are in flight as the allowance of its receiver;
  * I2 a claim that found nothing counts only if its job was not fetched since that claim was asked for;
- * I3 its job is parked at most once at a time; an attempt that ends meanwhile has it parked once more after that.
+ * I3 its job is parked at most once at a time; an attempt that ends meanwhile has it parked once more after that;
+ * I4 its partition may be taken again by this thread in any state but `gone`. Attempts go on; what a claim or a park under the
+ *    epoch before it found or did counts for nothing: either comes once more.
  */
 export type SubscriptionState =
   /** No delivery is known to be due. */
@@ -53,19 +55,26 @@ export class SubscriptionActor {
   #state: SubscriptionState = { kind: 'idle' };
   readonly #allowance = new AttemptAllowance();
   readonly #announce: (state: SubscriptionState) => void;
+  #epoch: number;
   #calls = 0;
   #inFlight = 0;
   #finishing = 0;
 
   constructor(
     readonly id: string,
+    readonly workspaceId: string,
     readonly partition: number,
-    /** Of the partition, when it was taken. */
-    readonly epoch: number,
+    epoch: number,
     /** Called after each change of its state. */
     announce: (state: SubscriptionState) => void = () => {},
   ) {
+    this.#epoch = epoch;
     this.#announce = announce;
+  }
+
+  /** Of the partition, when it was taken last. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   get state(): Kind {
@@ -82,6 +91,11 @@ export class SubscriptionActor {
     return this.due && this.#inFlight < this.#allowance.attempts; // I1
   }
 
+  /** True while its job is this thread's to give back: then it will. */
+  get holdsJob(): boolean {
+    return this.#state.kind === 'idle' ? this.busy : this.#state.kind !== 'gone';
+  }
+
   get slow(): boolean {
     return this.#allowance.slow;
   }
@@ -95,6 +109,13 @@ export class SubscriptionActor {
   call(): void {
     this.#calls++;
     if (!this.due) this.#enter({ kind: this.#state.kind === 'parking' ? 'recalled' : 'due' });
+  }
+
+  /** This thread took its partition again, under this epoch (I4). */
+  renew(epoch: number): void {
+    this.#epoch = epoch;
+    this.#calls++; // I2
+    if (this.#state.kind === 'parking') this.#enter({ kind: 'parking', again: true });
   }
 
   /** Counts an attempt as in flight until `ended`. Only while `ready`. Returns what `exhausted` takes. */

@@ -4,7 +4,8 @@ import { LIMITS } from './limits.js';
  * When to fetch from each partition's queue again. Invariants:
  * I1 every moment that was announced is kept, not only the next one: otherwise the slow poll would find the later ones, a second late;
  * I2 a partition is woken once a tick (`wake_tick_ms`) at most, however many retries are due: moments are rounded up to ticks. What
- *    is kept is bounded by the longest wait in ticks.
+ *    is kept is bounded by the longest wait in ticks;
+ * I3 moments are kept on the monotonic clock: a node whose time is set anew wakes neither early nor late.
  */
 export class WakeTimers {
   readonly #wake: (partition: number) => void;
@@ -18,12 +19,12 @@ export class WakeTimers {
     this.#wake = wake;
   }
 
-  /** Wakes the partition at `at` or less than a tick after it; for a moment that has passed, at once. */
-  at(partition: number, at: Date): void {
+  /** Wakes the partition `due_in_ms` from now or less than a tick after it; for a moment that has passed, at once. */
+  in(partition: number, due_in_ms: number): void {
     if (this.#closed) return;
-    const now_ms = Date.now();
-    const passed = at.getTime() <= now_ms;
-    const tick = passed ? Math.floor(now_ms / LIMITS.wake_tick_ms) : Math.ceil(at.getTime() / LIMITS.wake_tick_ms);
+    const now_ms = performance.now();
+    const tick =
+      due_in_ms <= 0 ? Math.floor(now_ms / LIMITS.wake_tick_ms) : Math.ceil((now_ms + due_in_ms) / LIMITS.wake_tick_ms);
     const ticks = this.#ticks.get(partition) ?? [];
     this.#ticks.set(partition, ticks);
     // Nearly always the last one, or known already.
@@ -49,7 +50,7 @@ export class WakeTimers {
 
   #set(partition: number, tick: number): void {
     clearTimeout(this.#timers.get(partition));
-    const left_ms = Math.max(0, tick * LIMITS.wake_tick_ms - Date.now());
+    const left_ms = Math.max(0, tick * LIMITS.wake_tick_ms - performance.now());
     this.#timers.set(
       partition,
       setTimeout(() => this.#expire(partition), left_ms),
@@ -59,7 +60,7 @@ export class WakeTimers {
   #expire(partition: number): void {
     const ticks = this.#ticks.get(partition) ?? [];
     // A timer may fire a little early, and several ticks may have passed while the thread was busy.
-    const now = Date.now() / LIMITS.wake_tick_ms;
+    const now = performance.now() / LIMITS.wake_tick_ms;
     const due = ticks.findIndex((tick) => tick > now);
     const passed = ticks.splice(0, due === -1 ? ticks.length : due);
     if (ticks[0] === undefined) this.forget(partition);

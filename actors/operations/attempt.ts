@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { permits } from '../../browser-pool/send-permission.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { OperationError } from '../../storage/model/errors.js';
@@ -8,7 +9,7 @@ import type { HeldOperation, StartedOperation } from '../../storage/operations/e
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Capability } from '../capabilities/capability.js';
-import { LeaseCell, type SendPermission } from '../lease.js';
+import type { LeaseCell, SendPermission } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import { retrying } from '../retry.js';
 import { PendingChallenge } from './challenge.js';
@@ -217,7 +218,7 @@ export class Attempt implements Execution {
       const permission = lease.permission(this.#held.partition);
       if (permission) {
         if (!(await this.#ask(() => batches.enterDispatching(this.#held)))) return undefined;
-        if (LeaseCell.permits(permission)) return permission;
+        if (permits(permission)) return permission;
       } else await delay(LIMITS.retry_ms);
       this.#abort.signal.throwIfAborted();
     }

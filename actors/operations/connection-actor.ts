@@ -64,6 +64,8 @@ export class ConnectionActor {
   readonly #home: ActorHome;
   readonly #context: ActorContext;
   readonly #mailbox: Mailbox;
+  /** Ends every wait when nothing more is to start. */
+  readonly #stop = new AbortController();
   #state: ActorState = { kind: 'idle' };
 
   constructor(connectionId: string, home: ActorHome, context: ActorContext) {
@@ -110,6 +112,7 @@ export class ConnectionActor {
   /** The partition is lost: stop at once and store nothing. */
   drop(): void {
     this.#mailbox.clear();
+    this.#stop.abort();
     this.#attempt?.interrupt('fenced');
   }
 
@@ -119,11 +122,17 @@ export class ConnectionActor {
    */
   stop(): void {
     this.#mailbox.clear();
+    this.#stop.abort();
     if (!this.#attempt?.pastBoundary) this.#attempt?.interrupt('shutdown');
   }
 
   get #attempt(): Attempt | undefined {
     return this.#state.kind === 'running' ? this.#state.attempt : undefined;
+  }
+
+  /** Waits; not when nothing more is to start. */
+  async #pause(wait_ms: number): Promise<void> {
+    await delay(wait_ms, undefined, { signal: this.#stop.signal }).catch(() => {});
   }
 
   #enter(state: ActorState): void {
@@ -141,7 +150,7 @@ export class ConnectionActor {
         continue;
       }
       this.#enter({ kind: 'waiting', operationId: id });
-      await delay(waits.next_ms());
+      await this.#pause(waits.next_ms());
       if (this.#home.tenure === 'owned') this.#mailbox.putBack(id);
     }
     this.#enter({ kind: 'idle' });
@@ -172,12 +181,9 @@ export class ConnectionActor {
           return true;
         case 'start_lost':
           return false;
-        case 'again':
-          this.#enter({ kind: 'waiting', operationId });
-          await delay(waits.next_ms());
-          break;
         default:
-          next satisfies never;
+          this.#enter({ kind: 'waiting', operationId });
+          await this.#pause(Math.max(waits.next_ms(), next.again_ms));
       }
     }
   }
@@ -192,7 +198,7 @@ export class ConnectionActor {
     const attemptId = uuidv7();
     const waits = retryWaits();
     for (;;) {
-      while (!lease.valid(this.#home.id) && this.#home.tenure !== 'dropped') await delay(LIMITS.retry_ms); // I2
+      while (!lease.valid(this.#home.id) && this.#home.tenure === 'owned') await this.#pause(LIMITS.retry_ms); // I2
       if (this.#home.tenure !== 'owned') return undefined;
       const held = { id: operationId, partition: this.#home.id, epoch: this.#home.epoch, attemptId };
       try {
@@ -204,7 +210,7 @@ export class ConnectionActor {
       } catch (error) {
         log.warn({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
       }
-      await delay(waits.next_ms());
+      await this.#pause(waits.next_ms());
     }
   }
 
@@ -229,10 +235,11 @@ export class ConnectionActor {
       fallback: () => toFinish(held, attempt, fallbackOutcome(attempt), false, ring),
       mayStore: () => this.#home.tenure !== 'dropped', // I3; the row itself refuses what is not held
     });
-    return this.#stored(held.id, stored);
+    const next = this.#stored(held.id, stored);
+    return next === 'again' ? { again_ms: outcome.status === 'failed' ? (outcome.own?.wait_ms ?? 0) : 0 } : next;
   }
 
-  #stored(operationId: string, stored: Stored): Next {
+  #stored(operationId: string, stored: Stored): 'over' | 'again' | 'start_lost' {
     const { counters } = this.#context;
     switch (stored.kind) {
       case 'given_up':
@@ -254,5 +261,5 @@ export class ConnectionActor {
   }
 }
 
-/** What follows an attempt: nothing, another attempt, or its start again, which the database lost. */
-type Next = 'over' | 'again' | 'start_lost';
+/** What follows an attempt: nothing, its start again, which the database lost, or another attempt after this wait at least. */
+type Next = 'over' | 'start_lost' | { again_ms: number };

@@ -67,8 +67,8 @@ export interface Failed {
   effects?: Effects;
   /** It may go better the next time. */
   transient?: boolean;
-  /** The trouble was the service's own, its database: it is tried again however often it happens. */
-  own?: boolean;
+  /** The trouble is the service's own: it is tried again however often it happens, after this wait. */
+  own?: { wait_ms: number };
   /** Nothing left, although the boundary was entered. */
   unsent?: boolean;
 }

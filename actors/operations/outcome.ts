@@ -3,12 +3,12 @@ import { failureDetails, OperationError, type OperationFailure } from '../../sto
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
 import type { FinishedOperation, HeldOperation } from '../../storage/operations/execution.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
-import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
 import type { Capability } from '../capabilities/capability.js';
 import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
-import { type Effects, Interrupted, type Outcome } from './execution.js';
+import { type Effects, type Failed, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
 
 /**
@@ -49,12 +49,23 @@ export function outcomeOfError(
     }
   }
   if (error instanceof OperationError) return failed({ code: error.code, details: error.details });
-  if (isUnreachable(error) || isRefusedForNow(error)) {
-    const trouble = { code: 'internal_error', details: { reason: 'database_unavailable' } } as const;
-    return inQuestion(attempt) ?? { status: 'failed', failure: trouble, transient: true, own: true };
-  }
+  const trouble = ownTrouble(error);
+  if (trouble) return inQuestion(attempt) ?? trouble;
   return { status: 'unexpected', outcome: inQuestion(attempt) ?? failed({ code: 'internal_error' }) };
 }
+
+/** What the service itself lacks for the moment, its database or an encryption key, ends no operation: it is tried again. */
+export function ownTrouble(error: unknown): Failed | undefined {
+  if (error instanceof KeyUnknown) return own('encryption_key_unknown', LIMITS.key_wait_ms);
+  return isUnreachable(error) || isRefusedForNow(error) ? own('database_unavailable', 0) : undefined;
+}
+
+const own = (reason: string, wait_ms: number): Failed => ({
+  status: 'failed',
+  failure: { code: 'internal_error', details: { reason } },
+  transient: true,
+  own: { wait_ms },
+});
 
 const failed = (failure: OperationFailure): Outcome => ({ status: 'failed', failure });
 
@@ -71,7 +82,7 @@ export function fallbackOutcome(attempt: Attempt): Outcome {
 export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
   if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running') return false;
   const nothingLeft = attempt.capability.kind === 'read' || !attempt.pastBoundary || outcome.unsent === true;
-  return nothingLeft && (outcome.own === true || attempts < LIMITS.read_attempts);
+  return nothingLeft && (outcome.own !== undefined || attempts < LIMITS.read_attempts);
 }
 
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */

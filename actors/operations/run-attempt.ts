@@ -4,7 +4,7 @@ import { inputContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
 import { Attempt, type AttemptContext } from './attempt.js';
 import type { Outcome, ProviderRuntime } from './execution.js';
-import { outcomeOfError } from './outcome.js';
+import { outcomeOfError, ownTrouble } from './outcome.js';
 import { notReady } from './readiness.js';
 
 /** What an attempt's run needs from its thread. */
@@ -17,28 +17,27 @@ export interface RunContext extends AttemptContext {
 export interface ReadyAttempt {
   attempt: Attempt;
   started: StartedOperation;
-  /** False when no key of the ring opens the stored input. */
-  readable: boolean;
+  /** How it ends without running: its stored input cannot be opened. */
+  refusal: Outcome | undefined;
 }
 
 /** Makes the attempt of a started operation, with its input opened. Throws when its capability is unknown. */
 export function openAttempt(context: RunContext, held: HeldOperation, started: StartedOperation): ReadyAttempt {
   const capability = capabilityNamed(started.capability);
   if (!capability) throw new Error(`operation ${held.id} names an unknown capability`);
-  const input = started.input ?? openInput(context, held.id, started);
-  const attempt = new Attempt(context, held, started, capability, input ?? {});
-  return { attempt, started, readable: input !== undefined };
+  const opened = started.input ? { input: started.input } : openInput(context, held.id, started);
+  const attempt = new Attempt(context, held, started, capability, 'input' in opened ? opened.input : {});
+  return { attempt, started, refusal: 'input' in opened ? undefined : opened };
 }
 
 /** Runs an attempt at its provider and closes it. Gives its outcome; undefined when it was abandoned and nothing is to be stored. */
 export async function runAttempt(
   context: RunContext,
-  { attempt, started, readable }: ReadyAttempt,
+  { attempt, started, refusal }: ReadyAttempt,
 ): Promise<Outcome | undefined> {
   const { capability, operationId } = attempt;
   try {
-    const refusal = readable ? notReady(capability, started) : INPUT_LOST;
-    return refusal ?? (await context.providers[started.provider].run(attempt));
+    return refusal ?? notReady(capability, started) ?? (await context.providers[started.provider].run(attempt));
   } catch (error) {
     const end = outcomeOfError(error, attempt);
     if (end.status === 'abandoned') return undefined;
@@ -54,13 +53,13 @@ function openInput(
   { ring, log }: RunContext,
   operationId: string,
   started: StartedOperation,
-): Record<string, unknown> | undefined {
+): { input: Record<string, unknown> } | Outcome {
   try {
     const opened = ring.open(started.input_sealed as Buffer, inputContext(operationId));
-    return JSON.parse(opened.toString('utf8')) as Record<string, unknown>;
+    return { input: JSON.parse(opened.toString('utf8')) as Record<string, unknown> };
   } catch (error) {
     log.error({ err: error, operation_id: operationId }, 'input cannot be opened');
-    return undefined;
+    return ownTrouble(error) ?? INPUT_LOST;
   }
 }
 

@@ -33,7 +33,11 @@ export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDepen
     const errors = capability.checkInTurn?.(input) ?? [];
     if (errors.length > 0) return outcomeOf({ invalid: errors });
     const self = selfOf(connection.actor_id ?? connection.id);
-    const boundary = async () => void (await execution.boundary());
+    const boundary = async () => {
+      // Its permission to send is of no use here: nothing leaves. What the answer does is stored in the transaction of the
+      // attempt's end, and only while the row still is this attempt's.
+      await execution.boundary();
+    };
     return outcomeOf(await capability.simulated({ operationId, input, self, connection, store, now: clock, boundary }));
   }
 

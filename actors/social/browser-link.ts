@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
+import { FairSemaphore } from '../../browser-pool/fair-semaphore.js';
 import type { BrowserStats, FromBrowser, RunEnd, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
 import { LIMITS } from '../limits.js';
 import { hostLost, LinkedRun, type RunOwner } from './linked-run.js';
@@ -9,18 +10,21 @@ import { hostLost, LinkedRun, type RunOwner } from './linked-run.js';
  *
  * I1. When the host's thread dies, its runs end as `browser_unavailable`, transient unless they were past the boundary,
  *     and the port of the next host takes its place.
+ * I2. At most `ordered_runs` are ordered at once; what waits for its turn costs its host nothing, and goes round the workspaces.
  */
 export class BrowserLink {
   readonly #stopped_run_ms: number;
   readonly #runs = new Map<number, LinkedRun>();
+  readonly #turns: FairSemaphore;
   #channel: Channel<ToBrowser, FromBrowser> | undefined;
   #next = 1;
   /** The last report of the host. */
   stats: BrowserStats | undefined;
 
-  /** `stopped_run_ms`: how long a host may take to end a run that was stopped. */
-  constructor(stopped_run_ms: number = LIMITS.stopped_run_ms) {
+  /** `stopped_run_ms`: how long a host may take to end a run that was stopped. `ordered_runs`: how many are ordered at once. */
+  constructor(stopped_run_ms: number = LIMITS.stopped_run_ms, ordered_runs: number = LIMITS.ordered_runs) {
     this.#stopped_run_ms = stopped_run_ms;
+    this.#turns = new FairSemaphore(ordered_runs);
   }
 
   /** Connects to a host, the first one or the one that replaced it. */
@@ -32,6 +36,19 @@ export class BrowserLink {
       if (this.#channel === channel) this.#channel = undefined;
       for (const run of [...this.#runs.values()]) run.channelClosed(channel); // I1
     });
+  }
+
+  /** Operations that wait for their turn. */
+  get waiting(): number {
+    return this.#turns.waiting;
+  }
+
+  /**
+   * Resolves when a run of this workspace may be ordered, with what gives the turn back, for as long as that takes (I2). Rejects
+   * with the signal's reason when it aborts.
+   */
+  turn(workspaceId: string, signal: AbortSignal): Promise<() => void> {
+    return this.#turns.acquire(workspaceId, signal);
   }
 
   /**

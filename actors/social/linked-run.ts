@@ -2,10 +2,14 @@ import type { Channel } from '../../browser-pool/channel.js';
 import type { FromBrowser, RunEnd, ToBrowser } from '../../browser-pool/messages.js';
 import { Deadline } from '../../storage/deadline.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
+import type { SendPermission } from '../lease.js';
 import type { Execution } from '../operations/execution.js';
 
 /** What a run asks of its operation, and the signal that stops it. */
-export type RunOwner = Pick<Execution, 'signal' | 'boundary' | 'storeFile' | 'challenge'>;
+export type RunOwner = Pick<
+  Execution,
+  'signal' | 'boundary' | 'storeFile' | 'challenge' | 'pauseClock' | 'resumeClock'
+>;
 
 /** A message of a browser host about one run. */
 export type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
@@ -54,8 +58,12 @@ export class LinkedRun {
     if (this.#state.kind === 'ended') return;
     const run = this.#run;
     switch (message.type) {
+      case 'clock':
+        if (message.running) this.#owner.resumeClock();
+        else this.#owner.pauseClock();
+        break;
       case 'boundary':
-        this.#answer(this.#owner.boundary(), () => this.#proceed());
+        this.#answer(this.#owner.boundary(), (permission) => this.#proceed(permission));
         break;
       case 'file':
         this.#answer(this.#owner.storeFile(Buffer.from(message.bytes)), () => ({ type: 'stored', run }));
@@ -90,9 +98,9 @@ export class LinkedRun {
     );
   }
 
-  #proceed(): ToBrowser {
+  #proceed(permission: SendPermission): ToBrowser {
     this.#proceeded = true; // I2
-    return { type: 'proceed', run: this.#run };
+    return { type: 'proceed', run: this.#run, permission };
   }
 
   #stop(): void {
@@ -105,7 +113,7 @@ export class LinkedRun {
 
   #giveUp(): void {
     const pastBoundary = this.#proceeded;
-    this.#finish({ type: 'failure', run: this.#run, code: 'canceled', transient: false, pastBoundary });
+    this.#finish({ type: 'failure', run: this.#run, code: 'canceled', transient: false, pastBoundary, unsent: false });
   }
 
   #finish(end: RunEnd): void {
@@ -141,4 +149,5 @@ export const hostLost = (run: number, pastBoundary: boolean): RunEnd => ({
   details: { reason: 'browser_host_lost' },
   transient: !pastBoundary,
   pastBoundary,
+  unsent: false,
 });

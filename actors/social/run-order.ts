@@ -16,7 +16,7 @@ export interface OrderSources {
 
 /**
  * The order for one run of an execution: the connection's session, its pinned proxy, and the running time left. Throws
- * `regional_proxy_unavailable` when the connection has no proxy to use.
+ * `regional_proxy_unavailable` when the connection has no proxy to use, KeyUnknown when the ring lacks the key of a secret.
  */
 export async function orderRun(sources: OrderSources, execution: Execution): Promise<RunOrder> {
   const { connection, capability } = execution;

@@ -4,6 +4,7 @@ import { OperationError } from '../../storage/model/errors.js';
 import { type Execution, Interrupted, type Outcome, type ProviderRuntime } from '../operations/execution.js';
 import { outcomeAfterBoundary } from '../operations/outcome.js';
 import type { BrowserLink } from './browser-link.js';
+import type { RunOwner } from './linked-run.js';
 import { type OrderSources, orderRun } from './run-order.js';
 
 export interface SocialRuntimeOptions extends OrderSources {
@@ -19,9 +20,35 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
   return {
     async run(execution) {
       requireSensibleFilters(execution);
-      const order = await orderRun(options, execution);
-      const end = await options.link(execution.connection.partition).run(order, execution);
-      return outcomeOf(end, execution);
+      const { connection, signal } = execution;
+      const link = options.link(connection.partition);
+      execution.pauseClock(); // until the run has begun (OPS-17)
+      try {
+        const giveBack = await link.turn(connection.workspace_id, signal);
+        try {
+          const order = await orderRun(options, execution);
+          return outcomeOf(await link.run(order, ownerOf(execution, giveBack)), execution);
+        } finally {
+          giveBack();
+        }
+      } finally {
+        execution.resumeClock();
+      }
+    },
+  };
+}
+
+/** The execution as its run's owner; the turn is another's while the user is asked. */
+function ownerOf(execution: Execution, giveBackTurn: () => void): RunOwner {
+  return {
+    signal: execution.signal,
+    boundary: () => execution.boundary(),
+    storeFile: (bytes) => execution.storeFile(bytes),
+    pauseClock: () => execution.pauseClock(),
+    resumeClock: () => execution.resumeClock(),
+    challenge: (kind, acceptsCode) => {
+      giveBackTurn();
+      return execution.challenge(kind, acceptsCode);
     },
   };
 }
@@ -46,7 +73,7 @@ function outcomeOf(end: RunEnd, { capability, signal }: Execution): Outcome {
         throw signal.reason instanceof Interrupted ? signal.reason : new Interrupted('canceled');
       }
       const failure = { code: end.code, details: end.details ?? {} };
-      return { status: 'failed', failure, transient: end.transient, ...effectsOf(end.effects) };
+      return { status: 'failed', failure, transient: end.transient, unsent: end.unsent, ...effectsOf(end.effects) };
     }
     default:
       return end satisfies never;

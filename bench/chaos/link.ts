@@ -128,8 +128,11 @@ class Pair {
   }
 
   cut(): void {
-    this.#node.resetAndDestroy();
-    this.#database.resetAndDestroy();
+    for (const socket of [this.#node, this.#database]) {
+      // A socket that is being ended takes no reset: it would never be closed, and keep the process from its end.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   }
 
   #relay(from: Socket, to: Socket, way: 'up' | 'down'): void {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
@@ -17,6 +17,7 @@ import { recruiterRoutes } from './api/recruiter.js';
 import { typeaheadRoutes } from './api/typeahead.js';
 import { certificateIn } from './certificate.js';
 import { controlServer } from './control.js';
+import { writeDescription } from './description.js';
 import { Faults } from './faults.js';
 import { fileRoutes } from './files.js';
 import type { Route } from './http/exchange.js';
@@ -41,6 +42,8 @@ export interface Ready {
   ca_file: string;
   spki: string;
   proxies: { region: string; url: string; username: string; password: string }[];
+  /** What services that share this network take as their PROVIDER. */
+  provider_file: string;
 }
 
 export interface NetworkOptions {
@@ -75,16 +78,16 @@ export async function startNetwork(options: NetworkOptions): Promise<{ ready: Re
   settings.proxies = settings.proxies.map((proxy, place) => ({ ...proxy, port: proxies[place]?.port ?? 0 }));
   saveSettings(directory, settings);
 
-  const ready: Ready = {
-    ready: true,
+  const network = {
     control_url: `http://127.0.0.1:${controlPort}`,
     origin: ORIGIN,
-    ca_file: certificate.caFile,
     spki: certificate.spki,
     proxies: settings.proxies.map(({ region, port, username, password }) => {
       return { region, url: `http://127.0.0.1:${port}`, username, password };
     }),
   };
+  const provider_file = writeDescription(directory, { ...network, ca: readFileSync(certificate.caFile, 'utf8') });
+  const ready: Ready = { ready: true, ...network, ca_file: certificate.caFile, provider_file };
   const close = async (): Promise<void> => {
     streams.close();
     control.closeAllConnections();

@@ -29,6 +29,8 @@ export interface LaunchOptions {
 export class LiveBrowser {
   /** Process id of the browser process itself, not of a script that starts it. */
   readonly pid: number;
+  /** What its pages and requests say that they are. */
+  readonly userAgent: string;
   readonly #browser: Browser;
   readonly #limits: PoolLimits;
   readonly #checks: BrowserChecks;
@@ -40,10 +42,11 @@ export class LiveBrowser {
   #state: BrowserState = { kind: 'running' };
 
   /** Use `launch`. */
-  constructor(browser: Browser, session: CDPSession, pid: number, limits: PoolLimits) {
+  constructor(browser: Browser, { session, pid, userAgent }: Identity, limits: PoolLimits) {
     this.#browser = browser;
     this.#limits = limits;
     this.pid = pid;
+    this.userAgent = userAgent;
     browser.once('disconnected', () => this.#becomeGone());
     this.#checks = new BrowserChecks(browser, session, pid, limits, {
       failed: () => this.kill(),
@@ -66,8 +69,7 @@ export class LiveBrowser {
       args,
     });
     try {
-      const { session, pid } = await Deadline.within(limits.launch_ms, identify(browser));
-      return new LiveBrowser(browser, session, pid, limits);
+      return new LiveBrowser(browser, await Deadline.within(limits.launch_ms, identify(browser)), limits);
     } catch {
       await succeedsWithin(limits.close_ms, browser.close());
       throw new Error('the browser does not report its process id');
@@ -177,11 +179,18 @@ const STEPS: Steps<BrowserState['kind']> = {
   gone: [],
 };
 
-/** The browser's own session of the DevTools protocol, and the id of its process. */
-async function identify(browser: Browser): Promise<{ session: CDPSession; pid: number }> {
+/** The browser's own session of the DevTools protocol, the id of its process, and what it says that it is. */
+interface Identity {
+  session: CDPSession;
+  pid: number;
+  userAgent: string;
+}
+
+async function identify(browser: Browser): Promise<Identity> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   const pid = processInfo.find((process) => process.type === 'browser')?.id;
   if (pid === undefined) throw new Error('no browser among the processes');
-  return { session, pid };
+  const { userAgent } = await session.send('Browser.getVersion');
+  return { session, pid, userAgent };
 }

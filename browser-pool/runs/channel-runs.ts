@@ -64,7 +64,7 @@ export class ChannelRuns {
         this.#start(message);
         break;
       case 'proceed':
-        this.#runs.get(message.run)?.proceed();
+        this.#runs.get(message.run)?.proceed(message.permission);
         break;
       case 'stored':
         this.#runs.get(message.run)?.stored();

@@ -11,6 +11,9 @@ export interface RunLifetime {
   /** Aborts when the run is interrupted. */
   readonly signal: AbortSignal;
   interrupt(failure: RunFailure): void;
+  /** The running time stands still while the run waits for a slot, and goes on behind it. */
+  stopClock(): void;
+  startClock(): void;
 }
 
 /**
@@ -39,8 +42,7 @@ export class HeldResources {
       runSlots: shared.runSlots,
       pageSlots: shared.pageSlots,
       workspaceId: order.workspaceId,
-      slot_wait_ms: shared.limits.slot_wait_ms,
-      page_wait_ms: order.deadline_ms,
+      clock: run,
       signal: run.signal,
     });
     this.#page = new RunPage(() => this.#slots.acquirePage(), shared.warmPages);
@@ -55,9 +57,18 @@ export class HeldResources {
     return this.#held().session.context;
   }
 
-  /** Resolves when the run holds its slot. Rejects with `SemaphoreRefused` or the run's failure. */
-  acquireSlot(): Promise<void> {
-    return this.#slots.acquire();
+  /** What the browser of the run's context says that it is. */
+  get userAgent(): string {
+    return this.#held().session.browser.userAgent;
+  }
+
+  /**
+   * Resolves when the run holds its slot, and a page slot first if it is going to need a page. Rejects with the run's
+   * failure.
+   */
+  async acquireSlot(usesPage = false): Promise<void> {
+    if (usesPage) await this.#slots.reservePage();
+    await this.#slots.acquire();
   }
 
   /** Leases the connection's context, and starts a trace where one is wanted. */

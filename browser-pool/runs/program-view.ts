@@ -4,6 +4,7 @@ import type { ChallengeKind } from '../../storage/model/records.js';
 import type { PoolLimits } from '../limits.js';
 import type { ProxyTarget, RunOrder } from '../messages.js';
 import type { ProgramRun } from '../program.js';
+import type { SendPermission } from '../send-permission.js';
 import type { HeldResources } from './held-resources.js';
 
 /** The calls of a program that its actor answers. */
@@ -37,6 +38,14 @@ export class ProgramView implements ProgramRun {
     return this.#held.context;
   }
 
+  get userAgent(): string {
+    return this.#held.userAgent;
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
+  }
+
   page(): Promise<Page> {
     return this.#held.openPage(this.navigation_ms());
   }
@@ -49,7 +58,7 @@ export class ProgramView implements ProgramRun {
     return this.#held.session();
   }
 
-  boundary(): Promise<void> {
+  boundary(): Promise<SendPermission> {
     return this.#actor.boundary();
   }
 

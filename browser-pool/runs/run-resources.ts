@@ -30,8 +30,8 @@ export function shareResources(
   return {
     limits,
     contexts,
-    runSlots: new FairSemaphore(limits.running_runs, limits.queued_runs),
-    pageSlots: new FairSemaphore(limits.pages, limits.queued_runs),
+    runSlots: new FairSemaphore(limits.running_runs),
+    pageSlots: new FairSemaphore(limits.pages),
     warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
     waitingRuns: new Set(),
     artifacts,

@@ -1,9 +1,10 @@
 import { Deadline } from '../../storage/deadline.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
-import { browserUnavailable, failureOf, leavesContextUsable, RunFailure } from '../failures.js';
+import { browserUnavailable, failureOf, leavesContextUsable, permissionRanOut, RunFailure } from '../failures.js';
 import type { FromBrowser, RunEnd, RunOrder } from '../messages.js';
 import type { Program, ProgramOutcome } from '../program.js';
+import { permits, type SendPermission } from '../send-permission.js';
 import { HeldResources } from './held-resources.js';
 import { type ActorCalls, ProgramView } from './program-view.js';
 import type { RunResources } from './run-resources.js';
@@ -19,7 +20,7 @@ export interface RunReports {
 /**
  * One execution of one page program (see `messages.ts` for the messages).
  *
- * - *queued*: waits for a slot, at the start and again after a code.
+ * - *queued*: waits for a slot, at the start and again after a code, with the clock stopped (OPS-17).
  * - *executing*: holds a slot; the program runs.
  * - *waiting* for the actor's `proceed`, `stored` or `code`, with the clock stopped (OPS-17). Other answers are dropped.
  * - *ended*: by the program's outcome or by `interrupt` (cancel, fence, deadline, lost browser, drain). Final.
@@ -27,9 +28,11 @@ export interface RunReports {
  * I1. Exactly one of `result`, `skipped`, `failure` is sent, and nothing after it.
  * I2. The program never goes past the write boundary once the run has ended.
  * I3. Past the boundary a cancel is ignored, and a failure that leaves open whether the provider acted has
- *     `pastBoundary` set and is never transient (OPS-4).
+ *     `pastBoundary` set and is never transient (OPS-4). It is `unsent` instead where the program never got its permission, or
+ *     has proof that nothing left.
  * I4. Slot, page and context are given back at the end; the context stays warm only when the run ended by itself and
  *     its failure, if any, is neither the browser's nor the session's.
+ * I5. The clock goes only while the run holds what it needs to go on, and its actor hears of each change.
  */
 export class Run implements ActorCalls {
   readonly order: RunOrder;
@@ -39,8 +42,10 @@ export class Run implements ActorCalls {
   readonly #deadline: Deadline;
   readonly #held: HeldResources;
   #state: RunState = { kind: 'queued' };
-  /** Set by `proceed`, for good. */
-  #pastBoundary = false;
+  /** Set by `proceed`, for good: the row says `dispatching`. */
+  #permission: SendPermission | undefined;
+  /** The program has its permission: from then on only its sender knows whether something left. */
+  #mayHaveLeft = false;
 
   constructor(run: number, order: RunOrder, resources: RunResources, reports: RunReports) {
     this.order = order;
@@ -48,9 +53,15 @@ export class Run implements ActorCalls {
     this.#resources = resources;
     this.#reports = reports;
     this.#deadline = new Deadline(order.deadline_ms, new RunFailure('deadline_exceeded'));
+    this.#deadline.pause(); // I5
     const { signal } = this.#deadline;
     signal.addEventListener('abort', () => this.#fail(failureOf(signal.reason)));
-    this.#held = new HeldResources(order, resources, { signal, interrupt: (failure) => this.interrupt(failure) });
+    this.#held = new HeldResources(order, resources, {
+      signal,
+      interrupt: (failure) => this.interrupt(failure),
+      stopClock: () => this.#setClock(false),
+      startClock: () => this.#setClock(true),
+    });
   }
 
   get holdsPage(): boolean {
@@ -68,13 +79,13 @@ export class Run implements ActorCalls {
 
   /** Ends the run with this failure, if it has not ended; past the boundary a cancel is too late. */
   interrupt(failure: RunFailure): void {
-    if (failure.code === 'canceled' && this.#pastBoundary) return; // I3
+    if (failure.code === 'canceled' && this.#permission) return; // I3
     this.#deadline.abort(failure);
   }
 
-  /** The phase `dispatching` is durable. */
-  proceed(): void {
-    if (this.#answer('proceed', '')) this.#pastBoundary = true;
+  /** The phase `dispatching` is durable, and the request may begin to leave while the permission holds. */
+  proceed(permission: SendPermission): void {
+    if (this.#answer('proceed', '')) this.#permission = permission;
   }
 
   /** The part of the file is durable. */
@@ -87,9 +98,13 @@ export class Run implements ActorCalls {
     this.#answer('code', code);
   }
 
-  /** Asks the actor to let the program past the write boundary. */
-  async boundary(): Promise<void> {
+  /** Asks the actor to let the program past the write boundary. Rejects when its permission came too late. */
+  async boundary(): Promise<SendPermission> {
     await this.#ask('proceed', { type: 'boundary', run: this.#run });
+    const permission = this.#permission;
+    if (!permission || !permits(permission)) throw permissionRanOut();
+    this.#mayHaveLeft = true; // I3
+    return permission;
   }
 
   /** Asks the actor to store a part of the file. */
@@ -106,7 +121,9 @@ export class Run implements ActorCalls {
     try {
       const code = await this.#ask('code', { type: 'challenge', run: this.#run, kind, acceptsCode });
       this.#enter({ kind: 'queued' });
+      this.#setClock(false); // I5
       await this.#acquireSlot();
+      this.#setClock(true);
       return code;
     } finally {
       waitingRuns.delete(this);
@@ -114,15 +131,23 @@ export class Run implements ActorCalls {
   }
 
   async #start(program: Program): Promise<ProgramOutcome> {
-    await this.#acquireSlot();
+    await this.#acquireSlot(program.usesPage);
     await this.#held.openContext();
+    this.#setClock(true); // I5
     return program(new ProgramView(this.order, this.#held, this, this.#resources.limits, this.#deadline));
   }
 
-  async #acquireSlot(): Promise<void> {
-    await this.#held.acquireSlot();
+  async #acquireSlot(usesPage?: boolean): Promise<void> {
+    await this.#held.acquireSlot(usesPage);
     this.#deadline.signal.throwIfAborted();
     this.#enter({ kind: 'executing' });
+  }
+
+  #setClock(running: boolean): void {
+    if (this.#state.kind === 'ended') return; // I1
+    if (running) this.#deadline.resume();
+    else this.#deadline.pause();
+    this.#reports.send({ type: 'clock', run: this.#run, running });
   }
 
   async #ask(what: Answer, question: FromBrowser): Promise<string> {
@@ -159,13 +184,15 @@ export class Run implements ActorCalls {
   }
 
   #fail(failure: RunFailure): void {
+    const unsent = this.#permission !== undefined && (!this.#mayHaveLeft || failure.unsent); // I3
     const end: RunEnd = {
       type: 'failure',
       run: this.#run,
       code: failure.code,
       details: failure.details,
-      transient: failure.transient && !this.#pastBoundary,
-      pastBoundary: this.#pastBoundary && !failure.definite,
+      transient: failure.transient && (!this.#mayHaveLeft || unsent),
+      pastBoundary: this.#mayHaveLeft && !failure.definite,
+      unsent,
       ...(failure.effects && { effects: failure.effects }),
     };
     this.#end(end, !this.#deadline.signal.aborted && leavesContextUsable(failure));

@@ -1,5 +1,5 @@
 import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
-import { isUnreachable } from '../../storage/postgres/liveness.js';
+import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 
 /** The answer to a request. Its body is text, made once, or made while the client takes it; null with 204 and 304. */
 export interface Answer {
@@ -42,16 +42,34 @@ export interface EnvelopeJson {
   error: { code: string; message: string; details: Record<string, unknown> };
 }
 
+/** A request of the compatibility route went wrong once its idempotency key was known: its client repeats it with that key. */
+export class KeyedError extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly key: string,
+  ) {
+    super('a request with a key failed');
+  }
+}
+
 /**
  * An error as its route writes it: `{code, message, errors?}`, a 409 exactly `{code}` (HTTP-2); or the
  * compatibility route's envelope.
  */
 export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string): Answer {
+  if (error instanceof KeyedError) return keyedAnswer(error, requestId);
   const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
   const { status } = HTTP_ERRORS[code];
   if (style === 'envelope') return envelope(status, code, message, errors ? { errors } : {}, headers);
   if (status === 409) return json(status, { code } satisfies ConflictJson, headers);
   return json(status, { code, message, ...(errors && { errors }) } satisfies ErrorJson, headers);
+}
+
+/** The same in the envelope, with the key in a header and in the details (COMPAT-1). */
+function keyedAnswer({ cause, key }: KeyedError, requestId: string): Answer {
+  const { code, message, errors, headers } = cause instanceof HttpError ? cause : unexpected(cause, requestId);
+  const details = { ...(errors && { errors }), idempotency_key: key };
+  return envelope(HTTP_ERRORS[code].status, code, message, details, { ...headers, 'Idempotency-Key': key });
 }
 
 /** An error of the compatibility route. */
@@ -65,9 +83,15 @@ export function envelope(
   return json(status, { error: { code, message, details } } satisfies EnvelopeJson, headers);
 }
 
+/** True for a failure of the database that passes by itself: away, too slow for now, or locked for too long. */
+export function isPassing(error: unknown): boolean {
+  return isUnreachable(error) || isRefusedForNow(error);
+}
+
 /** Hides the cause; the code shows whether trying again soon can help (HTTP-15). */
 function unexpected(error: unknown, requestId: string): HttpError {
   if (isUnreachable(error)) return new HttpError('unavailable', 'the database cannot be reached');
+  if (isRefusedForNow(error)) return new HttpError('unavailable', 'the database does not answer in time');
   return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '../../storage/log.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { findKeysByHash, touchKeys, type UsableKey } from '../../storage/workspaces/keys.js';
+import { isPassing } from './answer.js';
 import { LIMITS } from './limits.js';
 import { rememberingLoader, turnLoader } from './loader.js';
 
@@ -61,6 +62,8 @@ class KeyTouches {
     const ids = [...this.#pendingTouches];
     this.#pendingTouches = new Set();
     if (ids.length === 0) return;
-    await touchKeys(this.#db, ids).catch((error: unknown) => this.#log.warn({ err: error }, 'key use not noted'));
+    await touchKeys(this.#db, ids).catch((error: unknown) => {
+      if (!isPassing(error)) this.#log.warn({ err: error }, 'key use not noted');
+    });
   }
 }

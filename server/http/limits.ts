@@ -31,6 +31,13 @@ export const LIMITS = {
   loader_queries: 4,
   /** Ids a loader holds: past it 503 `overloaded`. */
   loader_keys: 20_000,
+  /** How long an id may wait for its query: while one has waited longer, 503 `overloaded`. */
+  loader_wait_ms: 500,
+  /**
+   * How long a submission waits for its commit: past it 503 `unavailable`. It may be stored all the same; then the same key
+   * is answered with it.
+   */
+  submission_ms: 1_500,
 
   /** A page of events or deliveries, and the most a page of operations takes (EVT-7): the rest is on the next pages. */
   page_rows: 100,
@@ -52,5 +59,5 @@ export const LIMITS = {
   /** Deliveries made pending by one transaction of a bulk replay: more take another transaction. */
   replay_batch_rows: 1_000,
   /** `/healthz` gives the database this long: past it 503. */
-  health_database_ms: 2_000,
+  health_database_ms: 1_500,
 } as const;

@@ -13,6 +13,7 @@ export function turnLoader<V>(load: (keys: string[]) => Promise<Map<string, V>>)
     linger_ms: 0,
     concurrency: LIMITS.loader_queries,
     bound: LIMITS.loader_keys,
+    wait_ms: LIMITS.loader_wait_ms,
     flush: async (keys) => {
       const found = await load([...new Set(keys)]);
       return keys.map((key) => found.get(key));

@@ -28,6 +28,14 @@ export const DELIVERY_METRICS: readonly ThreadMetric[] = [
     read: (source) => threads(source).map((thread) => thread.attempts),
   },
   {
+    name: 'delivery_repairs_total',
+    type: 'counter',
+    labels: ['what'],
+    meaning: 'Deliveries found that nobody was working on, and made due again: fetched jobs, started attempts',
+    labelsOf: (what) => ({ what }),
+    read: (source) => threads(source).map((thread) => thread.repairs),
+  },
+  {
     name: 'delivery_attempt_duration_seconds',
     type: 'histogram',
     labels: ['outcome'],

@@ -1,15 +1,15 @@
 import typia from 'typia';
 import { PROVIDERS } from '../../actors/provider-traits.js';
 import {
-  cancelQueuedOperations,
   changeCredentials,
   clearSession,
-  deleteConnection,
-  disableSubscriptions,
   type LockedConnection,
   lockIdleConnection,
+  markDeleted,
 } from '../../storage/connections/connection-changes.js';
 import { type ConnectionView, findConnections } from '../../storage/connections/connections.js';
+import { type StoppingConnection, stopRest, stopWork } from '../../storage/connections/stopping.js';
+import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
@@ -32,20 +32,23 @@ export interface DisconnectedJson {
 
 /**
  * Runs `change` on the locked connection while no operation of it runs or waits, then signals its owner. Throws 409
- * `connection_busy` otherwise (CONN-5), 404 when it was deleted meanwhile.
+ * `connection_busy` otherwise (CONN-5), 404 when it was deleted meanwhile, 503 when another transaction keeps it locked. Starts
+ * of the connection wait for this transaction: it is short, and holds nothing but a bounded number of statements.
  */
-async function changeIdle(
+async function changeIdle<T>(
   { db, system }: Services,
   connectionId: string,
-  change: (tx: Sql, connection: LockedConnection) => Promise<void>,
-): Promise<void> {
-  await db.transaction(async (tx) => {
+  change: (tx: Sql, connection: LockedConnection) => Promise<T>,
+): Promise<T> {
+  const changed = await db.transaction(async (tx) => {
     const connection = await lockIdleConnection(tx, connectionId);
     if (!connection) throw new HttpError('not_found');
     if (connection === 'busy') throw new HttpError('connection_busy');
-    await change(tx, connection);
+    if (connection === 'locked') throw new HttpError('unavailable', 'another change of the connection takes too long');
+    return change(tx, connection);
   });
   system.hint({ type: 'connection', connectionId });
+  return changed;
 }
 
 async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>): Promise<Answer> {
@@ -62,22 +65,26 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
   return json(200, connectionJson(row));
 }
 
-/** The answer is the same for a simulated connection, although that one stays ready (CONN-3). */
+/**
+ * The answer is the same for a simulated connection, although that one stays ready (CONN-3). What is too much for one transaction
+ * is canceled in further ones before the answer; what takes longer than that, after it.
+ */
 async function disconnect(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
-  await changeIdle(call, call.resource.id, async (tx, connection) => {
-    await clearSession(tx, connection.id);
-    await cancelQueuedOperations(tx, connection, 'connection_disconnected');
-    await disableSubscriptions(tx, connection);
+  const stopping = await changeIdle(call, call.resource.id, async (tx, { id, partition }) => {
+    const connection: StoppingConnection = { id, partition, reason: 'connection_disconnected' };
+    await clearSession(tx, id);
+    return (await stopWork(tx, connection)) ? null : connection;
   });
+  const until = performance.now() + STORAGE_LIMITS.disconnect_ms;
+  if (stopping) await stopRest(call.db, stopping, () => performance.now() > until);
   return json(200, { health: 'needs_login' } satisfies DisconnectedJson);
 }
 
+/** From the commit on the connection is hidden with everything that belongs to it; the rows go afterwards (CONN-7). */
 async function remove(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
-  await changeIdle(call, call.resource.id, async (tx, connection) => {
-    // Cancelled first so that their jobs are deleted too.
-    await cancelQueuedOperations(tx, connection, 'connection_deleted');
-    await disableSubscriptions(tx, connection);
-    await deleteConnection(tx, connection.id);
+  await changeIdle(call, call.resource.id, async (tx, { id, partition }) => {
+    await markDeleted(tx, id);
+    await stopWork(tx, { id, partition, reason: 'connection_deleted' });
   });
   return noContent;
 }

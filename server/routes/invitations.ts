@@ -3,8 +3,9 @@ import typia from 'typia';
 import { invitationSend } from '../../actors/capabilities/sending.js';
 import type { MessageText, ProviderId } from '../../browser-pool/contract/fields.js';
 import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections/connections.js';
+import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
-import { type Answer, type EnvelopeJson, envelope, invalidField, json } from '../http/answer.js';
+import { type Answer, type EnvelopeJson, envelope, invalidField, json, KeyedError } from '../http/answer.js';
 import { isPrintableKey, pathId, type Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Lookup, type Route, route } from '../http/route.js';
@@ -42,11 +43,23 @@ async function accountResource({ params, key, db, load }: Lookup): Promise<Conne
   return account.includes('\0') ? undefined : findConnectionByIdentity(db, key.workspace_id, identityKey(account));
 }
 
+/** From here on every answer carries the key, so that a client which sent none can repeat what was not answered (COMPAT-1). */
 async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Promise<Answer> {
-  const { resource, body, key, headers, prefer, providerDomains } = call;
-  const idempotencyKey = headers['idempotency-key'] || randomUUID();
+  const idempotencyKey = call.headers['idempotency-key'] || randomUUID();
   if (!isPrintableKey(idempotencyKey))
     throw invalidField('headers.Idempotency-Key', '1-128 printable characters', idempotencyKey);
+  try {
+    return await inviteUnder(idempotencyKey, call);
+  } catch (error) {
+    throw new KeyedError(error, idempotencyKey);
+  }
+}
+
+async function inviteUnder(
+  idempotencyKey: string,
+  call: Call<ConnectionRef, InvitationInput, undefined>,
+): Promise<Answer> {
+  const { resource, body, key, prefer, providerDomains } = call;
   const input = { recipient_actor_id: body.hash_id, ...(body.message !== undefined && { message: body.message }) };
   requireValidInput(invitationSend.name, input, resource, providerDomains);
   const { operation } = await submit(call, {
@@ -59,9 +72,10 @@ async function invite(call: Call<ConnectionRef, InvitationInput, undefined>): Pr
   });
   // It is accepted: when the wait fails, the answer is that it is under way.
   const settled = prefer.respondAsync
-    ? null
-    : await awaitSettled(call, operation, LIMITS.invitation_wait_ms).catch(() => null);
-  return outcomeAnswer(settled ?? operation, body.return_original === true, {
+    ? operation
+    : await awaitSettled(call, operation, LIMITS.invitation_wait_ms).catch(() => operation);
+  if (!settled) throw new HttpError('not_found', 'the operation was deleted meanwhile');
+  return outcomeAnswer(settled, body.return_original === true, {
     'Idempotency-Key': idempotencyKey,
     'X-Operation-Id': operation.id,
   });
@@ -140,6 +154,13 @@ export const invitationRoutes: Route[] = [
       },
       423: { description: 'The account is not ready.', schema: envelopeSchema, headers: OPERATION_HEADERS },
       424: { description: 'The provider failed or refused.', schema: envelopeSchema, headers: OPERATION_HEADERS },
+      503: {
+        description:
+          'It may or may not have been accepted: send it again with the `Idempotency-Key` of this answer, which is ' +
+          '`error.details.idempotency_key` too. Without one it was refused before any key was known.',
+        schema: envelopeSchema,
+        headers: ['Idempotency-Key', 'Retry-After'],
+      },
     },
     refusals: ['idempotency_conflict', 'encryption_key_unavailable'],
     handle: invite,

@@ -1,4 +1,5 @@
 import typia, { type tags } from 'typia';
+import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow, OperationStatus } from '../../storage/model/records.js';
 import { isSettled } from '../../storage/model/transitions.js';
 import { listOperations } from '../../storage/operations/operations.js';
@@ -52,7 +53,8 @@ export async function awaitSettled(
 async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const { resource, prefer } = call;
   if (prefer.wait_s === null) return operationAnswer(call.db, 200, resource);
-  const operation = (await awaitSettled(call, resource, prefer.wait_s * 1000)) ?? resource;
+  const operation = await awaitSettled(call, resource, prefer.wait_s * 1000);
+  if (!operation) throw new HttpError('not_found');
   return operationAnswer(call.db, 200, operation, { 'Preference-Applied': `wait=${prefer.wait_s}` });
 }
 

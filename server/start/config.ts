@@ -35,6 +35,8 @@ export interface Config {
   browserContexts: number;
   /** Callback attempts in flight at most, shared out among the actor threads. */
   deliveryConcurrency: number;
+  /** Of these, what one workspace may have at most, in percent. */
+  deliveryWorkspacePercent: number;
   /** CIDRs that callbacks may reach although they are not public (EVT-2). */
   callbackAllowedNetworks: string[] | null;
   /** PEM file of a CA trusted for callbacks beside the public ones. */
@@ -80,6 +82,7 @@ export function readConfig(
     browserThreads: settings.BROWSER_THREADS,
     browserContexts: settings.BROWSER_CONTEXTS,
     deliveryConcurrency: settings.DELIVERY_CONCURRENCY,
+    deliveryWorkspacePercent: settings.DELIVERY_WORKSPACE_PERCENT,
     callbackAllowedNetworks: settings.CALLBACK_ALLOWED_NETWORKS,
     callbackCaFile: settings.CALLBACK_CA_FILE,
     callbackDnsServers: settings.CALLBACK_DNS_SERVERS,

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type EncryptionKey, parseEncryptionKeys } from '../../storage/secrets/encryption.js';
+import type { Logger } from '../../storage/log.js';
+import type { Sql } from '../../storage/postgres/database.js';
+import { type EncryptionKey, type KeyRing, parseEncryptionKeys } from '../../storage/secrets/encryption.js';
+import { sealedUnder } from '../../storage/secrets/key-usage.js';
 import { type Config, ConfigError } from './config.js';
+import { LIMITS } from './limits.js';
 import { loadOrCreate } from './private-file.js';
 
 /**
@@ -17,8 +21,8 @@ export async function loadEncryptionKeys(
 }
 
 /**
- * `DATA_DIR/encryption-keys`, made once with mode 0600, in the form of ENCRYPTION_KEYS: an operator may put a new
- * key in front and run `admin encryption rotate`.
+ * `DATA_DIR/encryption-keys`, made once with mode 0600, in the form of ENCRYPTION_KEYS: an operator changes the key
+ * in it as in the variable.
  * @throws ConfigError when the file exists but holds no keys: new ones would make every secret unreadable
  */
 export async function loadOrCreateKeyFile(dataDir: string): Promise<EncryptionKey[]> {
@@ -28,5 +32,23 @@ export async function loadOrCreateKeyFile(dataDir: string): Promise<EncryptionKe
     return parseEncryptionKeys(text.trim());
   } catch (error) {
     throw new ConfigError(`${file} cannot be used (${(error as Error).message}), it wants id:base64 of 32 bytes`);
+  }
+}
+
+/**
+ * Warns, in one line, of stored secrets whose keys this node lacks: it puts back or fails what needs them. Examines the ends of
+ * the tables only, so that a start costs the same at any size. A start does not fail for it.
+ */
+export async function warnOfUnknownKeys(sql: Sql, ring: KeyRing, log: Logger): Promise<void> {
+  try {
+    const { usage, complete } = await sealedUnder(sql, LIMITS.key_sample_rows);
+    const unknown = usage.filter(({ key }) => key === null || !ring.keys.includes(key));
+    if (unknown.length === 0) return;
+    // Not `key`: the log withholds fields of that name.
+    const lacking = unknown.map(({ key, column, rows }) => ({ key_id: key, column, rows }));
+    const text = 'stored secrets cannot be opened: ENCRYPTION_KEYS lacks their keys';
+    log.warn({ key_ids: ring.keys, lacking, at_least: !complete }, text);
+  } catch (error) {
+    log.warn({ err: error }, 'could not look which encryption keys the stored secrets need');
   }
 }

@@ -44,11 +44,14 @@ export async function ensureDemoKey(config: Config, db: Database): Promise<strin
   return created.key;
 }
 
-/** Makes the stand-in network's proxies the regional proxies; again after each of its restarts. */
+/**
+ * Makes the stand-in network's proxies the regional proxies; again after each of its restarts. Nodes that share a network
+ * write the same rows.
+ */
 export async function useSandboxProxies(
   db: Database,
   ring: KeyRing,
-  sandbox: SandboxReady,
+  sandbox: Pick<SandboxReady, 'proxies'>,
   log: Logger,
 ): Promise<void> {
   if (!ring.available) {

@@ -6,6 +6,11 @@ export const LIMITS = {
   control_connections: 3,
   /** Database connections of the command line: past it statements wait. */
   admin_connections: 2,
+  /**
+   * Rows at either end of a table whose encryption keys are looked at: the oldest and the newest. Of a larger table the counts
+   * are "at least".
+   */
+  key_sample_rows: 5_000,
   /** The stand-in network from its start to its ready line: past it that start has failed. */
   sandbox_start_ms: 30_000,
   /** The stand-in network after its stdin was closed: past it the process is killed. */

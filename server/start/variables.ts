@@ -52,7 +52,7 @@ const encryptionKeys: Kind<EncryptionKey[]> = {
   },
 };
 
-/** The stand-in network, or the absolute path of a site description. */
+/** A stand-in network of the node's own, or the absolute path of a description: of a site, or of a network that nodes share. */
 export type ProviderSetting = { kind: 'sandbox' } | { kind: 'site'; file: string };
 
 const provider: Kind<ProviderSetting> = {
@@ -83,7 +83,8 @@ export const VARIABLES = {
     ...encryptionKeys,
     default: null,
     defaultInWords: 'generated for the embedded database; else none',
-    meaning: 'keys of secrets at rest: the first one encrypts, all of them decrypt',
+    meaning:
+      'keys of secrets at rest: the first one encrypts, all of them decrypt; a new one comes last at first (Operate)',
   }),
   GATEWAY_CLIENT_ID: variable({
     ...GATEWAY_PAIR,
@@ -100,7 +101,11 @@ export const VARIABLES = {
     default: null,
     meaning: 'requests a second of one key; more are answered 429',
   }),
-  PROVIDER: variable({ ...provider, default: 'sandbox', meaning: 'the site that `social` connections use' }),
+  PROVIDER: variable({
+    ...provider,
+    default: 'sandbox',
+    meaning: 'the site of `social` connections; nodes share a network by its `provider.json`',
+  }),
   SANDBOX_CONTROL_PORT: variable({ ...port, default: '0', meaning: "port of the stand-in network's control API" }),
   ACTOR_THREADS: variable({
     ...wholeNumber(1, 64),
@@ -133,6 +138,12 @@ export const VARIABLES = {
     // Waiting for receivers costs a socket each and hardly any processor.
     default: '128',
     meaning: 'callback attempts in flight',
+  }),
+  DELIVERY_WORKSPACE_PERCENT: variable({
+    ...wholeNumber(1, 100),
+    // Of one workspace whose receivers all stall, the others would get a slot once in 15 seconds.
+    default: '75',
+    meaning: 'of these, what one workspace may have at most, in percent; to be the same on every node',
   }),
   CALLBACK_ALLOWED_NETWORKS: variable({
     ...networks,

@@ -1,8 +1,8 @@
-import { cancelDeliveries } from '../deliveries/cancellation.js';
+import pg from 'pg';
+import { LIMITS } from '../limits.js';
 import type { Provider } from '../model/records.js';
-import { OPERATION_STEPS, transition } from '../model/transitions.js';
 import { type Sql, violatedConstraint } from '../postgres/database.js';
-import { jobIds, removeJobs } from '../postgres/job-table.js';
+import { EVERY_OPERATION } from './stopping.js';
 
 /**
  * What PATCH, disconnect and delete do to a connection, inside one transaction each. All of them begin with
@@ -16,18 +16,32 @@ export interface LockedConnection {
   region: string | null;
 }
 
-/** Locks the connection. `undefined` when it is gone; `busy` when an operation of it is running or waiting. */
+/**
+ * Locks the connection. `undefined` when it is gone; `busy` when an operation of it is running or waiting; `locked` when another
+ * transaction holds it for too long: the caller must roll back. Every later statement of `tx` waits for a lock no longer than this.
+ */
 export async function lockIdleConnection(
   tx: Sql,
   connectionId: string,
-): Promise<LockedConnection | 'busy' | undefined> {
-  const [row] = await tx.query<LockedConnection>(
-    'lockConnection',
-    'select id, partition, provider, region from connection where id = $1 for update',
-    [connectionId],
-  );
-  if (!row) return undefined;
+): Promise<LockedConnection | 'busy' | 'locked' | undefined> {
+  const row = await lockConnection(tx, connectionId);
+  if (!row || row === 'locked') return row;
   return (await hasRunningOperation(tx, connectionId)) ? 'busy' : row;
+}
+
+async function lockConnection(tx: Sql, connectionId: string): Promise<LockedConnection | 'locked' | undefined> {
+  await tx.query('boundLockWaits', `select set_config('lock_timeout', $1, true)`, [`${LIMITS.change_lock_ms}ms`]);
+  try {
+    const [row] = await tx.query<LockedConnection>(
+      'lockConnection',
+      'select id, partition, provider, region from connection where id = $1 and deleted_at is null for update',
+      [connectionId],
+    );
+    return row;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === '55P03') return 'locked';
+    throw error;
+  }
 }
 
 /** True while an operation of the connection is running or waiting for the user. */
@@ -71,61 +85,19 @@ export async function clearSession(tx: Sql, connectionId: string): Promise<void>
   await tx.query('clearSession', `update connection set ${SESSION_LOST} where id = $1`, [connectionId]);
 }
 
-const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
-
 /**
- * queued → canceled for every queued operation of the connection; their jobs are removed. Returns how many there were. They are
- * found by the jobs of the partition: a queued operation has one, the history has none however long it is.
+ * Deletes the connection as far as anybody can see (CONN-7): it is hidden with all that belongs to it, its session and credentials
+ * are gone, its account may have another connection, and nothing of it starts any more. Its rows are left to `Removals`.
  */
-export async function cancelQueuedOperations(
-  tx: Sql,
-  connection: { id: string; partition: number },
-  reason: string,
-): Promise<number> {
-  const rows = await tx.query<{ id: string }>(
-    'cancelQueuedOperations',
-    `update operation set status = ${CANCEL_QUEUED.to}, timeline = timeline || $2::jsonb, updated_at = now()
-     where connection_id = $1 and status ${CANCEL_QUEUED.from}
-       and id in (${jobIds('operation', '$3::smallint')})
-     returning id`,
-    [connection.id, JSON.stringify([transition('queued', 'canceled', reason, new Date())]), connection.partition],
-  );
-  const { partition } = connection;
-  await removeJobs(
-    tx,
-    rows.map(({ id }) => ({ queue: 'operation', partition, id })),
-  );
-  return rows.length;
-}
-
-/** pending or sending → canceled for every subscription of the connection, whose jobs go; all become inactive. */
-export async function disableSubscriptions(tx: Sql, connection: { id: string; partition: number }): Promise<void> {
-  // The subscriptions first: recording an event locks them until its commit, so its deliveries are seen below.
-  const rows = await tx.query<{ id: string }>(
-    'disableSubscriptions',
-    'update subscription set active = false where connection_id = $1 returning id',
-    [connection.id],
-  );
-  await cancelDeliveries(
-    tx,
-    connection.partition,
-    rows.map((row) => row.id),
-  );
-}
-
-/**
- * Deletes the connection and all its history. The keys of its operations stay as hashed tombstones, so that a
- * reused one conflicts and never sends again (CONN-7).
- */
-export async function deleteConnection(tx: Sql, connectionId: string): Promise<void> {
+export async function markDeleted(tx: Sql, connectionId: string): Promise<void> {
   await tx.query(
-    'leaveTombstones',
-    `insert into idempotency_tombstone (workspace_id, key_hash)
-     select workspace_id, sha256(convert_to(idempotency_key, 'UTF8')) from operation where connection_id = $1
-     on conflict do nothing`,
-    [connectionId],
+    'markDeleted',
+    // No username or id of an actor has a control character.
+    `update connection set ${SESSION_LOST}, deleted_at = now(), cancel_through = $2, identity_key = chr(1) || id,
+       password_sealed = case when password_sealed is not null then ''::bytea end
+     where id = $1`,
+    [connectionId, EVERY_OPERATION],
   );
-  await tx.query('deleteConnection', 'delete from connection where id = $1', [connectionId]);
 }
 
 /** True for the error of a statement that would give an account a second connection. */

@@ -28,7 +28,7 @@ export function listConnections(sql: Sql, workspaceId: string): Promise<Connecti
   return sql.query<ConnectionView>(
     'listConnections',
     `select ${VIEW} from connection c left join regional_proxy p on p.id = c.proxy_id
-     where c.workspace_id = $1 order by c.created_at, c.id`,
+     where c.workspace_id = $1 and c.deleted_at is null order by c.created_at, c.id`,
     [workspaceId],
   );
 }
@@ -37,7 +37,8 @@ export function listConnections(sql: Sql, workspaceId: string): Promise<Connecti
 export function findConnections(sql: Sql, ids: string[]): Promise<ConnectionView[]> {
   return sql.query<ConnectionView>(
     'findConnections',
-    `select ${VIEW} from connection c left join regional_proxy p on p.id = c.proxy_id where c.id = any($1::uuid[])`,
+    `select ${VIEW} from connection c left join regional_proxy p on p.id = c.proxy_id
+     where c.id = any($1::uuid[]) and c.deleted_at is null`,
     [ids],
   );
 }
@@ -46,7 +47,7 @@ export function findConnections(sql: Sql, ids: string[]): Promise<ConnectionView
 export function findConnectionRefs(sql: Sql, ids: string[]): Promise<ConnectionRef[]> {
   return sql.query<ConnectionRef>(
     'findConnectionRefs',
-    'select id, workspace_id, provider, actor_id from connection where id = any($1::uuid[])',
+    'select id, workspace_id, provider, actor_id from connection where id = any($1::uuid[]) and deleted_at is null',
     [ids],
   );
 }

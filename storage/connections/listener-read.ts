@@ -39,7 +39,7 @@ export async function findListener(sql: Sql, connectionId: string): Promise<List
      from connection c left join listener l on l.connection_id = c.id
      left join lateral (select provider_event_id, received_at from event
        where connection_id = c.id order by id desc limit 1) e on true
-     where c.id = $1`,
+     where c.id = $1 and c.deleted_at is null`,
     [connectionId],
   );
   return row;

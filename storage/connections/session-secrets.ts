@@ -11,7 +11,7 @@ export interface SessionSecrets {
 export async function readSecrets(db: Sql, connectionId: string): Promise<SessionSecrets | undefined> {
   const [row] = await db.query<SessionSecrets>(
     'readSecrets',
-    'select password_sealed, session_sealed, session_revision from connection where id = $1',
+    'select password_sealed, session_sealed, session_revision from connection where id = $1 and deleted_at is null',
     [connectionId],
   );
   return row;

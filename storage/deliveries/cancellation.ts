@@ -29,3 +29,28 @@ export async function cancelDeliveries(tx: Sql, partition: number, subscriptionI
     subscriptionIds.map((id) => ({ queue: 'delivery', partition, id })),
   );
 }
+
+/**
+ * The same for up to `limit` deliveries of the connection's inactive subscriptions, whose jobs are gone already. Returns how many:
+ * fewer than `limit` when none is left.
+ */
+export async function cancelOpenDeliveries(tx: Sql, connectionId: string, limit: number): Promise<number> {
+  const [row] = await tx.query<{ canceled: number }>(
+    'cancelOpenDeliveries',
+    `with chosen as materialized (
+       select d.id from subscription s cross join unnest(array['pending', 'sending']) o(status) cross join lateral (
+         select d.id from delivery d where d.subscription_id = s.id and d.status = o.status limit $2) d
+       where s.connection_id = $1 and not s.active limit $2
+     ), to_cancel as materialized (
+       select d.id from delivery d where d.id in (select id from chosen) and d.status ${CANCEL.from} order by d.id for update
+     ), canceled as (
+       update delivery d set status = ${CANCEL.to}, next_attempt_at = null from to_cancel x where d.id = x.id
+     ), closed as (
+       update delivery_attempt a set outcome = ${CLOSE.to}, completed_at = now()
+       from to_cancel x where a.delivery_id = x.id and a.outcome ${CLOSE.from}
+     )
+     select count(*) as canceled from chosen`,
+    [connectionId, limit],
+  );
+  return row?.canceled ?? 0;
+}

@@ -1,3 +1,4 @@
+import { ofKeptConnection } from '../model/kept-connection.js';
 import type { DeliveryAttemptOutcome, DeliveryStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
@@ -67,7 +68,8 @@ export function listDeliveries(
 export function findDeliveries(sql: Sql, ids: string[]): Promise<DeliveryRow[]> {
   return sql.query<DeliveryRow>(
     'findDeliveries',
-    `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id where d.id = any($1::uuid[])`,
+    `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id
+     where d.id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}`,
     [ids],
   );
 }

@@ -5,12 +5,14 @@ import type { OwnedSubscription } from './delivery-queue.js';
 
 /**
  * The fenced writes of deliveries and their attempts (contract: "Delivery"; EVT-6); `DELIVERY_STEPS` has the states. Each takes a batch.
+ * What is due, and every time that is stored, is by the database's clock: nodes whose clocks differ make the same schedule.
  *
  * An attempt holds (delivery, epoch, attempt). Invariants:
  * I1 a start locks the partition's row FOR KEY SHARE and writes only while the epoch is the same, so a take-over waits for it
  *    or makes it write nothing;
  * I2 a finish is held by the delivery's own row: recovery changes its status under a row lock, so a former owner matches no row;
- * I3 statements that wait for locks on several deliveries take them in the order of the ids.
+ * I3 a statement that waits for locks on several deliveries takes them in the order of the ids. Starts and finishes wait for none:
+ *    one delivery that another transaction holds must not delay those of others.
  */
 export interface HeldDelivery {
   id: string;
@@ -37,6 +39,8 @@ export interface StartedDelivery {
   event_data: string;
   /** Number of this attempt over all series, from 1. */
   attempt_count: number;
+  /** When this attempt started, by the database's clock. */
+  started_at: Date;
 }
 
 /** What one subscription may start: at most `attemptIds.length` deliveries, one for each of these new attempts. */
@@ -58,9 +62,10 @@ const START = `
   ), due as materialized (
     select d.id, i.epoch, i.first, (row_number() over (partition by i.subscription_id))::integer as turn
     from input i join fence f on f.id = i.partition and f.epoch = i.epoch
+    join subscription a on a.id = i.subscription_id and a.active
     cross join lateral (
       select d.id from delivery d
-      where d.subscription_id = i.subscription_id and d.status ${START_STEP.from} and d.next_attempt_at <= greatest(now(), $7)
+      where d.subscription_id = i.subscription_id and d.status ${START_STEP.from} and d.next_attempt_at <= now()
       order by d.next_attempt_at, d.event_id limit i.most for update skip locked) d
   ), started as (
     update delivery d set status = ${START_STEP.to}, epoch = x.epoch, next_attempt_at = null,
@@ -69,20 +74,20 @@ const START = `
     returning d.id, d.subscription_id, d.partition, d.epoch, d.event_id, d.attempt_count, ($6::uuid[])[x.first + x.turn] as attempt_id
   ), attempt as (
     insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
-    select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, $7 from started s
+    select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, now() from started s
   )
   select s.id, s.epoch, s.attempt_id, s.subscription_id, b.connection_id, b.callback_url, b.secret_sealed,
     b.previous_secret_sealed, b.previous_valid_until, s.event_id, e.type as event_type, e.provider_event_id,
-    e.received_at, e.data::text as event_data, s.attempt_count
+    e.received_at, e.data::text as event_data, s.attempt_count, now() as started_at
   from started s join subscription b on b.id = s.subscription_id join event e on e.id = s.event_id
   order by s.event_id`;
 
 /**
- * pending → sending for deliveries that are due, oldest due first, each with one of the attempts given, started `at`. Returns fewer
+ * pending → sending for deliveries that are due, oldest due first, each with one of the attempts given. Returns fewer
  * than were claimed when no more is due, or the epoch is stale. Safe to commit without waiting for the
  * disk: a start that is lost leaves the delivery pending, to be made again. Index: delivery_due.
  */
-export async function startDeliveries(db: Sql, claims: Claim[], at: Date): Promise<StartedDelivery[]> {
+export async function startDeliveries(db: Sql, claims: Claim[]): Promise<StartedDelivery[]> {
   return db.query<StartedDelivery>('startDeliveries', START, [
     claims.map(({ subscription }) => subscription.id),
     claims.map(({ subscription }) => subscription.partition),
@@ -90,7 +95,6 @@ export async function startDeliveries(db: Sql, claims: Claim[], at: Date): Promi
     claims.map(({ attemptIds }) => attemptIds.length),
     claims.map((_, i) => claims.slice(0, i).reduce((sum, { attemptIds }) => sum + attemptIds.length, 0)),
     claims.flatMap(({ attemptIds }) => attemptIds),
-    at,
   ]);
 }
 
@@ -98,18 +102,18 @@ const UNDO_STEP = DELIVERY_STEPS.sql('sending', 'pending');
 
 /**
  * Takes back starts whose answer was lost on the way: what was written of these attempts is deleted, and its delivery is pending
- * again, due `at`. None of them was sent.
+ * again and due. None of them was sent. Never use these attempts again: this statement may itself be late.
  */
-export async function undoStarts(db: Sql, attemptIds: string[], at: Date): Promise<void> {
+export async function undoStarts(db: Sql, attemptIds: string[]): Promise<void> {
   await db.query(
     'undoStarts',
     `with undone as (
        delete from delivery_attempt where id = any($1) and outcome = ${DELIVERY_ATTEMPT_STEPS.firstSql} returning delivery_id
      )
-     update delivery d set status = ${UNDO_STEP.to}, epoch = null, next_attempt_at = $2,
+     update delivery d set status = ${UNDO_STEP.to}, epoch = null, next_attempt_at = now(),
        attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1
      from undone u where d.id = u.delivery_id and d.status ${UNDO_STEP.from}`,
-    [attemptIds, at],
+    [attemptIds],
   );
 }
 
@@ -120,11 +124,10 @@ export interface FinishedAttempt extends HeldDelivery {
   error: string | null;
 }
 
-/** What became of the delivery; `next_attempt_at` is set while it is pending. */
+/** What became of the delivery. `locked`: another transaction holds it, so nothing was written; finish it again. */
 export interface FinishedDelivery {
   id: string;
-  status: Exclude<DeliveryStatus, 'sending'>;
-  next_attempt_at: Date | null;
+  status: Exclude<DeliveryStatus, 'sending'> | 'locked';
 }
 
 const ENDED = {
@@ -134,42 +137,44 @@ const ENDED = {
 };
 const CLOSE_CANCELED = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
-// I2 and I3 `locked`.
+// I2 and I3 `held`.
 const FINISH = `
   with input as (
     select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::integer[], $6::text[])
       i(id, epoch, attempt_id, outcome, status_code, error)
-  ), locked as materialized (
+  ), held as materialized (
     select d.id, d.status, d.epoch, d.series_attempts
-    from delivery d where d.id = any($1) order by d.id for update
+    from delivery d where d.id = any($1) for update skip locked
   ), outcome as materialized (
-    select i.*, case when l.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then ${ENDED.delivered}
-        when l.series_attempts > cardinality($8::integer[]) then ${ENDED.failed} else ${ENDED.pending} end as becomes,
-      $7::timestamptz + ($8::integer[])[l.series_attempts] * interval '1 second' as due
-    from input i join locked l on l.id = i.id join delivery_attempt a on a.id = i.attempt_id
-    where l.status = 'canceled' or (l.status = 'sending' and l.epoch = i.epoch and a.outcome = 'sending')
+    select i.*, case when h.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then ${ENDED.delivered}
+        when h.series_attempts > cardinality($7::integer[]) then ${ENDED.failed} else ${ENDED.pending} end as becomes,
+      now() + ($7::integer[])[h.series_attempts] * interval '1 second' as due
+    from input i join held h on h.id = i.id join delivery_attempt a on a.id = i.attempt_id
+    where h.status = 'canceled' or (h.status = 'sending' and h.epoch = i.epoch and a.outcome = 'sending')
   ), finished as (
     update delivery d set status = o.becomes, epoch = null,
       next_attempt_at = case when o.becomes = 'pending' then o.due end,
-      delivered_at = case when o.becomes = 'delivered' then $7 end,
+      delivered_at = case when o.becomes = 'delivered' then now() end,
       last_error = case when o.error = 'status' then 'status_' || o.status_code else o.error end
     from outcome o where d.id = o.id and o.becomes <> 'canceled'
   ), closed as (
     update delivery_attempt a set outcome = case when o.becomes = 'canceled' then ${CLOSE_CANCELED.to} else o.outcome end,
-      status_code = o.status_code, error = o.error, completed_at = $7
+      status_code = o.status_code, error = o.error, completed_at = now()
     from outcome o where a.id = o.attempt_id and a.outcome ${CLOSE_CANCELED.from}
   )
-  select id, becomes as status, case when becomes = 'pending' then due end as next_attempt_at from outcome`;
+  select id, becomes as status from outcome
+  union all
+  select d.id, 'locked' from delivery d where d.id = any($1) and d.id not in (select id from held)`;
 
 /**
  * sending → delivered, failed, or pending until the next attempt is due; the attempt is closed. `waits_s` are the seconds between
  * the attempts of a series: one more attempt than waits is made. A delivery that was canceled meanwhile stays so, its
- * attempt is closed as canceled with what was seen. Deliveries that are no longer held are left out (I2).
+ * attempt is closed as canceled with what was seen. Deliveries that are no longer held are left out (I2), as are those of a
+ * statement whose answer was lost and which is asked again.
  */
 export async function finishDeliveries(
   db: Sql,
   attempts: FinishedAttempt[],
-  at: Date,
   waits_s: readonly number[],
 ): Promise<FinishedDelivery[]> {
   for (const { outcome } of attempts) DELIVERY_ATTEMPT_STEPS.check('sending', outcome);
@@ -180,7 +185,6 @@ export async function finishDeliveries(
     attempts.map((a) => a.outcome),
     attempts.map((a) => a.statusCode),
     attempts.map((a) => a.error),
-    at,
     waits_s,
   ]);
 }

@@ -1,9 +1,12 @@
 import type { Sql } from '../postgres/database.js';
 import {
   deleteSeenJobs,
+  dueJobs,
+  FETCH_ORDER,
   joinJob,
   joinUnchangedJob,
   makeJobsDue,
+  markFetched,
   putBackSeenJobs,
   SEEN_JOB,
 } from '../postgres/job-table.js';
@@ -28,14 +31,10 @@ export interface QueuedSubscription {
   partition: number;
 }
 
-/** Makes the jobs of these subscriptions due from `at` on (I2). In the transaction that makes their deliveries pending. */
-export async function wakeSubscriptions(tx: Sql, subscriptions: QueuedSubscription[], at: Date): Promise<void> {
+/** Makes the jobs of these subscriptions due now (I2). In the transaction that makes their deliveries pending. */
+export async function wakeSubscriptions(tx: Sql, subscriptions: QueuedSubscription[]): Promise<void> {
   if (subscriptions.length === 0) return;
-  await tx.query('wakeSubscriptions', WAKE, [
-    subscriptions.map((s) => s.id),
-    subscriptions.map((s) => s.partition),
-    at,
-  ]);
+  await tx.query('wakeSubscriptions', WAKE, [subscriptions.map((s) => s.id), subscriptions.map((s) => s.partition)]);
 }
 
 const WAKE = makeJobsDue({
@@ -43,8 +42,44 @@ const WAKE = makeJobsDue({
   from: '(select distinct * from unnest($1::uuid[], $2::smallint[]) s(id, partition)) s',
   partition: 's.partition',
   id: 's.id',
-  due: '$3::timestamptz',
+  due: 'now()',
 });
+
+/** A subscription whose job was fetched. `workspace_id` is null when the subscription is deleted: nothing of it is due. */
+export interface FetchedSubscription {
+  id: string;
+  workspace_id: string | null;
+}
+
+const WORKSPACE = '(select s.workspace_id from subscription s where s.id = j.id)';
+
+// `fence`: as that of a start. The rest is pg-boss's fetch.
+const FETCH = `
+  with fence as materialized (
+    select p.id from partition p where p.id = $1 and p.epoch = $2 for key share
+  ), due as materialized (
+    select j.id, ${WORKSPACE} as workspace_id
+    from ${dueJobs('delivery', '$1::smallint')} and exists (select 1 from fence)
+      and (cardinality($4::uuid[]) = 0 or coalesce(${WORKSPACE} <> all($4), true))
+    order by ${FETCH_ORDER} limit $3 for update of j skip locked
+  ), fetched as (
+    ${markFetched('delivery', '$1::smallint', 'due')}
+  )
+  select id, workspace_id from due`;
+
+/**
+ * Fetches the jobs of subscriptions of one partition that have something due, `limit` at most, those first that were first made: they
+ * are this owner's until they are parked. None of the workspaces in `full`, which stay due; none when the epoch is stale.
+ * Index: that of pg-boss's jobs by queue.
+ */
+export function fetchSubscriptions(
+  db: Sql,
+  partition: { id: number; epoch: number },
+  limit: number,
+  full: readonly string[],
+): Promise<FetchedSubscription[]> {
+  return db.query<FetchedSubscription>('fetchSubscriptions', FETCH, [partition.id, partition.epoch, limit, full]);
+}
 
 /** A subscription and the epoch its owner holds its partition under. */
 export interface OwnedSubscription extends QueuedSubscription {
@@ -54,8 +89,11 @@ export interface OwnedSubscription extends QueuedSubscription {
 /** What became of the job of a subscription with nothing due. */
 export interface ParkedSubscription {
   id: string;
-  /** When the next of its deliveries is due; null when none is pending. */
-  due: Date | null;
+  /**
+   * How long until the next of its deliveries is due, in milliseconds; null when none is pending. Not the moment: that is of the
+   * database's clock, and the caller has its own.
+   */
+  due_in_ms: number | null;
   /** False when another transaction held or changed the job meanwhile: it was left as it is, and is to be parked again. */
   examined: boolean;
 }
@@ -88,7 +126,7 @@ const PARK = `
   ), parked as (
     ${putBackSeenJobs('examined', 's.due', '(s.fetched or s.due < s.job_due) and s.due is not null')}
   )
-  select s.id, x.due, x.id is not null as examined
+  select s.id, extract(epoch from x.due - now())::float8 * 1000 as due_in_ms, x.id is not null as examined
   from seen s left join examined x on x.queue_name = s.queue_name and x.id = s.id`;
 
 /**

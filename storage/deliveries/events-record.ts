@@ -19,7 +19,7 @@ const RECORD = `
       i(id, connection_id, provider_event_id, type, data)
   ), held as materialized (
     select c.id from connection c
-    where c.workspace_id = $1 and c.id in (select i.connection_id from input i) order by c.id for key share
+    where c.workspace_id = $1 and c.deleted_at is null and c.id in (select i.connection_id from input i) order by c.id for key share
   ), stored as (
     insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
     select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data
@@ -43,15 +43,16 @@ const RECORD = `
     join subscription s on s.connection_id = c.connection_id
     where s.active and e.type = any(s.event_types)
   ), addressed as materialized (
-    update subscription s set delivery_count = s.delivery_count + m.count
-    from (select id, count(*) from matching group by id) m
+    update subscription s set delivery_count = s.delivery_count + cardinality(m.event_ids)
+    from (select id, array_agg(event_id order by event_id desc) as event_ids from matching group by id) m
     where s.id = m.id and s.active
-    returning s.id, s.partition, s.delivery_count
+    returning s.id, s.partition, s.delivery_count, m.event_ids
   ), delivery as (
     insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, next_attempt_at, rank)
     select gen_random_uuid(), $1, a.id, m.event_id, a.partition, ${DELIVERY_STEPS.firstSql}, now(),
-      a.delivery_count + 1 - row_number() over (partition by a.id order by m.event_id desc)
-    from addressed a join matching m on m.id = a.id
+      a.delivery_count + 1 - m.place
+    -- No join of what was matched with what was counted: it would cost the square of a connection's subscriptions (measured).
+    from addressed a cross join unnest(a.event_ids) with ordinality m(event_id, place)
     returning id, partition, event_id
   ), job as (
     ${makeJobsDue({ queue: 'delivery', from: 'addressed a', partition: 'a.partition', id: 'a.id', due: 'now()' })}

@@ -1,3 +1,4 @@
+import { ofKeptConnection } from '../model/kept-connection.js';
 import type { EventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
@@ -35,8 +36,8 @@ export function listEvents(sql: Sql, connectionId: string, offset: number, limit
 export function findEvents(sql: Sql, ids: string[]): Promise<EventRow[]> {
   return sql.query<EventRow>(
     'findEvents',
-    `select id, workspace_id, connection_id, provider_event_id, type, received_at, data from event
-     where id = any($1::uuid[])`,
+    `select id, workspace_id, connection_id, provider_event_id, type, received_at, data from event e
+     where id = any($1::uuid[]) and ${ofKeptConnection('e.connection_id')}`,
     [ids],
   );
 }

@@ -6,27 +6,27 @@ const RECOVER = DELIVERY_STEPS.sql('sending', 'pending');
 const ABANDON = DELIVERY_ATTEMPT_STEPS.sql('sending', 'abandoned');
 
 /**
- * Part of a partition's recovery: what its former owner left sending goes back to pending, due `at`, and the open
+ * Part of a partition's recovery: what its former owner left sending goes back to pending and due, and the open
  * attempt is closed as abandoned (EVT-6). The attempt may have reached the receiver, so it keeps its number. It does
  * not count towards the five of the series: they measure the receiver, and its answer to this one is not known. The jobs
  * of the subscriptions become due; the caller puts back those that were fetched. Returns how many deliveries there were.
  */
-export async function recoverDeliveries(tx: Sql, partitions: number[], at: Date): Promise<number> {
+export async function recoverDeliveries(tx: Sql, partitions: number[]): Promise<number> {
   const rows = await tx.query<{ id: string; partition: number }>(
     'recoverDeliveries',
     `with lost as materialized (
        select d.id, d.subscription_id, d.partition from delivery d where d.partition = any($1) and d.status ${RECOVER.from} order by d.id for update
      ), recovered as (
-       update delivery d set status = ${RECOVER.to}, epoch = null, next_attempt_at = $2,
+       update delivery d set status = ${RECOVER.to}, epoch = null, next_attempt_at = now(),
          series_attempts = greatest(d.series_attempts - 1, 0)
        from lost l where d.id = l.id
      ), abandoned as (
-       update delivery_attempt a set outcome = ${ABANDON.to}, completed_at = $2
+       update delivery_attempt a set outcome = ${ABANDON.to}, completed_at = now()
        from lost l where a.delivery_id = l.id and a.outcome ${ABANDON.from}
      )
      select subscription_id as id, partition from lost`,
-    [partitions, at],
+    [partitions],
   );
-  await wakeSubscriptions(tx, rows, at);
+  await wakeSubscriptions(tx, rows);
   return rows.length;
 }

@@ -25,7 +25,7 @@ export async function replayDelivery(tx: Sql, deliveryId: string): Promise<Repla
   await tx.query('replayDelivery', `update delivery set ${REPLAYED} where id = $1 and status ${REPLAY.from}`, [
     deliveryId,
   ]);
-  await wakeSubscriptions(tx, [{ id: row.subscription_id, partition: row.partition }], new Date());
+  await wakeSubscriptions(tx, [{ id: row.subscription_id, partition: row.partition }]);
   return 'replayed';
 }
 
@@ -57,8 +57,7 @@ export async function replayFailedDeliveries(
      returning delivery.event_id`,
     [subscriptionId, since, afterEvent, limit],
   );
-  if (rows.length > 0)
-    await wakeSubscriptions(tx, [{ id: subscriptionId, partition: subscription.partition }], new Date());
+  if (rows.length > 0) await wakeSubscriptions(tx, [{ id: subscriptionId, partition: subscription.partition }]);
   const events = rows.map((row) => row.event_id).sort();
   return { replayed: rows.length, lastEvent: events.at(-1) ?? afterEvent };
 }

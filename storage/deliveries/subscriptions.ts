@@ -1,3 +1,4 @@
+import { ofKeptConnection } from '../model/kept-connection.js';
 import type { DeliveryStatus, EventType, Health } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import { cancelDeliveries } from './cancellation.js';
@@ -28,7 +29,7 @@ export function listSubscriptions(sql: Sql, connectionId: string): Promise<Subsc
 export function findSubscriptions(sql: Sql, ids: string[]): Promise<SubscriptionRow[]> {
   return sql.query<SubscriptionRow>(
     'findSubscriptions',
-    `select ${COLUMNS} from subscription where id = any($1::uuid[])`,
+    `select ${COLUMNS} from subscription s where id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}`,
     [ids],
   );
 }
@@ -53,7 +54,7 @@ export async function insertSubscription(
     'insertSubscription',
     `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
      select $1, c.workspace_id, c.id, c.partition, $3, $4, c.health = 'ready', $5
-     from connection c where c.id = $2 for share
+     from connection c where c.id = $2 and c.deleted_at is null for share
      returning ${COLUMNS}`,
     [
       subscription.id,
@@ -73,7 +74,7 @@ export async function lockSubscription(
 ): Promise<{ active: boolean; health: Health } | undefined> {
   const [connection] = await tx.query<{ health: Health }>(
     'shareConnection',
-    'select health from connection where id = $1 for share',
+    'select health from connection where id = $1 and deleted_at is null for share',
     [subscription.connection_id],
   );
   const [row] = await tx.query<{ active: boolean }>(

@@ -94,6 +94,7 @@ const START = `
       timeline = o.timeline || $7::jsonb
     from input i cross join lateral (select * from connection where id = i.connection_id for key share skip locked) c
     where o.id = i.id and o.status ${START_STEP.from} and o.connection_id = i.connection_id
+      and (c.cancel_through is null or o.id > c.cancel_through)
       and i.epoch * ${PARTITIONS} + i.partition = any(array(select pair from fence))
       and not o.attempts @> jsonb_build_array(jsonb_build_object('id', i.attempt_id))
       and not exists (select 1 from running_operation r where r.connection_id = i.connection_id)

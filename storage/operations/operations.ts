@@ -1,4 +1,5 @@
 import { hasRunningOperation } from '../connections/connection-changes.js';
+import { ofKeptConnection } from '../model/kept-connection.js';
 import type { OperationRow, OperationStatus } from '../model/records.js';
 import { isTerminal, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
@@ -10,9 +11,11 @@ const COLUMNS = `id, workspace_id, connection_id, capability, status, result, er
 
 /** These operations, whatever their workspace; the caller compares it. */
 export function findOperations(sql: Sql, ids: string[]): Promise<OperationRow[]> {
-  return sql.query<OperationRow>('findOperations', `select ${COLUMNS} from operation where id = any($1::uuid[])`, [
-    ids,
-  ]);
+  return sql.query<OperationRow>(
+    'findOperations',
+    `select ${COLUMNS} from operation o where id = any($1::uuid[]) and ${ofKeptConnection('o.connection_id')}`,
+    [ids],
+  );
 }
 
 export interface OperationFilter {
@@ -32,8 +35,9 @@ export function listOperations(sql: Sql, filter: OperationFilter): Promise<Opera
     : '$5::uuid is null and workspace_id = $1';
   return sql.query<OperationRow>(
     filter.connectionId ? 'listOperationsOfConnection' : 'listOperations',
-    `select ${COLUMNS} from operation
-     where ${scope} and ($2::text is null or status = $2) and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    `select ${COLUMNS} from operation o
+     where ${scope} and ($2::text is null or status = $2) and ${ofKeptConnection('o.connection_id')}
+       and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      order by id desc limit $4`,
     [filter.workspaceId, filter.status, filter.before, filter.limit, filter.connectionId],
   );

@@ -40,7 +40,8 @@ const SUBMIT = `
     where not ${hasDueJob('operation', 'p.id')}
     for key share of p skip locked
   ), target as materialized (
-    select c.id, c.workspace_id from connection c where c.id = any($3) order by c.id for key share skip locked
+    select c.id, c.workspace_id from connection c
+    where c.id = any($3) and c.deleted_at is null order by c.id for key share skip locked
   ), input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
       $8::bytea[], $9::jsonb[], $10::bytea[], $11::timestamptz[], $14::jsonb[]) with ordinality
@@ -132,7 +133,8 @@ async function findEarlier(db: Sql, operations: NewOperation[]): Promise<Map<str
   const rows = await db.query<Earlier>(
     'findEarlierOperations',
     `select i.id, o.id as earlier, o.fingerprint = i.fingerprint as same,
-       exists (select 1 from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id) as connection,
+       exists (select 1 from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id
+         and c.deleted_at is null) as connection,
        exists (select 1 from idempotency_tombstone t where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash) as tombstone
      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::uuid[])
        i(id, workspace_id, idempotency_key, key_hash, fingerprint, connection_id)

@@ -80,7 +80,7 @@ export async function recoverPartition(tx: Sql, partition: number, inHand?: stri
     tx,
     ended.map(({ id }) => ({ queue: 'operation', partition, id })),
   );
-  if (!inHand) await recoverDeliveries(tx, [partition], new Date());
+  if (!inHand) await recoverDeliveries(tx, [partition]);
   const jobs = await putBackJobs(tx, partition, inHand ? ['operation'] : ['operation', 'delivery'], kept);
   const count = (status: OperationStatus) => rows.filter((row) => row.status === status).length;
   return {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { LIMITS } from '../limits.js';
-import { Session } from './session.js';
+import { type OutageEvents, Reachability } from './reachability.js';
+import { destroyConnection, Session } from './session.js';
 import type { Sql } from './sql.js';
 import { serverSettings, TIME_LIMITS, type TimeLimits } from './time-limits.js';
 
@@ -37,8 +38,10 @@ export interface DatabaseOptions {
    * statements whose loss is found and repaired.
    */
   relaxedCommits?: boolean;
-  /** Receives errors of idle connections, which otherwise would end the process. */
+  /** Receives the loss of idle connections: of several at once, the first. */
   onError?: (error: Error) => void;
+  /** Is told when the database cannot be reached any more, and when it can be again. */
+  outage?: OutageEvents;
 }
 
 /** Gives up one attempt to connect before the wait for a connection is over: the next attempt may find the way. */
@@ -63,13 +66,23 @@ export function openDatabase(options: DatabaseOptions): Database {
     Client: PromptClient as unknown as pg.PoolConfig['Client'],
   });
   let closing = false;
+  let lostAt = Number.NEGATIVE_INFINITY;
   pool.on('error', (error) => {
-    if (!closing) options.onError?.(error);
+    const now = performance.now();
+    if (closing || now - lostAt < LIMITS.lost_connection_log_ms) return;
+    lostAt = now;
+    options.onError?.(error);
   });
+  const reachability = new Reachability({ url: options.url, outage: options.outage, dropIdle: () => dropIdle(pool) });
   const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
-    const session = await Session.open(pool, limits.statement_ms);
+    const session = await opened(pool, limits.statement_ms, reachability);
     try {
-      return await work(session);
+      const result = await work(session);
+      reachability.answered();
+      return result;
+    } catch (error) {
+      reachability.failed(error);
+      throw error;
     } finally {
       session.release();
     }
@@ -81,9 +94,33 @@ export function openDatabase(options: DatabaseOptions): Database {
     transaction: (work) => withSession((session) => session.transaction(work)),
     close() {
       closing = true;
+      reachability.close();
       return pool.end();
     },
   };
+}
+
+async function opened(pool: pg.Pool, statement_ms: number, reachability: Reachability): Promise<Session> {
+  reachability.check();
+  try {
+    return await Session.open(pool, statement_ms);
+  } catch (error) {
+    reachability.notConnected(error);
+    throw error;
+  }
+}
+
+/** Closes the connections of the pool that nobody uses now. */
+function dropIdle(pool: pg.Pool): void {
+  for (let idle = pool.idleCount; idle > 0; idle--) {
+    pool.connect().then(
+      (client) => {
+        client.release(true);
+        destroyConnection(client);
+      },
+      () => {},
+    );
+  }
 }
 
 /** What each connection of the pool is started with. */

@@ -39,9 +39,9 @@ export function hasDueJob(queue: QueueKind, partition: string): string {
   return `exists (select 1 from ${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue})`;
 }
 
-/** The ids of the queue's jobs, fetched or not. */
-export function jobIds(queue: QueueKind, partition: string): string {
-  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition}`;
+/** The ids of the queue's jobs after the id `after`, fetched or not, in the order of their ids, `limit` at most. */
+export function jobPage(queue: QueueKind, partition: string, after: string, limit: string): string {
+  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition} and j.id > ${after} order by j.id limit ${limit}`;
 }
 
 /** Inserts a job for each row; it counts as fetched where `fetched` holds. `createdOn` puts the jobs in order. */
@@ -99,6 +99,36 @@ export function putBackSeenJobs(seen: string, due: string, where: string): strin
   return `update ${TABLE} j set state = 'created', started_on = null, start_after = ${due}
     from ${seen} s where ${isSeenJob} and (${where})`;
 }
+
+/** The queue's jobs `j` that could be fetched now, as FROM and WHERE; a fetch takes them in the order of `FETCH_ORDER`. */
+export function dueJobs(queue: QueueKind, partition: string): string {
+  return `${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue}`;
+}
+
+/** In this order pg-boss fetches; its index by queue has it. */
+export const FETCH_ORDER = 'j.priority desc, j.created_on';
+
+/** Marks the jobs whose ids are in the common table `due`, which has locked them, as fetched. */
+export function markFetched(queue: QueueKind, partition: string, due: string): string {
+  return `update ${TABLE} j set state = 'active', started_on = now()
+    from ${due} d where ${isJobOf({ queue, partition, id: 'd.id' })}`;
+}
+
+/**
+ * One page of the jobs of each row's queue, in the order of their ids after `after`: `ids` are all of them, `fetched` are those that
+ * are fetched, with when, as text. By the primary key, however many jobs the queue has.
+ */
+export function fetchedJobPage(source: Omit<JobSource, 'id'> & { after: string; limit: string }): string {
+  return `${source.from} cross join lateral (
+    select array_agg(p.id order by p.id) as ids,
+      coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'since', p.started_on::text)) filter (where p.state = 'active'), '[]') as fetched
+    from (select j.id, j.state, j.started_on from ${TABLE} j
+      where j.name = '${source.queue}-' || ${source.partition} and j.id > ${source.after} order by j.id limit ${source.limit}) p
+  ) page`;
+}
+
+/** True for the job `j` when it is fetched, and was so at `since` (an expression, as text). */
+export const fetchedSince = (since: string): string => `j.state = 'active' and j.started_on::text = ${since}`;
 
 /** The ids of the jobs in these queues (an array expression), those that are due the longest first, `limit` at most. */
 export function longestDueJobs(queues: string, limit: string): string {

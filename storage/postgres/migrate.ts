@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { LIMITS } from '../limits.js';
 import { installQueues } from './jobs.js';
 
 const FOLDER = join(import.meta.dirname, '../../../storage/migrations');
@@ -10,36 +12,92 @@ const FOLDER = join(import.meta.dirname, '../../../storage/migrations');
 const MIGRATION_LOCK = 7_301_846_211;
 
 /**
- * Brings the database to this version: numbered SQL files, forward only, each in its own transaction, then pg-boss's own
- * schema and the queues. Throws Error when an applied file was changed, or the database is newer than this code.
+ * The first line of a migration that only adds: a node of the version before, which does not know it, goes on working beside it
+ * and may even be started again.
  */
-export async function migrate(url: string): Promise<void> {
+const COMPATIBLE = /^-- compatible\n/;
+
+/** Waits for a lock this long only: a statement that waits to lock a table makes everything behind it wait as well. */
+const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03';
+
+export interface MigrateOptions {
+  /** Gets the names of migrations that a newer version has made, all of them compatible with this one. */
+  onNewer?: (names: string[]) => void;
+}
+
+/**
+ * Brings the database to this version: numbered SQL files, forward only, each in its own transaction, then pg-boss's own
+ * schema and the queues. Throws Error when an applied file was changed, or the database is newer than this code by a
+ * migration that does not say that it is compatible.
+ */
+export async function migrate(url: string, options: MigrateOptions = {}): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await client.query(`create table if not exists schema_migration (
-      name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
-    const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migration');
-    const applied = new Map(rows.map((row) => [row.name, row.sha256]));
     const files = (await readdir(FOLDER)).filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name)).sort();
-    for (const name of applied.keys()) {
-      if (!files.includes(name))
-        throw new Error(`the database has migration ${name}, which this version does not know`);
-    }
+    const applied = await appliedMigrations(client);
+    acceptNewer(
+      [...applied.values()].filter(({ name }) => !files.includes(name)),
+      options,
+    );
     for (const name of files) {
       const text = await readFile(join(FOLDER, name), 'utf8');
       const sha256 = createHash('sha256').update(text).digest('hex');
-      const before = applied.get(name);
+      const before = applied.get(name)?.sha256;
       if (before === sha256) continue;
       if (before !== undefined) throw new Error(`migration ${name} was changed after it had been applied`);
-      await client.query('begin');
-      await client.query(text);
-      await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256]);
-      await client.query('commit');
+      await applyWhenUnlocked(client, { name, sha256, compatible: COMPATIBLE.test(text) }, text);
     }
     await installQueues(url);
   } finally {
     await client.end();
   }
+}
+
+interface AppliedMigration {
+  name: string;
+  sha256: string;
+  compatible: boolean;
+}
+
+/** By name. Makes the table, and its column that former versions do not know. */
+async function appliedMigrations(client: pg.Client): Promise<Map<string, AppliedMigration>> {
+  await client.query(`create table if not exists schema_migration (
+    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
+  await client.query('alter table schema_migration add column if not exists compatible boolean not null default false');
+  const { rows } = await client.query<AppliedMigration>('select name, sha256, compatible from schema_migration');
+  return new Map(rows.map((row) => [row.name, row]));
+}
+
+function acceptNewer(unknown: AppliedMigration[], { onNewer }: MigrateOptions): void {
+  const breaking = unknown.find(({ compatible }) => !compatible);
+  if (breaking) throw new Error(`the database has migration ${breaking.name}, which this version does not know`);
+  if (unknown.length > 0) onNewer?.(unknown.map(({ name }) => name));
+}
+
+/** Applies one in its transaction, again and again while one of its tables is locked for longer than it may wait. */
+async function applyWhenUnlocked(client: pg.Client, migration: AppliedMigration, text: string): Promise<void> {
+  const until = performance.now() + LIMITS.migration_wait_ms;
+  for (;;) {
+    try {
+      return await apply(client, migration, text);
+    } catch (error) {
+      await client.query('rollback');
+      if (!isLockTimeout(error) || performance.now() > until) throw error;
+      await delay(LIMITS.migration_lock_ms);
+    }
+  }
+}
+
+async function apply(client: pg.Client, { name, sha256, compatible }: AppliedMigration, text: string): Promise<void> {
+  await client.query('begin');
+  await client.query(`set local lock_timeout = ${LIMITS.migration_lock_ms}`);
+  await client.query(text);
+  await client.query('insert into schema_migration (name, sha256, compatible) values ($1, $2, $3)', [
+    name,
+    sha256,
+    compatible,
+  ]);
+  await client.query('commit');
 }

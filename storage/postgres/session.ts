@@ -26,6 +26,11 @@ const types = {
 // table was changed would be refused for ever.
 const HARMLESS = /^(?:22|23|40|54|55P03|57014|P0)/;
 
+/** Ends a connection at once, whatever it does: a polite end would wait on a link that stalls. */
+export function destroyConnection(client: pg.ClientBase): void {
+  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+}
+
 /**
  * One connection while it is checked out of its pool.
  *
@@ -109,7 +114,7 @@ export class Session implements Sql {
   /** What a statement's failure is thrown as, and what it says of the connection. */
   #failed(error: unknown): unknown {
     if (error instanceof StatementOverdue || endsConnection(error)) {
-      this.#destroy(error as Error); // I2
+      this.#destroy(error as Error);
       return neverSent(error) ? new NotSent(error) : new AnswerLost(error);
     }
     if (!(error instanceof pg.DatabaseError))
@@ -120,6 +125,6 @@ export class Session implements Sql {
 
   #destroy(error: Error): void {
     this.#lost ??= error;
-    (this.#client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+    destroyConnection(this.#client); // I2
   }
 }

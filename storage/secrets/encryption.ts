@@ -8,10 +8,12 @@ import { HttpError } from '../model/errors.js';
  * `context` binds a value to its place (`connection/<id>/password`): a row copied elsewhere does not open.
  */
 export interface KeyRing {
+  /** Ids of the keys, in their order: the first encrypts, all of them decrypt. */
+  readonly keys: readonly string[];
   /** False when no key is configured: `seal` and `fingerprint` then throw 503 `encryption_key_unavailable`. */
   readonly available: boolean;
   seal(plaintext: string | Buffer, context: string): Buffer;
-  /** Throws Error when the key is not in the ring, or the value was tampered with or moved. */
+  /** Throws KeyUnknown when the key is not in the ring, and Error when the value was tampered with or moved. */
   open(sealed: Buffer, context: string): Buffer;
   /** True when `sealed` is under another key than the one that encrypts now. */
   stale(sealed: Buffer): boolean;
@@ -22,7 +24,18 @@ export interface EncryptionKey {
   key: Buffer;
 }
 
+/**
+ * What was sealed is whole, as far as can be seen, and this node lacks its key: another node may have it, and this one after its
+ * next restart. So it ends nothing for good.
+ */
+export class KeyUnknown extends Error {
+  constructor(readonly keyId: string) {
+    super(`no encryption key "${keyId}" in the ring`);
+  }
+}
+
 const VERSION = 1;
+const KEY_ID = /^[A-Za-z0-9_.-]{1,32}$/;
 
 /** Parses `ENCRYPTION_KEYS` (`id:base64,…`). Throws Error naming the entry, never the key. */
 export function parseEncryptionKeys(text: string): EncryptionKey[] {
@@ -30,7 +43,7 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] {
     const at = entry.indexOf(':');
     const id = entry.slice(0, at).trim();
     const key = Buffer.from(entry.slice(at + 1).trim(), 'base64');
-    if (at < 1 || !/^[A-Za-z0-9_.-]{1,32}$/.test(id)) throw new Error(`entry ${i + 1} is not id:base64`);
+    if (at < 1 || !KEY_ID.test(id)) throw new Error(`entry ${i + 1} is not id:base64`);
     if (key.length !== 32) throw new Error(`key "${id}" is not 32 bytes of base64`);
     return { id, key };
   });
@@ -44,6 +57,7 @@ export function keyRing(keys: EncryptionKey[]): KeyRing {
   const byId = new Map(keys.map((k) => [k.id, k.key]));
   const keyIdOf = (sealed: Buffer) => sealed.toString('utf8', 2, 2 + (sealed[1] ?? 0));
   return {
+    keys: keys.map(({ id }) => id),
     available: current !== undefined,
     seal(plaintext, context) {
       if (!current) throw new HttpError('encryption_key_unavailable');
@@ -57,7 +71,8 @@ export function keyRing(keys: EncryptionKey[]): KeyRing {
     open(sealed, context) {
       const id = keyIdOf(sealed);
       const key = byId.get(id);
-      if (sealed[0] !== VERSION || !key) throw new Error(`no encryption key "${id}" in the ring`);
+      if (sealed[0] !== VERSION || !KEY_ID.test(id)) throw new Error('what is stored was not sealed by this service');
+      if (!key) throw new KeyUnknown(id);
       const at = 2 + Buffer.byteLength(id);
       const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(at, at + 12));
       decipher.setAAD(Buffer.from(context));

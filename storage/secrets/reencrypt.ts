@@ -1,54 +1,61 @@
 import { LIMITS } from '../limits.js';
 import type { Database, Sql } from '../postgres/database.js';
-import type { KeyRing } from './encryption.js';
-import {
-  inputContext,
-  passwordContext,
-  proxyCredentialsContext,
-  sessionContext,
-  subscriptionSecretContext,
-} from './sealing.js';
+import { type KeyRing, KeyUnknown } from './encryption.js';
+import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
 
-interface SealedColumn {
-  table: 'connection' | 'operation' | 'subscription' | 'regional_proxy';
-  column: string;
-  /** The place that the value is bound to: the context it was sealed with. */
-  context: (id: string) => string;
+/** What a re-encryption did. */
+export interface Reencrypted {
+  /** Values under the first key now, by `table.column`. */
+  resealed: Record<string, number>;
+  /** Values that were left as they are, by the id of the key that the ring lacks. */
+  unknown: Record<string, number>;
 }
-
-/** Every sealed column of the schema. */
-const SEALED_COLUMNS: SealedColumn[] = [
-  { table: 'connection', column: 'password_sealed', context: passwordContext },
-  { table: 'connection', column: 'session_sealed', context: sessionContext },
-  { table: 'operation', column: 'input_sealed', context: inputContext },
-  { table: 'subscription', column: 'secret_sealed', context: subscriptionSecretContext },
-  { table: 'subscription', column: 'previous_secret_sealed', context: subscriptionSecretContext },
-  { table: 'regional_proxy', column: 'credentials_sealed', context: proxyCredentialsContext },
-];
 
 /**
  * Re-encrypts what is sealed under a former key. Each row is written only while it still holds what was read, so a password
- * changed meanwhile stays changed, and the work can be interrupted and run again. Returns how many values were re-encrypted,
- * by `table.column`. Throws when a value's key is not in the ring.
+ * changed meanwhile stays changed, and the work can be interrupted and run again. A value whose key is not in the ring is
+ * left as it is, and counted. Throws for one that was tampered with.
  */
-export async function reencryptAll(db: Database, ring: KeyRing): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
+export async function reencryptAll(db: Database, ring: KeyRing): Promise<Reencrypted> {
+  const resealed: Record<string, number> = {};
+  const unknown: Record<string, number> = {};
   for (const column of SEALED_COLUMNS) {
-    counts[`${column.table}.${column.column}`] = await reencryptColumn(db, ring, column);
+    const name = `${column.table}.${column.column}`;
+    resealed[name] = await reencryptColumn(db, ring, column, (keyId) => {
+      unknown[keyId] = (unknown[keyId] ?? 0) + 1;
+    });
   }
-  return counts;
+  return { resealed, unknown };
 }
 
-async function reencryptColumn(sql: Sql, ring: KeyRing, { table, column, context }: SealedColumn): Promise<number> {
+/** Gives how many values were re-encrypted. */
+async function reencryptColumn(
+  sql: Sql,
+  ring: KeyRing,
+  { table, column, context }: SealedColumn,
+  lacks: (keyId: string) => void,
+): Promise<number> {
+  const reseal = (id: string, sealed: Buffer): Buffer | undefined => {
+    try {
+      return ring.seal(ring.open(sealed, context(id)), context(id));
+    } catch (error) {
+      if (!(error instanceof KeyUnknown)) throw error;
+      lacks(error.keyId);
+      return undefined;
+    }
+  };
   let reencrypted = 0;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const page = await sql.query<{ id: string; sealed: Buffer }>(
       `listSealed.${table}.${column}`,
-      `select id, ${column} as sealed from ${table} where id > $1 and ${column} is not null order by id limit $2`,
+      `select id, ${column} as sealed from ${table} where id > $1 and octet_length(${column}) > 0 order by id limit $2`,
       [after, LIMITS.reencrypt_page_rows],
     );
-    const stale = page.filter((row) => ring.stale(row.sealed));
+    const stale = page
+      .filter((row) => ring.stale(row.sealed))
+      .map((row) => ({ ...row, next: reseal(row.id, row.sealed) }))
+      .filter(({ next }) => next !== undefined);
     if (stale.length > 0) {
       const written = await sql.query<{ id: string }>(
         `reencrypt.${table}.${column}`,
@@ -56,11 +63,7 @@ async function reencryptColumn(sql: Sql, ring: KeyRing, { table, column, context
          from unnest($1::uuid[], $2::bytea[], $3::bytea[]) as changed (id, previous, next)
          where target.id = changed.id and target.${column} = changed.previous
          returning target.id`,
-        [
-          stale.map((row) => row.id),
-          stale.map((row) => row.sealed),
-          stale.map((row) => ring.seal(ring.open(row.sealed, context(row.id)), context(row.id))),
-        ],
+        [stale.map((row) => row.id), stale.map((row) => row.sealed), stale.map((row) => row.next)],
       );
       reencrypted += written.length;
     }

@@ -23,7 +23,7 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
     actorThreads: threads,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },
-    deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
+    deliveries: { workspacePercent: 75, concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
     log: createLogger(logOptions, {}),
     logOptions,
     onState: (state) => states.push(state),

@@ -5,9 +5,7 @@ import { poolFixture } from './fixture.js';
 t.test('sessions and channels', async (t) => {
   const { network, channel, pool } = await poolFixture(t, {
     contexts: 2,
-    queued_runs: 2,
     running_runs: 1,
-    slot_wait_ms: 3_000,
   });
   const account = new Account(network, 'edsger');
   await account.login(channel);
@@ -68,14 +66,24 @@ t.test('sessions and channels', async (t) => {
     t.match(await run.expect('failure'), { code: /deadline_exceeded|upstream_timeout/ });
   });
 
-  t.test('a queue that is full or too slow refuses', async (t) => {
+  t.test('runs that wait are refused for nothing but the end of their own operation', async (t) => {
     const holder = account.run(channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await holder.expect('boundary');
-    const others = ['q1', 'q2', 'q3'].map((name) => new Account(network, name).run(channel, 'social.login'));
-    const reasons = await Promise.all(others.map(async (run) => (await run.expect('failure')).details?.reason));
-    t.same(reasons.sort(), ['queue_full', 'queue_wait', 'queue_wait']);
+    const orders = ['q1', 'q2', 'q3'].map((name) => new Account(network, name).order('social.login'));
+    const [given, ...others] = orders.map((order) => channel.run({ ...order, deadline_ms: 20_000 }));
+    given?.cancel();
+    t.match(await given?.expect('failure'), { code: 'canceled' });
+    t.equal((await channel.stats((stats) => stats.queued === 2)).running, 1);
+    t.ok(
+      others.every((run) => run.silent && run.clock.length === 0),
+      'their clocks have not begun',
+    );
     holder.cancel();
     await holder.expect('failure');
+    for (const run of others) {
+      await run.expect('result');
+      t.equal(run.clock[0], true);
+    }
   });
 
   t.test('no more contexts stay warm than the limit', async (t) => {

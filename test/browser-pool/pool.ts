@@ -4,9 +4,10 @@ import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostTask, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { PoolLimits } from '../../browser-pool/limits.js';
 import type { BrowserStats, FromBrowser, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
+import type { SendPermission } from '../../browser-pool/send-permission.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
 
-type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
+type RunMessage = Exclude<FromBrowser, { type: 'stats' | 'clock' }>;
 
 /** A browser host in a thread of its own, with one channel to it; the test closes it. */
 export class Pool {
@@ -67,6 +68,7 @@ export class ActorChannel {
     this.#channel = new Channel(port);
     this.#channel.onMessage((message) => {
       if (message.type === 'stats') this.#reported(message.stats);
+      else if (message.type === 'clock') this.#runs.get(message.run)?.clock.push(message.running);
       else this.#runs.get(message.run)?.take(message);
     });
   }
@@ -106,6 +108,8 @@ export class TestRun {
   readonly #id: number;
   readonly #send: (message: ToBrowser) => void;
   readonly #messages: RunMessage[] = [];
+  /** Each change of the run's clock. */
+  readonly clock: boolean[] = [];
   #waiter: ((message: RunMessage) => void) | undefined;
 
   constructor(id: number, send: (message: ToBrowser) => void) {
@@ -140,8 +144,16 @@ export class TestRun {
     return this.#messages.length === 0;
   }
 
-  proceed(): void {
-    this.#send({ type: 'proceed', run: this.#id });
+  /** Lets it past its boundary; the request may begin to leave for this long. */
+  proceed(for_ms = 60_000): void {
+    this.proceedWith({
+      until_ns: process.hrtime.bigint() + BigInt(for_ms) * 1_000_000n,
+      until_ms: Date.now() + for_ms,
+    });
+  }
+
+  proceedWith(permission: SendPermission): void {
+    this.#send({ type: 'proceed', run: this.#id, permission });
   }
 
   stored(): void {

@@ -100,3 +100,17 @@ export async function insertDeliveries(
   );
   return { events, deliveries };
 }
+
+/** A queue of the connection as other nodes leave it: operations with their jobs, which no request here has stored. */
+export async function insertQueue(db: Sql, connectionId: string, rows: number): Promise<void> {
+  await db.query(
+    'testQueue',
+    `with stored as (
+       insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
+       select gen_random_uuid(), c.workspace_id, c.id, c.partition, 'social.profile.get', 'queued', 'queued-' || n, '\\x00', '{}'
+       from connection c, generate_series(1, $2::integer) n where c.id = $1 returning id, partition
+     )
+     insert into pgboss.job_common (id, name) select id, 'operation-' || partition from stored`,
+    [connectionId, rows],
+  );
+}

@@ -21,6 +21,7 @@ t.test(
       ACTOR_THREADS: '1',
       // One more than those that stall can hold.
       DELIVERY_CONCURRENCY: String(stalling + 1),
+      DELIVERY_WORKSPACE_PERCENT: '100',
     });
     const { client } = await startService(t, fixture);
     /** The end of the connection that each first attempt was made on. */

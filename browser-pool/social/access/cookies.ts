@@ -1,3 +1,4 @@
+import type { BrowserContext } from 'playwright';
 import typia from 'typia';
 
 /** What is read of a stored session. */
@@ -47,4 +48,54 @@ function hostMatches(domain: string, host: string): boolean {
 
 function pathMatches(path: string, requested: string): boolean {
   return requested === path || requested.startsWith(path.endsWith('/') ? path : `${path}/`);
+}
+
+/** Cookies as a context takes them. */
+type SetCookies = Parameters<BrowserContext['addCookies']>[0];
+
+/** What the `Set-Cookie` lines of an answer from this address set, as a browser would take them; one that is over removes. */
+export function setCookies(lines: string[], address: URL): SetCookies[number][] {
+  return lines.flatMap((line) => {
+    const [pair = '', ...rest] = line.split(';');
+    const [name, value] = split(pair);
+    const attributes = new Map(rest.map(split).map(([key, text]) => [key.toLowerCase(), text]));
+    const domain = domainOf(attributes.get('domain'), address.hostname);
+    if (name === '' || domain === undefined) return [];
+    const path = attributes.get('path');
+    const expires = expiryOf(attributes);
+    return {
+      ...{ name, value, domain },
+      path: path?.startsWith('/') ? path : defaultPath(address),
+      httpOnly: attributes.has('httponly'),
+      secure: attributes.has('secure'),
+      ...(expires !== undefined && { expires }),
+      ...sameSiteOf(attributes.get('samesite')),
+    };
+  });
+}
+
+function split(text: string): [key: string, value: string] {
+  const at = text.indexOf('=');
+  return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+}
+
+/** The host itself without the attribute; undefined when the attribute names another site. */
+function domainOf(attribute: string | undefined, host: string): string | undefined {
+  const domain = attribute?.replace(/^\./, '').toLowerCase();
+  if (!domain) return host;
+  return hostMatches(`.${domain}`, host) ? `.${domain}` : undefined;
+}
+
+const defaultPath = ({ pathname }: URL) => pathname.slice(0, Math.max(1, pathname.lastIndexOf('/')));
+
+/** Unix seconds; undefined for as long as the session lives. */
+function expiryOf(attributes: Map<string, string>): number | undefined {
+  const age_s = Number.parseInt(attributes.get('max-age') ?? '', 10);
+  const at_s = Number.isNaN(age_s) ? Date.parse(attributes.get('expires') ?? '') / 1000 : Date.now() / 1000 + age_s;
+  return Number.isNaN(at_s) ? undefined : Math.max(1, Math.floor(at_s));
+}
+
+function sameSiteOf(attribute: string | undefined): Pick<SetCookies[number], 'sameSite'> {
+  const sameSite = (['Strict', 'Lax', 'None'] as const).find((one) => one.toLowerCase() === attribute?.toLowerCase());
+  return sameSite ? { sameSite } : {};
 }

@@ -19,7 +19,7 @@ const sendAttachment = defineProgram<SendAttachment>('social.attachment.send', a
   const headers = { 'content-type': input.content_type, [site.fileNameHeader]: encodeURIComponent(input.filename) };
   const { data } = await endpoints.upload(site.paths.attachments, bytes, headers, isUpload);
   if (data.size !== bytes.length) throw unexpectedAnswer('answer');
-  return deliver(run, site, endpoints, input, { body: input.body ?? '', attachments: [data.urn] });
+  return deliver(site, endpoints, input, { body: input.body ?? '', attachments: [data.urn] });
 });
 
 /** Sending a file. */

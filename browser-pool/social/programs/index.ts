@@ -1,4 +1,4 @@
-import type { Programs } from '../../program.js';
+import type { ProgramRun, Programs } from '../../program.js';
 import type { Site } from '../site/site.js';
 import { attachmentPrograms } from './attachments.js';
 import { conversationPrograms } from './conversations.js';
@@ -37,5 +37,10 @@ export type ProgramName = (typeof PROGRAMS)[number]['name'];
 
 /** Every page program for this site, by capability name. */
 export function socialPrograms(site: Site): Programs {
-  return new Map(PROGRAMS.map(({ name, run }) => [name, (given) => run(given, site)]));
+  return new Map(
+    PROGRAMS.map(({ name, run, usesPage }) => [
+      name,
+      Object.assign((given: ProgramRun) => run(given, site), { usesPage }),
+    ]),
+  );
 }

@@ -23,9 +23,8 @@ const sendInvitation = defineProgram<SendInvitation>('social.invitation.send', a
   if (recipient_actor_id === run.actorId) return { skipped: 'self_target' };
   const endpoints = await Endpoints.open(run, site);
   const invitation = { recipientHashId: recipient_actor_id, ...(message !== undefined && { message }) };
-  await run.boundary();
   try {
-    const answer = await endpoints.post(site.paths.invitations, invitation, isInvited);
+    const answer = await endpoints.write(site.paths.invitations, invitation, isInvited);
     const { code } = answer.data;
     const skipped = SKIPS[code];
     if (skipped !== undefined) return { skipped };

@@ -6,7 +6,7 @@ import { attribute, shows, submit, visit } from '../access/pages.js';
 import { isCandidates } from '../site/search-answers.js';
 import { type Site, withNames } from '../site/site.js';
 import { passChallenges } from './challenges.js';
-import { defineProgram } from './define.js';
+import { definePageProgram } from './define.js';
 import { recruiterRefusal } from './recruiter-search.js';
 
 interface Contract {
@@ -23,7 +23,7 @@ const PROOF = { networks: ['F'], start: 0, count: 1 };
  * saved session in a fresh context before it is given out: a switch that does not work publishes nothing (contract:
  * social.recruiter.switch).
  */
-const switchRecruiter = defineProgram<SwitchRecruiter>('social.recruiter.switch', async (run, site) => {
+const switchRecruiter = definePageProgram<SwitchRecruiter>('social.recruiter.switch', async (run, site) => {
   const { paths, selectors } = site;
   let kind = await visit(run, site, paths.recruiterContracts);
   if (kind === 'login') throw loggedOut();

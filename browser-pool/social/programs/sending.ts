@@ -12,28 +12,26 @@ const sendMessage = defineProgram<SendMessage>('social.message.send', async (run
     return { skipped: 'self_target' };
   }
   const endpoints = await Endpoints.open(run, site);
-  return deliver(run, site, endpoints, input, {
+  return deliver(site, endpoints, input, {
     body: input.body ?? '',
     ...(input.render_content_unions && { renderContent: input.render_content_unions }),
   });
 });
 
-/** Sending a message. Each send has one write, behind the boundary, made once. */
+/** Sending a message. Each send has one write, made once. */
 export const sendingPrograms = [sendMessage] as const;
 
-/** Passes the boundary and sends one message; what both sends give. */
+/** Sends one message; what both sends give. */
 export async function deliver(
-  run: Pick<ProgramRun, 'boundary'>,
   site: Site,
-  endpoints: Endpoints,
+  endpoints: Endpoints<ProgramRun>,
   { conversation_id, recipient_actor_id }: Destination,
   content: Record<string, unknown>,
 ): Promise<ProgramOutcome<Omit<MessageSendResult, 'state_revision'>>> {
   const to =
     conversation_id === undefined ? { recipientHashId: recipient_actor_id } : { conversationId: conversation_id };
-  await run.boundary();
   try {
-    const { data } = await endpoints.post(site.paths.messages, { ...to, ...content }, isSent);
+    const { data } = await endpoints.write(site.paths.messages, { ...to, ...content }, isSent);
     return {
       result: {
         provider_acknowledged: true,

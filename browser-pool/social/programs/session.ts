@@ -6,13 +6,13 @@ import { shows, signedInActor, submit, visit } from '../access/pages.js';
 import { isMe } from '../site/answers.js';
 import type { PageKind, Site } from '../site/site.js';
 import { passChallenges } from './challenges.js';
-import { defineProgram } from './define.js';
+import { definePageProgram } from './define.js';
 
 /**
  * Signs in and gives the new session. On a live session without `reconnect` it verifies that one and makes none
  * (CONN-11).
  */
-const login = defineProgram<Login>('social.login', async (run, site) => {
+const login = definePageProgram<Login>('social.login', async (run, site) => {
   const result = { reason: 'login_succeeded' } as const;
   if (run.hasSession) {
     const actorId = run.input.reconnect === true ? null : await liveActor(run, site);
@@ -65,8 +65,18 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
       return;
     case 'login':
       throw await refusedSignIn(run, site);
-    default:
+    case 'challenge':
+    case 'challengeExpired':
+    case 'restricted':
+    case 'recruiter':
+    case 'recruiterContracts':
+    case 'recruiterUnavailable':
+    case 'forbidden':
+    case 'notFound':
+    case 'error':
       throw unexpectedAnswer('page');
+    default:
+      kind satisfies never;
   }
 }
 
@@ -80,7 +90,7 @@ async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
  * Opens the feed with the saved session and checks who is signed in (contract: social.health.check; CONN-8). Changes the
  * connection's health where the session or the account is the trouble; other failures leave it.
  */
-const checkHealth = defineProgram<CheckHealth>('social.health.check', async (run, site) => {
+const checkHealth = definePageProgram<CheckHealth>('social.health.check', async (run, site) => {
   const kind = await visit(run, site, site.paths.feed);
   if (kind !== 'feed') throw loggedOut();
   const shown = await signedInActor(run, site);

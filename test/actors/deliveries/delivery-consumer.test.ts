@@ -1,5 +1,6 @@
 import t from 'tap';
 import { DeliveryConsumer } from '../../../actors/deliveries/delivery-consumer.js';
+import type { FetchedSubscription } from '../../../storage/deliveries/delivery-queue.js';
 import { createLogger } from '../../../storage/log.js';
 
 /** A consumer whose fetches the test answers, what it hands over, and its states. */
@@ -9,13 +10,17 @@ function consumer() {
   const states: string[] = [];
   const lease = { valid: () => true };
   const fetch = () =>
-    new Promise<{ id: string }[]>((resolve) => {
-      fetches.push((subscriptions) => resolve(subscriptions.map((id) => ({ id }))));
+    new Promise<FetchedSubscription[]>((resolve) => {
+      fetches.push((subscriptions) => resolve(subscriptions.map((id) => ({ id, workspace_id: null }))));
     });
   const made = new DeliveryConsumer({
     partition: { id: 7, epoch: 3 },
-    dispatcher: { room: () => 2, take: (_partition, _epoch, subscriptions) => taken.push(subscriptions) },
-    boss: { fetch },
+    dispatcher: {
+      room: () => 2,
+      full: () => [],
+      take: (_partition, _epoch, subscriptions) => taken.push(subscriptions.map(({ id }) => id)),
+    },
+    fetch,
     lease,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     onState: ({ kind }) => states.push(kind),

@@ -4,28 +4,18 @@ import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
 import type { SubscriptionState } from '../../../actors/deliveries/subscription-actor.js';
+import { fetchSubscriptions } from '../../../storage/deliveries/delivery-queue.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { recoverDeliveries } from '../../../storage/deliveries/recovery.js';
 import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
 import { putBackJobs } from '../../../storage/postgres/job-table.js';
 import { type KeyRing, keyRing } from '../../../storage/secrets/encryption.js';
-import { fetchJobs, JOBS } from '../../fixture/jobs.js';
+import { JOBS } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
 export const SECRET = 'a secret of more than 32 characters';
-
-/** A clock that moves when the test moves it. It starts at the real time, so that timestamps in signatures are fresh. */
-export class MovedClock {
-  #now = new Date();
-  now(): Date {
-    return this.#now;
-  }
-  moveTo(at: Date): void {
-    this.#now = at;
-  }
-}
 
 /** A workspace with one simulated connection. */
 export async function insertConnection(db: Sql): Promise<{ workspaceId: string; id: string; partition: number }> {
@@ -98,14 +88,13 @@ export async function deliveries(db: Sql, subscriptionId?: string): Promise<Deli
   );
 }
 
-/** Stands in for an actor host: owns partitions, fetches their jobs by the clock, and keeps what the dispatcher reports. */
+/** Stands in for an actor host: owns partitions, fetches their jobs, and keeps what the dispatcher reports. */
 export class DeliveryHost {
   readonly nodeId = randomUUID();
-  readonly clock = new MovedClock();
   readonly dispatcher: Dispatcher;
   owned = new Map<number, OwnedPartition>();
-  /** The calls of `wakeAt`, in order. */
-  wakes: { partition: number; at: Date }[] = [];
+  /** The calls of `wakeIn`, in order. */
+  wakes: { partition: number; due_in_ms: number }[] = [];
   logged: Record<string, unknown>[] = [];
   readonly #present = new Set<string>();
   #woken: (() => void)[] = [];
@@ -122,10 +111,10 @@ export class DeliveryHost {
       ring,
       policy: { allowedNetworks: ['127.0.0.0/8'] },
       concurrency: 32,
+      workspace_share: 1,
       log,
-      clock: this.clock,
-      wakeAt: (partition, at) => {
-        this.wakes.push({ partition, at });
+      wakeIn: (partition, due_in_ms) => {
+        this.wakes.push({ partition, due_in_ms });
         for (const wake of this.#woken.splice(0)) wake();
       },
       onState: (subscription, { kind }) => this.#onState(subscription, kind),
@@ -147,11 +136,12 @@ export class DeliveryHost {
     return owned.epoch;
   }
 
-  /** Fetches what is due by the clock and hands it over; returns how many. */
+  /** Fetches what is due and hands it over; returns how many. */
   async fetch(partition: number, limit = this.dispatcher.room(partition)): Promise<number> {
-    const ids = await fetchJobs(this.db, 'delivery', partition, this.clock.now(), limit);
-    this.dispatcher.take(partition, this.epoch(partition), ids);
-    return ids.length;
+    const held = { id: partition, epoch: this.epoch(partition) };
+    const fetched = await fetchSubscriptions(this.db, held, limit, this.dispatcher.full(partition));
+    this.dispatcher.take(partition, held.epoch, fetched);
+    return fetched.length;
   }
 
   /** Resolves once nothing is under way and every subscription without a slow receiver has gone back to its queue. */
@@ -159,7 +149,7 @@ export class DeliveryHost {
     return this.#present.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve));
   }
 
-  /** Resolves at the next call of `wakeAt`. */
+  /** Resolves at the next call of `wakeIn`. */
   woken(): Promise<void> {
     return new Promise((resolve) => this.#woken.push(resolve));
   }
@@ -169,7 +159,7 @@ export class DeliveryHost {
     await this.db.transaction(async (tx) => {
       const [taken] = await retakePartitions(tx, this.nodeId, [partition], 600_000);
       if (taken) this.owned.set(partition, taken);
-      await recoverDeliveries(tx, [partition], this.clock.now());
+      await recoverDeliveries(tx, [partition]);
       await putBackJobs(tx, partition, ['operation', 'delivery'], []);
     });
   }

@@ -1,10 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { mock } from 'node:test';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { clockedDatabase } from '../../fixture/database-clock.js';
 import { eventually } from '../../fixture/eventually.js';
 import { type Received, receiver } from '../../fixture/https-receiver.js';
 import { jobIds, lockJob } from '../../fixture/jobs.js';
@@ -25,6 +27,12 @@ const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 async function setUp(t: Test) {
   const { db } = await freshDatabase(t);
   return { db, connection: await insertConnection(db) };
+}
+
+/** The same with a clock that the test moves. */
+async function setUpClock(t: Test) {
+  const { db, clock } = await clockedDatabase(t);
+  return { db, clock, connection: await insertConnection(db) };
 }
 
 /** As a receiver checks it, from the contract alone. */
@@ -82,7 +90,7 @@ t.test('an event arrives signed, once, with the body of the contract', async (t)
 });
 
 t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
-  const { db, connection } = await setUp(t);
+  const { db, connection, clock } = await setUpClock(t);
   const hook = await receiver(t, onLoopback, (_request, response) => response.writeHead(500).end('no'));
   await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
@@ -92,14 +100,14 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
     t.equal(await host.fetch(connection.partition), 1);
     await woken;
     const [delivery] = await deliveries(db);
-    const due = new Date(host.clock.now().getTime() + wait_s * 1000);
-    t.strictSame(host.wakes.at(-1), { partition: connection.partition, at: due });
+    const due = new Date(clock.now().getTime() + wait_s * 1000);
+    t.strictSame(host.wakes.at(-1), { partition: connection.partition, due_in_ms: wait_s * 1000 });
     t.match(delivery, { status: 'pending', attempt_count: i + 1, last_error: 'status_500', job: 'created' });
     t.strictSame(delivery?.next_attempt_at, due);
     t.strictSame(delivery?.job_due, due);
-    host.clock.moveTo(new Date(due.getTime() - 1));
+    await clock.moveTo(new Date(due.getTime() - 1));
     t.equal(await host.fetch(connection.partition), 0, 'not a millisecond early');
-    host.clock.moveTo(due);
+    await clock.moveTo(due);
   }
   t.equal(await host.fetch(connection.partition), 1);
   const [delivery] = await eventually(
@@ -140,8 +148,37 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
     t.notOk(lines.includes(secret), 'neither body, secret, path nor signature');
 });
 
+for (const off_s of [-120, 120]) {
+  t.test(`a node whose clock is ${off_s} seconds off retries and signs by the database's`, async (t) => {
+    const { db, connection } = await setUp(t);
+    const hook = await receiver(t, onLoopback, (_request, response) => response.writeHead(500).end());
+    await insertSubscription(db, connection, hook.url);
+    const real_ms = Date.now();
+    mock.timers.enable({ apis: ['Date'], now: real_ms + off_s * 1_000 });
+    t.teardown(() => mock.timers.reset());
+    const host = await DeliveryHost.start(t, db, { ca });
+    await record(db, connection);
+    const woken = host.woken();
+    await host.fetch(connection.partition);
+    await woken;
+    t.equal(await host.fetch(connection.partition), 0, 'the second attempt is not due yet');
+    const due_in_ms = host.wakes.at(-1)?.due_in_ms ?? Number.NaN;
+    t.ok(due_in_ms > 0 && due_in_ms <= 1_000, `${due_in_ms} ms until the second attempt`);
+    const [times] = await db.query<{ wait_s: number; started: Date }>(
+      'testTimes',
+      `select extract(epoch from d.next_attempt_at - a.completed_at)::float8 as wait_s, a.started_at as started
+       from delivery d join delivery_attempt a on a.delivery_id = d.id`,
+    );
+    t.equal(times?.wait_s, 1);
+    t.ok(Math.abs((times?.started.getTime() ?? 0) - real_ms) < 60_000);
+    const signed_ms = Number(hook.received[0]?.headers['x-cs-timestamp']) * 1_000;
+    t.ok(Math.abs(signed_ms - real_ms) < 60_000, 'a receiver finds the signature fresh');
+    t.ok(verified(hook.received[0]!, SECRET));
+  });
+}
+
 t.test('a receiver that comes back gets the delivery at the next attempt', async (t) => {
-  const { db, connection } = await setUp(t);
+  const { db, connection, clock } = await setUpClock(t);
   let up = false;
   const hook = await receiver(t, onLoopback, (_request, response) => response.writeHead(up ? 200 : 503).end());
   await insertSubscription(db, connection, hook.url);
@@ -151,7 +188,7 @@ t.test('a receiver that comes back gets the delivery at the next attempt', async
   await host.fetch(connection.partition);
   await woken;
   up = true;
-  host.clock.moveTo(host.wakes.at(-1)!.at);
+  await clock.moveTo(new Date(clock.now().getTime() + host.wakes.at(-1)!.due_in_ms));
   await host.fetch(connection.partition);
   const [delivery] = await eventually(
     'the delivery is delivered and its job gone',
@@ -269,8 +306,67 @@ t.test('a start whose answer is lost on the way is taken back, and the delivery 
   t.equal(hook.received.length, 3);
 });
 
-t.test('a retry that falls due while a slow attempt is under way is made in time', async (t) => {
+t.test('a start that is taken back late takes back nothing of the next one', async (t) => {
   const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(204).end()));
+  await insertSubscription(db, connection, hook.url);
+  const undone: unknown[] = [];
+  let lost = 0;
+  const lossy: typeof db = {
+    ...db,
+    query: async (name, text, values = []) => {
+      const rows = await db.query(name, text, values);
+      if (name === 'undoStarts') undone.push([name, text, values]);
+      if (name === 'startDeliveries' && lost++ === 0) throw new Error('the connection is gone');
+      return rows as never;
+    },
+  };
+  const host = await DeliveryHost.start(t, db, { ca, db: lossy, relaxed: lossy });
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  await hook.arrived(1);
+  t.equal(undone.length, 1);
+  for (const [name, text, values] of undone as [string, string, unknown[]][]) await db.query(name, text, values);
+  t.match(await deliveries(db), [{ status: 'sending', attempt_count: 1, attempts: [{ outcome: 'sending' }] }]);
+  for (const answer of answers) answer();
+  await eventually(
+    'everything is delivered and the job gone',
+    () => deliveries(db),
+    (rows) => rows.every(({ status, job }) => status === 'delivered' && job === null),
+  );
+  t.equal(hook.received.length, 1);
+});
+
+t.test('a delivery that another transaction holds does not delay the ends of others', async (t) => {
+  const { db, connection } = await setUp(t);
+  const answers: (() => void)[] = [];
+  const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(204).end()));
+  for (let i = 0; i < 20; i++) await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  await hook.arrived(20);
+  const held = (await deliveries(db))[7]?.id;
+  await db.transaction(async (tx) => {
+    await tx.query('testLockDelivery', 'select from delivery where id = $1 for update', [held]);
+    for (const answer of answers) answer();
+    await eventually(
+      'all but the held one are delivered',
+      () => deliveries(db),
+      (rows) => rows.every(({ id, status }) => (status === 'delivered') === (id !== held)),
+    );
+  });
+  await eventually(
+    'the held one as well, and every job is gone',
+    () => deliveries(db),
+    (rows) => rows.every(({ status, job }) => status === 'delivered' && job === null),
+  );
+  t.equal(hook.received.length, 20);
+});
+
+t.test('a retry that falls due while a slow attempt is under way is made in time', async (t) => {
+  const { db, connection, clock } = await setUpClock(t);
   const answers: (() => void)[] = [];
   const hook = await receiver(t, onLoopback, (_request, response) => {
     if (hook.received.length === 1) answers.push(() => response.writeHead(204).end());
@@ -283,7 +379,7 @@ t.test('a retry that falls due while a slow attempt is under way is made in time
   await host.fetch(connection.partition);
   await woken;
   t.equal(host.dispatcher.stats().in_flight, 1);
-  host.clock.moveTo(host.wakes.at(-1)!.at);
+  await clock.moveTo(new Date(clock.now().getTime() + host.wakes.at(-1)!.due_in_ms));
   t.equal(await host.fetch(connection.partition), 1);
   await eventually(
     'the retry is delivered',
@@ -386,7 +482,9 @@ t.test('a stale epoch starts nothing and leaves the job alone', async (t) => {
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection);
   const [{ subscription_id } = { subscription_id: '' }] = await deliveries(db);
-  host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [subscription_id]);
+  host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [
+    { id: subscription_id, workspace_id: connection.workspaceId },
+  ]);
   await host.quiet();
   await host.dispatcher.drain();
   t.match(await deliveries(db), [{ status: 'pending', attempt_count: 0, attempts: [], job: 'created' }]);
@@ -443,12 +541,12 @@ t.test('the job of a subscription that has nothing left, or is gone, is removed'
 });
 
 t.test('both secrets sign for a day after a rotation, and one after it', async (t) => {
-  const { db, connection } = await setUp(t);
+  const { db, connection, clock } = await setUpClock(t);
   const hook = await receiver(t, onLoopback);
   const subscription = await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
   const previous = 'the former secret, more than 32 characters';
-  const validUntil = new Date(host.clock.now().getTime() + 86_400_000);
+  const validUntil = new Date(clock.now().getTime() + 86_400_000);
   await db.query(
     'testRotate',
     'update subscription set previous_secret_sealed = $2, previous_valid_until = $3 where id = $1',
@@ -459,7 +557,7 @@ t.test('both secrets sign for a day after a rotation, and one after it', async (
   await hook.arrived(1);
   t.ok(verified(hook.received[0]!, SECRET));
   t.ok(verified(hook.received[0]!, previous));
-  host.clock.moveTo(validUntil);
+  await clock.moveTo(validUntil);
   await record(db, connection);
   await host.fetch(connection.partition);
   await hook.arrived(2);

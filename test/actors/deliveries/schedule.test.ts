@@ -1,12 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import {
-  cancelQueuedOperations,
-  clearSession,
-  deleteConnection,
-  disableSubscriptions,
-  lockIdleConnection,
-} from '../../../storage/connections/connection-changes.js';
+import { clearSession, lockIdleConnection, markDeleted } from '../../../storage/connections/connection-changes.js';
+import { stopWork } from '../../../storage/connections/stopping.js';
 import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries/replay.js';
 import {
   activateSubscription,
@@ -15,7 +10,7 @@ import {
 } from '../../../storage/deliveries/subscriptions.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { authority } from '../../fixture/certificates.js';
-import { freshDatabase } from '../../fixture/database.js';
+import { clockedDatabase } from '../../fixture/database-clock.js';
 import { eventually } from '../../fixture/eventually.js';
 import { receiver } from '../../fixture/https-receiver.js';
 import { jobState } from '../../fixture/jobs.js';
@@ -30,8 +25,8 @@ import {
 } from './delivery-host.js';
 
 /**
- * What callers can do, in every state that a delivery's schedule has (contract: "Delivery"; EVT-5, EVT-6), on a clock
- * that the test moves. A delivery is brought into the state, the action is done, and then everything that could still
+ * What callers can do, in every state that a delivery's schedule has (contract: "Delivery"; EVT-5, EVT-6), on a database's
+ * clock that the test moves. A delivery is brought into the state, the action is done, and then everything that could still
  * happen to it happens.
  */
 const WAITS_s = [1, 5, 30, 120];
@@ -47,7 +42,7 @@ const ACTIONS = ['deactivate', 'disconnect', 'delete', 'replay', 'bulk replay'] 
 type Action = (typeof ACTIONS)[number];
 
 const certificates = await authority();
-const { db } = await freshDatabase(t);
+const { db, clock } = await clockedDatabase(t);
 /** What the receiver does with the requests to a path; the test answers the held ones. */
 const behaviours = new Map<string, 'fail' | 'accept' | 'hold'>();
 const held: ServerResponse[] = [];
@@ -81,11 +76,11 @@ const ended = (subject: Subject) =>
       delivery === undefined || (delivery.status !== 'sending' && host.dispatcher.stats().subscriptions === 0),
   );
 
-const moveBy = (s: number) => host.clock.moveTo(new Date(Math.max(host.clock.now().getTime(), Date.now()) + s * 1_000));
+const moveBy = (s: number) => clock.moveTo(new Date(clock.now().getTime() + s * 1_000));
 
 /** Makes the attempt that is due, lets it fail, and returns the delivery; its retry is due after `WAITS_s[number - 1]`. */
 async function fail(subject: Subject, number: number): Promise<DeliveryState> {
-  moveBy(0);
+  await moveBy(0);
   if ((await fetch(subject)) !== 1) throw new Error(`attempt ${number} is not due`);
   await eventually(
     'the attempt has failed',
@@ -120,7 +115,7 @@ async function bring(state: string): Promise<Subject> {
     kind === 'failed' ? ATTEMPTS : kind === 'sending' ? Number(number) - 1 : WAITS_s.indexOf(Number(number)) + 1;
   for (let i = 1; i <= failures; i++) {
     await fail(subject, i);
-    if (i < failures || kind === 'sending') moveBy(WAITS_s[i - 1] as number);
+    if (i < failures || kind === 'sending') await moveBy(WAITS_s[i - 1] as number);
   }
   if (kind === 'sending') {
     behaviours.set(path, 'hold');
@@ -147,12 +142,11 @@ async function act(action: Action, { connection, subscription }: Subject, delive
       case 'disconnect':
         await lockIdleConnection(tx, id);
         await clearSession(tx, id);
-        await cancelQueuedOperations(tx, connection, 'connection_disconnected');
-        return disableSubscriptions(tx, connection);
+        return stopWork(tx, { id, partition, reason: 'connection_disconnected' });
       case 'delete':
         await lockIdleConnection(tx, id);
-        await disableSubscriptions(tx, connection);
-        return deleteConnection(tx, id);
+        await markDeleted(tx, id);
+        return stopWork(tx, { id, partition, reason: 'connection_deleted' });
       case 'replay':
         return replayDelivery(tx, delivery.id);
       case 'bulk replay': {
@@ -197,9 +191,9 @@ for (const state of [...LIVE, ...OVER]) {
 
         if (action === 'delete') {
           await letGo(subject, 200);
-          moveBy(WAITS_s.at(-1)!);
+          await moveBy(WAITS_s.at(-1)!);
           await fetch(subject);
-          t.equal(await look(subject), undefined, 'it is gone');
+          t.match(await look(subject), { status: live ? 'canceled' : state }, 'it is hidden, and goes later');
           t.equal(await jobs(db, subject.subscription), 0, 'and so is its job');
           t.equal(requestsOf(subject), requests, 'nothing more is sent');
           return;
@@ -207,7 +201,7 @@ for (const state of [...LIVE, ...OVER]) {
 
         if (action === 'deactivate' || action === 'disconnect') {
           await letGo(subject, 200);
-          moveBy(WAITS_s.at(-1)!);
+          await moveBy(WAITS_s.at(-1)!);
           t.equal(await fetch(subject), 0, 'nothing is due any more');
           t.equal(requestsOf(subject), requests);
           const after = (await look(subject)) as DeliveryState;
@@ -233,7 +227,7 @@ for (const state of [...LIVE, ...OVER]) {
           await letGo(subject, 500);
           let made = ((await look(subject)) as DeliveryState).attempt_count;
           while (made < ATTEMPTS) {
-            if (made > 0) moveBy(WAITS_s[made - 1] as number);
+            if (made > 0) await moveBy(WAITS_s[made - 1] as number);
             made = (await fail(subject, made + 1)).attempt_count;
           }
           t.match(await look(subject), { status: 'failed', attempt_count: ATTEMPTS, job: null });
@@ -257,13 +251,13 @@ for (const state of [...LIVE, ...OVER]) {
           const wait_s = WAITS_s[i - 1];
           if (wait_s === undefined) t.equal(status, 'failed');
           else {
-            t.strictSame(next_attempt_at, new Date(host.clock.now().getTime() + wait_s * 1_000));
-            host.clock.moveTo(new Date(host.clock.now().getTime() + wait_s * 1_000 - 1));
-            if (host.clock.now().getTime() > Date.now()) t.equal(await fetch(subject), 0, 'not a millisecond early');
-            host.clock.moveTo(next_attempt_at as Date);
+            t.strictSame(next_attempt_at, new Date(clock.now().getTime() + wait_s * 1_000));
+            await clock.moveTo(new Date(clock.now().getTime() + wait_s * 1_000 - 1));
+            t.equal(await fetch(subject), 0, 'not a millisecond early');
+            await clock.moveTo(next_attempt_at as Date);
           }
         }
-        moveBy(WAITS_s.at(-1)!);
+        await moveBy(WAITS_s.at(-1)!);
         t.equal(await fetch(subject), 0, 'and no further one');
         const after = (await look(subject)) as DeliveryState;
         t.match(after, { status: 'failed', attempt_count: 2 * ATTEMPTS, job: null });

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { AttemptResult } from '../../../actors/deliveries/sender.js';
-import { SlotScheduler } from '../../../actors/deliveries/slot-scheduler.js';
+import { type Slot, SlotScheduler } from '../../../actors/deliveries/slot-scheduler.js';
 import { SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
 
 const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error: null, duration_ms: 10 };
 const timedOut: AttemptResult = { outcome: 'failed', status_code: null, error: 'timeout', duration_ms: 15_000 };
 
 /** Has something due, and may have eight attempts in flight: its receiver has answered often enough. */
-function proven(): SubscriptionActor {
-  const actor = new SubscriptionActor(randomUUID(), 1, 1);
+function proven(workspace = 'one'): SubscriptionActor {
+  const actor = new SubscriptionActor(randomUUID(), workspace, 1, 1);
   actor.call();
   for (let i = 0; i < 8; i++) {
     actor.begin();
@@ -19,8 +19,8 @@ function proven(): SubscriptionActor {
 }
 
 /** Has something due, and its one attempt timed out. */
-function slowed(): SubscriptionActor {
-  const actor = new SubscriptionActor(randomUUID(), 1, 1);
+function slowed(workspace = 'one'): SubscriptionActor {
+  const actor = new SubscriptionActor(randomUUID(), workspace, 1, 1);
   actor.call();
   actor.begin();
   actor.ended(timedOut);
@@ -35,7 +35,7 @@ function start(actor: SubscriptionActor): number {
 }
 
 t.test('subscriptions take turns, one delivery each', async (t) => {
-  const slots = new SlotScheduler(15);
+  const slots = new SlotScheduler(15, 1);
   const actors = [proven(), proven(), proven()];
   for (const actor of actors) slots.update(actor);
   const order: number[] = [];
@@ -48,8 +48,8 @@ t.test('subscriptions take turns, one delivery each', async (t) => {
 });
 
 t.test('slow receivers together get half of the slots and no more', async (t) => {
-  const slots = new SlotScheduler(10);
-  const slow = Array.from({ length: 20 }, slowed);
+  const slots = new SlotScheduler(10, 1);
+  const slow = Array.from({ length: 20 }, () => slowed());
   for (const actor of slow) slots.update(actor);
   const releases: (() => void)[] = [];
   for (let slot = slots.take(); slot; slot = slots.take()) {
@@ -66,7 +66,7 @@ t.test('slow receivers together get half of the slots and no more', async (t) =>
 });
 
 t.test('no slot is given past the concurrency', async (t) => {
-  const slots = new SlotScheduler(2);
+  const slots = new SlotScheduler(2, 1);
   const actor = proven();
   slots.update(actor);
   for (let i = 0; i < 2; i++) {
@@ -78,7 +78,7 @@ t.test('no slot is given past the concurrency', async (t) => {
 });
 
 t.test('an unknown receiver begins with two and earns one more with each answer', async (t) => {
-  const actor = new SubscriptionActor(randomUUID(), 1, 1);
+  const actor = new SubscriptionActor(randomUUID(), 'one', 1, 1);
   actor.call();
   t.equal(start(actor), 2);
   for (let allowed = 3; allowed <= 8; allowed++) {
@@ -112,4 +112,74 @@ t.test('a claim that found nothing counts only when nothing became due since', a
   actor.exhausted(actor.begin());
   t.notOk(actor.due);
   t.notOk(actor.ready);
+});
+
+/** Takes every slot there is for now; returns the workspaces that got them, in order, and what gives them back. */
+function takeAll(slots: SlotScheduler) {
+  const order: string[] = [];
+  const taken: Slot[] = [];
+  for (let slot = slots.take(); slot; slot = slots.take()) {
+    order.push(slot.actor.workspaceId);
+    slot.actor.begin();
+    slots.update(slot.actor);
+    taken.push(slot);
+  }
+  return { order, taken };
+}
+
+t.test('workspaces take turns, however many subscriptions each has', async (t) => {
+  const slots = new SlotScheduler(9, 1);
+  for (let i = 0; i < 1_000; i++) slots.update(proven('crowded'));
+  slots.update(proven('small'));
+  slots.update(proven('other'));
+  t.strictSame(
+    takeAll(slots).order,
+    [1, 2, 3].flatMap(() => ['crowded', 'small', 'other']),
+  );
+});
+
+t.test('one workspace leaves a part of the slots, of those of slow receivers too, to the others', async (t) => {
+  const slots = new SlotScheduler(40, 0.75);
+  for (let i = 0; i < 10_000; i++) slots.update(i % 2 === 0 ? proven('crowded') : slowed('crowded'));
+  const { order, taken } = takeAll(slots);
+  t.equal(order.length, 30, 'three quarters of the slots');
+  t.ok(taken.filter(({ actor }) => actor.slow).length <= 15, 'three quarters of those of slow receivers');
+  const [fast, slow] = [proven('small'), slowed('small')];
+  slots.update(fast);
+  slots.update(slow);
+  const more = takeAll(slots);
+  t.strictSame(new Set(more.taken.map(({ actor }) => actor)), new Set([fast, slow]), 'another starts at once');
+  t.equal(more.order.length, 9, 'eight to one fast receiver, one to a slow one');
+});
+
+t.test('ends that are not written, of one workspace, leave room for attempts of another', async (t) => {
+  const slots = new SlotScheduler(4, 0.5);
+  const actor = proven('stuck');
+  slots.update(actor);
+  const waiting: Slot[] = [];
+  for (let slot = slots.take(); slot; slot = slots.take()) {
+    slot.release();
+    waiting.push(slot);
+    slots.update(actor);
+  }
+  t.equal(waiting.length, 8, 'half of four times as many as there are slots');
+  slots.update(proven('other'));
+  t.ok(slots.take());
+  for (const slot of waiting) slot.written();
+  t.equal(slots.take()?.actor, actor);
+});
+
+t.test('taking turns costs the same with ten thousand subscriptions', async (t) => {
+  const slots = new SlotScheduler(64, 0.75);
+  for (let i = 0; i < 10_000; i++) slots.update(slowed('crowded'));
+  for (let i = 0; i < 100; i++) slots.update(proven(`small ${i}`));
+  const startedAt = performance.now();
+  for (let i = 0; i < 10_000; i++) {
+    const slot = slots.take();
+    slot?.release();
+    slot?.written();
+    if (slot) slots.update(slot.actor);
+  }
+  const took_ms = performance.now() - startedAt;
+  t.ok(took_ms < 1_000, `${took_ms.toFixed(0)} ms for ten thousand turns`);
 });

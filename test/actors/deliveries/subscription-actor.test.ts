@@ -7,7 +7,7 @@ const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error
 /** An actor and the states it has announced. */
 function observed() {
   const states: string[] = [];
-  const actor = new SubscriptionActor('subscription', 1, 1, ({ kind }) => states.push(kind));
+  const actor = new SubscriptionActor('subscription', 'workspace', 1, 1, ({ kind }) => states.push(kind));
   return { actor, states };
 }
 

@@ -26,7 +26,7 @@ export async function linkedNode(t: Test, url: string, actorThreads: number) {
     actorThreads,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },
-    deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null },
+    deliveries: { concurrency: 4, allowedNetworks: [], ca: undefined, dnsServers: null, workspacePercent: 50 },
     log: createLogger(logOptions, {}),
     logOptions,
   });

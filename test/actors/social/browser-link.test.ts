@@ -18,9 +18,13 @@ const ORDER: RunOrder = {
   deadline_ms: 60_000,
 };
 
+const PERMISSION = { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
+
 const OWNER: RunOwner = {
   signal: new AbortController().signal,
-  boundary: () => Promise.resolve({ until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER }),
+  boundary: () => Promise.resolve(PERMISSION),
+  pauseClock: () => {},
+  resumeClock: () => {},
   storeFile: () => Promise.resolve(),
   challenge: () => Promise.resolve('123456'),
 };
@@ -86,7 +90,14 @@ t.test('a run that is stopped twice is cancelled once, and ends as its host ends
 t.test('an operation that was stopped before its run began cancels the run at once', async (t) => {
   const { link, received } = fixture(t, (host, message) => {
     if (message.type !== 'cancel') return;
-    host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
+    host.send({
+      type: 'failure',
+      run: message.run,
+      code: 'canceled',
+      transient: false,
+      pastBoundary: false,
+      unsent: false,
+    });
   });
   t.match(await link.run(ORDER, { ...OWNER, signal: AbortSignal.abort() }), { code: 'canceled' });
   t.same(received, ['run', 'cancel']);

@@ -12,10 +12,15 @@ import type { ConnectionRow } from '../../../storage/model/records.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
 /** A runtime on a real database, and the other end of its channel, where the test answers as a browser host. */
-async function fixture(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, message: ToBrowser) => void) {
+async function fixture(
+  t: Test,
+  answer: (host: Channel<FromBrowser, ToBrowser>, message: ToBrowser) => void,
+  ordered_runs?: number,
+) {
   const { db } = await freshDatabase(t);
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
@@ -33,7 +38,7 @@ async function fixture(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, 
     received.push(message.type);
     answer(host, message);
   });
-  const link = new BrowserLink(50);
+  const link = new BrowserLink(50, ordered_runs);
   link.connect(port1);
   const execution: Execution = {
     operationId: randomUUID(),
@@ -49,14 +54,21 @@ async function fixture(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, 
     challenge: () => Promise.reject(new Error('no challenge was raised')),
     storeFile: () => Promise.reject(new Error('no file was stored')),
   };
-  return { runtime: createSocialRuntime({ db, ring, link: () => link }), execution, received };
+  return { runtime: createSocialRuntime({ db, ring, link: () => link }), execution, received, link };
 }
 
 t.test('a write boundary that the database refuses ends the run with that error, not with a cancel', async (t) => {
   const { runtime, execution, received } = await fixture(t, (host, message) => {
     if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
     if (message.type !== 'cancel') return;
-    host.send({ type: 'failure', run: message.run, code: 'canceled', transient: false, pastBoundary: false });
+    host.send({
+      type: 'failure',
+      run: message.run,
+      code: 'canceled',
+      transient: false,
+      pastBoundary: false,
+      unsent: false,
+    });
   });
   const lost = new Error('the connection to the database was lost');
   await t.rejects(runtime.run({ ...execution, boundary: () => Promise.reject(lost) }), lost);
@@ -74,4 +86,109 @@ t.test('a run that its host does not end is given up', async (t) => {
   t.strictSame(received, ['run', 'proceed', 'cancel']);
   const read = { ...execution, capability: capabilityNamed('social.identity.get')!, input: {}, signal: stop.signal };
   await t.rejects(runtime.run(read), new Interrupted('deadline'), 'a read ends for the reason it was stopped');
+});
+
+t.test('the clock goes while the run has begun, and stands while it waits for its turn or a slot', async (t) => {
+  const clock: string[] = [];
+  const { runtime, execution, link } = await fixture(
+    t,
+    (host, message) => {
+      if (message.type !== 'run') return;
+      const { run } = message;
+      clock.push('ordered');
+      for (const running of [true, false, true]) host.send({ type: 'clock', run, running });
+      host.send({ type: 'result', run, result: {} });
+    },
+    1,
+  );
+  const clocked = { ...execution, pauseClock: () => clock.push('stands'), resumeClock: () => clock.push('goes') };
+  const giveBack = await link.turn('another', execution.signal);
+  const ended = runtime.run(clocked as Execution);
+  await eventually(
+    'it waits',
+    () => link.waiting,
+    (waiting) => waiting === 1,
+  );
+  t.strictSame(clock, ['stands'], 'nothing is ordered before its turn');
+  giveBack();
+  await ended;
+  t.strictSame(clock, ['stands', 'ordered', 'goes', 'stands', 'goes', 'goes']);
+});
+
+t.test(
+  'an operation that is stopped while it waits for its turn leaves the queue, and one that asks its user gives it up',
+  async (t) => {
+    const { runtime, execution, link } = await fixture(
+      t,
+      (host, message) => {
+        if (message.type === 'run') {
+          host.send({ type: 'challenge', run: message.run, kind: 'email', acceptsCode: true });
+        } else if (message.type === 'code') host.send({ type: 'result', run: message.run, result: {} });
+      },
+      1,
+    );
+    const asked = Promise.withResolvers<void>();
+    const code = Promise.withResolvers<string>();
+    const challenge = () => {
+      asked.resolve();
+      return code.promise;
+    };
+    const first = runtime.run({ ...execution, challenge });
+    await asked.promise;
+    const giveBack = await link.turn('another', execution.signal); // at once: the turn is free
+    const stop = new AbortController();
+    const second = runtime.run({ ...execution, signal: stop.signal });
+    stop.abort(new Interrupted('canceled'));
+    await t.rejects(second, new Interrupted('canceled'));
+    t.equal(link.waiting, 0);
+    code.resolve('123456');
+    t.match(await first, { status: 'succeeded' }, 'it waits for no second turn');
+    giveBack();
+  },
+);
+
+t.test(
+  "a burst of a hundred times what may be ordered fails nothing, and delays another workspace's run by a turn",
+  async (t) => {
+    const ordered_runs = 8;
+    let held = 0;
+    let most = 0;
+    const order: string[] = [];
+    const { runtime, execution } = await fixture(
+      t,
+      (host, message) => {
+        if (message.type !== 'run') return;
+        order.push(message.workspaceId);
+        most = Math.max(most, ++held);
+        setImmediate(() => {
+          held--;
+          host.send({ type: 'result', run: message.run, result: {} });
+        });
+      },
+      ordered_runs,
+    );
+    const { connection } = execution;
+    const burst = Array.from({ length: 100 * ordered_runs }, () => runtime.run(execution));
+    const small = runtime.run({ ...execution, connection: { ...connection, workspace_id: 'small' } });
+    t.match(await small, { status: 'succeeded' });
+    t.ok(order.indexOf('small') <= 2 * ordered_runs, `the small workspace was number ${order.indexOf('small')}`);
+    const ends = await Promise.all(burst);
+    t.ok(ends.every(({ status }) => status === 'succeeded'));
+    t.ok(most <= ordered_runs, `${most} orders at once`);
+  },
+);
+
+t.test('a write of which nothing left may be tried again, and says so', async (t) => {
+  const { runtime, execution } = await fixture(t, (host, message) => {
+    if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
+    if (message.type !== 'proceed') return;
+    t.same(
+      message.permission,
+      { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER },
+      'the permission crosses threads',
+    );
+    const unsent = { transient: true, pastBoundary: false, unsent: true };
+    host.send({ type: 'failure', run: message.run, code: 'session_fenced', ...unsent });
+  });
+  t.match(await runtime.run(execution), { status: 'failed', transient: true, unsent: true });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { ContextLease } from '../../../browser-pool/contexts/context-lease.js';
 import { RunFailure } from '../../../browser-pool/failures.js';
@@ -20,8 +21,10 @@ const ORDER: RunOrder = {
   deadline_ms: 60_000,
 };
 
+const PERMISSION = { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
+
 /** A run on resources without a browser, with the messages and states it reports. */
-function fixture(limits: Partial<PoolLimits> = {}) {
+function fixture(limits: Partial<PoolLimits> = {}, order: Partial<RunOrder> = {}) {
   const given: string[] = [];
   const lease = {
     session: { context: {}, browser: { gone: false, onGone: () => () => {} } },
@@ -34,10 +37,11 @@ function fixture(limits: Partial<PoolLimits> = {}) {
     undefined,
   );
   const sent: FromBrowser[] = [];
+  const clock: boolean[] = [];
   const states: string[] = [];
   const watchers = new Map<string, () => void>();
-  const run = new Run(1, ORDER, resources, {
-    send: (message) => sent.push(message),
+  const run = new Run(1, { ...ORDER, ...order }, resources, {
+    send: (message) => (message.type === 'clock' ? clock.push(message.running) : sent.push(message)),
     onState: (state) => {
       states.push(state);
       watchers.get(state)?.();
@@ -45,7 +49,7 @@ function fixture(limits: Partial<PoolLimits> = {}) {
   });
   /** The next time that the run enters this state. */
   const reached = (state: string) => new Promise<void>((resolve) => watchers.set(state, resolve));
-  return { run, resources, reached, sent, states, given, types: () => sent.map(({ type }) => type) };
+  return { run, resources, reached, sent, clock, states, given, types: () => sent.map(({ type }) => type) };
 }
 
 const send: Program = async (run) => {
@@ -60,7 +64,7 @@ t.test('a run passes through its states to one end, and gives back what it held'
   await waiting;
   run.stored();
   t.equal(states.at(-1), 'waiting', 'another answer than the one it waits for changes nothing');
-  run.proceed();
+  run.proceed(PERMISSION);
   await ended;
   run.interrupt(new RunFailure('session_fenced'));
   t.same(states, ['executing', 'waiting', 'executing', 'ended']);
@@ -70,13 +74,13 @@ t.test('a run passes through its states to one end, and gives back what it held'
 });
 
 t.test('a run that waits for a code holds no slot, and is queued for one again', async (t) => {
-  const { run, resources, reached, types } = fixture();
+  const { run, resources, reached, clock, types } = fixture();
   const waiting = reached('waiting');
   const ended = run.execute(async (run) => ({ result: { code: await run.challenge('email', true) } }));
   await waiting;
   t.equal(resources.runSlots.held, 0);
   t.equal(resources.waitingRuns.size, 1);
-  const release = await resources.runSlots.acquire('other', 1_000, new AbortController().signal);
+  const release = await resources.runSlots.acquire('other', new AbortController().signal);
   const queued = reached('queued');
   run.code('123456');
   await queued;
@@ -84,18 +88,22 @@ t.test('a run that waits for a code holds no slot, and is queued for one again',
   release();
   await ended;
   t.same(types(), ['challenge', 'result']);
+  t.same(clock, [true, false, true], 'and its clock stood still meanwhile');
   t.equal(resources.waitingRuns.size, 0);
 });
 
 t.test('past the boundary a cancel is ignored, and any other end leaves open what happened', async (t) => {
   const { run, reached, sent, given } = fixture();
   const waiting = reached('waiting');
+  const past = Promise.withResolvers<void>();
   const ended = run.execute(async (run) => {
     await run.boundary();
+    past.resolve();
     return new Promise(() => {});
   });
   await waiting;
-  run.proceed();
+  run.proceed(PERMISSION);
+  await past.promise;
   run.interrupt(new RunFailure('canceled'));
   t.equal(sent.length, 1, 'it goes on');
   run.interrupt(new RunFailure('browser_unavailable', {}, { transient: true }));
@@ -134,12 +142,16 @@ t.test('an answer that comes with the interruption does not let the program past
     return { result: {} };
   });
   await waiting;
-  run.proceed();
+  run.proceed(PERMISSION);
   run.interrupt(new RunFailure('session_fenced'));
   await ended;
   await new Promise(setImmediate);
   t.notOk(past);
-  t.match(sent[1], { code: 'session_fenced', pastBoundary: true }, 'the actor let it, so the outcome is in question');
+  t.match(
+    sent[1],
+    { code: 'session_fenced', pastBoundary: false, unsent: true },
+    'the row is past it, the program is not',
+  );
 });
 
 t.test('a wait for the actor that takes too long fails the run', async (t) => {
@@ -147,4 +159,72 @@ t.test('a wait for the actor that takes too long fails the run', async (t) => {
   await run.execute(send);
   t.match(sent, [{ type: 'boundary' }, { type: 'failure', code: 'session_fenced' }]);
   t.same(given, ['dropped']);
+});
+
+const LATE = { until_ns: 0n, until_ms: Number.MAX_SAFE_INTEGER };
+
+t.test('a permission that ran out before it came lets nothing leave, and the run can be tried again', async (t) => {
+  for (const permission of [LATE, { ...PERMISSION, until_ms: 0 }]) {
+    const { run, reached, sent } = fixture();
+    const waiting = reached('waiting');
+    let past = false;
+    const ended = run.execute(async (run) => {
+      await run.boundary();
+      past = true;
+      return { result: {} };
+    });
+    await waiting;
+    run.proceed(permission);
+    await ended;
+    t.notOk(past);
+    t.match(sent[1], { code: 'session_fenced', transient: true, pastBoundary: false, unsent: true });
+  }
+});
+
+t.test('past the boundary only proof that nothing left makes a run unsent', async (t) => {
+  const trouble = { transient: true };
+  for (const [failure, end] of [
+    [new RunFailure('upstream_error', {}, trouble), { transient: false, pastBoundary: true, unsent: false }],
+    [new RunFailure('upstream_error', {}, { ...trouble, definite: true }), { transient: false, pastBoundary: false }],
+    [new RunFailure('upstream_error', {}, { ...trouble, unsent: true }), { transient: true, unsent: true }],
+  ] as const) {
+    const { run, reached, sent } = fixture();
+    const waiting = reached('waiting');
+    const ended = run.execute(async (run) => {
+      await run.boundary();
+      throw failure;
+    });
+    await waiting;
+    run.proceed(PERMISSION);
+    await ended;
+    t.match(sent[1], end);
+  }
+});
+
+t.test('a run waits for its slot as long as it takes: its running time begins when it has one', async (t) => {
+  const { run, resources, clock, types } = fixture({}, { deadline_ms: 1 });
+  const release = await resources.runSlots.acquire('other', new AbortController().signal);
+  const ended = run.execute(async () => ({ result: {} }));
+  await delay(20);
+  t.same(types(), []);
+  t.same(clock, []);
+  release();
+  await ended;
+  t.same(types(), ['result']);
+  t.same(clock, [true]);
+});
+
+t.test('a run that is going to need a page waits for one before it holds anything else', async (t) => {
+  const { run, resources, given, types } = fixture({ pages: 1 }, { deadline_ms: 1 });
+  const release = await resources.pageSlots.acquire('other', new AbortController().signal);
+  const ended = run.execute(Object.assign(async () => ({ result: {} }), { usesPage: true }));
+  await delay(20);
+  t.equal(resources.pageSlots.waiting, 1);
+  t.equal(resources.runSlots.held, 0);
+  t.same(types(), []);
+  release();
+  await ended;
+  t.same(types(), ['result']);
+  t.same(given, ['kept']);
+  t.equal(resources.pageSlots.held, 0, 'and gives it back, though it opened no page');
 });

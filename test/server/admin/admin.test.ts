@@ -103,11 +103,26 @@ t.test('rotation of encryption seals everything anew, after which the old key ca
   const { db, answer, run } = await operator(t);
   const url = 'http://user:secret@127.0.0.1:3128';
   const { proxy_id } = await answer(['proxy', 'add', '--region', 'US', '--url', url]);
+  const column = 'regional_proxy.credentials_sealed';
+  t.same(await answer(['encryption', 'status'], { ENCRYPTION_KEYS: NEW }), {
+    keys: ['new'],
+    encrypts: 'new',
+    sealed: [{ column, key: 'old', rows: 1, opens: false }],
+    cannot_open: 1,
+    complete: true,
+  });
+  t.match(await answer(['encryption', 'rotate'], { ENCRYPTION_KEYS: NEW }), { unknown: { old: 1 } });
   const both = { ENCRYPTION_KEYS: `${NEW},${OLD}` };
   t.match(await answer(['encryption', 'rotate'], both), { resealed: { 'regional_proxy.credentials_sealed': 1 } });
   t.match(await answer(['encryption', 'rotate'], both), { resealed: { 'regional_proxy.credentials_sealed': 0 } });
   const row = await findProxy(db, proxy_id);
   t.match(row && openProxy(keyRing(parseEncryptionKeys(NEW)), row), { username: 'user', password: 'secret' });
+  t.match(await answer(['encryption', 'status', '--all'], both), {
+    keys: ['new', 'old'],
+    sealed: [{ column, key: 'new', rows: 1, opens: true }],
+    cannot_open: 0,
+    complete: true,
+  });
   t.match(await run(['encryption', 'rotate'], { ENCRYPTION_KEYS: '' }), { status: 1, stderr: /no encryption key/ });
 });
 

@@ -26,6 +26,7 @@ const host = (
     waiting: 0,
     subscriptions: 0,
     oldest_pending_s,
+    repairs: { job: 1, attempt: 2 },
   },
 });
 
@@ -97,8 +98,13 @@ t.test('deliveries are counted by outcome, class of error, duration and latency,
   t.match(first, /^delivery_latency_seconds_bucket\{le="10"\} 2$/m);
   t.match(first, /^delivery_latency_seconds_sum 9$/m);
   t.match(first, /^delivery_oldest_pending_seconds 31$/m, 'the oldest of all threads');
+  t.match(first, /^delivery_repairs_total\{what="job"\} 2$/m);
+  t.match(first, /^delivery_repairs_total\{what="attempt"\} 4$/m);
   const series = first.match(/^delivery_\w+(\{.*\})? /gm) ?? [];
-  t.equal(series.length, 1 + 12 + 2 * (HISTOGRAM_BOUNDS.attempt_s.length + 3) + HISTOGRAM_BOUNDS.latency_s.length + 3);
+  t.equal(
+    series.length,
+    1 + 2 + 12 + 2 * (HISTOGRAM_BOUNDS.attempt_s.length + 3) + HISTOGRAM_BOUNDS.latency_s.length + 3,
+  );
   t.notMatch(await scrape(), /^delivery_latency_seconds_count [^2]$/m, 'a second look counts nothing twice');
 
   const replaced = new AttemptCounters();

@@ -99,6 +99,49 @@ t.test('an operation that does not succeed has its status, its details and its h
   }
 });
 
+t.test('a refusal after the key is known has the key, so that the same invitation can be sent again', async (t) => {
+  const { invite, system } = await startWithAccount(t);
+  for (const [kind, code] of [
+    ['failed', 'unavailable'],
+    ['draining', 'unavailable'],
+    ['overloaded', 'overloaded'],
+  ] as const) {
+    system.refusal = { kind };
+    const made = await invite();
+    t.equal(made.status, 503, kind);
+    t.equal(made.headers['retry-after'], '1', kind);
+    const key = made.headers['idempotency-key'];
+    t.match(made.json, { error: { code, details: { idempotency_key: key } } }, kind);
+    const given = await invite(undefined, { headers: { 'idempotency-key': `mine-${kind}` } });
+    t.equal(given.headers['idempotency-key'], `mine-${kind}`);
+    system.refusal = undefined;
+    const again = await invite(undefined, { headers: { ...async, 'idempotency-key': String(key) } });
+    t.strictSame([again.status, again.headers['idempotency-key']], [202, key], kind);
+  }
+});
+
+t.test('an unexpected failure has the key as well', async (t) => {
+  const { invite, system } = await startWithAccount(t);
+  system.submit = () => Promise.reject(new Error('broken'));
+  const reply = await invite();
+  t.equal(reply.status, 500);
+  t.ok(reply.headers['idempotency-key']);
+  const details = { idempotency_key: reply.headers['idempotency-key'] };
+  t.match(reply.json, { error: { code: 'internal_error', details } });
+});
+
+t.test('an account that is deleted while the invitation waits is answered 404', async (t) => {
+  const { call, invite, system, connectionId, db } = await startWithAccount(t);
+  const waiting = invite();
+  await system.asked();
+  const [row] = await db.query<{ id: string }>('newest', 'select id from operation order by id desc limit 1');
+  t.equal((await call('DELETE', `/v1/connections/${connectionId}`)).status, 204);
+  system.settle(row!.id);
+  const reply = await waiting;
+  t.strictSame([reply.status, reply.json.error.code], [404, 'not_found']);
+  t.ok(reply.headers['idempotency-key']);
+});
+
 t.test('a key is shared with the other submissions of the workspace', async (t) => {
   const { call, invite, connectionId } = await startWithAccount(t);
   const headers = { ...async, 'idempotency-key': 'one' };

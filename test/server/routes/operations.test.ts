@@ -148,6 +148,17 @@ t.test('a poller that prefers to wait is answered when the operation ends', asyn
   t.equal(short.json.status, 'queued');
 });
 
+t.test('a poller that waits is answered 404 when the connection is deleted meanwhile', async (t) => {
+  const { call, submit, system, connectionId } = await startWithConnection(t);
+  const { id } = (await submit('one')).json;
+  const waiting = call('GET', `/v1/operations/${id}`, { headers: { prefer: 'wait=20' } });
+  await system.asked();
+  t.equal((await call('DELETE', `/v1/connections/${connectionId}`)).status, 204);
+  system.settle(id);
+  const reply = await waiting;
+  t.strictSame([reply.status, reply.json.code], [404, 'not_found']);
+});
+
 t.test(
   'a queued operation is cancelled at once; a running one is asked to; a finished one stays as it is',
   async (t) => {

@@ -1,0 +1,41 @@
+import type { Evidence, OperationRecord } from '../evidence.js';
+import { Case, named } from './case.js';
+
+/**
+ * What is known of one operation, a line each, in milliseconds since the run began: how it was submitted and answered, its attempts and its
+ * timeline in their nodes' time, its writes, and the faults of its life.
+ */
+export function storyOf(evidence: Evidence, operationId: string): string[] {
+  const run = new Case(evidence);
+  const operation = run.operations.get(operationId);
+  if (!operation) return [`operation ${operationId} has no row`];
+  const { started_at, faults } = evidence.run;
+  const at = (time: number | null | undefined) => (typeof time === 'number' ? `${time - started_at}` : 'never');
+  const submission = run.submissionOf(operation);
+  const life = run.lifeOf(operation);
+  const met = faults.filter(({ from, to }) => from <= life.to && to >= life.from);
+  return [
+    `${named(operation)} is ${[operation.status, operation.error_code].filter(Boolean).join(' ')}, stored last at ${at(operation.updated_at)}`,
+    `submitted at ${at(submission?.sent_at)}, accepted at ${at(submission?.accepted_at)}`,
+    ...(submission?.answers ?? []).map(
+      (one) => `answered at ${at(one.at)} by node ${one.node}: ${one.status}${one.replayed ? ', replayed' : ''}`,
+    ),
+    ...evidence.cancels
+      .filter((one) => one.operation_id === operationId)
+      .map((one) => `cancel answered at ${at(one.at)}: ${one.status}`),
+    ...operation.attempts.map(
+      (one) =>
+        `attempt ${one.number} from ${at(one.started_at)} to ${at(one.completed_at)}: ${one.status}, ${one.phase}`,
+    ),
+    ...operation.timeline.map((one) => `${one.to} at ${at(one.at)}: ${one.reason}`),
+    ...run.writesOf(operation).map((one) => `written at ${at(one.at)} by ${one.account}`),
+    ...met.map((one) => `fault from ${at(one.from)} to ${at(one.to)}: ${one.kind} of ${one.target}`),
+    ...heldBy(evidence, operation),
+  ];
+}
+
+function heldBy({ rows }: Evidence, { id, connection_id }: OperationRecord): string[] {
+  const jobs = rows.jobs.filter((job) => job.id === id).map(({ queue, state }) => `its job is ${state} in ${queue}`);
+  const leases = rows.running_operations.filter((lease) => lease.connection_id === connection_id);
+  return [...jobs, ...leases.map(({ operation_id }) => `its connection's lease is of operation ${operation_id}`)];
+}

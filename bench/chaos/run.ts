@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { askUntil } from '../eventually.js';
+import { machine } from '../machine.js';
+import { readRows } from './checker/read-rows.js';
+import { readCallbacks, readClients, readLedger } from './collect.js';
+import type { Evidence } from './evidence.js';
+import { Injector } from './faults/injector.js';
+import type { FaultKind } from './faults/kinds.js';
+import { type PlannedFault, planFaults, scheduleLines } from './faults/schedule.js';
+import { LIMITS } from './limits.js';
+import { LoadProcess } from './load/load.js';
+import type { LoadProgress } from './load/messages.js';
+import { type Accounts, makeAccounts } from './parts/accounts.js';
+import type { OwnEnd } from './parts/node.js';
+import { Sampler } from './parts/samples.js';
+import { Started } from './parts/started.js';
+import { startWorld, type World } from './parts/world.js';
+
+export interface ChaosOptions {
+  seed: number;
+  minutes: number;
+  nodes: number;
+  connections: number;
+  social: number;
+  /** Submissions a second, to simulated and to social connections. */
+  rate: number;
+  social_rate: number;
+  /** Seconds between two faults, on average. */
+  every: number;
+  /** Seconds that deliveries get to end after the operations did. */
+  settle: number;
+}
+
+/** What a run leaves. */
+export interface ChaosRun {
+  evidence: Evidence;
+  planned: PlannedFault[];
+  /** Kinds of fault that this machine cannot make. */
+  without: FaultKind[];
+  /** Faults that found nothing to hit. */
+  missed: number;
+  progress: LoadProgress;
+  /** Nodes that ended although nobody ended them. */
+  ownEnds: OwnEnd[];
+}
+
+type Say = (line: string) => void;
+
+/** A run from its start to its evidence, in this folder. Everything that was started has ended when it resolves. */
+export async function runChaos(options: ChaosOptions, folder: string, abort: AbortSignal, say: Say): Promise<ChaosRun> {
+  await using started = new Started();
+  say('starting PostgreSQL, the network, the receivers and the nodes');
+  const world = await startWorld(folder, options.nodes, started);
+  const accounts = await makeAccounts(world, { simulated: options.connections, social: options.social });
+  const without: FaultKind[] = world.database.canBeFull ? [] : ['database_disk_full'];
+  const planned = planFaults({
+    seed: options.seed,
+    duration_ms: options.minutes * 60_000,
+    targets: { node: options.nodes, database: 1, account: options.social, receiver: world.receivers.length },
+    every_ms: options.every * 1_000,
+    without: new Set(without),
+  });
+  say(`seed ${options.seed}, ${planned.length} faults:`);
+  for (const line of scheduleLines(planned)) say(line);
+  using sampler = new Sampler(world.nodes);
+  const started_at = Date.now();
+  const { injector, progress, calm_at } = await load(world, accounts, options, planned, abort, say);
+  await settle(world, options, calm_at, say);
+  const evidence = await collect(world, sampler);
+  evidence.run = {
+    seed: options.seed,
+    commit: (await machine()).commit,
+    nodes: options.nodes,
+    started_at,
+    calm_at,
+    read_at: Date.now(),
+    faults: injector.records.filter(({ to }) => Number.isFinite(to)),
+  };
+  return { evidence, planned, without, missed: injector.missed, progress, ownEnds: world.ownEnds };
+}
+
+/** Lets the clients work while the faults are tried; resolves when every fault was undone and every request has its answer. */
+async function load(
+  world: World,
+  accounts: Accounts,
+  options: ChaosOptions,
+  planned: PlannedFault[],
+  abort: AbortSignal,
+  say: Say,
+): Promise<{ injector: Injector; progress: LoadProgress; calm_at: number }> {
+  const { seed, rate, social_rate } = options;
+  const nodes = world.nodes.map(({ url }) => url);
+  const logFile = join(world.folder, 'clients.jsonl');
+  await using clients = new LoadProcess({ seed, nodes, key: world.key, ...accounts, rate, social_rate, logFile });
+  const injector = new Injector(world, accounts.social, say);
+  const told = setInterval(() => say(progressLine(clients.progress, injector)), LIMITS.progress_ms);
+  try {
+    const time = delay(options.minutes * 60_000, undefined, { signal: abort });
+    await Promise.all([injector.carryOut(planned, abort), time]);
+    const calm_at = Math.max(...injector.records.map(({ to }) => to), Date.now() - LIMITS.quiet_end_ms);
+    await clients.stop();
+    return { injector, progress: clients.progress, calm_at };
+  } finally {
+    clearInterval(told);
+  }
+}
+
+function progressLine({ sent, accepted, under_way, left_out }: LoadProgress, { records }: Injector): string {
+  const since = left_out > 0 ? `, ${left_out} left out` : '';
+  return `${sent} submitted, ${accepted} accepted, ${under_way} without an answer${since}, ${records.length} faults`;
+}
+
+/** Until every operation has ended or its time is over, then until every delivery has, or its time is over. */
+async function settle({ database }: World, { settle }: ChaosOptions, calm_at: number, say: Say): Promise<void> {
+  const count = async (text: string) => Number((await database.query(text)).rows[0]?.count);
+  const left_ms = Math.max(LIMITS.settle_poll_ms, calm_at + LIMITS.operations_end_ms - Date.now());
+  const until = (what: string, time_ms: number) =>
+    askUntil(
+      async () => {
+        await delay(LIMITS.settle_poll_ms);
+        return count(what);
+      },
+      (open) => open === 0,
+      time_ms,
+    );
+  const operations = await until(OPEN_OPERATIONS, left_ms);
+  const open = operations.held ? 'every operation has ended' : `${operations.last} operations have not ended`;
+  say(`${open}, ${((Date.now() - calm_at) / 1_000).toFixed(1)} s after the last fault`);
+  const deliveries = await until(OPEN_DELIVERIES, settle * 1_000);
+  if (!deliveries.held) say(`${deliveries.last} deliveries have not ended after ${settle} s more`);
+}
+
+const OPEN_OPERATIONS = `select count(*) from operation where status in ('queued', 'running', 'waiting_user')`;
+const OPEN_DELIVERIES = `select count(*) from delivery where status in ('pending', 'sending')`;
+
+/** All but the run's own record. */
+async function collect(world: World, { samples }: Sampler): Promise<Evidence> {
+  const { submissions, cancels } = await readClients(join(world.folder, 'clients.jsonl'));
+  const ledger = await readLedger(world.network.ready.control_url);
+  const rows = await readRows(world.database.url);
+  const callbacks = await readCallbacks(world.callbacksFile);
+  return { run: undefined as never, submissions, cancels, ledger, callbacks, rows, samples };
+}

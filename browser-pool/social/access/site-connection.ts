@@ -1,0 +1,200 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import tls, { type TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { Deadline } from '../../../storage/deadline.js';
+import {
+  failureOf,
+  permissionRanOut,
+  proxyTrouble,
+  RunFailure,
+  unexpectedAnswer,
+  upstreamTimeout,
+} from '../../failures.js';
+import { LIMITS } from '../../limits.js';
+import type { ProxyTarget } from '../../messages.js';
+import { permits, type SendPermission } from '../../send-permission.js';
+import type { Site } from '../site/site.js';
+import { basicCredentials } from './proxy-agent.js';
+
+/** The one request that a connection carries. */
+export interface SiteRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The site's answer to it. */
+export interface SiteAnswer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  text: string;
+}
+
+/** Encodings of an answer that can be read; a browser's own requests accept the same. */
+const ENCODINGS: Record<string, (bytes: Buffer, options: zlib.ZlibOptions & zlib.BrotliOptions) => Promise<Buffer>> = {
+  gzip: promisify(zlib.gunzip),
+  deflate: promisify(zlib.inflate),
+  br: promisify(zlib.brotliDecompress),
+};
+
+/**
+ * A connection to the site for one write, through the session's proxy and without a browser: everything that takes time is
+ * done before the write is let past its boundary, and nothing stands between the last look at the permission and the request.
+ *
+ * *open* (tunnel and TLS are done, nothing was sent) ─ send ─▶ *sent* ─ answer, failure ─▶ *closed*; `close` at any time.
+ *
+ * I1. Nothing of the request leaves before `send` has seen that the permission holds and that the run has not ended.
+ * I2. What fails before that is `unsent`; what fails after it is not.
+ * I3. When the signal aborts, the connection is reset: what the kernel still holds is thrown away, not delivered late.
+ */
+export class SiteConnection {
+  readonly #tunnel: Socket;
+  readonly #socket: TLSSocket;
+  readonly #signal: AbortSignal;
+  readonly #reset = () => reset(this.#tunnel, this.#socket);
+
+  private constructor(tunnel: Socket, socket: TLSSocket, signal: AbortSignal) {
+    this.#tunnel = tunnel;
+    this.#socket = socket;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#reset); // I3
+  }
+
+  /**
+   * Connects to the site within `limit_ms`. Throws `proxy_error`, `upstream_timeout` or what a broken connection means; the
+   * signal's reason when it aborts.
+   */
+  static async open(site: Site, proxy: ProxyTarget, signal: AbortSignal, limit_ms: number): Promise<SiteConnection> {
+    const limit = new Deadline(limit_ms, upstreamTimeout());
+    const end = AbortSignal.any([signal, limit.signal]);
+    try {
+      end.throwIfAborted();
+      const { hostname, port } = new URL(site.origin);
+      const tunnel = await throughProxy(proxy, `${hostname}:${port || 443}`, end);
+      return new SiteConnection(tunnel, await secured(tunnel, hostname, site.ca, end), signal);
+    } finally {
+      limit.stop();
+    }
+  }
+
+  /** Posts once, if that may still happen, and reads the answer within `limit_ms`. Rejects with `RunFailure`. */
+  async post(
+    site: Site,
+    { path, headers, body }: SiteRequest,
+    permission: SendPermission,
+    limit_ms: number,
+  ): Promise<SiteAnswer> {
+    if (this.#signal.aborted) throw unsent(failureOf(this.#signal.reason)); // I1
+    if (!permits(permission)) throw permissionRanOut(); // I1
+    if (this.#socket.destroyed || !this.#socket.writable || this.#socket.readableEnded) throw unsent(connectionLost());
+    const { host } = new URL(site.origin);
+    const sent = http.request({
+      createConnection: () => this.#socket,
+      method: 'POST',
+      path,
+      headers: { host, ...headers, 'content-length': Buffer.byteLength(body) },
+    });
+    sent.end(body);
+    const limit = new Deadline(limit_ms, upstreamTimeout());
+    limit.signal.addEventListener('abort', this.#reset); // I3
+    try {
+      return await answerTo(sent);
+    } catch (error) {
+      const ended = [this.#signal, limit.signal].find(({ aborted }) => aborted);
+      throw failureOf(ended ? ended.reason : error);
+    } finally {
+      limit.stop();
+    }
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#reset);
+    this.#socket.destroy();
+    this.#tunnel.destroy();
+  }
+}
+
+/** The same failure with the proof that nothing left (I2). */
+function unsent({ code, details, transient, effects }: RunFailure): RunFailure {
+  return new RunFailure(code, details, { transient, unsent: true, ...(effects && { effects }) });
+}
+
+const connectionLost = () => new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true });
+
+/** A tunnel to the target, with nothing sent through it. */
+function throughProxy({ server, username, password = '' }: ProxyTarget, target: string, signal: AbortSignal) {
+  const { protocol, hostname, port } = new URL(server);
+  const authorization = username === undefined ? {} : { 'proxy-authorization': basicCredentials(username, password) };
+  const { request } = protocol === 'https:' ? https : http;
+  const options = { host: hostname, port: port || undefined, method: 'CONNECT', path: target, agent: false, signal };
+  return new Promise<Socket>((resolve, reject) => {
+    const asked = request({ ...options, headers: { host: target, ...authorization } });
+    asked.once('connect', ({ statusCode }, socket: Socket, head: Buffer) => {
+      socket.on('error', () => {}); // the TLS on it fails as well, and says why
+      if (head.length > 0) socket.unshift(head);
+      if (statusCode === 200) return resolve(socket);
+      socket.destroy();
+      reject(proxyTrouble('refused'));
+    });
+    asked.once('error', (error) => reject(failureOf(signal.aborted ? signal.reason : error)));
+    asked.end();
+  });
+}
+
+/** TLS with the site on the tunnel. */
+function secured(tunnel: Socket, servername: string, ca: string | undefined, signal: AbortSignal): Promise<TLSSocket> {
+  // Over a stream of its own: a tunnel whose handle the TLS had taken over could not be reset without a crash of the process.
+  const stream = Duplex.from({ readable: tunnel, writable: tunnel });
+  const socket = tls.connect({ socket: stream, servername, ...(ca !== undefined && { ca }) });
+  return new Promise((resolve, reject) => {
+    const aborted = () => {
+      reset(tunnel, socket);
+      reject(failureOf(signal.reason));
+    };
+    signal.addEventListener('abort', aborted, { once: true });
+    const done = () => signal.removeEventListener('abort', aborted);
+    socket.once('secureConnect', () => {
+      done();
+      resolve(socket);
+    });
+    socket.on('error', (error) => {
+      done();
+      reject(failureOf(error));
+    });
+    socket.once('close', () => {
+      done();
+      reject(connectionLost());
+    });
+    if (signal.aborted) aborted();
+  });
+}
+
+function reset(tunnel: Socket, socket: TLSSocket): void {
+  // Only a plain connection can be reset; one to a proxy that speaks TLS itself is closed.
+  if (!(tunnel instanceof tls.TLSSocket) && !tunnel.destroyed) tunnel.resetAndDestroy();
+  socket.destroy();
+  tunnel.destroy();
+}
+
+async function answerTo(sent: http.ClientRequest): Promise<SiteAnswer> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve);
+    sent.on('error', reject);
+  });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > LIMITS.write_answer_bytes) throw unexpectedAnswer('answer');
+    chunks.push(chunk);
+  }
+  const decode = ENCODINGS[answer.headers['content-encoding'] ?? ''];
+  const bytes = Buffer.concat(chunks);
+  const options = { maxOutputLength: LIMITS.write_answer_bytes };
+  const text = await (decode ? decode(bytes, options) : bytes);
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text: text.toString('utf8') };
+}

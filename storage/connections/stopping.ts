@@ -1,0 +1,133 @@
+import { cancelOpenDeliveries } from '../deliveries/cancellation.js';
+import { LIMITS } from '../limits.js';
+import { OPERATION_STEPS, transition } from '../model/transitions.js';
+import type { Database, Sql } from '../postgres/database.js';
+import { jobPage, removeJobs } from '../postgres/job-table.js';
+
+/**
+ * Stopping what a connection still has to do, for a disconnect and a delete: its queued operations and its open deliveries become
+ * canceled, however many there are, in transactions of a bounded size.
+ *
+ *     stopWork, in the transaction that locks the connection ─▶ all is canceled, or cancel_through is set
+ *     stopRest, transaction by transaction ─▶ all is canceled, and cancel_through is null again
+ *
+ * I1 from the commit of `stopWork` on nothing of it starts: an operation up to `cancel_through` does not, nor does a delivery of
+ *    an inactive subscription;
+ * I2 what is left is found again after a crash: by `cancel_through`, of which connection_canceling is the index.
+ */
+export interface StoppingConnection {
+  id: string;
+  partition: number;
+  /** The reason in the timelines of its operations. */
+  reason: 'connection_disconnected' | 'connection_deleted';
+}
+
+/** Above the id of every operation; the mark of a deleted connection. */
+export const EVERY_OPERATION = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** Stops a connection that the caller has locked (I1). False when `stopRest` has to go on after the commit. */
+export async function stopWork(tx: Sql, connection: StoppingConnection): Promise<boolean> {
+  // The subscriptions first: recording an event locks them until its commit, so its deliveries are seen below.
+  const subscriptions = await tx.query<{ id: string }>(
+    'disableSubscriptions',
+    'update subscription set active = false where connection_id = $1 returning id',
+    [connection.id],
+  );
+  await removeJobs(
+    tx,
+    subscriptions.map(({ id }) => ({ queue: 'delivery', partition: connection.partition, id })),
+  );
+  const operations = await cancelQueuedPage(tx, connection, EVERY_OPERATION, BEFORE_ALL);
+  const deliveries = await cancelOpenDeliveries(tx, connection.id, LIMITS.removal_rows);
+  if (operations.seen < LIMITS.removal_rows && deliveries < LIMITS.removal_rows) return true;
+  await tx.query(
+    'cancelThrough',
+    `update connection set cancel_through = greatest(cancel_through, coalesce(
+       (select id from operation where connection_id = $1 order by id desc limit 1), $2)) where id = $1`,
+    [connection.id, BEFORE_ALL],
+  );
+  return false;
+}
+
+/**
+ * Cancels what `stopWork` left, until nothing is left (then true) or `enough` says so (then false). Any number of callers may do
+ * so at a time.
+ */
+export async function stopRest(
+  db: Database,
+  connection: StoppingConnection,
+  enough: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  const [row] = await db.query<{ cancel_through: string }>(
+    'readCancelThrough',
+    'select cancel_through from connection where id = $1 and cancel_through is not null',
+    [connection.id],
+  );
+  if (!row) return true;
+  for (let after: string | null = BEFORE_ALL; after !== null; ) {
+    if (await enough()) return false;
+    const from: string = after;
+    const page = await db.transaction((tx) => cancelQueuedPage(tx, connection, row.cancel_through, from));
+    after = page.last;
+  }
+  for (let rows: number = LIMITS.removal_rows; rows === LIMITS.removal_rows; ) {
+    if (await enough()) return false;
+    rows = await db.transaction((tx) => cancelOpenDeliveries(tx, connection.id, LIMITS.removal_rows));
+  }
+  // A later disconnect may have moved the mark: its own rest is not done yet.
+  await db.query(
+    'forgetCancelThrough',
+    'update connection set cancel_through = null where id = $1 and cancel_through = $2 and deleted_at is null',
+    [connection.id, row.cancel_through],
+  );
+  return true;
+}
+
+/** A connection whose work `stopRest` is to go on stopping (I2). */
+export function stoppingConnections(sql: Sql): Promise<StoppingConnection[]> {
+  return sql.query<StoppingConnection>(
+    'stoppingConnections',
+    `select id, partition, 'connection_disconnected' as reason from connection
+     where cancel_through is not null and deleted_at is null order by id limit $1`,
+    [LIMITS.removal_connections],
+  );
+}
+
+const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
+
+/**
+ * queued → canceled for those of one page of the partition's jobs that are the connection's, up to the operation `through`; their
+ * jobs go. Operations are found by their jobs: a queued one has one, the history has none however long it is.
+ */
+async function cancelQueuedPage(
+  tx: Sql,
+  { id, partition, reason }: StoppingConnection,
+  through: string,
+  after: string,
+): Promise<{ seen: number; last: string | null }> {
+  const [page] = await tx.query<{ seen: number; last: string | null; canceled: string[] }>(
+    'cancelQueuedPage',
+    `with page as materialized (${jobPage('operation', '$2::smallint', '$3::uuid', '$4')}), canceled as (
+       update operation o set status = ${CANCEL_QUEUED.to}, timeline = o.timeline || $5::jsonb, updated_at = now()
+       from page p where o.id = p.id and o.connection_id = $1 and o.id <= $6::uuid and o.status ${CANCEL_QUEUED.from}
+       returning o.id
+     )
+     select (select count(*) from page) as seen, (select p.id from page p order by p.id desc limit 1) as last,
+       array(select c.id from canceled c) as canceled`,
+    [
+      id,
+      partition,
+      after,
+      LIMITS.removal_rows,
+      JSON.stringify([transition('queued', 'canceled', reason, new Date())]),
+      through,
+    ],
+  );
+  if (!page) return { seen: 0, last: null };
+  await removeJobs(
+    tx,
+    page.canceled.map((operation) => ({ queue: 'operation', partition, id: operation })),
+  );
+  return page;
+}

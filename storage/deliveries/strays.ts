@@ -1,0 +1,161 @@
+import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
+import type { Database, Sql } from '../postgres/database.js';
+import {
+  fetchedJobPage,
+  fetchedSince,
+  joinJob,
+  joinUnchangedJob,
+  putBackSeenJobs,
+  SEEN_JOB,
+} from '../postgres/job-table.js';
+import { wakeSubscriptions } from './delivery-queue.js';
+
+/**
+ * What the owner of a partition does not have in hand although rows and jobs say so, because the answer of a statement was lost
+ * or the statement itself came late: a job that was fetched, a delivery that was started. Nobody else looks for them: the
+ * owner compares what it owns with what it has in hand, and puts right what disagrees.
+ */
+export interface OwnedQueue {
+  partition: number;
+  epoch: number;
+  /** The job after which the page of jobs begins; undefined for the first one. */
+  after: string | undefined;
+}
+
+/** A fetched job of a subscription. */
+export interface FetchedJob {
+  id: string;
+  partition: number;
+  /** When it was fetched, as text: a `Date` would cut off the microseconds. */
+  since: string;
+}
+
+/** A delivery that is `sending`, with its open attempt. */
+export interface OpenAttempt {
+  delivery_id: string;
+  attempt_id: string | null;
+  partition: number;
+}
+
+export interface HeldPage {
+  jobs: FetchedJob[];
+  /** Of each partition the last job of its page; null when the page was the last one. */
+  cursors: { partition: number; last: string | null }[];
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+const PAGE = `
+  select i.partition, case when cardinality(page.ids) = $3 then page.ids[$3] end as last, page.fetched
+  from ${fetchedJobPage({
+    queue: 'delivery',
+    from: 'unnest($1::smallint[], $2::uuid[]) i(partition, after)',
+    partition: 'i.partition',
+    after: 'i.after',
+    limit: '$3::integer',
+  })}`;
+
+/** The fetched jobs in the next `limit` jobs of each of these queues. */
+export async function fetchedJobs(db: Sql, queues: OwnedQueue[], limit: number): Promise<HeldPage> {
+  const rows = await db.query<{ partition: number; last: string | null; fetched: { id: string; since: string }[] }>(
+    'fetchedJobs',
+    PAGE,
+    [queues.map(({ partition }) => partition), queues.map(({ after }) => after ?? FIRST), limit],
+  );
+  return {
+    jobs: rows.flatMap(({ partition, fetched }) => fetched.map((job) => ({ ...job, partition }))),
+    cursors: rows.map(({ partition, last }) => ({ partition, last })),
+  };
+}
+
+/** Deliveries of these partitions that are `sending` with none of these attempts, `limit` at most. Index: delivery_live. */
+export function openAttempts(
+  db: Sql,
+  partitions: number[],
+  inHand: readonly string[],
+  limit: number,
+): Promise<OpenAttempt[]> {
+  return db.query<OpenAttempt>(
+    'openAttempts',
+    `select d.id as delivery_id, a.id as attempt_id, d.partition
+     from delivery d left join delivery_attempt a on a.delivery_id = d.id and a.outcome = 'sending'
+     where d.partition = any($1) and d.status = 'sending' and (a.id is null or a.id <> all($2::uuid[])) limit $3`,
+    [partitions, inHand, limit],
+  );
+}
+
+/** A partition, and the epoch its owner holds it under. */
+export interface Held {
+  id: number;
+  epoch: number;
+}
+
+const FENCE = `select p.id from partition p
+  where (p.id, p.epoch) in (select * from unnest($1::smallint[], $2::bigint[])) order by p.id for key share`;
+
+const PUT_BACK = `
+  with fence as materialized (${FENCE}), seen as materialized (
+    select ${SEEN_JOB}
+    from ${joinJob({
+      queue: 'delivery',
+      from: 'unnest($3::uuid[], $4::smallint[], $5::text[]) i(id, partition, since) join fence f on f.id = i.partition',
+      partition: 'i.partition',
+      id: 'i.id',
+    })} and ${fetchedSince('i.since')}
+  ), examined as materialized (
+    select s.* from ${joinUnchangedJob('seen')} for update of j skip locked
+  ), put_back as (
+    ${putBackSeenJobs('examined', 's.job_due', 'true')}
+  )
+  select id from examined`;
+
+/** Puts these jobs back, due as they were, unless they have changed since or their partition is held under another epoch. Returns their ids. */
+export async function putBackStrays(db: Sql, held: Held[], jobs: FetchedJob[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>('putBackStrays', PUT_BACK, [
+    held.map(({ id }) => id),
+    held.map(({ epoch }) => epoch),
+    jobs.map(({ id }) => id),
+    jobs.map(({ partition }) => partition),
+    jobs.map(({ since }) => since),
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+const RECOVER = DELIVERY_STEPS.sql('sending', 'pending');
+const ABANDON = DELIVERY_ATTEMPT_STEPS.sql('sending', 'abandoned');
+
+/**
+ * sending → pending and due for deliveries whose open attempt is still this one, as the recovery of a partition does it (EVT-6): the
+ * attempt may have been sent by a statement's late end, so it is closed as abandoned and keeps its number. Nothing when the
+ * partition is held under another epoch. Returns the ids of the deliveries.
+ */
+export function recoverStrays(db: Database, held: Held[], attempts: OpenAttempt[]): Promise<string[]> {
+  return db.transaction(async (tx) => {
+    const rows = await tx.query<{ delivery_id: string; id: string; partition: number }>(
+      'recoverStrays',
+      `with fence as materialized (${FENCE}), lost as materialized (
+         select d.id, d.subscription_id, d.partition, i.attempt_id
+         from unnest($3::uuid[], $4::uuid[]) i(id, attempt_id) join delivery d on d.id = i.id join fence f on f.id = d.partition
+         where d.status ${RECOVER.from} and (select a.id from delivery_attempt a
+           where a.delivery_id = d.id and a.outcome = 'sending') is not distinct from i.attempt_id
+         for update of d skip locked
+       ), recovered as (
+         update delivery d set status = ${RECOVER.to}, epoch = null, next_attempt_at = now(),
+           series_attempts = greatest(d.series_attempts - 1, 0)
+         from lost l where d.id = l.id
+       ), abandoned as (
+         update delivery_attempt a set outcome = ${ABANDON.to}, completed_at = now()
+         from lost l where a.id = l.attempt_id and a.outcome ${ABANDON.from}
+       )
+       select id as delivery_id, subscription_id as id, partition from lost`,
+      [
+        held.map(({ id }) => id),
+        held.map(({ epoch }) => epoch),
+        attempts.map(({ delivery_id }) => delivery_id),
+        attempts.map(({ attempt_id }) => attempt_id),
+      ],
+    );
+    await wakeSubscriptions(tx, rows);
+    return rows.map(({ delivery_id }) => delivery_id);
+  });
+}

@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http';
+import t from 'tap';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../../../storage/postgres/database.js';
+import { authority } from '../../fixture/certificates.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
+import { receiver } from '../../fixture/https-receiver.js';
+import { type Connection, insertConnection, insertSubscription, record, ring, SECRET } from './delivery-host.js';
+import { DeliveryThread } from './delivery-thread.js';
+
+const certificates = await authority();
+const { ca } = certificates;
+const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
+
+const SUBSCRIPTIONS = 10_000;
+/** Three times what a callback takes on this machine at worst; an attempt that stalls holds its slot for five times as long. */
+const PROMPT_ms = 3_000;
+
+/** As `insertSubscription`, in one statement. */
+async function insertSubscriptions(db: Database, connection: Connection, url: string, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, () => uuidv7());
+  await db.query(
+    'testSubscriptions',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
+     select i.id, $3, $4, $5, '{message_received}', $6, true, i.secret from unnest($1::uuid[], $2::bytea[]) i(id, secret)`,
+    [
+      ids,
+      ids.map((id) => ring.seal(SECRET, `subscription/${id}/secret`)),
+      connection.workspaceId,
+      connection.id,
+      connection.partition,
+      url,
+    ],
+  );
+}
+
+/** A connection of a workspace of its own, in this partition. */
+async function neighbour(db: Database, partition: number): Promise<Connection> {
+  for (;;) {
+    const connection = await insertConnection(db);
+    if (connection.partition === partition) return connection;
+  }
+}
+
+t.test('ten thousand stalling subscriptions of one workspace do not delay the callbacks of another', async (t) => {
+  const database = await freshDatabase(t);
+  const { db } = database;
+  const crowded = await insertConnection(db);
+  const small = await neighbour(db, crowded.partition);
+  const held: ServerResponse[] = [];
+  let over = false;
+  const stalling = await receiver(t, onLoopback, (_request, response) => {
+    if (over) response.writeHead(500).end();
+    else held.push(response);
+  });
+  const prompt = await receiver(t, onLoopback);
+  await insertSubscriptions(db, crowded, stalling.url, SUBSCRIPTIONS);
+  await insertSubscription(db, small, prompt.url);
+  const thread = await DeliveryThread.start(t, database, { ca, concurrency: 32, workspacePercent: 75 });
+  await record(db, crowded);
+  const wake = () => thread.wake(crowded.partition);
+  void wake();
+  await eventually(
+    'the stalling ones hold their share of the slots, and of the subscriptions in memory',
+    () => thread.deliveries.stats(),
+    ({ in_flight, subscriptions }) => in_flight === 24 && subscriptions >= SUBSCRIPTIONS * 0.75,
+    30_000,
+  );
+  const latencies_ms: number[] = [];
+  for (let i = 1; i <= 20; i++) {
+    const startedAt = performance.now();
+    await record(db, small);
+    void wake();
+    await prompt.arrived(i);
+    latencies_ms.push(Math.round(performance.now() - startedAt));
+  }
+  t.ok(Math.max(...latencies_ms) < PROMPT_ms, `each is sent at once: ${latencies_ms.join(', ')} ms`);
+  const { subscriptions, in_flight } = thread.deliveries.stats();
+  t.ok(subscriptions <= SUBSCRIPTIONS * 0.75 + 500 + 1, `${subscriptions} are held`);
+  t.ok(in_flight <= 25);
+  over = true;
+  for (const response of held) response.writeHead(500).end();
+});

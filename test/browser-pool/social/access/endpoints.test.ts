@@ -1,0 +1,171 @@
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { text } from 'node:stream/consumers';
+import tls from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { chromium } from 'playwright';
+import { Server as ProxyServer } from 'proxy-chain';
+import t, { type Test } from 'tap';
+import { findBrowser } from '../../../../browser-pool/chromium/find-browser.js';
+import { RunFailure } from '../../../../browser-pool/failures.js';
+import { Endpoints, ProviderRefusal } from '../../../../browser-pool/social/access/endpoints.js';
+import { socialSite } from '../../../../browser-pool/social/site/stand-in.js';
+import { authority } from '../../../fixture/certificates.js';
+
+const HOST = 'www.site.test';
+const PERMISSION = { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
+
+const { ca, issue } = await authority();
+tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
+
+interface Received {
+  method: string | undefined;
+  url: string | undefined;
+  headers: Record<string, unknown>;
+  body: string;
+}
+
+/** A site of its own behind a proxy, a browser context with a session on it, and what reached the site. */
+async function fixture(t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const received: Received[] = [];
+  const server = createServer(await issue({ host: HOST }), async (request, response) => {
+    const { connection, ...headers } = request.headers;
+    received.push({ method: request.method, url: request.url, headers, body: await text(request) });
+    answer(request, response);
+  });
+  const proxy = new ProxyServer({
+    host: '127.0.0.1',
+    port: 0,
+    prepareRequestFunction: () => ({ customConnectServer: server as unknown as HttpServer }),
+  });
+  await proxy.listen();
+  t.teardown(() => proxy.close(true));
+  const browser = await chromium.launch({ executablePath: findBrowser() ?? '', args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  const target = { id: 'proxy', server: `http://127.0.0.1:${proxy.port}` };
+  const context = await browser.newContext({ proxy: { server: target.server } });
+  const site = socialSite({ origin: `https://${HOST}`, ca, spki: '' });
+  const cookie = { domain: HOST, path: '/', secure: true, httpOnly: false };
+  await context.addCookies([
+    { ...cookie, name: site.csrf.cookie, value: 'token' },
+    { ...cookie, name: 'session', value: 'a%20b=c' },
+    { ...cookie, name: 'elsewhere', value: 'no', path: '/elsewhere' },
+  ]);
+  const { userAgent } = await (await browser.newBrowserCDPSession()).send('Browser.getVersion');
+  const run = {
+    ...{ context, userAgent, proxy: target },
+    signal: new AbortController().signal,
+    request_ms: () => 10_000,
+    boundary: () => Promise.resolve(PERMISSION),
+  };
+  return { site, run, context, received, endpoints: await Endpoints.open(run, site) };
+}
+
+const isAnswer = (answer: unknown): answer is { data: string } =>
+  typeof answer === 'object' && answer !== null && 'data' in answer;
+
+t.test(
+  'a write carries what any other request of its session carries, and hands on what the answer sets',
+  async (t) => {
+    const { context, received, endpoints } = await fixture(t, (_, response) => {
+      response.setHeader('set-cookie', [
+        'fresh=1; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=600',
+        'session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT',
+        'foreign=1; Domain=other.test',
+      ]);
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync(JSON.stringify({ data: 'wörks' })));
+    });
+    t.same(await endpoints.write('/api/messages', { body: 'Hellö' }, isAnswer), { data: 'wörks' });
+    const cookies = await context.cookies();
+    const fresh = cookies.find(({ name }) => name === 'fresh');
+    t.match(fresh, { value: '1', domain: HOST, path: '/', secure: true, httpOnly: true, sameSite: 'Lax' });
+    t.notOk(
+      cookies.some(({ name }) => name === 'session' || name === 'foreign'),
+      "what the answer ended is gone, and another site's never came",
+    );
+
+    await context.addCookies([{ name: 'session', value: 'a%20b=c', domain: HOST, path: '/', secure: true }]);
+    await context.clearCookies({ name: 'fresh' });
+    await endpoints.post('/api/messages', { body: 'Hellö' }, isAnswer);
+    const [write, post] = received;
+    const sorted = (one: Received | undefined) => ({
+      ...one,
+      headers: {
+        ...one?.headers,
+        cookie: String(one?.headers.cookie).split('; ').sort(),
+        'accept-encoding': String(one?.headers['accept-encoding']).replaceAll(' ', ''),
+      },
+    });
+    t.same(sorted(write), sorted(post));
+  },
+);
+
+t.test('a write reads refusals as any other request does, and none of them leaves its outcome open', async (t) => {
+  let answered: [status: number, headers: Record<string, string>, body: string] = [200, {}, ''];
+  const { run, site, endpoints } = await fixture(t, (_, response) => {
+    const [status, headers, body] = answered;
+    response.writeHead(status, headers).end(body);
+  });
+  const refusedBy = (code: string) => JSON.stringify({ error: { code, message: '' } });
+  const away = (path: string): Record<string, string> => ({ location: `https://${HOST}${path}` });
+  for (const refusal of [
+    [302, away(site.paths.login), ''],
+    [302, away('/elsewhere'), ''],
+    [400, {}, refusedBy('bad_request')],
+    [401, {}, ''],
+    [403, {}, refusedBy('account_restricted')],
+    [403, {}, refusedBy('self_target')],
+    [404, {}, ''],
+    [429, { 'retry-after': '7' }, ''],
+    [500, {}, ''],
+    [502, {}, ''],
+    [200, {}, 'nonsense'],
+  ] as const) {
+    answered = [...refusal];
+    const [write, post] = await Promise.all([
+      endpoints.write('/api/messages', {}, isAnswer).catch((error: unknown) => error),
+      endpoints.post('/api/messages', {}, isAnswer).catch((error: unknown) => error),
+    ]);
+    if (!(write instanceof RunFailure && post instanceof RunFailure))
+      throw new Error(`${refusal[0]}: ${write}, ${post}`);
+    t.equal(write instanceof ProviderRefusal, post instanceof ProviderRefusal);
+    const plain = ({ code, details, transient, definite, unsent, effects }: RunFailure) => ({
+      ...{ code, details, transient, definite, unsent, effects },
+    });
+    t.same(plain(write), plain(post), `${refusal[0]} ${refusal[2]}`);
+  }
+  const wrong = { ...run, proxy: { id: 'gone', server: 'http://127.0.0.1:9' } };
+  const unreachable = await Endpoints.open(wrong, site);
+  await t.rejects(unreachable.write('/api/messages', {}, isAnswer), { code: 'proxy_error', transient: true });
+});
+
+t.test('an answer that outgrows its bound, breaks off or never comes leaves the outcome open', async (t) => {
+  let act: (response: ServerResponse) => void = () => {};
+  const { run, site } = await fixture(t, (_, response) => act(response));
+  const quick = await Endpoints.open({ ...run, request_ms: () => 500 }, site);
+  for (const [code, acts] of [
+    ['parsing_error', (response) => response.end(Buffer.alloc(1_200_000, 'a'))],
+    ['upstream_error', (response) => response.destroy()],
+    [
+      'upstream_error',
+      (response) => response.writeHead(200, { 'content-length': 10 }).write('a', () => response.destroy()),
+    ],
+    ['upstream_timeout', () => {}],
+  ] as [string, (response: ServerResponse) => void][]) {
+    act = acts;
+    await t.rejects(quick.write('/api/messages', {}, isAnswer), { code, definite: false, unsent: false });
+  }
+});
+
+t.test('a run that ended before its request began to leave sends nothing', async (t) => {
+  const { run, site, received } = await fixture(t, (_, response) => response.end('{"data":1}'));
+  const stop = new AbortController();
+  const boundary = async () => {
+    stop.abort(new RunFailure('deadline_exceeded'));
+    return PERMISSION;
+  };
+  const endpoints = await Endpoints.open({ ...run, signal: stop.signal, boundary }, site);
+  await t.rejects(endpoints.write('/api/messages', {}, isAnswer), { code: 'deadline_exceeded', unsent: true });
+  t.same(received, []);
+});

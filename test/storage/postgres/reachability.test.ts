@@ -1,0 +1,75 @@
+import t, { type Test } from 'tap';
+import { openDatabase } from '../../../storage/postgres/database.js';
+import { NotSent, outcomeUnknown, pingDatabase } from '../../../storage/postgres/liveness.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
+import { linkTo } from '../../fixture/link.js';
+
+const LIMITS = { connect_ms: 500, statement_ms: 500, lock_ms: 0, idle_transaction_ms: 60_000 };
+
+/** A pool behind a faulty link that notes what it is told of outages. */
+async function watched(t: Test, maxConnections = 4) {
+  const { link, url } = await linkTo(t, (await freshDatabase(t)).url);
+  const told: string[] = [];
+  const lost: Error[] = [];
+  const db = openDatabase({
+    ...{ url, maxConnections, applicationName: 'watched', limits: LIMITS },
+    onError: (error) => lost.push(error),
+    outage: { began: () => told.push('began'), ended: () => told.push('ended') },
+  });
+  t.teardown(() => db.close());
+  const back = () =>
+    eventually(
+      'it is found again',
+      async () => told.at(-1),
+      (last) => last === 'ended',
+      5_000,
+    );
+  return { db, link, told, lost, back };
+}
+
+for (const trouble of ['stall', 'deaf', 'refuse'] as const) {
+  t.test(`a link that fails (${trouble}) is noticed once, and found again without a statement`, async (t) => {
+    const { db, link, told, back } = await watched(t);
+    await Promise.all([1, 2, 3].map(() => pingDatabase(db)));
+    if (trouble === 'stall') link.stall('both');
+    else link[trouble]();
+    while (told.length === 0) await pingDatabase(db).catch(() => {});
+    const startedAt = performance.now();
+    const errors = await Promise.all(
+      Array.from({ length: 100 }, () => pingDatabase(db).then(String, (error: unknown) => error)),
+    );
+    t.ok(performance.now() - startedAt < 400, 'nobody waits for what cannot come');
+    t.ok(errors.every((error) => error instanceof NotSent && !outcomeUnknown(error)));
+    if (trouble === 'refuse') link.accept();
+    else link.pass();
+    await back();
+    await pingDatabase(db);
+    t.strictSame(told, ['began', 'ended']);
+  });
+}
+
+t.test('a full pool is no outage', async (t) => {
+  const { db, told } = await watched(t, 1);
+  const sleeping = db.query('testSleep', 'select pg_sleep(0.24)');
+  const queue = await Promise.allSettled(
+    Array.from({ length: 8 }, () => db.query('testSleep', 'select pg_sleep(0.24)')),
+  );
+  t.ok(queue.some(({ status }) => status === 'rejected'));
+  await sleeping;
+  t.strictSame(told, []);
+});
+
+t.test('the loss of all idle connections is told once, and costs nobody a statement', async (t) => {
+  const { db, link, told, lost } = await watched(t);
+  await Promise.all([1, 2, 3, 4].map(() => pingDatabase(db)));
+  link.cut();
+  await eventually(
+    'the loss is told',
+    async () => lost.length,
+    (count) => count > 0,
+  );
+  await pingDatabase(db);
+  t.equal(lost.length, 1);
+  t.strictSame(told, []);
+});

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { addProxy } from '../../../storage/connections/proxies.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { sealedUnder } from '../../../storage/secrets/key-usage.js';
+import { reencryptAll } from '../../../storage/secrets/reencrypt.js';
+import { sessionContext } from '../../../storage/secrets/sealing.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+
+const [former, next] = [
+  { id: 'former', key: randomBytes(32) },
+  { id: 'next', key: randomBytes(32) },
+];
+const PROXY = { region: 'US', url: 'http://127.0.0.1:1', username: 'user', password: 'secret' };
+
+t.test('what is stored is counted by the key it needs, of a large table its ends', async (t) => {
+  const { db } = await freshDatabase(t);
+  t.strictSame(await sealedUnder(db, 2), { usage: [], complete: true });
+  for (const key of [former, former, next, next, next]) await addProxy(db, keyRing([key]), PROXY);
+  await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' });
+  const column = 'regional_proxy.credentials_sealed';
+  const all = [
+    { column, key: 'former', rows: 2 },
+    { column, key: 'next', rows: 3 },
+  ];
+  t.strictSame(await sealedUnder(db, null), { usage: all, complete: true });
+  t.strictSame(await sealedUnder(db, 10), { usage: all, complete: true });
+  t.strictSame(await sealedUnder(db, 2), {
+    usage: [
+      { column, key: 'former', rows: 2 },
+      { column, key: 'next', rows: 1 },
+    ],
+    complete: false,
+  });
+});
+
+t.test('a re-encryption leaves and counts what it has no key for', async (t) => {
+  const { db } = await freshDatabase(t);
+  const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
+  await db.query('testSecrets', 'update connection set session_sealed = $2, password_sealed = $3 where id = $1', [
+    id,
+    keyRing([former]).seal('{}', sessionContext(id)),
+    '',
+  ]);
+  await addProxy(db, keyRing([{ id: 'lost', key: randomBytes(32) }]), PROXY);
+  t.match(await reencryptAll(db, keyRing([next, former])), {
+    resealed: { 'connection.session_sealed': 1, 'regional_proxy.credentials_sealed': 0 },
+    unknown: { lost: 1 },
+  });
+  t.match(await reencryptAll(db, keyRing([next])), {
+    resealed: { 'connection.session_sealed': 0 },
+    unknown: { lost: 1 },
+  });
+});

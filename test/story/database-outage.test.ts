@@ -1,0 +1,253 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { SCOPES } from '../../storage/model/records.js';
+import { openDatabase } from '../../storage/postgres/database.js';
+import { connectDatabase } from '../../storage/postgres/embedded.js';
+import { migrate } from '../../storage/postgres/migrate.js';
+import { createKey } from '../../storage/workspaces/keys.js';
+import { createWorkspace } from '../../storage/workspaces/workspaces.js';
+import type { Answer, Client } from '../fixture/client.js';
+import { eventually } from '../fixture/eventually.js';
+import { linkTo } from '../fixture/link.js';
+import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
+
+/** The contract's two seconds, and what a busy machine adds to a request. */
+const PROMPT_ms = 2_000 + 1_000;
+/** The contract's five seconds, and the same. */
+const RECOVERED_ms = 5_000 + 1_000;
+const CLIENTS = 8;
+
+const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
+const quiet = { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'warn' };
+
+/** What clients saw that repeat each submission with its key until it is accepted. */
+interface Seen {
+  accepted: Set<string>;
+  answers: { at: number; status: number; took_ms: number; retryAfter: unknown }[];
+  stop(): Promise<void>;
+}
+
+async function keepSubmitting(client: Client): Promise<Seen> {
+  const connections = await Promise.all(
+    Array.from({ length: CLIENTS }, (_, n) => client.connect(simulated(`at-${n}`))),
+  );
+  const accepted = new Set<string>();
+  const answers: Seen['answers'] = [];
+  let over = false;
+  const submitOnce = async (connection: string, key: string): Promise<Answer> => {
+    const startedAt = performance.now();
+    const answer = await client.submit(connection, 'social.profile.get', { profile_id: 'ada-lovelace' }, key);
+    const at = performance.now();
+    answers.push({ at, status: answer.status, took_ms: at - startedAt, retryAfter: answer.headers['retry-after'] });
+    return answer;
+  };
+  const work = connections.map(async (connection) => {
+    while (!over) {
+      const key = randomUUID();
+      let answer = await submitOnce(connection, key);
+      while (answer.status === 503) {
+        await delay(100);
+        answer = await submitOnce(connection, key);
+      }
+      accepted.add(String(answer.body.id));
+      await delay(20);
+    }
+  });
+  return {
+    accepted,
+    answers,
+    stop: async () => {
+      over = true;
+      await Promise.all(work);
+    },
+  };
+}
+
+/** Every read that was accepted has succeeded. */
+async function allSucceeded(t: Test, { db }: ServiceFixture, { accepted }: Seen): Promise<void> {
+  const ended = () =>
+    db.query<{ status: string; count: number }>(
+      'testStatuses',
+      'select status, count(*)::int as count from operation group by status',
+    );
+  const rows = await eventually('everything has ended', ended, (found) =>
+    found.every(({ status }) => !/queued|running|waiting/.test(status)),
+  );
+  t.strictSame(rows, [{ status: 'succeeded', count: accepted.size }]);
+}
+
+const health = async (client: Client) => (await client.send('GET', '/healthz')).status;
+
+for (const trouble of ['refuse', 'stall', 'deaf'] as const) {
+  t.test(
+    `a database that is gone for ten seconds (${trouble}) is answered 503, and everything goes on by itself`,
+    async (t) => {
+      const fixture = await serviceFixture(t, quiet);
+      const { link, url } = await linkTo(t, fixture.databaseUrl);
+      fixture.env.DATABASE_URL = url;
+      const { client, process: service, stderr } = await startService(t, fixture);
+      const seen = await keepSubmitting(client);
+      await eventually(
+        'operations are accepted',
+        async () => seen.accepted.size,
+        (count) => count > 20,
+      );
+      const known = [...seen.accepted][0];
+
+      const goneAt = performance.now();
+      if (trouble === 'stall') link.stall('both');
+      else link[trouble]();
+      await eventually(
+        'health is told',
+        () => health(client),
+        (status) => status === 503,
+      );
+      for (let asked = 0; asked < 8; asked++) {
+        const startedAt = performance.now();
+        const read = await client.send('GET', `/v1/operations/${known}`);
+        t.ok(performance.now() - startedAt < PROMPT_ms, 'reads are refused promptly');
+        t.equal(read.status, 503);
+        t.equal(read.headers['retry-after'], '1');
+        await delay(1_000);
+      }
+      t.equal(await health(client), 503);
+      const backAt = performance.now();
+      if (trouble === 'refuse') link.accept();
+      else link.pass();
+      const before = seen.accepted.size;
+      await eventually(
+        'submissions are accepted again',
+        async () => seen.accepted.size,
+        (count) => count > before + CLIENTS,
+      );
+      const recovered_ms = performance.now() - backAt;
+      t.ok(recovered_ms < RECOVERED_ms, `it goes on by itself: after ${Math.round(recovered_ms)} ms`);
+      t.equal(await health(client), 200);
+      await seen.stop();
+
+      const refused = seen.answers.filter(({ status }) => status === 503);
+      t.ok(refused.length > 0);
+      t.ok(refused.every(({ retryAfter }) => retryAfter === '1'));
+      const slowest_ms = Math.max(...seen.answers.filter(({ at }) => at > goneAt).map(({ took_ms }) => took_ms));
+      t.ok(
+        slowest_ms < PROMPT_ms,
+        `every submission is answered promptly: the slowest after ${Math.round(slowest_ms)} ms`,
+      );
+      t.strictSame(
+        [...new Set(seen.answers.map(({ status }) => status))].sort(),
+        [200, 202, 503].filter((s) => seen.answers.some(({ status }) => status === s)),
+      );
+      await allSucceeded(t, fixture, seen);
+      t.equal(service.exitCode, null);
+      const lines = stderr().split('\n');
+      t.notMatch(stderr(), /thread died/);
+      t.equal(lines.filter((line) => line.includes('"pool":"edge"') && line.includes('cannot be reached')).length, 1);
+      t.equal(
+        lines.filter((line) => line.includes('request failed')).length,
+        0,
+        'an outage is not told once a request',
+      );
+    },
+  );
+}
+
+/** A fixture on a PostgreSQL of its own, which may be hurt: the others' tests share theirs. */
+async function fixtureOfItsOwn(t: Test): Promise<ServiceFixture> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'outage-'));
+  delete process.env.NODE_OPTIONS; // tap's hooks, which the user that PostgreSQL runs as could not write for
+  const server = await connectDatabase({
+    dataDir: join(dataDir, 'database'),
+    exclusive: true,
+    settings: ['fsync=off'],
+  });
+  await migrate(server.url);
+  const db = openDatabase({ url: server.url, maxConnections: 4, applicationName: 'test', onError: () => {} });
+  t.teardown(async () => {
+    await db.close();
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const workspace = await createWorkspace(db, 'test');
+  const created = await createKey(db, { workspaceId: workspace.id, name: 'test', scopes: SCOPES, expiresAt: null });
+  const env = {
+    ...{ DATABASE_URL: server.url, DATA_DIR: dataDir, PORT: '0', METRICS_PORT: '0', LOG_FORMAT: 'json' },
+    ...{ ACTOR_THREADS: '2', ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`, ...quiet },
+  };
+  return { databaseUrl: server.url, db, dataDir, workspaceId: workspace.id, key: created?.key ?? '', env };
+}
+
+t.test('a database that crashes and recovers with everything at work costs nobody a process or a thread', async (t) => {
+  const fixture = await fixtureOfItsOwn(t);
+  const { client, process: service, stderr } = await startService(t, fixture);
+  const seen = await keepSubmitting(client);
+  for (let crash = 1; crash <= 2; crash++) {
+    const before = seen.accepted.size;
+    await eventually(
+      'operations are accepted',
+      async () => seen.accepted.size,
+      (count) => count > before + 40,
+    );
+    // PostgreSQL ends all its sessions when one of its processes is killed, and recovers as after a loss of power.
+    const [backend] = await fixture.db.query<{ pid: number }>(
+      'testBackend',
+      `select pid from pg_stat_activity where application_name like '%actors-0' limit 1`,
+    );
+    process.kill(backend!.pid, 'SIGKILL');
+    await eventually(
+      'the database has recovered',
+      () => fixture.db.query('testAlive', 'select 1').then(Boolean, () => false),
+      Boolean,
+    );
+  }
+  await seen.stop();
+  await allSucceeded(t, fixture, seen);
+  t.equal(service.exitCode, null);
+  t.equal(service.signalCode, null);
+  t.notMatch(stderr(), /thread died/);
+  t.equal(await health(client), 200);
+});
+
+t.test('slow requests of one workspace delay no lease: each ends in time, and is answered 503', async (t) => {
+  const fixture = await serviceFixture(t, quiet);
+  const { client } = await startService(t, fixture);
+  const connection = await client.connect(simulated('locked'));
+  const lease = async () => {
+    const [row] = await fixture.db.query<{ left_ms: number }>(
+      'testLease',
+      `select (extract(epoch from min(lease_until) - now()) * 1000)::int as left_ms from partition`,
+    );
+    return row!.left_ms;
+  };
+  const held = Promise.withResolvers<void>();
+  const locked = fixture.db.transaction(async (tx) => {
+    await tx.query('testLock', 'select id from connection where id = $1 for update', [connection]);
+    await held.promise;
+  });
+  const until = performance.now() + 8_000;
+  const slow = Array.from({ length: 20 }, async () => {
+    const answers: Answer[] = [];
+    while (performance.now() < until)
+      answers.push(await client.send('POST', `/v1/connections/${connection}/disconnect`));
+    return answers;
+  });
+  const leases: number[] = [];
+  while (performance.now() < until) {
+    leases.push(await lease());
+    t.equal(await health(client), 200);
+    await delay(250);
+  }
+  held.resolve();
+  await locked;
+  const answers = (await Promise.all(slow)).flat();
+  const least_ms = Math.min(...leases);
+  t.ok(least_ms > 3_000, `the shortest lease still had ${least_ms} ms`);
+  const refused = answers.filter(({ status }) => status === 503);
+  t.ok(refused.length > 20);
+  t.ok(refused.every(({ headers, body }) => headers['retry-after'] === '1' && body.code === 'unavailable'));
+  t.equal(answers.filter(({ status }) => status >= 500 && status !== 503).length, 0);
+  t.equal((await client.send('POST', `/v1/connections/${connection}/disconnect`)).status, 200);
+});
