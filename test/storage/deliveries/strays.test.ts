@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { startDeliveries } from '../../../storage/deliveries/deliveries.js';
-import { fetchSubscriptions } from '../../../storage/deliveries/delivery-queue.js';
+import { fetchSubscriptions, parkSubscriptions } from '../../../storage/deliveries/delivery-queue.js';
 import { fetchedJobs, openAttempts, putBackStrays, recoverStrays } from '../../../storage/deliveries/strays.js';
 import {
   type Connection,
@@ -36,6 +36,26 @@ t.test('a fetch takes what is due, of no workspace that is full, and nothing und
   t.match(fetched, [{ workspace_id: connection.workspaceId }, { workspace_id: connection.workspaceId }]);
   t.equal((await fetch(EPOCH, 2, [])).length, 1, 'the rest');
   t.strictSame(await fetch(EPOCH, 2, []), [], 'each once');
+});
+
+t.test('a parked job waits for the next delivery, and goes when its subscription is inactive', async (t) => {
+  const { db, connection } = await setUp(t);
+  const fetched = await fetchSubscriptions(db, heldUnder(connection, EPOCH), 10, []);
+  const owned = fetched.map(({ id }) => ({ id, partition: connection.partition, epoch: EPOCH }));
+  const [inactive] = fetched;
+  await db.query('testInactive', 'update subscription set active = false where id = $1', [inactive?.id]);
+  const parked = await parkSubscriptions(db, owned);
+  t.equal(parked.length, 3);
+  for (const { id, due_in_ms } of parked) {
+    if (id === inactive?.id) t.equal(due_in_ms, null);
+    else t.ok(due_in_ms !== null && due_in_ms <= 0, 'it is due already');
+  }
+  const jobs = (await deliveries(db)).map(({ subscription_id, job }) => [subscription_id === inactive?.id, job]);
+  t.strictSame(jobs.sort(), [
+    [false, 'created'],
+    [false, 'created'],
+    [true, null],
+  ]);
 });
 
 t.test('a fetched job is put back once, and not under another epoch, nor when it changed since', async (t) => {
