@@ -115,7 +115,9 @@ const PARK = `
     })}
   ), examined as materialized (
     select s.*,
+      -- Of an inactive subscription nothing is due: what is still pending of it is being canceled.
       (select d.next_attempt_at from delivery d where d.subscription_id = s.id and d.status = 'pending'
+         and exists (select 1 from subscription b where b.id = s.id and b.active)
        order by d.next_attempt_at limit 1) as due,
       exists (select 1 from delivery d where d.subscription_id = s.id and d.status = 'sending') as sending
     from ${joinUnchangedJob('seen')}
@@ -130,7 +132,7 @@ const PARK = `
   from seen s left join examined x on x.queue_name = s.queue_name and x.id = s.id`;
 
 /**
- * The owner found nothing due: each job is parked until the next retry, or deleted when no delivery is left. A subscription
+ * The owner found nothing due: each job is parked until the next retry, or deleted when no delivery is left, or the subscription is inactive. One
  * is left out when it has no job any more, or its epoch is stale. No lock on a job is waited for: a transaction that
  * records events of several workspaces holds jobs in no order. Index: delivery_due.
  */

@@ -65,6 +65,44 @@ t.test('one that leaves is gone when its last attempt is written, and a lost one
   t.strictSame(states, ['due', 'leaving', 'lost', 'gone']);
 });
 
+t.test('when its partition is taken again, what was claimed or parked before counts for nothing', async (t) => {
+  const { actor, states } = observed();
+  actor.call();
+  const calls = actor.begin();
+  actor.renew(2);
+  t.equal(actor.epoch, 2);
+  actor.exhausted(calls);
+  t.ok(actor.due, 'the claim under the epoch before found nothing: another one comes');
+  actor.ended(undefined);
+  actor.written();
+  actor.exhausted(actor.begin());
+  actor.ended(undefined);
+  actor.written();
+  t.ok(actor.park());
+  actor.renew(3);
+  t.ok(actor.parked(), 'the park may have done nothing: it is parked once more');
+  t.ok(actor.park());
+  t.notOk(actor.parked());
+  t.strictSame(states, ['due', 'idle', 'parking', 'parking', 'idle', 'parking', 'idle']);
+});
+
+t.test('it holds its job until the job is given back', async (t) => {
+  const { actor } = observed();
+  t.notOk(actor.holdsJob);
+  actor.call();
+  t.ok(actor.holdsJob);
+  const calls = actor.begin();
+  actor.exhausted(calls);
+  t.ok(actor.holdsJob, 'its attempt parks it when it is over');
+  actor.ended(undefined);
+  actor.written();
+  t.notOk(actor.holdsJob);
+  actor.park();
+  t.ok(actor.holdsJob);
+  actor.parked();
+  t.notOk(actor.holdsJob);
+});
+
 t.test('an illegal step throws', async (t) => {
   const { actor } = observed();
   t.throws(() => actor.begin(), /not ready/);
