@@ -29,7 +29,7 @@ export interface RotatedSecretJson {
 }
 
 /**
- *   inactive ─ active:true, connection ready ─▶ active     (not ready: 409, unchanged)
+ *   inactive ─ active:true, connection ready ─▶ active     (not ready: 409, unchanged; a disconnect under way: 503, unchanged)
  *   active ─ active:false ─▶ inactive                      (pending and sending deliveries become canceled)
  */
 async function patch({
@@ -43,6 +43,8 @@ async function patch({
     if (locked.active === body.active) return;
     if (!body.active) return deactivateSubscription(tx, resource);
     if (locked.health !== 'ready') throw new HttpError('connection_not_ready');
+    // What the disconnect still has to cancel would be sent otherwise.
+    if (locked.stopping) throw new HttpError('unavailable', 'a disconnect of the connection is not over yet');
     await activateSubscription(tx, resource.id);
   });
   const [row] = await findSubscriptions(db, [resource.id]);

@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.js';
 import type { Database, Sql } from '../postgres/database.js';
 import { removeJobs } from '../postgres/job-table.js';
+import { EVERY_OPERATION } from './stopping.js';
 
 /**
  * Removing the rows of a deleted connection, slice by slice, each a transaction of its own. Slices of one connection exclude each
@@ -50,6 +51,7 @@ export function inSlice(
 
 /** Before every id and every rank. */
 export const FROM_THE_START = { id: '00000000-0000-0000-0000-000000000000', rank: '0' } as const;
+const FROM_THE_END = EVERY_OPERATION;
 
 /** Notes the used keys: a reused one conflicts and never sends again (CONN-7). */
 export const keepKeys: Slice = async (tx, connectionId, after) => {
@@ -68,13 +70,13 @@ export const keepKeys: Slice = async (tx, connectionId, after) => {
 };
 
 /**
- * Operations with their jobs and files. Their keys are noted once more, for one that was stored while the first pass went on.
+ * Operations with their jobs and files, the newest first: those stand in the way of a list of the workspace's operations. Their keys are noted once more, for one that was stored while the first pass went on.
  * While there are many parts of files, a slice takes only those.
  */
 const dropOperations: Slice = async (tx, connectionId, after) => {
   const operations = await tx.query<{ id: string; partition: number }>(
     'pageOfOperations',
-    `select id, partition from operation where connection_id = $1 and id > $2::uuid order by id limit $3
+    `select id, partition from operation where connection_id = $1 and id < $2::uuid order by id desc limit $3
      for update skip locked`,
     [connectionId, after, LIMITS.removal_rows],
   );
@@ -144,7 +146,7 @@ const dropRows =
 
 /** All that goes, in this order: what shows in the lists of a workspace first. */
 export const DROPS: readonly { drop: Slice; from: string }[] = [
-  { drop: dropOperations, from: FROM_THE_START.id },
+  { drop: dropOperations, from: FROM_THE_END },
   { drop: dropDeliveries, from: FROM_THE_START.id },
   { drop: dropRows('event_position', 'rank', 'bigint'), from: FROM_THE_START.rank },
   { drop: dropRows('event', 'id', 'uuid'), from: FROM_THE_START.id },

@@ -67,14 +67,17 @@ export async function insertSubscription(
   return row;
 }
 
-/** Locks the connection, then the subscription: the order in every transaction. Undefined when either is gone. */
+/**
+ * Locks the connection, then the subscription: the order in every transaction. Undefined when either is gone. `stopping` while a
+ * disconnect still cancels what it left: open deliveries of inactive subscriptions.
+ */
 export async function lockSubscription(
   tx: Sql,
   subscription: { id: string; connection_id: string },
-): Promise<{ active: boolean; health: Health } | undefined> {
-  const [connection] = await tx.query<{ health: Health }>(
+): Promise<{ active: boolean; health: Health; stopping: boolean } | undefined> {
+  const [connection] = await tx.query<{ health: Health; stopping: boolean }>(
     'shareConnection',
-    'select health from connection where id = $1 and deleted_at is null for share',
+    'select health, cancel_through is not null as stopping from connection where id = $1 and deleted_at is null for share',
     [subscription.connection_id],
   );
   const [row] = await tx.query<{ active: boolean }>(
@@ -82,7 +85,7 @@ export async function lockSubscription(
     'select active from subscription where id = $1 for update',
     [subscription.id],
   );
-  return connection && row && { active: row.active, health: connection.health };
+  return connection && row && { active: row.active, ...connection };
 }
 
 /** inactive → active. */

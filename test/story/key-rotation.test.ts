@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { Client } from '../fixture/client.js';
@@ -15,6 +16,8 @@ const ADMIN = new URL('../../server/admin.js', import.meta.url).pathname;
 const FORMER = `former:${randomBytes(32).toString('base64')}`;
 const NEXT = `next:${randomBytes(32).toString('base64')}`;
 const CONNECTIONS = 6;
+/** Of one client, between two sends: what counts is that sends come at every moment, not how many. */
+const PACE_ms = 25;
 
 async function admin(fixture: ServiceFixture, keys: string, ...args: string[]): Promise<Record<string, unknown>> {
   const env = { PATH: process.env.PATH, DATABASE_URL: fixture.databaseUrl, ENCRYPTION_KEYS: keys };
@@ -26,8 +29,17 @@ const withKeys = (fixture: ServiceFixture, keys: string): ServiceFixture => ({
   env: { ...fixture.env, ENCRYPTION_KEYS: keys },
 });
 
-/** Both nodes with these keys, restarted one after the other: the second stops when the first owns partitions again. */
-async function rolledTo(t: Test, fixture: ServiceFixture, nodes: RunningService[], keys: string): Promise<void> {
+/**
+ * Both nodes with these keys, restarted one after the other. After each restart both own partitions and take sends for a while:
+ * each seals for the other with what it has.
+ */
+async function rolledTo(
+  t: Test,
+  fixture: ServiceFixture,
+  nodes: RunningService[],
+  keys: string,
+  accepted: string[],
+): Promise<void> {
   for (const [n, node] of [...nodes.entries()]) {
     t.equal(await node.stop(), 0);
     nodes[n] = await startService(t, withKeys(fixture, keys));
@@ -35,6 +47,12 @@ async function rolledTo(t: Test, fixture: ServiceFixture, nodes: RunningService[
       'both nodes own partitions',
       () => fixture.db.query('testOwners', 'select node_id from partition where lease_until > now() group by node_id'),
       (owners) => owners.length === 2,
+    );
+    const before = accepted.length;
+    await eventually(
+      'clients went on',
+      () => accepted.length,
+      (count) => count >= before + 100,
     );
   }
 }
@@ -56,6 +74,7 @@ function load(fixture: ServiceFixture, nodes: RunningService[], connections: str
         (one) => one?.status === 202 || one?.status === 200,
       );
       accepted.push(String(answer?.body.id));
+      await delay(PACE_ms);
     }
   };
   const clients = connections.map((_, n) => client(n));
@@ -78,14 +97,14 @@ t.test('the encryption key is changed during a rolling restart of two nodes unde
   }
   const sending = load(fixture, nodes, connections);
 
-  await rolledTo(t, fixture, nodes, `${FORMER},${NEXT}`);
-  await rolledTo(t, fixture, nodes, `${NEXT},${FORMER}`);
+  await rolledTo(t, fixture, nodes, `${FORMER},${NEXT}`, sending.accepted);
+  await rolledTo(t, fixture, nodes, `${NEXT},${FORMER}`, sending.accepted);
   const both = `${NEXT},${FORMER}`;
   const former = ({ sealed }: { sealed?: { key: string }[] }) => sealed?.filter(({ key }) => key === 'former') ?? [];
   t.not(former(await admin(fixture, both, 'encryption', 'status', '--all')).length, 0);
   await admin(fixture, both, 'encryption', 'rotate');
   t.strictSame(former(await admin(fixture, both, 'encryption', 'status', '--all')), []);
-  await rolledTo(t, fixture, nodes, NEXT);
+  await rolledTo(t, fixture, nodes, NEXT, sending.accepted);
   await sending.stop();
 
   const unfinished = () =>
@@ -99,9 +118,4 @@ t.test('the encryption key is changed during a rolling restart of two nodes unde
   t.strictSame(ends, [{ status: 'succeeded', error_code: null, operations: accepted.length }]);
   t.equal(new Set(accepted).size, accepted.length, 'each once');
   t.ok(accepted.length > 100, `${accepted.length} sends`);
-
-  await nodes[1]!.stop();
-  const lacking = await startService(t, withKeys({ ...fixture, env: { ...fixture.env, LOG_LEVEL: 'warn' } }, FORMER));
-  t.match(lacking.stderr(), /"key_ids":\["former"\].*"key_id":"next","column":"operation\.input_sealed"/);
-  await lacking.stop();
 });
