@@ -12,7 +12,18 @@ import { schedule } from './scenarios/schedule.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
-const SCENARIOS: Scenario[] = [submit, lists, deliveries, isolation, schedule, browser, listeners, fleet, overload, chaos];
+const SCENARIOS: Scenario[] = [
+  submit,
+  lists,
+  deliveries,
+  isolation,
+  schedule,
+  browser,
+  listeners,
+  fleet,
+  overload,
+  chaos,
+];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
