@@ -149,6 +149,6 @@ async function collect(world: World, { samples }: Sampler): Promise<Omit<Evidenc
   const rows = await readRows(world.database.url);
   const callbacks = await readCallbacks(world.callbacksFile);
   for (const node of world.nodes) node.goOn();
-  const { submissions, cancels } = await readClients(join(world.folder, 'clients.jsonl'));
-  return { submissions, cancels, ledger, callbacks, rows, samples };
+  const clients = await readClients(join(world.folder, 'clients.jsonl'));
+  return { ...clients, ledger, callbacks, rows, samples };
 }

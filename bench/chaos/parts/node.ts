@@ -210,7 +210,8 @@ export class ChaosNode implements AsyncDisposable {
       await end;
       this.#serving = false;
     }
-    // A browser that outlives its node for a moment keeps the pipe open.
+    // A browser that outlives its node for a moment keeps the pipes open.
+    child.stdout.destroy();
     child.stderr.destroy();
     const status = child.signalCode ?? child.exitCode;
     this.#log.write(`${JSON.stringify({ chaos: 'the process ended', status, told: this.#told, at: Date.now() })}\n`);
