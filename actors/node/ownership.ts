@@ -88,6 +88,7 @@ export class Ownership {
   async start(): Promise<void> {
     const { log } = this.#options;
     await this.#renew();
+    if (this.#left) return; // the node failed meanwhile
     const renewals = new Rounds(
       LIMITS.renew_ms,
       () => this.#renew(),
