@@ -102,7 +102,7 @@ function servicesOf(options: EdgeOptions, drain: Drain): Services {
     db,
     control: options.control ?? db,
     ring: options.ring,
-    system: withPromptSubmissions(options.system, LIMITS.submission_ms),
+    system: withPromptSubmissions(options.system, options.control ?? db),
     callbackPolicy: options.callbackPolicy,
     providerDomains: options.providerDomains,
     load: {

@@ -34,10 +34,13 @@ export const LIMITS = {
   /** How long an id may wait for its query: while one has waited longer, 503 `overloaded`. */
   loader_wait_ms: 500,
   /**
-   * How long a submission waits for its commit: past it 503 `unavailable`. It may be stored all the same; then the same key
-   * is answered with it.
+   * How long a submission waits for its commit before the database is asked whether it answers at all, and then every
+   * `submission_poll_ms`: when it does not, or after `slow_submission_ms`, 503 `unavailable`. It may be stored all the same; then
+   * the same key is answered with it.
    */
-  submission_ms: 1_500,
+  submission_ms: 1_400,
+  submission_poll_ms: 500,
+  slow_submission_ms: 15_000,
 
   /**
    * Requests under way with which a thread that runs `late_ms` late is behind: then every request but health is answered 503
