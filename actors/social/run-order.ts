@@ -3,9 +3,9 @@ import { readSecrets } from '../../storage/connections/session-secrets.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ConnectionRow } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
-import { type Execution, Interrupted, type Outcome } from '../operations/execution.js';
+import { type Execution, Interrupted } from '../operations/execution.js';
 import { pinProxy } from './proxy-pin.js';
 
 /** Where an order's proxy and secrets come from. */
@@ -14,26 +14,9 @@ export interface OrderSources {
   ring: KeyRing;
 }
 
-/** This node lacks the key of a secret that the run needs; another one has it, or this one after a restart: worth another try. */
-const KEY_UNKNOWN: Outcome = {
-  status: 'failed',
-  failure: { code: 'session_fenced', details: { reason: 'encryption_key_unknown' } },
-  transient: true,
-};
-
-/** `orderRun`, or how the execution ends when the ring lacks the key of its session, password or proxy. */
-export async function orderOrEnd(sources: OrderSources, execution: Execution): Promise<RunOrder | Outcome> {
-  try {
-    return await orderRun(sources, execution);
-  } catch (error) {
-    if (error instanceof KeyUnknown) return KEY_UNKNOWN;
-    throw error;
-  }
-}
-
 /**
  * The order for one run of an execution: the connection's session, its pinned proxy, and the running time left. Throws
- * `regional_proxy_unavailable` when the connection has no proxy to use.
+ * `regional_proxy_unavailable` when the connection has no proxy to use, and KeyUnknown when this node lacks the key of a secret.
  */
 export async function orderRun(sources: OrderSources, execution: Execution): Promise<RunOrder> {
   const { connection, capability } = execution;

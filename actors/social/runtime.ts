@@ -4,7 +4,7 @@ import { OperationError } from '../../storage/model/errors.js';
 import { type Execution, Interrupted, type Outcome, type ProviderRuntime } from '../operations/execution.js';
 import { outcomeAfterBoundary } from '../operations/outcome.js';
 import type { BrowserLink } from './browser-link.js';
-import { type OrderSources, orderOrEnd } from './run-order.js';
+import { type OrderSources, orderRun } from './run-order.js';
 
 export interface SocialRuntimeOptions extends OrderSources {
   /** The browser host that serves a partition. */
@@ -19,8 +19,7 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
   return {
     async run(execution) {
       requireSensibleFilters(execution);
-      const order = await orderOrEnd(options, execution);
-      if ('status' in order) return order;
+      const order = await orderRun(options, execution);
       const end = await options.link(execution.connection.partition).run(order, execution);
       return outcomeOf(end, execution);
     },
