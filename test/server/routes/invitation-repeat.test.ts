@@ -50,9 +50,9 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
   };
   const stored = () => db.query<{ id: string }>('stored', 'select id from operation');
 
-  // Its statement waits for the connection; then its thread dies, and the statement is committed with nobody to hear of it.
+  // Its statement waits for a table; then its thread dies, and the statement is committed with nobody to hear of it.
   const lost = await db.transaction(async (tx) => {
-    await tx.query('hold', 'select from connection where id = $1 for update', [connection.id]);
+    await tx.query('hold', 'lock table idempotency_tombstone in access exclusive mode');
     const reply = invite();
     await eventually(
       'the submission waits for the lock',
