@@ -38,8 +38,8 @@ export const LIMITS = {
    * `submission_poll_ms`: when it does not, or after `slow_submission_ms`, 503 `unavailable`. It may be stored all the same; then
    * the same key is answered with it.
    */
-  submission_ms: 1_400,
-  submission_poll_ms: 500,
+  submission_ms: 1_000,
+  submission_poll_ms: 900,
   slow_submission_ms: 15_000,
 
   /**

