@@ -249,7 +249,8 @@ t.test('slow requests of one workspace delay no lease: each ends in time, and is
   t.ok(least_ms > 3_000, `the shortest lease still had ${least_ms} ms`);
   const refused = answers.filter(({ status }) => status === 503);
   t.ok(refused.length > 20);
-  t.ok(refused.every(({ headers, body }) => headers['retry-after'] === '1' && body.code === 'unavailable'));
+  const codes = ['unavailable', 'overloaded']; // its statement reached its limit, or it could not even begin
+  t.ok(refused.every(({ headers, body }) => headers['retry-after'] === '1' && codes.includes(String(body.code))));
   t.equal(answers.filter(({ status }) => status >= 500 && status !== 503).length, 0);
   t.equal((await client.send('POST', `/v1/connections/${connection}/disconnect`)).status, 200);
 });
