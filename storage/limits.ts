@@ -19,6 +19,12 @@ export const LIMITS = {
   /** How far the time that a message carries may lie before the time it was recorded. Farther back, the time of recording counts. */
   message_lag_ms: 10 * 60_000,
 
+  /** Fetched jobs that a recovery puts back in one statement; it goes on until none is left. */
+  put_back_jobs: 2_000,
+
+  /** Gaps of a connection's stream, the newest, that are looked through for one whose end was not recorded. */
+  examined_gaps: 10,
+
   /** How long a node may be without a heartbeat; then another node that stops deletes its row. */
   node_silence_ms: 60 * 60_000,
   /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */

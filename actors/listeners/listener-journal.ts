@@ -1,5 +1,11 @@
 import type { ProviderEvent } from '../../browser-pool/social/access/frames.js';
-import { closeGap, listenedBefore, openGap, saveListener } from '../../storage/connections/listeners.js';
+import {
+  closedGapsWithout,
+  closeGap,
+  listenedBefore,
+  openGap,
+  saveListener,
+} from '../../storage/connections/listeners.js';
 import type { NewEvent } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 
@@ -24,6 +30,8 @@ export class ListenerJournal {
   readonly #options: ListenerJournalOptions;
   #lastEventId: string | null = null;
   #lastFrameAt: Date | null = null;
+  /** The gap whose event is surely recorded: an event is stored once, but each try costs a statement. */
+  #recordedGap: string | undefined;
 
   constructor(options: ListenerJournalOptions) {
     this.#options = options;
@@ -57,22 +65,26 @@ export class ListenerJournal {
     this.#lastEventId = event.providerEventId;
   }
 
-  /** Opens a gap and records its event, unless one is open or a later owner listens. */
+  /** Opens a gap unless one is open, and records its event unless it is recorded; not when a later owner listens. */
   async openGap(reason: string): Promise<void> {
     const { db, connectionId, epoch } = this.#options;
     const gap = await openGap(db, connectionId, epoch(), reason);
-    if (gap) await this.#recordGap('connection.stream_degraded', gap, reason);
+    if (!gap || gap === this.#recordedGap) return;
+    await this.#recordGap('connection.stream_degraded', gap, reason);
+    this.#recordedGap = gap;
   }
 
-  /** Closes the open gap, if there is one; returns its id for `recordRestored`. */
-  closeGap(): Promise<string | undefined> {
+  /** Closes the open gap, if there is one. */
+  closeGap(): Promise<void> {
     const { db, connectionId, epoch } = this.#options;
     return closeGap(db, connectionId, epoch());
   }
 
-  /** Records that the stream runs again after this gap. */
-  async recordRestored(gap: string): Promise<void> {
-    await this.#recordGap('connection.stream_restored', gap, null);
+  /** Records that the stream runs again after the gap just closed, and after those whose end a lost worker did not record. */
+  async recordRestored(): Promise<void> {
+    const { db, connectionId } = this.#options;
+    const type = 'connection.stream_restored';
+    for (const gap of await closedGapsWithout(db, connectionId, type)) await this.#recordGap(type, gap, null);
   }
 
   #recordGap(

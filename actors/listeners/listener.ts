@@ -192,9 +192,9 @@ export class Listener {
 
   /** A stream sends frames: its gap is over. */
   async #restore(): Promise<void> {
-    const gap = await this.#journal.closeGap(); // I1
+    await this.#journal.closeGap(); // I1
     await this.#become({ kind: 'connected' });
-    if (gap) await this.#journal.recordRestored(gap);
+    await this.#journal.recordRestored();
   }
 
   /** Something happened and it is not known what: a gap marks the time. */

@@ -1,4 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
+import { LIMITS } from '../limits.js';
+import type { EventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
 /** A connection as its listener needs it. */
@@ -87,7 +89,7 @@ export async function saveListener(db: Sql, state: ListenerState): Promise<void>
 const notReplaced = (connection: string, epoch: string) =>
   `not exists (select 1 from listener l where l.connection_id = ${connection} and l.epoch > ${epoch})`;
 
-/** Opens a gap unless one is open already or a later owner listens. Returns its id when it is new. */
+/** Opens a gap unless one is open already. Returns the id of the open one; undefined when a later owner listens. */
 export async function openGap(
   db: Sql,
   connectionId: string,
@@ -96,27 +98,43 @@ export async function openGap(
 ): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(
     'openGap',
-    `insert into listener_gap (id, connection_id, reason, last_event_id)
-     select $1, c.id, $4, (select last_event_id from listener where connection_id = c.id) from connection c
-     where c.id = $2 and ${notReplaced('$2', '$3')}
-     on conflict do nothing returning id`,
+    `with opened as (
+       insert into listener_gap (id, connection_id, reason, last_event_id)
+       select $1, c.id, $4, (select last_event_id from listener where connection_id = c.id) from connection c
+       where c.id = $2 and ${notReplaced('$2', '$3')}
+       on conflict do nothing returning id
+     )
+     select id from opened
+     union all select id from listener_gap where connection_id = $2 and closed_at is null and ${notReplaced('$2', '$3')}`,
     [uuidv7(), connectionId, epoch, reason],
   );
   return row?.id;
 }
 
-/**
- * Closes the open gap, if there is one and no later owner listens, and returns its id. The events of the
- * gap stay missing.
- */
-export async function closeGap(db: Sql, connectionId: string, epoch: number): Promise<string | undefined> {
-  const [row] = await db.query<{ id: string }>(
+/** Closes the open gap, if there is one and no later owner listens. The events of the gap stay missing. */
+export async function closeGap(db: Sql, connectionId: string, epoch: number): Promise<void> {
+  await db.query(
     'closeGap',
     `update listener_gap set closed_at = now()
-     where connection_id = $1 and closed_at is null and ${notReplaced('$1', '$2')} returning id`,
+     where connection_id = $1 and closed_at is null and ${notReplaced('$1', '$2')}`,
     [connectionId, epoch],
   );
-  return row?.id;
+}
+
+/**
+ * Of the newest gaps of the connection, those that are closed and have no event of this type, whose provider id is the type with
+ * the gap's id: the worker that closed them was lost before it recorded that.
+ */
+export async function closedGapsWithout(db: Sql, connectionId: string, type: EventType): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    'closedGapsWithout',
+    `select g.id from (
+       select id, closed_at from listener_gap where connection_id = $1 order by started_at desc limit $3) g
+     where g.closed_at is not null and not exists (
+       select 1 from event e where e.connection_id = $1 and e.provider_event_id = $2 || '/' || g.id)`,
+    [connectionId, type, LIMITS.examined_gaps],
+  );
+  return rows.map((row) => row.id);
 }
 
 /** True when a listener of another owner ran for this connection: its stream ended unseen. */

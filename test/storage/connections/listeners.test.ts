@@ -1,16 +1,25 @@
 import t from 'tap';
-import { closeGap, openGap, saveListener } from '../../../storage/connections/listeners.js';
+import { closedGapsWithout, closeGap, openGap, saveListener } from '../../../storage/connections/listeners.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
 t.test('a gap belongs to the owner that listens now: a former one neither opens nor closes it', async (t) => {
   const { db } = await freshDatabase(t);
-  const { id: connectionId } = await insertSocial(db, await insertWorkspace(db), 'ada');
+  const workspaceId = await insertWorkspace(db);
+  const { id: connectionId } = await insertSocial(db, workspaceId, 'ada');
   const listening = { streamStatus: 'connecting', status: 'running', reason: null, lastEventId: null } as const;
   await saveListener(db, { connectionId, epoch: 2, lastFrameAt: null, ...listening });
   t.equal(await openGap(db, connectionId, 1, 'stream_closed'), undefined);
   const gap = await openGap(db, connectionId, 2, 'owner_changed');
   t.ok(gap);
-  t.equal(await closeGap(db, connectionId, 1), undefined);
-  t.equal(await closeGap(db, connectionId, 2), gap);
+  t.equal(await openGap(db, connectionId, 2, 'stream_closed'), gap, 'the open one again: its event may be missing');
+  const unrecorded = () => closedGapsWithout(db, connectionId, 'connection.stream_restored');
+  await closeGap(db, connectionId, 1);
+  t.strictSame(await unrecorded(), [], 'it is still open');
+  await closeGap(db, connectionId, 2);
+  t.strictSame(await unrecorded(), [gap], 'closed, and nothing recorded');
+  const event = { type: 'connection.stream_restored', providerEventId: `connection.stream_restored/${gap}` } as const;
+  await recordEvents(db, workspaceId, [{ connectionId, ...event, data: {} }]);
+  t.strictSame(await unrecorded(), []);
 });
