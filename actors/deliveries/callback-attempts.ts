@@ -1,6 +1,6 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Logger } from '../../storage/log.js';
-import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
 import type { AttemptError } from './attempt-error.js';
 import { CallbackBodies } from './callback-body.js';
 import { AttemptCounters } from './counters.js';
@@ -48,14 +48,22 @@ export class CallbackAttempts {
     this.#sender = new Sender(options);
   }
 
-  /** Never rejects, and resolves by the deadline of one attempt. */
-  async make(delivery: StartedDelivery): Promise<AttemptResult> {
+  /** Never rejects, and resolves by the deadline of one attempt; with nothing when this node lacks the key of its secret. */
+  async make(delivery: StartedDelivery): Promise<AttemptResult | undefined> {
     const { log } = this.#options;
     const result = await this.#send(delivery).catch((error: unknown) => {
+      if (error instanceof KeyUnknown) {
+        log.warn(
+          { delivery_id: delivery.id, key: error.keyId },
+          'a delivery waits: this node lacks the key of its secret',
+        );
+        return undefined;
+      }
       // If this rejected, the delivery would stay `sending` until its partition is recovered.
       log.error({ err: error, delivery_id: delivery.id }, 'an attempt broke');
       return notSent('internal');
     });
+    if (!result) return undefined;
     const since_ms = delivery.started_at.getTime() - delivery.received_at.getTime() + result.duration_ms;
     this.counters.count(result, since_ms);
     if (result.outcome === 'failed') log.debug(logFields(delivery, result), 'delivery attempt failed');
@@ -86,7 +94,7 @@ export class CallbackAttempts {
     }
   }
 
-  /** The secrets that sign now, the newest first (EVT-12); undefined when the key ring cannot open them. */
+  /** The secrets that sign now, the newest first (EVT-12); undefined when they are broken. Throws KeyUnknown. */
   #openSecrets(delivery: StartedDelivery): string[] | undefined {
     const context = `subscription/${delivery.subscription_id}/secret`;
     const { secret_sealed, previous_secret_sealed, previous_valid_until, started_at } = delivery;
@@ -95,7 +103,8 @@ export class CallbackAttempts {
       sealed.push(previous_secret_sealed);
     try {
       return sealed.map((secret) => this.#options.ring.open(secret, context).toString('utf8'));
-    } catch {
+    } catch (error) {
+      if (error instanceof KeyUnknown) throw error;
       return undefined;
     }
   }

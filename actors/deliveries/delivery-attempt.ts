@@ -24,7 +24,7 @@ type Kind = AttemptState['kind'];
 
 const STEPS: Steps<Kind> = {
   starting: ['sending', 'over'],
-  sending: ['finishing'],
+  sending: ['finishing', 'over'],
   finishing: ['over'],
   over: [],
 };
@@ -34,6 +34,7 @@ const STEPS: Steps<Kind> = {
  *
  *     starting ──its start is written──▶ sending ──its receiver answered, or the deadline──▶ finishing ──its end is written──▶ over
  *         └──nothing is due, the epoch is stale, or the partition is lost──▶ over
+ *                                            └──this node lacks the key of its secret: put off──▶ over
  *
  * I1 a callback is sent only after its start was written under a valid epoch;
  * I2 what was sent is finished with one write.
@@ -61,7 +62,8 @@ export class DeliveryAttempt {
     }
     this.#enter({ kind: 'sending' }); // I1
     const result = await this.#context.callbacks.make(delivery);
-    this.#enter({ kind: 'finishing', delivery, result });
+    if (result) this.#enter({ kind: 'finishing', delivery, result });
+    else await this.#putOff(delivery);
     return result;
   }
 
@@ -92,6 +94,13 @@ export class DeliveryAttempt {
       const ids = { delivery_id: id, subscription_id: this.#actor.id };
       log.error({ err: error, ...ids }, 'the end of an attempt was not written');
     }
+    this.#enter({ kind: 'over' });
+  }
+
+  /** Nothing was sent: another node may have the key, or this one after its next start. */
+  async #putOff({ attempt_id }: StartedDelivery): Promise<void> {
+    // It rejects only while draining: then the partition's recovery makes the delivery due.
+    await this.#context.batches.putOff(attempt_id).catch(() => {});
     this.#enter({ kind: 'over' });
   }
 

@@ -87,6 +87,12 @@ export class DeliveryBatches {
     this.#inHand.delete(attemptId);
   }
 
+  /** Takes a start back of which nothing was sent: its delivery is due again after a while, and the attempt does not count. */
+  async putOff(attemptId: string): Promise<void> {
+    await this.#persist('put off', () => undoStarts(this.#options.db, [attemptId], LIMITS.key_wait_ms));
+    this.drop(attemptId);
+  }
+
   /** Nothing of the subscription is due: its job goes back. Undefined when it has no job, or the epoch is stale. */
   park(subscription: OwnedSubscription): Promise<ParkedSubscription | undefined> {
     return this.#parks.add(subscription);

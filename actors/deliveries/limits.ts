@@ -3,6 +3,8 @@ const thread_subscriptions = 10_000;
 
 /** Every bound of the deliveries: its unit in the name, its value, and what happens when it is reached. */
 export const LIMITS = {
+  /** How long a delivery waits whose secret was sealed under a key that this node lacks. */
+  key_wait_ms: 30_000,
   /** Waits between the five attempts of a series, in seconds (contract: "Limits", delivery attempts). After the last one: `failed`. */
   retry_waits_s: [1, 5, 30, 120],
   /** One attempt, from the name lookup to the last byte of the answer (EVT-3). Past it: `timeout`. */

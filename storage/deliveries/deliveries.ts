@@ -101,19 +101,20 @@ export async function startDeliveries(db: Sql, claims: Claim[]): Promise<Started
 const UNDO_STEP = DELIVERY_STEPS.sql('sending', 'pending');
 
 /**
- * Takes back starts whose answer was lost on the way: what was written of these attempts is deleted, and its delivery is pending
- * again and due. None of them was sent. Never use these attempts again: this statement may itself be late.
+ * Takes back starts of which nothing was sent (their answer was lost on the way, or their secret cannot be opened here): what was
+ * written of these attempts is deleted, and its delivery is pending again, due after `wait_ms`. Never use these attempts again:
+ * this statement may itself be late.
  */
-export async function undoStarts(db: Sql, attemptIds: string[]): Promise<void> {
+export async function undoStarts(db: Sql, attemptIds: string[], wait_ms = 0): Promise<void> {
   await db.query(
     'undoStarts',
     `with undone as (
        delete from delivery_attempt where id = any($1) and outcome = ${DELIVERY_ATTEMPT_STEPS.firstSql} returning delivery_id
      )
-     update delivery d set status = ${UNDO_STEP.to}, epoch = null, next_attempt_at = now(),
-       attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1
+     update delivery d set status = ${UNDO_STEP.to}, epoch = null,
+       next_attempt_at = now() + $2 * interval '1 millisecond', attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1
      from undone u where d.id = u.delivery_id and d.status ${UNDO_STEP.from}`,
-    [attemptIds],
+    [attemptIds, wait_ms],
   );
 }
 

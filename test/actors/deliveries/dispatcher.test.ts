@@ -565,7 +565,7 @@ t.test('both secrets sign for a day after a rotation, and one after it', async (
   t.notOk(verified(hook.received[1]!, previous));
 });
 
-t.test('without the key of a secret the attempt fails and nothing is sent', async (t) => {
+t.test('without the key of a secret the delivery waits: no attempt counts and nothing is sent', async (t) => {
   const { db, connection } = await setUp(t);
   const hook = await receiver(t, onLoopback);
   await insertSubscription(db, connection, hook.url);
@@ -573,11 +573,16 @@ t.test('without the key of a secret the attempt fails and nothing is sent', asyn
   await record(db, connection);
   await host.fetch(connection.partition);
   const [delivery] = await eventually(
-    'the attempt has failed',
+    'the delivery is put off',
     () => deliveries(db),
-    ([only]) => only?.status === 'pending' && only.attempt_count === 1,
+    ([only]) => only?.status === 'pending' && only.job === 'created',
   );
-  t.match(delivery, { last_error: 'secret', attempts: [{ outcome: 'failed', status_code: null, error: 'secret' }] });
+  t.match(delivery, { last_error: null, attempt_count: 0, series_attempts: 0, attempts: [] });
+  const due_ms = async () => {
+    const text = 'select extract(epoch from next_attempt_at - now())::float8 * 1000 as due_ms from delivery';
+    return (await db.query<{ due_ms: number }>('testDue', text))[0]?.due_ms ?? 0;
+  };
+  t.ok((await eventually('it is due later', due_ms, (due) => due > 10_000)) > 10_000);
   t.equal(hook.received.length, 0);
 });
 
