@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.js';
 import type { Sql } from './database.js';
 import { QUEUE_KINDS, type QueueKind, queueName } from './jobs.js';
 
@@ -157,23 +158,27 @@ export async function removeJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
 
 /**
  * Puts the fetched jobs of a partition's queues of these kinds back, but for those of the ids in `kept`: their holder is gone.
- * Part of recovery. Returns how many there were.
+ * Part of recovery. Returns how many there were. Takes a statement a page: however many there are, none reaches its time limit.
  */
 export async function putBackJobs(tx: Sql, partition: number, queues: QueueKind[], kept: string[]): Promise<number> {
-  const rows = await tx.query(
-    'putBackJobs',
-    `with held as materialized (
-       select j.name, j.id from ${TABLE} j where j.name = any($1) and j.state = 'active'
-         and not exists (select 1 from unnest($2::uuid[]) kept(id) where kept.id = j.id)
-       order by j.name, j.id for update
-     )
-     update ${TABLE} j set state = 'created', started_on = null
-     from held h where j.name = h.name and j.id = h.id
-     returning j.id`,
-    [queues.map((queue) => queueName(queue, partition)), kept],
-  );
-  return rows.length;
+  const names = queues.map((queue) => queueName(queue, partition));
+  let total = 0;
+  for (;;) {
+    const rows = await tx.query('putBackJobs', PUT_BACK, [names, kept, LIMITS.put_back_jobs]);
+    total += rows.length;
+    if (rows.length < LIMITS.put_back_jobs) return total;
+  }
 }
+
+const PUT_BACK = `
+  with held as materialized (
+    select j.name, j.id from ${TABLE} j where j.name = any($1) and j.state = 'active'
+      and not exists (select 1 from unnest($2::uuid[]) kept(id) where kept.id = j.id)
+    order by j.name, j.id limit $3 for update
+  )
+  update ${TABLE} j set state = 'created', started_on = null
+  from held h where j.name = h.name and j.id = h.id
+  returning j.id`;
 
 /**
  * The place of a job in its queue, as a number: microseconds of the database's clock since 1970. What was accepted before another
