@@ -1,9 +1,7 @@
-import type { PgBoss } from 'pg-boss';
 import type { Site } from '../browser-pool/social/site/site.js';
 import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
 import { outageLog } from '../storage/outage-log.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
-import { openQueues } from '../storage/postgres/jobs.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
 import { type EncryptionKey, fingerprinter, keyRing } from '../storage/secrets/encryption.js';
 import { type Deliveries, type DeliverySettings, openDeliveries } from './deliveries/deliveries.js';
@@ -41,7 +39,6 @@ export interface HostParts {
   db: Database;
   /** The same database, with commits that need not be on the disk when they answer. */
   relaxed: Database;
-  boss: PgBoss;
   lease: LeaseCell;
   links: BrowserLink[];
   counters: { submitted: number; started: number; reconciled: number; finished: Record<string, number> };
@@ -54,7 +51,7 @@ export interface HostParts {
 
 export function openHostParts(options: HostOptions, reports: HostReports): HostParts {
   const log = createLogger(options.log, { thread: `actors-${options.index}` });
-  const { db, relaxed, boss } = openStorage(options, log);
+  const { db, relaxed } = openStorage(options, log);
   const lease = new LeaseCell(options.lease);
   const ring = keyRing(options.encryptionKeys.map(({ id, key }) => ({ id, key: Buffer.from(key) })));
   const links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
@@ -86,11 +83,11 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
     partition: (id) => owned.partition(id),
     hint: (hint) => reports.forward(hint),
   });
-  return { log, db, relaxed, boss, lease, links, counters, deliveries, listeners, owned, owner, committer };
+  return { log, db, relaxed, lease, links, counters, deliveries, listeners, owned, owner, committer };
 }
 
-/** The thread's connections to the database, and its queues. */
-function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 'relaxed' | 'boss'> {
+/** The thread's connections to the database. */
+function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 'relaxed'> {
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const pool = {
     url: options.databaseUrl,
@@ -101,5 +98,5 @@ function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 
   };
   const db = openDatabase({ ...pool, outage: outageLog(log), maxConnections: options.databaseConnections });
   const relaxed = openDatabase({ ...pool, maxConnections: LIMITS.relaxed_connections, relaxedCommits: true });
-  return { db, relaxed, boss: openQueues(db, false, onError) };
+  return { db, relaxed };
 }

@@ -20,11 +20,10 @@ export default async function runHost({ port, options }: HostTask): Promise<void
 }
 
 interface HostState {
-  kind: 'starting' | 'serving' | 'draining' | 'drained';
+  kind: 'serving' | 'draining' | 'drained';
 }
 
 const STEPS: Steps<HostState['kind']> = {
-  starting: ['serving'],
   serving: ['draining'],
   draining: ['drained'],
   drained: [],
@@ -34,7 +33,7 @@ const STEPS: Steps<HostState['kind']> = {
  * One thread of the actor system: a single long-lived piscina task. It owns the partitions that the main thread gives it, with
  * their connection actors, deliveries and listeners, and the committer of every submission that is routed to it.
  *
- *     starting ─ queues open ─▶ serving ─ drain ─▶ draining (refuses submissions) ─ nothing runs, all closed ─▶ drained
+ *     serving ─ drain ─▶ draining (refuses submissions) ─ nothing runs, all closed ─▶ drained
  */
 class Host {
   readonly #channel: Channel<FromHost, ToHost>;
@@ -42,7 +41,7 @@ class Host {
   readonly #drained = Promise.withResolvers<void>();
   readonly #timers: NodeJS.Timeout[] = [];
   #polling = false;
-  #state: HostState = { kind: 'starting' };
+  #state: HostState = { kind: 'serving' };
 
   constructor(channel: Channel<FromHost, ToHost>, parts: HostParts) {
     this.#channel = channel;
@@ -51,17 +50,11 @@ class Host {
 
   /** Serves until it was drained. */
   run(): Promise<void> {
-    void this.#start(); // a rejection ends the thread, with what it has opened
-    return this.#drained.promise;
-  }
-
-  async #start(): Promise<void> {
-    await this.#parts.boss.start();
     this.#timers.push(setInterval(() => void this.#poll(), LIMITS.poll_ms));
     this.#timers.push(setInterval(() => this.#report(), LIMITS.poll_ms));
     this.#timers.push(setInterval(() => void this.#measure(), LIMITS.measure_ms));
-    this.#enter({ kind: 'serving' });
     this.#channel.onMessage((message) => this.#receive(message));
+    return this.#drained.promise;
   }
 
   #enter(state: HostState): void {
@@ -157,14 +150,13 @@ class Host {
 
   /** Ends everything in order: submissions, what runs, timers, streams and deliveries, the database, the channel. */
   async #drain(): Promise<void> {
-    const { committer, owner, listeners, deliveries, boss, db, relaxed } = this.#parts;
+    const { committer, owner, listeners, deliveries, db, relaxed } = this.#parts;
     this.#enter({ kind: 'draining' });
     await committer.drained();
     await owner.releaseAll();
     for (const timer of this.#timers) clearInterval(timer);
     await listeners.close();
     await deliveries.close();
-    await boss.stop({ graceful: false });
     await Promise.all([db.close(), relaxed.close()]);
     this.#enter({ kind: 'drained' });
     this.#channel.send({ type: 'drained' });

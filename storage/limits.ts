@@ -73,7 +73,7 @@ export const LIMITS = {
   control_lock_ms: 1_000,
   thread_connect_ms: 5_000,
   thread_statement_ms: 5_000,
-  thread_lock_ms: 2_000,
+  thread_lock_ms: 300,
   connect_timeout_ms: 10_000,
   tool_statement_ms: 600_000,
   /** How long a session may be idle inside a transaction; then the server ends it, and its locks are free. */

@@ -1,6 +1,6 @@
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
-import { oldestFetchedJobs, takeDueJobs } from '../postgres/job-table.js';
+import { dueJobs, FETCH_ORDER, markFetched, oldestFetchedJobs, placeOf } from '../postgres/job-table.js';
 
 /** What the owner of partitions reads of its operations, in batches. */
 
@@ -34,11 +34,15 @@ export function fetchOperations(db: Sql, { id, epoch }: OwnedPartition, limit: n
 const FETCH = `
   with fence as materialized (
     select id from partition where id = $1::smallint and epoch = $2 for key share skip locked
-  ), taken as (
-    ${takeDueJobs({ queue: 'operation', partition: '$1::smallint', fence: 'fence', limit: '$3' })}
+  ), due as materialized (
+    select j.id, ${placeOf('j.created_on')} as place
+    from ${dueJobs('operation', '$1::smallint')} and exists (select 1 from fence)
+    order by ${FETCH_ORDER} limit $3 for update of j skip locked
+  ), fetched as (
+    ${markFetched('operation', '$1::smallint', 'due')}
   )
-  select t.id, t.place, o.connection_id from taken t left join operation o on o.id = t.id and o.status = 'queued'
-  order by t.place, t.id`;
+  select d.id, d.place, o.connection_id from due d left join operation o on o.id = d.id and o.status = 'queued'
+  order by d.place, d.id`;
 
 /**
  * The operations that stand in the rows as fetched by the partition's owner, or as running: what it must have in hand. Looks at the

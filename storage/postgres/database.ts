@@ -9,8 +9,6 @@ export type { Sql } from './sql.js';
 
 export interface Database extends Sql {
   readonly pool: pg.Pool;
-  /** Runs a statement that has no name of ours, pg-boss's; with its whole result. */
-  run(statement: pg.QueryConfig): Promise<pg.QueryResult>;
   /**
    * Runs `work` in one READ COMMITTED transaction on one connection; rolls back when it throws. Throws what `work` throws;
    * `NotCommitted` when the connection is lost before the commit is sent, `AnswerLost` when the commit's answer is.
@@ -91,7 +89,6 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     pool,
     query: (name, text, values) => withSession((session) => session.query(name, text, values)),
-    run: (statement) => withSession((session) => session.run(statement)),
     transaction: (work) => withSession((session) => session.transaction(work)),
     close() {
       closing = true;

@@ -186,26 +186,6 @@ const PUT_BACK = `
  */
 export const placeOf = (time: string) => `(extract(epoch from ${time}) * 1000000)::float8`;
 
-/** A fetch of one queue; `partition` and `limit` are expressions. */
-export interface FetchSource {
-  queue: QueueKind;
-  partition: string;
-  /** A common table: the fetch takes jobs only while it has a row. */
-  fence: string;
-  limit: string;
-}
-
-/** Takes the jobs of a queue that are due, in the order in which they were made: a data-modifying common table of their `id` and `place`. */
-export function takeDueJobs({ queue, partition, fence, limit }: FetchSource): string {
-  return `update ${TABLE} j set state = 'active', started_on = now()
-    from (select d.name, d.id from ${TABLE} d
-      where d.name = '${queue}-' || ${partition} and d.state < 'active' and not d.blocked and d.start_after <= now()
-        and exists (select 1 from ${fence})
-      order by d.priority desc, d.created_on, d.id limit ${limit} for update skip locked) due
-    where j.name = due.name and j.id = due.id
-    returning j.id, ${placeOf('j.created_on')} as place`;
-}
-
 /** The ids of the fetched jobs among the `limit` jobs of the queue with the lowest ids: for operations, the oldest. */
 export function oldestFetchedJobs(queue: QueueKind, partition: string, limit: string): string {
   return `select j.id from (

@@ -1,40 +1,18 @@
-import { createHash } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
 import { PARTITIONS } from '../model/records.js';
-import type { Database } from './database.js';
 
 /**
  * The durable queues: two pg-boss queues a partition, `operation-<n>` and `delivery-<n>`. The id of a job is the id of its
  * operation, or of a subscription with deliveries to make; a job carries no data, the row does. It is deleted when its
  * work is done: the rows are the history.
  *
- * pg-boss owns the schema, the queues, fetching and maintenance; `job-table.ts` holds the statements that write its table
- * together with our rows.
+ * pg-boss owns the schema and the queues. `job-table.ts` holds the statements that work on its table: each stands under the fence of
+ * a partition, or together with rows of ours, which pg-boss's API cannot.
  */
 export const QUEUE_KINDS = ['operation', 'delivery'] as const;
 export type QueueKind = (typeof QUEUE_KINDS)[number];
 
 export const queueName = (queue: QueueKind, partition: number): string => `${queue}-${partition}`;
-
-/** A pg-boss on our pool. One instance of a node supervises; every thread may fetch. */
-export function openQueues(db: Database, supervise: boolean, onError: (error: Error) => void): PgBoss {
-  const boss = new PgBoss({
-    db: {
-      executeSql: (text, values) => {
-        // Fetches are long and run all the time: prepared, they cost half (measured).
-        const named = text.includes('SKIP LOCKED') && values !== undefined;
-        const name = named ? createHash('sha1').update(text).digest('base64url') : undefined;
-        return db.run({ text, values: values ?? [], ...(name && { name }) });
-      },
-    },
-    supervise,
-    schedule: false,
-    migrate: false,
-    createSchema: false,
-  });
-  boss.on('error', onError);
-  return boss;
-}
 
 /** Installs or upgrades pg-boss's schema and makes the queues of every partition. Safe to run at every start. */
 export async function installQueues(url: string): Promise<void> {
