@@ -2,8 +2,22 @@ import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js'
 import type { Sql } from '../postgres/database.js';
 import { wakeSubscriptions } from './delivery-queue.js';
 
-const RECOVER = DELIVERY_STEPS.sql('sending', 'pending');
+/** sending → pending, as a step. */
+export const RECOVER = DELIVERY_STEPS.sql('sending', 'pending');
 const ABANDON = DELIVERY_ATTEMPT_STEPS.sql('sending', 'abandoned');
+
+/**
+ * Common tables that put the deliveries of the locked common table `lost l` back to pending and due, and close those of their
+ * open attempts `a` for which `ofLost` holds: such an attempt may have been sent, so it keeps its number, but ends no series (EVT-6).
+ */
+export const recoverLost = (ofLost: string): string => `recovered as (
+    update delivery d set status = ${RECOVER.to}, epoch = null, next_attempt_at = now(),
+      series_attempts = greatest(d.series_attempts - 1, 0)
+    from lost l where d.id = l.id
+  ), abandoned as (
+    update delivery_attempt a set outcome = ${ABANDON.to}, completed_at = now()
+    from lost l where ${ofLost} and a.outcome ${ABANDON.from}
+  )`;
 
 /**
  * Part of a partition's recovery: what its former owner left sending goes back to pending and due, and the open
@@ -16,14 +30,7 @@ export async function recoverDeliveries(tx: Sql, partitions: number[]): Promise<
     'recoverDeliveries',
     `with lost as materialized (
        select d.id, d.subscription_id, d.partition from delivery d where d.partition = any($1) and d.status ${RECOVER.from} order by d.id for update
-     ), recovered as (
-       update delivery d set status = ${RECOVER.to}, epoch = null, next_attempt_at = now(),
-         series_attempts = greatest(d.series_attempts - 1, 0)
-       from lost l where d.id = l.id
-     ), abandoned as (
-       update delivery_attempt a set outcome = ${ABANDON.to}, completed_at = now()
-       from lost l where a.delivery_id = l.id and a.outcome ${ABANDON.from}
-     )
+     ), ${recoverLost('a.delivery_id = l.id')}
      select subscription_id as id, partition from lost`,
     [partitions],
   );

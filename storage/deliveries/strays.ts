@@ -1,4 +1,3 @@
-import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
 import {
   fetchedJobPage,
@@ -9,6 +8,7 @@ import {
   SEEN_JOB,
 } from '../postgres/job-table.js';
 import { wakeSubscriptions } from './delivery-queue.js';
+import { RECOVER, recoverLost } from './recovery.js';
 
 /**
  * What the owner of a partition does not have in hand although rows and jobs say so, because the answer of a statement was lost
@@ -121,9 +121,6 @@ export async function putBackStrays(db: Sql, held: Held[], jobs: FetchedJob[]): 
   return rows.map(({ id }) => id);
 }
 
-const RECOVER = DELIVERY_STEPS.sql('sending', 'pending');
-const ABANDON = DELIVERY_ATTEMPT_STEPS.sql('sending', 'abandoned');
-
 /**
  * sending → pending and due for deliveries whose open attempt is still this one, as the recovery of a partition does it (EVT-6): the
  * attempt may have been sent by a statement's late end, so it is closed as abandoned and keeps its number. Nothing when the
@@ -139,14 +136,7 @@ export function recoverStrays(db: Database, held: Held[], attempts: OpenAttempt[
          where d.status ${RECOVER.from} and (select a.id from delivery_attempt a
            where a.delivery_id = d.id and a.outcome = 'sending') is not distinct from i.attempt_id
          for update of d skip locked
-       ), recovered as (
-         update delivery d set status = ${RECOVER.to}, epoch = null, next_attempt_at = now(),
-           series_attempts = greatest(d.series_attempts - 1, 0)
-         from lost l where d.id = l.id
-       ), abandoned as (
-         update delivery_attempt a set outcome = ${ABANDON.to}, completed_at = now()
-         from lost l where a.id = l.attempt_id and a.outcome ${ABANDON.from}
-       )
+       ), ${recoverLost('a.id = l.attempt_id')}
        select id as delivery_id, subscription_id as id, partition from lost`,
       [
         held.map(({ id }) => id),
