@@ -1,12 +1,13 @@
 import typia from 'typia';
+import { type StoppingConnection, stopRest, stopSubscription } from '../../storage/connections/stopping.js';
 import {
   activateSubscription,
-  deactivateSubscription,
   findSubscriptions,
   lockSubscription,
   rotateSecret,
   type SubscriptionRow,
 } from '../../storage/deliveries/subscriptions.js';
+import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import { HttpError } from '../../storage/model/errors.js';
 import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
 import { type Answer, json } from '../http/answer.js';
@@ -37,16 +38,22 @@ async function patch({
   resource,
   body,
 }: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<Answer> {
-  await db.transaction(async (tx) => {
+  const stopping = await db.transaction(async (tx): Promise<StoppingConnection | null> => {
     const locked = await lockSubscription(tx, resource);
     if (!locked) throw new HttpError('not_found');
-    if (locked.active === body.active) return;
-    if (!body.active) return deactivateSubscription(tx, resource);
+    if (locked.active === body.active) return null;
+    if (!body.active) {
+      const { connection_id: id, partition } = resource;
+      return (await stopSubscription(tx, resource)) ? null : { id, partition, reason: 'connection_disconnected' };
+    }
     if (locked.health !== 'ready') throw new HttpError('connection_not_ready');
-    // What the disconnect still has to cancel would be sent otherwise.
-    if (locked.stopping) throw new HttpError('unavailable', 'a disconnect of the connection is not over yet');
+    // What is still to be canceled would be sent otherwise.
+    if (locked.stopping) throw new HttpError('unavailable', 'deliveries of the connection are still being canceled');
     await activateSubscription(tx, resource.id);
+    return null;
   });
+  const until = performance.now() + STORAGE_LIMITS.disconnect_ms;
+  if (stopping) await stopRest(db, stopping, () => performance.now() > until);
   const [row] = await findSubscriptions(db, [resource.id]);
   if (!row) throw new HttpError('not_found');
   return json(200, subscriptionJson(row));

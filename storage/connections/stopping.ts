@@ -6,12 +6,12 @@ import { jobPage, removeJobs } from '../postgres/job-table.js';
 
 /**
  * Stopping what a connection still has to do, for a disconnect and a delete: its queued operations and its open deliveries become
- * canceled, however many there are, in transactions of a bounded size.
+ * canceled, however many there are, in transactions of a bounded size. Deactivating a subscription does so for its deliveries.
  *
- *     stopWork, in the transaction that locks the connection ─▶ all is canceled, or cancel_through is set
+ *     stopWork or stopSubscription, in the transaction that locks the connection ─▶ all is canceled, or cancel_through is set
  *     stopRest, transaction by transaction ─▶ all is canceled, and cancel_through is null again
  *
- * I1 from the commit of `stopWork` on nothing of it starts: an operation up to `cancel_through` does not, nor does a delivery of
+ * I1 from that commit on nothing of it starts: an operation up to `cancel_through` does not, nor does a delivery of
  *    an inactive subscription;
  * I2 what is left is found again after a crash: by `cancel_through`, of which connection_canceling is the index.
  */
@@ -51,7 +51,27 @@ export async function stopWork(tx: Sql, connection: StoppingConnection): Promise
 }
 
 /**
- * Cancels what `stopWork` left, until nothing is left (then true) or `enough` says so (then false). Any number of callers may do
+ * active → inactive for a subscription whose connection the caller has locked (I1); its pending and sending deliveries become canceled
+ * and its job is removed. False when `stopRest` has to go on after the commit.
+ */
+export async function stopSubscription(
+  tx: Sql,
+  { id, partition, connection_id }: { id: string; partition: number; connection_id: string },
+): Promise<boolean> {
+  await tx.query('deactivateSubscription', 'update subscription set active = false where id = $1', [id]);
+  await removeJobs(tx, [{ queue: 'delivery', partition, id }]);
+  const deliveries = await cancelOpenDeliveries(tx, connection_id, LIMITS.removal_rows);
+  if (deliveries < LIMITS.removal_rows) return true;
+  await tx.query(
+    'cancelDeliveriesLater',
+    'update connection set cancel_through = coalesce(cancel_through, $2) where id = $1',
+    [connection_id, BEFORE_ALL],
+  );
+  return false;
+}
+
+/**
+ * Cancels what these left, until nothing is left (then true) or `enough` says so (then false). Any number of callers may do
  * so at a time.
  */
 export async function stopRest(
@@ -65,7 +85,8 @@ export async function stopRest(
     [connection.id],
   );
   if (!row) return true;
-  for (let after: string | null = BEFORE_ALL; after !== null; ) {
+  const operations = row.cancel_through !== BEFORE_ALL;
+  for (let after = operations ? BEFORE_ALL : null; after !== null; ) {
     if (await enough()) return false;
     const from: string = after;
     const page = await db.transaction((tx) => cancelQueuedPage(tx, connection, row.cancel_through, from));

@@ -1,38 +1,13 @@
 import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { removeJobs } from '../postgres/job-table.js';
 
 const CANCEL = DELIVERY_STEPS.sql(['pending', 'sending'], 'canceled');
 const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
 /**
- * pending, sending → canceled for these subscriptions of one partition, in the transaction that deactivates them: open
- * attempts are closed, because their sender may be lost before it reports how they ended, and jobs are removed. Deliveries
- * are locked in the order of their ids, as by the statements of `deliveries.ts`.
- */
-export async function cancelDeliveries(tx: Sql, partition: number, subscriptionIds: string[]): Promise<void> {
-  await tx.query(
-    'cancelDeliveries',
-    `with to_cancel as materialized (
-       select id from delivery where subscription_id = any($1) and status ${CANCEL.from} order by id for update
-     ), canceled as (
-       update delivery d set status = ${CANCEL.to}, next_attempt_at = null from to_cancel x where d.id = x.id
-     ), closed as (
-       update delivery_attempt a set outcome = ${CLOSE.to}, completed_at = now()
-       from to_cancel x where a.delivery_id = x.id and a.outcome ${CLOSE.from}
-     )
-     select from to_cancel`,
-    [subscriptionIds],
-  );
-  await removeJobs(
-    tx,
-    subscriptionIds.map((id) => ({ queue: 'delivery', partition, id })),
-  );
-}
-
-/**
- * The same for up to `limit` deliveries of the connection's inactive subscriptions, whose jobs are gone already. Returns how many:
- * fewer than `limit` when none is left.
+ * pending, sending → canceled for up to `limit` deliveries of the connection's inactive subscriptions, whose jobs are gone already.
+ * Open attempts are closed, because their sender may be lost before it reports how they ended. Deliveries are locked in the order of
+ * their ids, as by the statements of `deliveries.ts`. Returns how many: fewer than `limit` when none is left.
  */
 export async function cancelOpenDeliveries(tx: Sql, connectionId: string, limit: number): Promise<number> {
   const [row] = await tx.query<{ canceled: number }>(

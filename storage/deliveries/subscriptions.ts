@@ -1,7 +1,6 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { DeliveryStatus, EventType, Health } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { cancelDeliveries } from './cancellation.js';
 
 export interface SubscriptionRow {
   id: string;
@@ -69,15 +68,16 @@ export async function insertSubscription(
 
 /**
  * Locks the connection, then the subscription: the order in every transaction. Undefined when either is gone. `stopping` while a
- * disconnect still cancels what it left: open deliveries of inactive subscriptions.
+ * disconnect, or a deactivation, still cancels what it left: open deliveries of inactive subscriptions.
  */
 export async function lockSubscription(
   tx: Sql,
   subscription: { id: string; connection_id: string },
 ): Promise<{ active: boolean; health: Health; stopping: boolean } | undefined> {
   const [connection] = await tx.query<{ health: Health; stopping: boolean }>(
-    'shareConnection',
-    'select health, cancel_through is not null as stopping from connection where id = $1 and deleted_at is null for share',
+    'lockConnectionOfSubscription',
+    `select health, cancel_through is not null as stopping from connection
+     where id = $1 and deleted_at is null for no key update`,
     [subscription.connection_id],
   );
   const [row] = await tx.query<{ active: boolean }>(
@@ -91,12 +91,6 @@ export async function lockSubscription(
 /** inactive → active. */
 export async function activateSubscription(tx: Sql, id: string): Promise<void> {
   await tx.query('activateSubscription', 'update subscription set active = true where id = $1', [id]);
-}
-
-/** active → inactive; its pending and sending deliveries become canceled and its job is removed. */
-export async function deactivateSubscription(tx: Sql, subscription: { id: string; partition: number }): Promise<void> {
-  await tx.query('deactivateSubscription', 'update subscription set active = false where id = $1', [subscription.id]);
-  await cancelDeliveries(tx, subscription.partition, [subscription.id]);
 }
 
 /** The new secret signs first from now on, the one before it for `overlap_hours` more (EVT-12). */

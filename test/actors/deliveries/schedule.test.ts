@@ -1,13 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { clearSession, lockIdleConnection, markDeleted } from '../../../storage/connections/connection-changes.js';
-import { stopWork } from '../../../storage/connections/stopping.js';
+import { stopSubscription, stopWork } from '../../../storage/connections/stopping.js';
 import { replayDelivery, replayFailedDeliveries } from '../../../storage/deliveries/replay.js';
-import {
-  activateSubscription,
-  deactivateSubscription,
-  lockSubscription,
-} from '../../../storage/deliveries/subscriptions.js';
+import { activateSubscription, lockSubscription } from '../../../storage/deliveries/subscriptions.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { authority } from '../../fixture/certificates.js';
 import { clockedDatabase } from '../../fixture/database-clock.js';
@@ -107,7 +103,9 @@ async function bring(state: string): Promise<Subject> {
       await ended(subject);
       return subject;
     case 'canceled':
-      await db.transaction((tx) => deactivateSubscription(tx, { id: subscription, partition: connection.partition }));
+      await db.transaction((tx) =>
+        stopSubscription(tx, { id: subscription, partition: connection.partition, connection_id: connection.id }),
+      );
       await db.transaction((tx) => activateSubscription(tx, subscription));
       return subject;
   }
@@ -138,7 +136,7 @@ async function act(action: Action, { connection, subscription }: Subject, delive
     switch (action) {
       case 'deactivate':
         await lockSubscription(tx, { id: subscription, connection_id: id });
-        return deactivateSubscription(tx, { id: subscription, partition });
+        return stopSubscription(tx, { id: subscription, partition, connection_id: id });
       case 'disconnect':
         await lockIdleConnection(tx, id);
         await clearSession(tx, id);

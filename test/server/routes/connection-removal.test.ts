@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Removals } from '../../../storage/connections/removals.js';
+import { stopSubscription } from '../../../storage/connections/stopping.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { LIMITS } from '../../../storage/limits.js';
 import { startOperations } from '../../../storage/operations/execution.js';
@@ -158,6 +159,46 @@ t.test('a disconnect cancels a queue of thousands before it answers, and nothing
   t.strictSame(await jobIds(db), []);
   t.strictSame(await db.query('testMark', 'select from connection where cancel_through is not null'), []);
   t.equal((await submit(edge, id, 'after')).status, 202);
+});
+
+t.test(
+  'a deactivation cancels thousands of deliveries before it answers, and none of another subscription',
+  async (t) => {
+    const edge = await startTestEdge(t);
+    const { call, db } = edge;
+    const { id } = await insertSimulated(db, edge.workspaceId, 'ann');
+    const subscribe = async () => (await call('POST', `/v1/connections/${id}/subscriptions`, { body: HOOK })).json.id;
+    const [subscription, other] = [await subscribe(), await subscribe()];
+    const rows = 2 * LIMITS.removal_rows + 3;
+    await insertDeliveries(db, subscription, new Array(rows).fill('pending'));
+    await insertDeliveries(db, other, ['pending']);
+    await insertQueue(db, id, 3);
+    const patch = (active: boolean) => call('PATCH', `/v1/subscriptions/${subscription}`, { body: { active } });
+    t.match(await patch(false), { status: 200, json: { active: false } });
+    const counts = async (one: string) => (await call('GET', `/v1/subscriptions/${one}`)).json.delivery_counts;
+    t.match(await counts(subscription), { pending: 0, canceled: rows });
+    t.match(await counts(other), { pending: 1, canceled: 0 });
+    t.strictSame(await db.query('testQueued', `select from operation where status <> 'queued'`), []);
+    t.strictSame(await db.query('testMark', 'select from connection where cancel_through is not null'), []);
+    t.match(await patch(true), { status: 200, json: { active: true } });
+  },
+);
+
+t.test('what a deactivation could not finish is finished by any node, and is not sent meanwhile', async (t) => {
+  const edge = await startTestEdge(t);
+  const { call, db } = edge;
+  const connection = await insertSimulated(db, edge.workspaceId, 'ann');
+  const { id, partition } = connection;
+  const subscription = (await call('POST', `/v1/connections/${id}/subscriptions`, { body: HOOK })).json.id;
+  await insertDeliveries(db, subscription, new Array(LIMITS.removal_rows + 1).fill('pending'));
+  // As its request leaves it when its node is killed after the first transaction.
+  await db.transaction((tx) => stopSubscription(tx, { id: subscription, partition, connection_id: id }));
+  const activate = () => call('PATCH', `/v1/subscriptions/${subscription}`, { body: { active: true } });
+  t.match(await activate(), { status: 503, json: { code: 'unavailable' } });
+  startRemovals(t, edge);
+  await eventually('it can be activated again', activate, ({ status }) => status === 200);
+  const { delivery_counts } = (await call('GET', `/v1/subscriptions/${subscription}`)).json;
+  t.match(delivery_counts, { pending: 0, canceled: LIMITS.removal_rows + 1 });
 });
 
 t.test('what a disconnect could not finish is finished by any node, and starts nowhere meanwhile', async (t) => {
