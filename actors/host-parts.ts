@@ -27,6 +27,8 @@ export interface HostOptions {
   encryptionKeys: EncryptionKey[];
   fingerprintSecret: Uint8Array;
   lease: SharedArrayBuffer;
+  /** Operations of one workspace from which on the thread reports how many it has in hand. */
+  reportedBacklog: number;
   log: LogOptions;
   browserThreads: number;
   deliveries: DeliverySettings;
@@ -57,7 +59,7 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
   const links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
   const link = (partition: number) => links[partition % links.length] as BrowserLink;
   const counters = { submitted: 0, started: 0, reconciled: 0, finished: {} };
-  const owned = new OwnedPartitions(reports);
+  const owned = new OwnedPartitions(reports, options.reportedBacklog);
   const recorded = owned.recorded.bind(owned);
   const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log });
   const listeners = new Listeners(options.site, { db, ring, log, recorded });

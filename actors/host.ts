@@ -95,6 +95,8 @@ class Host {
           throw new Error('thread ordered to crash');
         });
         return;
+      case 'hang':
+        for (;;);
       default:
         message satisfies never;
     }

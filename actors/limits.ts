@@ -20,10 +20,17 @@ export const LIMITS = {
    * than two, and they cost so much less that it accepts 1.4 times as many (measured on two cores).
    */
   committer_statements: 1,
-  /** Operations waiting in memory for one connection. Past it: 503 `overloaded` for that connection (HTTP-13). */
+  /** Operations waiting in memory for one connection. Past it: 503 `overloaded` for that connection, at every node (HTTP-13). */
   mailbox_operations: 10_000,
-  /** Operations waiting in memory for one partition. Past it the rest stays in the database, unfetched. */
-  partition_operations: 20_000,
+  /** Ids that a mailbox keeps after they were taken, as long as more than as many wait. Past it they are dropped. */
+  mailbox_taken: 1_024,
+  /**
+   * Operations waiting in memory for one partition, at about a hundred bytes each. Past it the rest stays in the database, unfetched,
+   * and waits for what is ahead of it: so it is more than the bound of a workspace, whose slow work shall not stand before others'.
+   */
+  partition_operations: 1_000_000,
+  /** What of a workspace's bound a thread must have in hand to report it. Less is not counted. */
+  reported_backlog_share: 1 / 1_000,
   /** Jobs a fetch takes. A fetch that brings as many is followed by another one. */
   fetch_jobs: 500,
   /** How often rows and memory of a partition are compared. What differs twice in a row has the partition taken again. */
@@ -75,6 +82,8 @@ export const LIMITS = {
   bus_retry_ms: 50,
   /** How long running operations may take to end before their partitions are given up (SIGTERM, levelling). Past it they are fenced. */
   drain_ms: 10_000,
+  /** How long nothing may be heard of a running thread, which reports every `poll_ms`. Past it the thread hangs, and is ended. */
+  silent_thread_ms: 15_000,
   /** A thread that dies starts again after this wait; doubles up to the cap. */
   restart_ms: 100,
   restart_cap_ms: 5_000,

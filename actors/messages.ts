@@ -20,8 +20,8 @@ export type ToHost =
   | { type: 'browser'; index: number; port: MessagePort }
   /** Accept no more submissions. Answered by `drained` when nothing runs any more. */
   | { type: 'drain' }
-  /** Chaos only: throws outside every actor, which ends the thread. */
-  | { type: 'crash' };
+  /** Chaos only: throws outside every actor, which ends the thread; or never answers again. */
+  | { type: 'crash' | 'hang' };
 
 /** From an actor host. */
 export type FromHost =
@@ -46,6 +46,8 @@ export interface HostStats {
   connections: number;
   queued: number;
   running: number;
+  /** Workspaces of which much is queued or running, with how much; and connections whose mailboxes are full. */
+  backlogs: [id: string, operations: number][];
   listeners: number;
   deliveries: ThreadDeliveryStats;
 }

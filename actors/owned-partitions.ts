@@ -19,9 +19,12 @@ export interface Owned {
 export class OwnedPartitions {
   readonly #owned = new Map<number, Owned>(); // I1
   readonly #reports: HostReports;
+  readonly #reportedBacklog: number;
 
-  constructor(reports: HostReports) {
+  /** `reportedBacklog`: operations of one workspace from which on they are reported. */
+  constructor(reports: HostReports, reportedBacklog: number) {
     this.#reports = reports;
+    this.#reportedBacklog = reportedBacklog;
   }
 
   get ids(): number[] {
@@ -72,13 +75,25 @@ export class OwnedPartitions {
     return [...this.#owned.values()].map(({ partition }) => partition);
   }
 
-  stats(): Pick<HostStats, 'connections' | 'queued' | 'running'> {
-    const stats = { connections: 0, queued: 0, running: 0 };
+  stats(): Pick<HostStats, 'connections' | 'queued' | 'running' | 'backlogs'> {
+    const stats = { connections: 0, queued: 0, running: 0, backlogs: this.#backlogs() };
     for (const { partition } of this.#owned.values()) {
       stats.connections += partition.size;
       stats.queued += partition.waiting;
       stats.running += partition.running;
     }
     return stats;
+  }
+
+  #backlogs(): HostStats['backlogs'] {
+    const workspaces = new Map<string, number>();
+    const full: HostStats['backlogs'] = [];
+    for (const { partition } of this.#owned.values()) {
+      for (const { connectionId, workspaceId, waiting, running } of partition.actors()) {
+        workspaces.set(workspaceId, (workspaces.get(workspaceId) ?? 0) + waiting + Number(running));
+        if (partition.full(connectionId)) full.push([connectionId, waiting]);
+      }
+    }
+    return [...[...workspaces].filter(([, operations]) => operations >= this.#reportedBacklog), ...full];
   }
 }

@@ -32,7 +32,9 @@ export interface Submission {
 export type SubmitOutcome =
   | { kind: 'created'; operation: OperationRow }
   | { kind: 'replayed'; operationId: string }
-  | { kind: 'conflict' | 'not_found' | 'overloaded' | 'encryption_key_unavailable' | 'draining' }
+  | { kind: 'conflict' | 'not_found' | 'encryption_key_unavailable' | 'draining' }
+  /** What has too much to do already: this node, or the connection or workspace, of which too much is accepted and has not ended. */
+  | { kind: 'overloaded'; what: 'node' | 'connection' | 'workspace' }
   /** The database or the thread failed in the middle: nothing is promised, the same key may be sent again. */
   | { kind: 'failed' };
 

@@ -18,6 +18,7 @@ import type { Services } from './http/route.js';
 import { router } from './http/router.js';
 import type { Checks } from './http/serve.js';
 import { listen } from './http/socket.js';
+import { workspaceRequests } from './http/workspace-requests.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 import { responder } from './responder.js';
 import { routes } from './table.js';
@@ -36,6 +37,8 @@ export interface EdgeOptions {
   gateway?: GatewayAccess;
   /** Requests per second and key; absent: no limit (HTTP-12). */
   rateLimitPerSecond?: number;
+  /** Requests of one workspace that may be under way; absent: no limit (HTTP-13). */
+  workspaceRequests?: number;
   callbackPolicy: CallbackPolicy;
   /** Gets every answered request, for metrics. */
   onAnswered?: (request: AnsweredRequest) => void;
@@ -62,6 +65,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     gateway: options.gateway && gatewayCheck(options.gateway),
     keys: keyAuthenticator(db, log),
     rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
+    workspaceRequests: workspaceRequests(options.workspaceRequests ?? Number.POSITIVE_INFINITY),
   };
   const services = servicesOf(options, drain);
   const requests = backlog();

@@ -92,6 +92,7 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
     onAnswered: metrics.observe,
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
+    workspaceRequests: config.workspaceRequests,
     ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
   });
   parts.edge = edge;
@@ -196,6 +197,7 @@ async function startActors(
     databaseUrl: parts.database.url,
     encryptionKeys: keys,
     fingerprintSecret: await fingerprintSecret(db),
+    workspaceOperations: config.workspaceOperations,
     actorThreads: config.actorThreads,
     browserThreads: config.browserThreads,
     browser: {

@@ -182,6 +182,7 @@ create table node (
   id uuid not null,
   started_at timestamp with time zone not null default now(),
   heartbeat_at timestamp with time zone not null default now(),
+  backlog jsonb not null default '{}'::jsonb,
   constraint node_pkey PRIMARY KEY (id)
 );
 

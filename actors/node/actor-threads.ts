@@ -32,17 +32,22 @@ interface ActorThread {
   stats: HostStats | undefined;
   /** Since when nothing was heard of it: from its death until the thread that replaces it sends something. */
   goneSince: number | undefined;
+  /** Looks in a row at which a running thread had sent nothing since the one before. */
+  silentLooks: number;
 }
 
 /**
  * The actor threads as the main thread sees them: each partition has its thread, by its number. Invariants: I1 a submission is
  * answered once, by its thread or by the thread's death; I2 while a thread is gone, what is sent to it is dropped: hints may be
- * lost, and partitions are sent again once it is back; I3 a thread that does not come back within a lease can run nothing.
+ * lost, and partitions are sent again once it is back; I3 a thread that does not come back within a lease can run nothing; I4 a thread that hangs is ended,
+ * and comes back like one that died. Its silence is counted in this thread's own looks: a process that was paused looked at nothing.
  */
 export class ActorThreads {
   readonly #supervisor: Supervisor;
   readonly #threads: ActorThread[];
   readonly #handOvers = new HandOvers();
+  readonly #log: Logger;
+  #looks: NodeJS.Timeout | undefined;
   #failed = false;
 
   constructor(threads: number, log: Logger, options: (index: number) => HostOptions) {
@@ -51,7 +56,9 @@ export class ActorThreads {
       submissions: new PendingSubmissions(),
       stats: undefined,
       goneSince: undefined,
+      silentLooks: 0,
     }));
+    this.#log = log;
     this.#supervisor = new Supervisor({
       name: 'actors',
       filename: new URL('../host.js', import.meta.url).href,
@@ -62,6 +69,7 @@ export class ActorThreads {
   }
 
   start(events: ActorThreadEvents): void {
+    this.#looks = setInterval(() => this.#endSilent(), LIMITS.poll_ms);
     this.#supervisor.start({
       started: (index, port) => this.#started(index, port, events),
       died: (index) => this.#died(index),
@@ -141,13 +149,14 @@ export class ActorThreads {
 
   /** Lets the threads end what they hold; resolves when they have ended, at the latest LIMITS.thread_drain_ms from now. */
   async drained(): Promise<void> {
+    clearInterval(this.#looks);
     for (const { channel } of this.#threads) channel?.send({ type: 'drain' });
     await this.#supervisor.drained(LIMITS.thread_drain_ms);
   }
 
-  /** Chaos only: makes a thread throw. */
-  crash(index: number): void {
-    this.#threads[index]?.channel?.send({ type: 'crash' });
+  /** Chaos only: makes a thread throw, or hang. */
+  crash(index: number, how: 'crash' | 'hang'): void {
+    this.#threads[index]?.channel?.send({ type: how });
   }
 
   #of(partition: number): ActorThread {
@@ -165,11 +174,23 @@ export class ActorThreads {
     const thread = this.#threads[index] as ActorThread;
     const channel = new Channel<ToHost, FromHost>(port, Number.POSITIVE_INFINITY);
     thread.channel = channel;
+    thread.silentLooks = 0;
     channel.onMessage((message) => {
       thread.goneSince = undefined;
+      thread.silentLooks = 0;
       this.#receive(thread, message, events);
     });
     events.started(index);
+  }
+
+  /** I4 */
+  #endSilent(): void {
+    for (const [index, thread] of this.#threads.entries()) {
+      if (!thread.channel || ++thread.silentLooks * LIMITS.poll_ms < LIMITS.silent_thread_ms) continue;
+      thread.silentLooks = 0;
+      this.#log.error({ thread: `actors-${index}` }, 'the thread does not answer and is ended');
+      this.#supervisor.end(index);
+    }
   }
 
   #died(index: number): void {

@@ -16,6 +16,8 @@ export interface NodeOptions {
   databaseUrl: string;
   encryptionKeys: EncryptionKey[];
   fingerprintSecret: Buffer;
+  /** Operations of one workspace that may be accepted and not ended, over all nodes. */
+  workspaceOperations: number;
   actorThreads: number;
   browserThreads: number;
   browser: Omit<BrowserHostOptions, 'thread' | 'log'>;
@@ -29,7 +31,7 @@ export interface NodeOptions {
 /** What actor thread number `index` is started with. */
 export function hostOptions(options: NodeOptions, lease: LeaseCell, index: number): HostOptions {
   const { databaseUrl, encryptionKeys, fingerprintSecret, actorThreads, browserThreads, browser } = options;
-  const { deliveries, logOptions } = options;
+  const { workspaceOperations, deliveries, logOptions } = options;
   return {
     index,
     databaseUrl,
@@ -37,6 +39,7 @@ export function hostOptions(options: NodeOptions, lease: LeaseCell, index: numbe
     encryptionKeys,
     fingerprintSecret,
     lease: lease.shared,
+    reportedBacklog: Math.ceil(workspaceOperations * LIMITS.reported_backlog_share),
     log: logOptions,
     browserThreads,
     deliveries: { ...deliveries, concurrency: Math.max(1, Math.ceil(deliveries.concurrency / actorThreads)) },

@@ -10,6 +10,7 @@ import { LIMITS } from '../limits.js';
 import type { HostStats } from '../messages.js';
 import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from '../system.js';
 import { ActorThreads } from './actor-threads.js';
+import { Backlogs } from './backlogs.js';
 import { BrowserThreads } from './browser-threads.js';
 import { Bus } from './bus.js';
 import { browserHostOptions, hostOptions, type NodeOptions } from './node-options.js';
@@ -21,8 +22,8 @@ export interface Node extends ActorSystem {
   stats(): { hosts: HostStats[]; browsers: BrowserStats[] };
   /** Submissions end, running operations get time to end, partitions are handed over, threads and browsers close. */
   stop(): Promise<void>;
-  /** Chaos only: makes an actor thread throw. */
-  crashThread(index: number): void;
+  /** Chaos only: makes an actor thread throw, or hang. */
+  crashThread(index: number, how?: 'crash' | 'hang'): void;
 }
 
 /** Starts this process's part of the actor system: threads, ownership, hints. Resolves once it owns its share. */
@@ -61,23 +62,29 @@ class NodeSystem implements Node {
   readonly #actors: ActorThreads;
   readonly #browsers: BrowserThreads;
   readonly #ownership: Ownership;
+  readonly #backlogs: Backlogs;
   readonly #bus: Bus;
   #state: NodeState = { kind: 'starting' };
 
   constructor(options: NodeOptions) {
-    const { control: db, log, databaseUrl, encryptionKeys } = options;
+    const { control: db, log, databaseUrl, encryptionKeys, workspaceOperations } = options;
+    const nodeId = randomUUID();
     this.log = log;
     this.#options = options;
     const actors = new ActorThreads(options.actorThreads, log, (index) => hostOptions(options, this.#lease, index));
     this.#actors = actors;
     this.#browsers = new BrowserThreads(options.browserThreads, log, (index) => browserHostOptions(options, index));
     this.#ownership = new Ownership({
-      ...{ db, log, nodeId: randomUUID(), lease: this.#lease },
+      ...{ db, log, nodeId, lease: this.#lease },
       own: (partitions) => actors.own(partitions),
       renewed: (partitions) => actors.renewed(partitions),
       lost: (partitions) => actors.fence(partitions),
       giveUp: (partition) => actors.giveUp(partition),
       runnable: (partition) => actors.canRun(partition),
+    });
+    this.#backlogs = new Backlogs({
+      ...{ db, nodeId, workspaceOperations },
+      own: () => actors.stats().flatMap(({ backlogs }) => backlogs),
     });
     this.#bus = new Bus({ db, log, databaseUrl, ring: keyRing(encryptionKeys) });
   }
@@ -99,12 +106,14 @@ class NodeSystem implements Node {
     });
     await this.#bus.listen({ hint: (hint) => this.#receive(hint), gap: () => this.#actors.poll() });
     await this.#ownership.start();
+    this.#backlogs.start();
     if (this.#state.kind === 'starting') this.#enter({ kind: 'running' });
   }
 
   submit(submission: Submission): Promise<SubmitOutcome> {
     if (this.#state.kind === 'draining') return Promise.resolve({ kind: 'draining' });
-    return this.#actors.submit(submission);
+    const what = this.#backlogs.full(submission);
+    return what ? Promise.resolve({ kind: 'overloaded', what }) : this.#actors.submit(submission);
   }
 
   hint(hint: Hint): void {
@@ -130,13 +139,14 @@ class NodeSystem implements Node {
     return { hosts: this.#actors.stats(), browsers: this.#browsers.stats() };
   }
 
-  crashThread(index: number): void {
-    this.#actors.crash(index);
+  crashThread(index: number, how: 'crash' | 'hang' = 'crash'): void {
+    this.#actors.crash(index, how);
   }
 
   async stop(): Promise<void> {
     this.#enter({ kind: 'draining' });
     await this.#ownership.leave();
+    await this.#backlogs.stop();
     await this.#actors.drained();
     await this.#browsers.drained();
     this.#bus.close();

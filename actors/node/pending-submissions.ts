@@ -17,7 +17,7 @@ export class PendingSubmissions {
 
   /** Sends a submission under a number of its own and resolves with its outcome; `failed` when `send` gives false. */
   add(send: (request: number) => boolean): Promise<SubmitOutcome> {
-    if (this.#full()) return Promise.resolve({ kind: 'overloaded' }); // I2
+    if (this.#full()) return Promise.resolve({ kind: 'overloaded', what: 'node' }); // I2
     const request = this.#next++;
     return new Promise((resolve) => {
       this.#waiting.set(request, resolve);

@@ -52,6 +52,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #pool: Piscina;
   readonly #ended: Promise<void>[] = [];
+  readonly #runs: AbortController[] = [];
   readonly #waits = new Backoff({ first_ms: LIMITS.restart_ms, cap_ms: LIMITS.restart_cap_ms });
   #restarts: number[] = [];
   #state: SupervisorState = { kind: 'new' };
@@ -89,6 +90,11 @@ export class Supervisor {
     this.#enter({ kind: 'drained' });
   }
 
+  /** Ends a thread that does not answer: then it has died. */
+  end(index: number): void {
+    this.#runs[index]?.abort();
+  }
+
   #endThreads(): Promise<void> {
     const { name, log } = this.#options;
     log.warn({ threads: name }, 'threads did not close in time and are ended');
@@ -107,7 +113,10 @@ export class Supervisor {
     return new SupervisedThread({
       run: () => {
         const { port1, port2 } = new MessageChannel();
-        const running: Promise<void> = this.#pool.run(task(index, port2), { transferList: [port2] });
+        const run = new AbortController();
+        this.#runs[index] = run;
+        const { signal } = run;
+        const running: Promise<void> = this.#pool.run(task(index, port2), { transferList: [port2], signal });
         port = port1;
         events.started(index, port1);
         return running;

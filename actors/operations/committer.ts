@@ -60,21 +60,22 @@ export class Committer {
       if (outcome.kind !== 'locked') return outcome;
       // The connection is being changed, and this submission alone waits for it.
       const wait_ms = waits.next_ms();
-      if (performance.now() + wait_ms > until) return { kind: 'overloaded' };
+      if (performance.now() + wait_ms > until) return { kind: 'overloaded', what: 'connection' };
       await delay(wait_ms);
     }
   }
 
   async #submitOnce(submission: Submission): Promise<SubmitOutcome | { kind: 'locked' }> {
     const partition = partitionOf(submission.connectionId);
-    if (this.#options.partition(partition)?.full(submission.connectionId)) return { kind: 'overloaded' };
+    if (this.#options.partition(partition)?.full(submission.connectionId))
+      return { kind: 'overloaded', what: 'connection' };
     const operation = this.#prepare(submission, partition);
     if (!operation) return { kind: 'encryption_key_unavailable' };
     let stored: Stored;
     try {
       stored = await this.#batcher.add(operation); // I1
     } catch (error) {
-      if (error instanceof Full) return { kind: 'overloaded' };
+      if (error instanceof Full) return { kind: 'overloaded', what: 'node' };
       throw error;
     }
     switch (stored.kind) {
@@ -139,12 +140,12 @@ export class Committer {
   }
 
   #dispatch(
-    { id, connectionId, partition }: NewOperation,
+    { id, workspaceId, connectionId, partition }: NewOperation,
     { epoch, place }: { epoch: number | undefined; place: number },
   ): void {
     const owned = this.#options.partition(partition);
     if (epoch !== undefined)
-      owned?.hand({ id, connection_id: connectionId, place }, epoch); // I2
+      owned?.hand({ id, connection_id: connectionId, workspace_id: workspaceId, place }, epoch); // I2
     else if (owned) owned.queueGrew();
     else this.#options.hint({ type: 'operations', connectionId });
   }

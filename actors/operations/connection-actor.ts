@@ -62,6 +62,7 @@ const STEPS: Steps<ActorState['kind']> = {
  */
 export class ConnectionActor {
   readonly connectionId: string;
+  readonly workspaceId: string;
   readonly #home: ActorHome;
   readonly #context: ActorContext;
   readonly #mailbox: Mailbox;
@@ -69,8 +70,13 @@ export class ConnectionActor {
   readonly #stop = new AbortController();
   #state: ActorState = { kind: 'idle' };
 
-  constructor(connectionId: string, home: ActorHome, context: ActorContext) {
+  constructor(
+    { connectionId, workspaceId }: Pick<ConnectionActor, 'connectionId' | 'workspaceId'>,
+    home: ActorHome,
+    context: ActorContext,
+  ) {
     this.connectionId = connectionId;
+    this.workspaceId = workspaceId;
     this.#home = home;
     this.#context = context;
     this.#mailbox = new Mailbox(home.load);

@@ -18,7 +18,7 @@ export interface PartitionContext extends ActorContext {
 }
 
 /** A job that was taken, of an operation that is queued. */
-type QueuedJob = FetchedJob & { connection_id: string };
+type QueuedJob = FetchedJob & { connection_id: string; workspace_id: string };
 
 interface Fetching {
   kind: 'fetching';
@@ -126,7 +126,7 @@ export class Partition implements ActorHome {
   hand(job: QueuedJob, epoch: number): void {
     if (epoch !== this.#epoch || this.#state.kind === 'renewing') return; // its job is put back
     if (this.#state.kind === 'fetching') this.#state.handed.push(job);
-    else this.#take(job.connection_id, job.id);
+    else this.#take(job);
   }
 
   /** Jobs were added behind what was fetched: nothing may overtake them (I2). */
@@ -213,14 +213,15 @@ export class Partition implements ActorHome {
     if (this.tenure !== 'owned' && this.running === 0) this.#quiesced.resolve();
   }
 
-  #take(connectionId: string, operationId: string): void {
+  #take(job: QueuedJob): void {
     if (this.tenure !== 'owned') return;
+    const { connection_id: connectionId, workspace_id: workspaceId } = job;
     let actor = this.#actors.get(connectionId);
     if (!actor) {
-      actor = new ConnectionActor(connectionId, this, this.#context);
+      actor = new ConnectionActor({ connectionId, workspaceId }, this, this.#context);
       this.#actors.set(connectionId, actor);
     }
-    actor.take(operationId);
+    actor.take(job.id);
   }
 
   async #fetchAll(fetching: Fetching): Promise<void> {
@@ -236,7 +237,7 @@ export class Partition implements ActorHome {
     }
     if (this.#state !== fetching) return;
     this.#enter({ kind: fetching.direct ? 'direct' : 'queued' });
-    for (const { id, connection_id } of fetching.handed.splice(0)) this.#take(connection_id, id);
+    for (const job of fetching.handed.splice(0)) this.#take(job);
   }
 
   async #fetchBatch(fetching: Fetching): Promise<void> {
@@ -249,7 +250,7 @@ export class Partition implements ActorHome {
     const queued = jobs.filter(isQueued);
     // What was handed over meanwhile stands between what was fetched.
     const together = [...queued, ...fetching.handed.splice(0)].sort((one, other) => one.place - other.place);
-    for (const { id, connection_id } of together) this.#take(connection_id, id);
+    for (const job of together) this.#take(job);
     const over = jobs.filter((job) => !isQueued(job));
     await removeJobs(
       db,

@@ -47,8 +47,8 @@ export class Sweep {
     const { epoch } = partition;
     const inRows = await operationsInRows(db, partition.id, LIMITS.sweep_jobs);
     if (!partition.comparable || partition.epoch !== epoch) return;
-    const inHand = new Set(partition.inHand);
-    const missing = new Set(inRows.filter((id) => !inHand.has(id)));
+    const missing = new Set(inRows);
+    for (const actor of partition.actors()) for (const id of actor.inHand) missing.delete(id);
     const before = this.#looks.get(partition)?.missing;
     const lost = [...missing].filter((id) => before?.has(id)); // I2
     this.#looks.set(partition, { at_ms: performance.now(), missing });

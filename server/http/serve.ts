@@ -11,19 +11,21 @@ import { expectNoQuery, parseQuery } from './query.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
+import type { WorkspaceRequests } from './workspace-requests.js';
 
 /** The checks that a request passes before its route's own. */
 export interface Checks {
   gateway: ((headers: HttpExchange['headers']) => void) | undefined;
   keys: KeyAuthenticator;
   rateLimit: RateLimit | undefined;
+  workspaceRequests: WorkspaceRequests;
 }
 
 /**
  * Checks a request in the one order (HTTP-1) and has its route handle it. Throws HttpError for the first check that
  * fails; null when the client went away meanwhile.
  *
- *   gateway 401, User-Agent 403 → key 401 → rate 429 → route 404, method 405 → scope 403 → resource 404
+ *   gateway 401, User-Agent 403 → key 401 → rate 429 → workspace's requests 503 → route 404, method 405 → scope 403 → resource 404
  *   → size 413 → media type 415 → JSON 400 → social:send 403 → query, body and input 400 → idempotency and state (handler)
  */
 export async function serve(
@@ -33,8 +35,18 @@ export async function serve(
   services: Services,
 ): Promise<Answer | null> {
   checks.gateway?.(exchange.headers);
-  const key = needsKey(exchange.path) ? await checks.keys.authenticate(exchange.headers.authorization) : NO_KEY;
-  if (key !== NO_KEY) checks.rateLimit?.(key.id);
+  if (!needsKey(exchange.path)) return serveRoute(exchange, match, NO_KEY, services);
+  const key = await checks.keys.authenticate(exchange.headers.authorization);
+  checks.rateLimit?.(key.id);
+  return checks.workspaceRequests(key.workspace_id, () => serveRoute(exchange, match, key, services));
+}
+
+async function serveRoute(
+  exchange: HttpExchange,
+  match: Match | undefined,
+  key: UsableKey,
+  services: Services,
+): Promise<Answer | null> {
   const route = findRoute(match, exchange.method);
   if (route.scopes !== 'none') requireScopes(key, route.scopes);
   const { params } = match as Match;

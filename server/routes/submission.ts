@@ -2,7 +2,7 @@ import typia from 'typia';
 import { capabilityNamed } from '../../actors/capabilities/catalogue.js';
 import { validateInput } from '../../actors/capabilities/validation.js';
 import { PROVIDERS } from '../../actors/provider-traits.js';
-import type { Submission } from '../../actors/system.js';
+import type { Submission, SubmitOutcome } from '../../actors/system.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
@@ -51,6 +51,13 @@ export function requireValidInput(
   if (errors.length > 0) throw invalid(errors);
 }
 
+/** Why a submission is refused for now, for people. */
+const OVERLOADED: Record<Extract<SubmitOutcome, { kind: 'overloaded' }>['what'], string> = {
+  node: 'too many submissions wait already',
+  connection: 'too many operations of the connection have not ended',
+  workspace: 'too many operations of the workspace have not ended',
+};
+
 /** Stores the submission through the owner's committer. Throws HttpError unless it was created or replayed. */
 export async function submit(
   { system, load, drain }: Services,
@@ -71,7 +78,7 @@ export async function submit(
     case 'not_found':
       throw new HttpError('not_found');
     case 'overloaded':
-      throw new HttpError('overloaded', 'too many submissions wait already');
+      throw new HttpError('overloaded', OVERLOADED[outcome.what]);
     case 'draining':
       throw new HttpError('unavailable', 'the service is shutting down');
     case 'failed':

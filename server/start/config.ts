@@ -49,6 +49,10 @@ export interface Config {
   announce: 'json' | 'banner';
   /** Requests a second of one key (HTTP-12). Null: no limit. */
   rateLimitPerSecond: number | null;
+  /** Operations of one workspace that may be accepted and not ended, over all nodes (HTTP-13). */
+  workspaceOperations: number;
+  /** Requests of one workspace that may be under way at this node (HTTP-13). */
+  workspaceRequests: number;
   /** Null: the browser is searched for. */
   browserPath: string | null;
   /** Absolute. Null: no screenshots or traces are made. */
@@ -90,6 +94,8 @@ export function readConfig(
     log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT },
     announce: env.LOG_FORMAT === 'json' ? 'json' : 'banner',
     rateLimitPerSecond: settings.RATE_LIMIT_PER_SECOND,
+    workspaceOperations: settings.WORKSPACE_OPERATIONS,
+    workspaceRequests: settings.WORKSPACE_REQUESTS,
     browserPath: settings.BROWSER_PATH,
     browserArtifactsDir: settings.BROWSER_ARTIFACTS_DIR,
   };

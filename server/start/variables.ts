@@ -101,6 +101,19 @@ export const VARIABLES = {
     default: null,
     meaning: 'requests a second of one key; more are answered 429',
   }),
+  WORKSPACE_OPERATIONS: variable({
+    ...wholeNumber(1, 100_000_000),
+    // A hundred bytes each in memory; two minutes of submissions at the rate of a small machine.
+    default: '500000',
+    meaning:
+      'operations of one workspace that have not ended, over all nodes; more are answered 503; to be the same on every node',
+  }),
+  WORKSPACE_REQUESTS: variable({
+    ...wholeNumber(1, 1_000_000),
+    default: '5000',
+    meaning:
+      'requests of one workspace under way at a node, waits among them; more are answered 503; to be the same on every node',
+  }),
   PROVIDER: variable({
     ...provider,
     default: 'sandbox',

@@ -14,10 +14,11 @@ export async function cancelsRequested(db: Sql, ids: string[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
-/** A job that was fetched; without a connection, its operation has ended or is gone, and the job can be deleted. */
+/** A job that was fetched; without a connection and workspace, its operation has ended or is gone, and the job can be deleted. */
 export interface FetchedJob {
   id: string;
   connection_id: string | null;
+  workspace_id: string | null;
   /** In the queue: lower ones were accepted before. */
   place: number;
 }
@@ -41,7 +42,7 @@ const FETCH = `
   ), fetched as (
     ${markFetched('operation', '$1::smallint', 'due')}
   )
-  select d.id, d.place, o.connection_id from due d left join operation o on o.id = d.id and o.status = 'queued'
+  select d.id, d.place, o.connection_id, o.workspace_id from due d left join operation o on o.id = d.id and o.status = 'queued'
   order by d.place, d.id`;
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { startNode } from '../../actors/node/node.js';
 import { socialSite } from '../../browser-pool/social/site/stand-in.js';
 import { createLogger } from '../../storage/log.js';
@@ -9,7 +9,8 @@ import { freshDatabase } from '../fixture/database.js';
 import { eventually } from '../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
 
-t.test('a thread that throws comes back within five seconds; nothing accepted is lost', async (t) => {
+/** A node of two threads with a connection on each. */
+async function twoThreads(t: Test) {
   const { url, db } = await freshDatabase(t);
   const logOptions = { level: 'silent', format: 'json' } as const;
   const threads = 2;
@@ -20,6 +21,7 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
     databaseUrl: url,
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
+    workspaceOperations: 500_000,
     actorThreads: threads,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },
@@ -56,6 +58,11 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
       () => row(id),
       ({ status }) => status !== 'queued' && status !== 'running',
     );
+  return { node, states, struck, other, submit, row, ended };
+}
+
+t.test('a thread that throws comes back within five seconds; nothing accepted is lost', async (t) => {
+  const { node, states, struck, other, submit, row, ended } = await twoThreads(t);
   const running = await submit(struck, 'sim-delay-1500');
   const queued = await submit(struck, 'after');
   const elsewhere = await submit(other, 'sim-delay-600');
@@ -82,4 +89,16 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
   t.ok(recovered_ms < 5_000, `it ran again after ${recovered_ms} ms`);
   t.match(node.status(), { state: 'running', partitions: 64, actorThreads: 2 });
   t.strictSame(states, ['running'], 'the node kept running all along');
+});
+
+t.test('a thread that hangs is ended and comes back; nothing accepted is lost, and the other goes on', async (t) => {
+  const { node, states, struck, other, submit, ended } = await twoThreads(t);
+  const running = await submit(struck, 'sim-delay-500');
+  const queued = await submit(struck, 'after');
+  node.crashThread(0, 'hang');
+  t.match(await ended(await submit(other, 'ada')), { status: 'succeeded' });
+  t.match(await ended(running), { status: 'succeeded' });
+  t.match(await ended(queued), { status: 'succeeded', attempts: [{ number: 1 }] });
+  t.match(await ended(await submit(struck, 'again')), { status: 'succeeded' });
+  t.strictSame(states, ['running']);
 });

@@ -99,7 +99,8 @@ export class StillSystem implements ActorSystem {
     const [stored] = await submitOperations(this.db, [operation], []);
     if (stored?.kind === 'created') return { kind: 'created', operation: storedRow(operation) };
     if (stored?.kind === 'replayed') return stored;
-    return { kind: stored?.kind === 'locked' ? 'overloaded' : (stored?.kind ?? 'not_found') };
+    if (stored?.kind === 'locked') return { kind: 'overloaded', what: 'connection' };
+    return { kind: stored?.kind ?? 'not_found' };
   }
 
   hint(hint: Hint): void {

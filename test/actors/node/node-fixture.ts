@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import { type Node, startNode } from '../../../actors/node/node.js';
+import type { SubmitOutcome } from '../../../actors/system.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 import { createLogger } from '../../../storage/log.js';
@@ -8,7 +9,7 @@ import { openDatabase } from '../../../storage/postgres/database.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 
 /** A whole node behind a link of its own to the database, and how to submit to it. It stops when the test ends. */
-export async function linkedNode(t: Test, url: string, actorThreads: number) {
+export async function linkedNode(t: Test, url: string, actorThreads: number, workspaceOperations = 500_000) {
   const link = await FaultyLink.open(Number(new URL(url).port));
   const behind = new URL(url);
   behind.hostname = '127.0.0.1';
@@ -23,6 +24,7 @@ export async function linkedNode(t: Test, url: string, actorThreads: number) {
     databaseUrl: behind.href,
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
+    workspaceOperations,
     actorThreads,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },
@@ -41,13 +43,14 @@ export async function linkedNode(t: Test, url: string, actorThreads: number) {
     await Promise.all([edge.close(), control.close()]);
     await link.close();
   });
-  /** Submits a read of this profile; returns whether it was accepted. */
-  const read = async (workspaceId: string, connectionId: string, profile: string): Promise<boolean> => {
-    const outcome = await node.submit({
+  /** Submits a read of this profile. */
+  const submit = (workspaceId: string, connectionId: string, profile: string): Promise<SubmitOutcome> =>
+    node.submit({
       ...{ workspaceId, connectionId, capability: 'social.profile.get', input: { profile_id: profile } },
       idempotencyKey: randomUUID(),
     });
-    return outcome.kind === 'created';
-  };
-  return { node, link, stop, read };
+  /** The same; returns whether it was accepted. */
+  const read = async (workspaceId: string, connectionId: string, profile: string): Promise<boolean> =>
+    (await submit(workspaceId, connectionId, profile)).kind === 'created';
+  return { node, link, stop, submit, read };
 }

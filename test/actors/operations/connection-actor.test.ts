@@ -32,7 +32,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
   const states = { actor: [] as string[], attempt: [] as string[] };
   let onAttempt: (state: string) => void = () => {};
   const home = { id: partition, epoch, tenure: 'owned' as const, load: { waiting: 0, running: 0 }, idle: () => {} };
-  const actor = new ConnectionActor(connection.id, home, {
+  const actor = new ConnectionActor({ connectionId: connection.id, workspaceId }, home, {
     db,
     batches: new OperationBatches(db, db, () => {}),
     ring: keyRing([]),

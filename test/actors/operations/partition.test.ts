@@ -58,7 +58,7 @@ t.test('a partition that is given up fetches nothing more, and may still be lost
   t.equal(partition.tenure, 'stopping');
   t.equal(partition.direct, false);
   await partition.fetch();
-  partition.hand({ id: 'operation', connection_id: 'connection', place: 1 }, 1);
+  partition.hand({ id: 'operation', connection_id: 'connection', workspace_id: 'workspace', place: 1 }, 1);
   t.equal(partition.size, 0, 'what is handed over is left to the next owner');
   partition.drop();
   t.equal(partition.tenure, 'dropped');
@@ -75,6 +75,7 @@ t.test('a partition that is lost while it fetches starts nothing of what the fet
     Array.from({ length: LIMITS.fetch_jobs }, (_, number) => ({
       id: `${number}`,
       connection_id: 'connection',
+      workspace_id: 'workspace',
       place: number,
     })),
   );

@@ -2,6 +2,7 @@ import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
+import { putOperation } from '../rows.js';
 
 t.test('health answers without a key, and reports when the service or its database does not work', async (t) => {
   const { call, system } = await startTestEdge(t);
@@ -218,3 +219,41 @@ t.test('a key with too many requests gets the time to wait', async (t) => {
   t.equal(refused[0]?.headers['retry-after'], '1');
   t.equal((await call('GET', '/healthz', { key: '' })).status, 200);
 });
+
+t.test(
+  'a workspace with too many requests under way is refused, its waits among them, and others are not',
+  async (t) => {
+    const { call, db, workspaceId, system } = await startTestEdge(t, { workspaceRequests: 3 });
+    const { id } = await insertSimulated(db, workspaceId, 'ann');
+    const submit = (key: string) =>
+      call('POST', `/v1/connections/${id}/operations`, {
+        body: { capability: 'social.identity.get', input: {} },
+        headers: { 'idempotency-key': key },
+      });
+    const operations: string[] = [
+      (await submit('1')).json.id,
+      (await submit('2')).json.id,
+      (await submit('3')).json.id,
+    ];
+    const waits = [];
+    for (const operation of operations) {
+      const asked = system.asked();
+      waits.push(call('GET', `/v1/operations/${operation}`, { headers: { prefer: 'wait=20' } }));
+      await asked;
+    }
+    const refused = await submit('4');
+    t.match(refused, { status: 503, json: { code: 'overloaded' }, headers: { 'retry-after': '1' } });
+    const other = await insertKey(db, await insertWorkspace(db));
+    t.equal((await call('GET', '/v1/connections', { key: other })).status, 200);
+    t.equal((await call('GET', '/healthz', { key: '' })).status, 200);
+    await putOperation(db, operations[0]!, 'succeeded', { actor_id: 'ann' });
+    system.settle(operations[0]!);
+    t.equal((await waits[0]!).status, 200);
+    t.equal((await submit('4')).status, 202, 'nothing of the refused one was stored');
+    for (const operation of operations.slice(1)) {
+      await putOperation(db, operation, 'succeeded', { actor_id: 'ann' });
+      system.settle(operation);
+    }
+    await Promise.all(waits);
+  },
+);

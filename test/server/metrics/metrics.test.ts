@@ -19,6 +19,7 @@ const host = (
   connections: 3,
   queued: 0,
   running: 1,
+  backlogs: [],
   listeners: 0,
   deliveries: {
     ...deliveries.counted(),

@@ -22,6 +22,7 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
     databaseUrl: url,
     encryptionKeys,
     fingerprintSecret: randomBytes(32),
+    workspaceOperations: 500_000,
     actorThreads: 1,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },

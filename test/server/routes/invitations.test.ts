@@ -101,12 +101,13 @@ t.test('an operation that does not succeed has its status, its details and its h
 
 t.test('a refusal after the key is known has the key, so that the same invitation can be sent again', async (t) => {
   const { invite, system } = await startWithAccount(t);
-  for (const [kind, code] of [
-    ['failed', 'unavailable'],
-    ['draining', 'unavailable'],
-    ['overloaded', 'overloaded'],
+  for (const [refusal, code] of [
+    [{ kind: 'failed' }, 'unavailable'],
+    [{ kind: 'draining' }, 'unavailable'],
+    [{ kind: 'overloaded', what: 'workspace' }, 'overloaded'],
   ] as const) {
-    system.refusal = { kind };
+    system.refusal = refusal;
+    const { kind } = refusal;
     const made = await invite();
     t.equal(made.status, 503, kind);
     t.equal(made.headers['retry-after'], '1', kind);

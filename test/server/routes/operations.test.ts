@@ -119,18 +119,20 @@ t.test('a dry run validates all and stores nothing', async (t) => {
 
 t.test('a refusal of the actors is answered with its status', async (t) => {
   const { submit, system } = await startWithConnection(t);
-  for (const [kind, status, code] of [
-    ['overloaded', 503, 'overloaded'],
-    ['draining', 503, 'unavailable'],
-    ['encryption_key_unavailable', 503, 'encryption_key_unavailable'],
-    ['not_found', 404, 'not_found'],
+  for (const [refusal, status, code] of [
+    [{ kind: 'overloaded', what: 'node' }, 503, 'overloaded'],
+    [{ kind: 'overloaded', what: 'connection' }, 503, 'overloaded'],
+    [{ kind: 'overloaded', what: 'workspace' }, 503, 'overloaded'],
+    [{ kind: 'draining' }, 503, 'unavailable'],
+    [{ kind: 'encryption_key_unavailable' }, 503, 'encryption_key_unavailable'],
+    [{ kind: 'not_found' }, 404, 'not_found'],
   ] as const) {
-    system.refusal = { kind };
+    system.refusal = refusal;
     const reply = await submit('one');
-    t.equal(reply.status, status, kind);
-    t.equal(reply.json.code, code, kind);
+    t.equal(reply.status, status, refusal.kind);
+    t.equal(reply.json.code, code, refusal.kind);
   }
-  system.refusal = { kind: 'overloaded' };
+  system.refusal = { kind: 'overloaded', what: 'workspace' };
   t.equal((await submit('one')).headers['retry-after'], '1');
 });
 

@@ -25,6 +25,8 @@ t.test('an empty environment gives the defaults of the machine', async (t) => {
     log: { level: 'info', format: 'json' },
     announce: 'banner',
     rateLimitPerSecond: null,
+    workspaceOperations: 500_000,
+    workspaceRequests: 5_000,
   });
   t.equal(readConfig({}, { cores: 1, terminal: false }).actorThreads, 1, 'one core still gets a thread');
   t.equal(readConfig({}, { cores: 96, terminal: false }).actorThreads, 8, 'threads are capped');
@@ -43,6 +45,8 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     CALLBACK_DNS_SERVERS: '127.0.0.1:5353, [::1]:53,9.9.9.9',
     LOG_FORMAT: 'json',
     RATE_LIMIT_PER_SECOND: '50',
+    WORKSPACE_OPERATIONS: '1000',
+    WORKSPACE_REQUESTS: '10',
     HOST: '',
     SOMETHING_ELSE: 'x',
   });
@@ -57,6 +61,8 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     callbackDnsServers: ['127.0.0.1:5353', '[::1]:53', '9.9.9.9'],
     announce: 'json',
     rateLimitPerSecond: 50,
+    workspaceOperations: 1000,
+    workspaceRequests: 10,
   });
 });
 
