@@ -8,6 +8,7 @@ import typia from 'typia';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase } from '../storage/postgres/embedded.js';
 import { ServiceApi } from './api.js';
+import { onCores } from './cores.js';
 import { mapConcurrent } from './map-concurrent.js';
 
 interface Addresses {
@@ -78,11 +79,11 @@ export class BenchService implements AsyncDisposable {
 
 /**
  * Further variables come from `settings` and from the environment of the bench (but for DATABASE_URL). With `inspect`
- * the memory of each of its threads can be measured (`listeners/memory.ts`).
+ * the memory of each of its threads can be measured (`listeners/memory.ts`); `cores` are the only ones that it and its database run on.
  */
 export async function startService(
   settings: Record<string, string> = {},
-  { inspect = false } = {},
+  { inspect = false, cores }: { inspect?: boolean; cores?: string | undefined } = {},
 ): Promise<BenchService> {
   await mkdir('.data', { recursive: true });
   // Beside the default DATA_DIR, not in the system's temporary folder, which may be memory: fsync has to cost.
@@ -90,8 +91,8 @@ export async function startService(
   const { DATABASE_URL: _, ...inherited } = process.env;
   const fixed = { LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0', DATA_DIR: dataDir };
   const env = { LOG_LEVEL: 'warn', ...inherited, ...settings, ...fixed };
-  const args = inspect ? ['--inspect=127.0.0.1:0', PROGRAM] : [PROGRAM];
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', inspect ? 'pipe' : 'inherit'] });
+  const [command, args] = onCores(cores, process.execPath, [...(inspect ? ['--inspect=127.0.0.1:0'] : []), PROGRAM]);
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', inspect ? 'pipe' : 'inherit'] });
   try {
     const addresses = await addressesOf(child);
     const key = (await readFile(join(dataDir, 'demo-key'), 'utf8')).trim();

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { type SplitCores, splitCores } from '../cores.js';
 import { LIMITS } from '../limits.js';
 import { runProgram } from '../program.js';
 import { number, reportOf, rows } from '../report.js';
@@ -20,12 +21,13 @@ type Options = OptionValues<typeof OPTIONS>;
 
 const NOT_MEASURED = [
   'browsers and the provider: the connections are simulated',
-  'a network: client, service and PostgreSQL share this machine, and the client of an overload takes more of it than that of the best',
+  'a network: client, service and PostgreSQL share this machine',
   'clients that wait as Retry-After asks: whoever was refused sends the next request at once',
 ];
 
 /** What the overload did, and the best throughput before and after it. */
 interface Measured {
+  cores: SplitCores | null;
   best: LoadResult[];
   overload: LoadResult;
   /** Resident memory of the service, in MiB, before the overload and at the most in each half of it. */
@@ -39,13 +41,18 @@ export const overload = defineScenario({
   options: OPTIONS,
   async run(options, say) {
     say('starting the service');
-    await using service = await startService();
+    const cores = splitCores();
+    await using service = await startService({}, { cores: cores?.service });
     const connectionIds = await service.createSimulated(options.simulatedConnections);
     const drive = (run: string, seconds: number, load: Pick<Load, 'clients' | 'rate'>): Promise<LoadResult> =>
-      runProgram('./submit/load.js', {
-        ...{ url: service.addresses.url, key: service.key, run, seconds, connectionIds, ...load },
-        body: JSON.stringify({ capability: 'social.profile.get', input: { profile_id: 'ada-lovelace' } }),
-      } satisfies Load);
+      runProgram(
+        './submit/load.js',
+        {
+          ...{ url: service.addresses.url, key: service.key, run, seconds, connectionIds, ...load },
+          body: JSON.stringify({ capability: 'social.profile.get', input: { profile_id: 'ada-lovelace' } }),
+        } satisfies Load,
+        cores?.client,
+      );
     const closed = { clients: options.connections };
     say(`warming up for ${options.warmup} s, then the best throughput for ${options.seconds} s`);
     await drive('warmup', options.warmup, closed);
@@ -61,7 +68,7 @@ export const overload = defineScenario({
     const watched = await memory.end();
     say('the best throughput again');
     const last = await drive('last', options.seconds, closed);
-    return report(options, { best: [first, last], overload: overloaded, memory: watched });
+    return report(options, { cores, best: [first, last], overload: overloaded, memory: watched });
   },
 });
 
@@ -88,7 +95,7 @@ async function watchMemory(service: BenchService, seconds: number) {
 
 const perSecond = ({ accepted, seconds }: LoadResult): number => accepted / seconds;
 
-function report(options: Options, { best, overload: over, memory }: Measured): Promise<Report> {
+function report(options: Options, { cores, best, overload: over, memory }: Measured): Promise<Report> {
   const carried = best.map(perSecond).reduce((sum, each) => sum + each, 0) / best.length;
   const ratio = perSecond(over) / carried;
   const { refused } = over;
@@ -105,6 +112,7 @@ function report(options: Options, { best, overload: over, memory }: Measured): P
     scenario: 'overload',
     options,
     lines: rows([
+      ['cores', cores ? `service and database ${cores.service}, client ${cores.client}` : 'shared by service and client'],
       ['best', `${best.map((one) => number(perSecond(one))).join(' and ')} accepted/s, before and after`],
       [
         'overload',
@@ -123,7 +131,7 @@ function report(options: Options, { best, overload: over, memory }: Measured): P
       ],
     ]),
     notMeasured: NOT_MEASURED,
-    data: { ratio, best, overload: over, memory },
+    data: { cores, ratio, best, overload: over, memory },
     faults,
   });
 }
