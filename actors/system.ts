@@ -8,6 +8,11 @@ import type { OperationRow } from '../storage/model/records.js';
 export interface ActorSystem {
   /** Stores one operation through the committer of the connection's partition. Resolves after the commit. */
   submit(submission: Submission): Promise<SubmitOutcome>;
+  /**
+   * True when a submission of this connection would be refused now with `overloaded`, whoever sends it: nothing of it need be read.
+   * Costs next to nothing.
+   */
+  crowded(connectionId: string): boolean;
   /** Sends a hint to the owner of the connection, on whichever node it is. Never throws; the hint may be lost. */
   hint(hint: Hint): void;
   /**

@@ -26,47 +26,82 @@ export interface ResponderOptions {
  * counts it once. Never rejects for what a route throws. While the edge drains, every answer closes its connection (HTTP-14).
  */
 export function responder(options: ResponderOptions): (exchange: HttpExchange) => Promise<void> {
-  const { match, checks, services, requests, log } = options;
-  return async (exchange) => {
-    const startedAt = performance.now();
-    const sentId = exchange.headers['x-request-id'];
-    const requestId = isPrintableKey(sentId) ? sentId : uuidv4();
+  const { match, requests, services } = options;
+  return (exchange) => {
     const matched = match(exchange.path);
     const route = matched?.routes.get(exchange.method) ?? matched?.routes.values().next().value;
-    const refused = requests.behind && route?.scopes !== 'none';
-    exchange.receive(refused ? 0 : route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes);
+    const request = { exchange, matched, route, requestId: requestIdOf(exchange), startedAt: performance.now() };
+    const refused = route?.scopes !== 'none' && (requests.behind || isCrowded(route, matched, services));
+    return refused ? refuse(options, request) : answer(options, request);
+  };
+}
+
+/** One request on its way. */
+interface Request {
+  exchange: HttpExchange;
+  matched: Match | undefined;
+  /** What its path is for; of another method where its own has no route. */
+  route: Route | undefined;
+  requestId: string;
+  startedAt: number;
+}
+
+function requestIdOf(exchange: HttpExchange): string {
+  const sent = exchange.header('x-request-id');
+  return isPrintableKey(sent) ? sent : uuidv4();
+}
+
+/** Refuses a request of which nothing was read, at as little cost as can be: what was taken in needs the rest. */
+function refuse(options: ResponderOptions, request: Request): Promise<void> {
+  request.exchange.receive(0);
+  return finish(options, request, errorAnswer(OVERLOADED, request.route?.errors ?? 'plain', request.requestId));
+}
+
+async function answer(options: ResponderOptions, request: Request): Promise<void> {
+  const { checks, services, log } = options;
+  const { exchange, matched, route, requestId } = request;
+  void exchange.headers; // read while they can be
+  exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes);
+  try {
+    await finish(options, request, await serve(exchange, matched, checks, services));
+  } catch (error) {
+    const cause = error instanceof KeyedError ? error.cause : error;
+    // An outage has lines of its own: it is not to be told once a request.
+    const level = isPassing(cause) ? 'debug' : 'error';
+    if (!(cause instanceof HttpError))
+      log[level]({ err: cause, request_id: requestId, route: route?.path }, 'request failed');
+    await finish(options, request, errorAnswer(error, route?.errors ?? 'plain', requestId));
+  }
+}
+
+/** Sends the answer, null when the client went away, and logs and counts the request. */
+async function finish(options: ResponderOptions, request: Request, answer: Answer | null): Promise<void> {
+  const { exchange, requestId } = request;
+  if (answer) {
     const headers: Record<string, string> = { 'X-Request-Id': requestId };
     if (exchange.path.startsWith('/v1')) headers['Cache-Control'] = 'no-store';
-    const finish = async (answer: Answer | null) => {
-      if (answer) await exchange.send(answer, headers, services.drain.draining);
-      logRequest(options, exchange, route, requestId, startedAt, answer?.status ?? 'aborted');
-    };
-    try {
-      if (refused) throw new HttpError('overloaded', 'too many requests at once');
-      await finish(await serve(exchange, matched, checks, services));
-    } catch (error) {
-      const cause = error instanceof KeyedError ? error.cause : error;
-      // An outage has lines of its own: it is not to be told once a request.
-      const level = isPassing(cause) ? 'debug' : 'error';
-      if (!(cause instanceof HttpError))
-        log[level]({ err: cause, request_id: requestId, route: route?.path }, 'request failed');
-      await finish(errorAnswer(error, route?.errors ?? 'plain', requestId));
-    }
-  };
+    await exchange.send(answer, headers, options.services.drain.draining);
+  }
+  logRequest(options, request, answer?.status ?? 'aborted');
+}
+
+/** Made once: what refuses must cost little, and a stack costs most of an error. */
+const OVERLOADED = new HttpError('overloaded', 'too many requests at once');
+
+function isCrowded(route: Route | undefined, matched: Match | undefined, { system }: Services): boolean {
+  return route?.crowded?.(matched?.params ?? {}, system) === true;
 }
 
 /** One line a request, and one observation. The route's pattern, not the path: a path can have a username in it. */
 function logRequest(
   { log, onAnswered }: ResponderOptions,
-  { method }: HttpExchange,
-  route: Route | undefined,
-  request_id: string,
-  startedAt: number,
+  { exchange: { method }, route, requestId, startedAt }: Request,
   status: number | 'aborted',
 ): void {
   const elapsed_ms = performance.now() - startedAt;
   const pattern = route?.path ?? null;
   onAnswered?.({ method, route: pattern, status, seconds: elapsed_ms / 1000 });
   if (!log.isLevelEnabled('debug')) return;
-  log.debug({ request_id, method, route: pattern, status, duration_ms: Math.round(elapsed_ms * 10) / 10 }, 'request');
+  const duration_ms = Math.round(elapsed_ms * 10) / 10;
+  log.debug({ request_id: requestId, method, route: pattern, status, duration_ms }, 'request');
 }

@@ -25,12 +25,13 @@ export class DeadlineExceeded extends Error {
  */
 export class Deadline {
   readonly #over = new AbortController();
-  readonly #reason: Error;
+  /** Made at expiry unless it is given: an error's stack costs more than all else here. */
+  readonly #reason: Error | undefined;
   #left_ms: number;
   #state: State = { kind: 'paused' };
 
   /** Starts the clock with `limit_ms` left. `reason` is what the signal carries at expiry. */
-  constructor(limit_ms: number, reason: Error = new DeadlineExceeded()) {
+  constructor(limit_ms: number, reason?: Error) {
     this.#left_ms = limit_ms;
     this.#reason = reason;
     this.resume();
@@ -71,7 +72,7 @@ export class Deadline {
   resume(): void {
     if (this.#state.kind !== 'paused') return;
     const expire = () => {
-      if (this.#state === running) this.#end(this.#reason);
+      if (this.#state === running) this.#end(this.#reason ?? new DeadlineExceeded());
     };
     const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), this.#left_ms); // I3
     const running: State = { kind: 'running', since: performance.now(), timer };

@@ -108,6 +108,11 @@ export class ActorThreads {
     return submissions.add((request) => channel?.send({ type: 'submit', request, submission }) === true);
   }
 
+  /** True when the thread of this connection has as many submissions as it may. */
+  crowded(connectionId: string): boolean {
+    return this.#of(partitionOf(connectionId)).submissions.full;
+  }
+
   /** Passes a hint to the thread that owns its partition here. */
   hint(hint: Hint): void {
     this.#of(partitionOf(hint.connectionId)).channel?.send({ type: 'hint', hint }); // I2

@@ -116,6 +116,10 @@ class NodeSystem implements Node {
     return what ? Promise.resolve({ kind: 'overloaded', what }) : this.#actors.submit(submission);
   }
 
+  crowded(connectionId: string): boolean {
+    return this.#actors.crowded(connectionId);
+  }
+
   hint(hint: Hint): void {
     if (this.#owns(hint))
       this.#actors.hint(hint); // I1

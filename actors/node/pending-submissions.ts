@@ -17,7 +17,7 @@ export class PendingSubmissions {
 
   /** Sends a submission under a number of its own and resolves with its outcome; `failed` when `send` gives false. */
   add(send: (request: number) => boolean): Promise<SubmitOutcome> {
-    if (this.#full()) return Promise.resolve({ kind: 'overloaded', what: 'node' }); // I2
+    if (this.full) return Promise.resolve({ kind: 'overloaded', what: 'node' }); // I2
     const request = this.#next++;
     return new Promise((resolve) => {
       this.#waiting.set(request, resolve);
@@ -30,7 +30,8 @@ export class PendingSubmissions {
     if (this.#waiting.delete(request)) this.#answered++; // I1
   }
 
-  #full(): boolean {
+  /** True when the next one is refused (I2). */
+  get full(): boolean {
     const { size } = this.#waiting;
     this.#measure(size === 0);
     if (size < LIMITS.committer_batch_submissions) return false; // one statement stores them all

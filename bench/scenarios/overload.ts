@@ -112,7 +112,10 @@ function report(options: Options, { cores, best, overload: over, memory }: Measu
     scenario: 'overload',
     options,
     lines: rows([
-      ['cores', cores ? `service and database ${cores.service}, client ${cores.client}` : 'shared by service and client'],
+      [
+        'cores',
+        cores ? `service and database ${cores.service}, client ${cores.client}` : 'shared by service and client',
+      ],
       ['best', `${best.map((one) => number(perSecond(one))).join(' and ')} accepted/s, before and after`],
       [
         'overload',

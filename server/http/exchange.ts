@@ -12,7 +12,7 @@ import { STATUS_LINES } from './status-lines.js';
  *         └──────────────────────────────┬─────────────────────┴───────────────────┘
  *                             the client goes away ──▶ aborted
  *
- * I1. `req` lives until the handler returns: what is needed of it is copied in the constructor.
+ * I1. `req` lives until the handler returns: what is needed of it is copied before, the headers when they are first asked for.
  * I2. A request without `onAborted` ends the process: `receive` is called in the turn the exchange was made in.
  * I3. `res` throws once it was aborted or ended: it is touched only while neither has happened.
  * I4. Chunks of `onData` are neutered when the callback returns: they are copied.
@@ -40,8 +40,9 @@ export class HttpExchange {
   readonly path: string;
   /** Without the `?`. */
   readonly query: string;
-  readonly headers: Readonly<Record<RequestHeader, string>>;
   readonly #res: HttpResponse;
+  readonly #req: HttpRequest;
+  #headers: Readonly<Record<RequestHeader, string>> | undefined;
   #state: State = { kind: 'receiving', chunks: [] };
   #limit_bytes = 0;
   #received_bytes = 0;
@@ -51,10 +52,21 @@ export class HttpExchange {
 
   constructor(res: HttpResponse, req: HttpRequest) {
     this.#res = res;
+    this.#req = req;
     this.method = req.getCaseSensitiveMethod(); // I1
     this.path = req.getUrl();
     this.query = req.getQuery() ?? '';
-    this.headers = readHeaders(req);
+  }
+
+  /** All that are read; '' for those that are absent. First asked for in the turn in which the request came (I1). */
+  get headers(): Readonly<Record<RequestHeader, string>> {
+    this.#headers ??= readHeaders(this.#req);
+    return this.#headers;
+  }
+
+  /** One of them, in that turn: for what needs no more. */
+  header(name: RequestHeader): string {
+    return this.#req.getHeader(name); // I1
   }
 
   /** Begins to listen for abort and body (I2). Keeps at most `limit_bytes`. */

@@ -34,12 +34,12 @@ export const LIMITS = {
   /** How long an id may wait for its query: while one has waited longer, 503 `overloaded`. */
   loader_wait_ms: 500,
   /**
-   * How long a submission waits for its commit before the database is asked whether it answers at all, and then every
-   * `submission_poll_ms`: when it does not, or after `slow_submission_ms`, 503 `unavailable`. It may be stored all the same; then
-   * the same key is answered with it.
+   * How long a submission waits for its commit before the database is asked whether it answers at all, and then each time as long
+   * again: when it does not within `database_answer_ms`, or after `slow_submission_ms`, 503 `unavailable`. It may be stored all the
+   * same; then the same key is answered with it.
    */
   submission_ms: 1_000,
-  submission_poll_ms: 900,
+  database_answer_ms: 900,
   slow_submission_ms: 15_000,
 
   /**

@@ -1,5 +1,5 @@
-import type { ActorSystem, SubmitOutcome } from '../../actors/system.js';
-import { Deadline, DeadlineExceeded } from '../../storage/deadline.js';
+import type { ActorSystem, Submission, SubmitOutcome } from '../../actors/system.js';
+import { Deadline } from '../../storage/deadline.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { pingDatabase } from '../../storage/postgres/liveness.js';
 import { LIMITS } from './limits.js';
@@ -10,48 +10,82 @@ import { LIMITS } from './limits.js';
  * it again with its key.
  */
 export function withPromptSubmissions(system: ActorSystem, control: Sql): ActorSystem {
-  const reachable = reachableOnce(control);
+  const submissions = new PromptSubmissions(system, control);
   return {
     log: system.log,
-    submit: async (submission) => {
-      const work = system.submit(submission);
-      const startedAt = performance.now();
-      let outcome = await within(LIMITS.submission_ms, work);
-      while (!outcome) {
-        if (performance.now() - startedAt > LIMITS.slow_submission_ms || !(await reachable()))
-          return { kind: 'failed' };
-        outcome = await within(LIMITS.submission_poll_ms, work);
-      }
-      return outcome;
-    },
+    submit: (submission) => submissions.submit(submission),
+    crowded: (connectionId) => system.crowded(connectionId),
     hint: (hint) => system.hint(hint),
     awaitable: (operationId, timeout_ms) => system.awaitable(operationId, timeout_ms),
     status: () => system.status(),
   };
 }
 
-/** What the work gives within the time, or undefined. Rejects as the work does. */
-async function within(limit_ms: number, work: Promise<SubmitOutcome>): Promise<SubmitOutcome | undefined> {
-  try {
-    return await Deadline.within(limit_ms, work);
-  } catch (error) {
-    if (error instanceof DeadlineExceeded) return undefined;
-    throw error;
-  }
+interface Waiting {
+  since: number;
+  /** When it is looked at next, by the monotonic clock. */
+  due: number;
+  fail(): void;
 }
 
-/** Asks whether the database answers; all who ask at once share one question. */
-function reachableOnce(control: Sql): () => Promise<boolean> {
-  let asking: Promise<boolean> | undefined;
-  return () => {
-    asking ??= Deadline.within(LIMITS.submission_poll_ms, pingDatabase(control))
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        asking = undefined;
-      });
-    return asking;
-  };
+/**
+ * The submissions that are not answered yet. Thousands wait at a time, and hardly one of them for long: they share one timer.
+ *
+ * Invariants: I1 they stand in the order in which they are due; I2 the timer runs while one waits, and never twice.
+ */
+class PromptSubmissions {
+  readonly #system: ActorSystem;
+  readonly #control: Sql;
+  readonly #waiting = new Set<Waiting>(); // I1
+  #looking = false;
+
+  constructor(system: ActorSystem, control: Sql) {
+    this.#system = system;
+    this.#control = control;
+  }
+
+  submit(submission: Submission): Promise<SubmitOutcome> {
+    return new Promise((resolve, reject) => {
+      const since = performance.now();
+      const waiting = { since, due: since + LIMITS.submission_ms, fail: () => resolve({ kind: 'failed' }) };
+      this.#waiting.add(waiting);
+      if (!this.#looking) this.#lookLater();
+      const done = <T>(answer: (value: T) => void) => {
+        return (value: T) => {
+          this.#waiting.delete(waiting);
+          answer(value);
+        };
+      };
+      this.#system.submit(submission).then(done(resolve), done(reject));
+    });
+  }
+
+  /** I2 */
+  #lookLater(): void {
+    const [first] = this.#waiting;
+    this.#looking = first !== undefined;
+    if (first) setTimeout(() => void this.#look(), Math.max(0, first.due - performance.now()));
+  }
+
+  async #look(): Promise<void> {
+    const [first] = this.#waiting;
+    if (first && first.due <= performance.now()) {
+      const reachable = await this.#reachable();
+      const now = performance.now();
+      for (const waiting of this.#waiting) {
+        if (waiting.due > now) break;
+        this.#waiting.delete(waiting);
+        if (!reachable || now - waiting.since > LIMITS.slow_submission_ms) waiting.fail();
+        else this.#waiting.add(Object.assign(waiting, { due: now + LIMITS.submission_ms })); // I1
+      }
+    }
+    this.#lookLater();
+  }
+
+  #reachable(): Promise<boolean> {
+    return Deadline.within(LIMITS.database_answer_ms, pingDatabase(this.#control)).then(
+      () => true,
+      () => false,
+    );
+  }
 }

@@ -83,6 +83,8 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   answers: DeclaredAnswers;
   /** Codes that its handler alone refuses with, for the reference. */
   refusals?: readonly HttpErrorCode[];
+  /** True when its request would be refused with 503 `overloaded` whatever it holds: then it is, before any other check. */
+  crowded?(params: Record<string, string>, system: ActorSystem): boolean;
   /** The resource the path names, within the key's workspace; undefined is answered 404. */
   resource?(lookup: Lookup): Promise<R | undefined>;
   /** Scopes that depend on the body (as sent, not yet validated). */

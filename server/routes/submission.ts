@@ -121,6 +121,7 @@ export const submissionRoutes: Route[] = [
       validate: typia.createValidateEquals<OperationInput>(),
       schema: typia.json.schemas<[OperationInput]>(),
     },
+    crowded: ({ connection_id }, system) => connection_id !== undefined && system.crowded(connection_id.toLowerCase()),
     resource: submissionTarget,
     bodyScopes: sendScopes,
     headers: { 'Idempotency-Key': 'required', Prefer: ['dry-run'] },

@@ -74,6 +74,8 @@ export class StillSystem implements ActorSystem {
   state: SystemStatus['state'] = 'running';
   /** Instead of storing, when set. */
   refusal: SubmitOutcome | undefined;
+  /** Its threads have as many submissions as they may. */
+  full = false;
   readonly #waiting = new Map<string, () => void>();
   #asked: (() => void) | undefined;
 
@@ -101,6 +103,10 @@ export class StillSystem implements ActorSystem {
     if (stored?.kind === 'replayed') return stored;
     if (stored?.kind === 'locked') return { kind: 'overloaded', what: 'connection' };
     return { kind: stored?.kind ?? 'not_found' };
+  }
+
+  crowded(): boolean {
+    return this.full;
   }
 
   hint(hint: Hint): void {

@@ -257,3 +257,20 @@ t.test(
     await Promise.all(waits);
   },
 );
+
+t.test(
+  'submissions of a crowded thread are refused before anything else is looked at, and nothing else is',
+  async (t) => {
+    const { call, db, workspaceId, system } = await startTestEdge(t);
+    const { id } = await insertSimulated(db, workspaceId, 'ann');
+    system.full = true;
+    for (const body of [undefined, '{', 'x'.repeat(3_000_000), { capability: 'social.identity.get', input: {} }]) {
+      const reply = await call('POST', `/v1/connections/${id}/operations`, { key: '', ...(body && { body }) });
+      t.match(reply, { status: 503, json: { code: 'overloaded' }, headers: { 'retry-after': '1' } });
+      t.match(reply.headers['x-request-id'], /^[0-9a-f-]{36}$/);
+    }
+    t.equal((await call('GET', '/v1/operations')).status, 200);
+    system.full = false;
+    t.equal((await call('POST', `/v1/connections/${id}/operations`, { key: '' })).status, 401);
+  },
+);
