@@ -1,7 +1,11 @@
-/** Whether the edge is draining; `begun` resolves when it is. */
+/** Whether the edge is draining. */
 export interface Drain {
   readonly draining: boolean;
-  readonly begun: Promise<void>;
+  /**
+   * Calls `begun` once the edge drains, at once if it does already; returns what takes the call back. No promise: whatever waited on
+   * one that is settled at the end of the process only would be kept until then.
+   */
+  onBegin(begun: () => void): () => void;
 }
 
 /** The edge's own end of it. */
@@ -10,16 +14,23 @@ export interface DrainSwitch extends Drain {
 }
 
 export function drainSwitch(): DrainSwitch {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const waiting = new Set<() => void>();
   let draining = false;
   return {
     get draining() {
       return draining;
     },
-    begun: promise,
+    onBegin(begun) {
+      // One of its own: the same function may be given twice.
+      const call = () => begun();
+      if (draining) call();
+      else waiting.add(call);
+      return () => void waiting.delete(call);
+    },
     begin() {
       draining = true;
-      resolve();
+      for (const begun of [...waiting]) begun();
+      waiting.clear();
     },
   };
 }

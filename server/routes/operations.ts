@@ -37,16 +37,26 @@ export async function awaitSettled(
 ): Promise<OperationRow | null> {
   if (isSettled(operation.status)) return operation;
   const until = performance.now() + timeout_ms;
-  const interrupted = Promise.race([drain.begun, gone()]).then(() => true);
-  let stop = drain.draining;
-  for (;;) {
-    const left_ms = until - performance.now();
-    // Requested before the row is read: one of the two sees a finish between them.
-    const settled = stop || left_ms <= 0 ? null : system.awaitable(operation.id, left_ms).then(() => false);
-    const current = await load.operation(operation.id);
-    if (!current) return null;
-    if (!settled || isSettled(current.status)) return current;
-    stop = await Promise.race([settled, interrupted]);
+  const interrupted = Promise.withResolvers<void>();
+  let stop = false;
+  const interrupt = () => {
+    stop = true;
+    interrupted.resolve();
+  };
+  const forget = drain.onBegin(interrupt);
+  void gone().then(interrupt);
+  try {
+    for (;;) {
+      const left_ms = until - performance.now();
+      // Requested before the row is read: one of the two sees a finish between them.
+      const settled = stop || left_ms <= 0 ? null : system.awaitable(operation.id, left_ms);
+      const current = await load.operation(operation.id);
+      if (!current) return null;
+      if (!settled || isSettled(current.status)) return current;
+      await Promise.race([settled, interrupted.promise]);
+    }
+  } finally {
+    forget();
   }
 }
 
