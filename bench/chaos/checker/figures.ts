@@ -1,8 +1,8 @@
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
+import { median } from '../../level.js';
 import type { Evidence, OperationRecord } from '../evidence.js';
 import { Case, endOf } from './case.js';
 import { wasTaken } from './deliveries.js';
-import { median } from './level.js';
 
 /** What a run was like. Shares are between 0 and 1. */
 export interface Figures {

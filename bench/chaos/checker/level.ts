@@ -1,4 +1,4 @@
-import type { NodeSample } from '../evidence.js';
+import { median, picked, secondHalf, slopeOf } from '../../level.js';
 import type { Case } from './case.js';
 import { LIMITS } from './limits.js';
 
@@ -12,7 +12,10 @@ function* growth({ evidence }: Case, measure: Measure, most: number): Iterable<s
     const first = samples[0];
     const last = samples.at(-1);
     if (!first || !last || samples.length < LIMITS.level_samples || last.at - first.at < LIMITS.level_ms) continue;
-    const points = picked(samples).map((sample) => ({ at: sample.at, value: sample[measure] }));
+    const points = picked(samples, LIMITS.level_picked_samples).map((sample) => ({
+      at: sample.at,
+      value: sample[measure],
+    }));
     const middle = median(points.map(({ value }) => value));
     const grown = slopeOf(points) * (last.at - first.at);
     if (grown <= Math.max(most, LIMITS.level_share * middle)) continue;
@@ -29,28 +32,3 @@ export const handlesStayLevel = (run: Case) => growth(run, 'handles', LIMITS.lev
 export const connectionsStayLevel = (run: Case) => growth(run, 'database_connections', LIMITS.level_connections);
 /** The open browser contexts of the nodes stay level. */
 export const contextsStayLevel = (run: Case) => growth(run, 'contexts', LIMITS.level_contexts);
-
-function secondHalf(samples: readonly NodeSample[]): NodeSample[] {
-  const sorted = samples.toSorted((a, b) => a.at - b.at);
-  const from = ((sorted[0]?.at ?? 0) + (sorted.at(-1)?.at ?? 0)) / 2;
-  return sorted.filter(({ at }) => at >= from);
-}
-
-function picked(samples: NodeSample[]): NodeSample[] {
-  const step = Math.max(1, samples.length / LIMITS.level_picked_samples);
-  return Array.from({ length: Math.floor(samples.length / step) }, (_, i) => samples[Math.floor(i * step)]!);
-}
-
-/** The median of the slopes between all pairs (Theil and Sen): no single spike, and no fall after a collection, moves it. */
-function slopeOf(points: { at: number; value: number }[]): number {
-  const slopes: number[] = [];
-  for (const [i, a] of points.entries()) {
-    for (const b of points.slice(i + 1)) if (b.at > a.at) slopes.push((b.value - a.value) / (b.at - a.at));
-  }
-  return median(slopes);
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}

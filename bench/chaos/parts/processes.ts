@@ -22,18 +22,6 @@ export function descendantsOf(root: number): number[] {
   return below(root);
 }
 
-/** Memory that a process holds, in MiB, and the files and sockets that it has open. */
-export function useOf(pid: number): { rss_mib: number; handles: number } | undefined {
-  const status = read(`/proc/${pid}/status`);
-  if (status === '') return undefined;
-  const rss_mib = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024;
-  try {
-    return { rss_mib, handles: readdirSync(`/proc/${pid}/fd`).length };
-  } catch {
-    return undefined;
-  }
-}
-
 /** Resolves once the process has ended, at once when it has ended already. */
 export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

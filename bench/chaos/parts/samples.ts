@@ -1,7 +1,7 @@
+import { useOf } from '../../process-use.js';
 import type { NodeSample } from '../evidence.js';
 import { LIMITS } from '../limits.js';
 import type { ChaosNode } from './node.js';
-import { useOf } from './processes.js';
 
 /** Takes a sample of each node that is up, every few seconds, until it is disposed of. */
 export class Sampler implements Disposable {
