@@ -9,6 +9,7 @@ import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
 import { overload } from './scenarios/overload.js';
 import { schedule } from './scenarios/schedule.js';
+import { soak } from './scenarios/soak.js';
 import { submit } from './scenarios/submit.js';
 
 /** The bench harness: `npm run bench` lists the scenarios, `npm run bench -- <scenario>` runs one (README.md). */
@@ -23,6 +24,7 @@ const SCENARIOS: Scenario[] = [
   fleet,
   overload,
   chaos,
+  soak,
 ];
 
 function wholeNumber(text: string): number {
