@@ -1,5 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
+const ESTABLISHED = '01';
+
+/** Connections of TCP that were accepted at a port of this machine and are open. */
+export function acceptedAt(port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n'));
+  return lines.filter((line) => {
+    const [, from = '', , state] = line.trim().split(/\s+/);
+    return from.endsWith(local) && state === ESTABLISHED;
+  }).length;
+}
+
 /** Memory that a process holds, in MiB, and the files and sockets that it has open. Undefined when it has ended. */
 export function useOf(pid: number): { rss_mib: number; handles: number } | undefined {
   try {

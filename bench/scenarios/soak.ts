@@ -2,11 +2,11 @@ import { type SplitCores, splitCores } from '../cores.js';
 import { signInFleet } from '../fleet/members.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { Child } from '../soak/child.js';
+import { bestRate, drive } from '../soak/drive.js';
 import { type Ending, leftOf, settle } from '../soak/ending.js';
 import { LIMITS } from '../soak/limits.js';
-import type { FromLoad, Latency, LoadCounts, LoadOrder, LoadResult, ToLoad } from '../soak/messages.js';
-import { readMetrics, type Sample, Sampler } from '../soak/samples.js';
+import type { Latency, LoadCounts, LoadOrder, LoadResult } from '../soak/messages.js';
+import { type Sample, Sampler } from '../soak/samples.js';
 import { creepOf, type Verdict, verdictsOf } from '../soak/verdicts.js';
 import { findPerson, type SoakWorld, withWorld } from '../soak/world.js';
 
@@ -79,27 +79,6 @@ async function workers(world: SoakWorld, options: Options): Promise<Omit<LoadOrd
   const social = fleet.map(({ connectionId, actorId }) => ({ connectionId, actor: actorId }));
   const person = fleet[0] ? await findPerson(world.service, fleet[0].connectionId) : '';
   return { url: addresses.url, key, simulated, social, person, socialRate: options.socialRate };
-}
-
-/** Lets the clients work to the end of their time; resolves when everything has its answer. */
-async function drive(
-  cores: SplitCores | null,
-  order: LoadOrder,
-  onProgress: (counts: LoadCounts) => void = () => {},
-): Promise<LoadResult> {
-  await using clients = new Child<ToLoad, FromLoad>('./program.js', cores?.client, (message) => {
-    if (message.type === 'progress') onProgress(message.counts);
-  });
-  const within_ms = order.seconds * 1_000 + LIMITS.last_answers_ms;
-  return (await clients.ask({ type: 'start', order }, 'done', within_ms)).result;
-}
-
-/** How many operations end a second when the next ones are submitted as soon as the last have ended, as the service counts them. */
-async function bestRate({ service }: SoakWorld, cores: SplitCores | null, order: LoadOrder): Promise<number> {
-  const ended = async () => (await readMetrics(service.addresses.metricsUrl))('operations_finished_total');
-  const before = await ended();
-  const { seconds } = await drive(cores, order);
-  return ((await ended()) - before) / seconds;
 }
 
 function progressLine(counts: LoadCounts | undefined, sample: Sample | undefined): string {
@@ -197,7 +176,7 @@ function latencyRows({ quarters }: LoadResult): [string, string][] {
 function verdictLines(verdicts: Verdict[]): string[] {
   const told = verdicts.filter(({ measure, last, level }) => !measure.includes(': ') || last >= 1 || level === false);
   const left = verdicts.length - told.length;
-  return [...told.map(verdictLine), `  and ${left} of tables, each below 1 MiB and not growing: --json has them`];
+  return [...told.map(verdictLine), `  and ${left} more of tables, each below 1 and not growing: --json has them`];
 }
 
 function verdictLine({ measure, first, last, growth, bound, level }: Verdict): string {

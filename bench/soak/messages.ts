@@ -9,7 +9,7 @@ export interface Worked {
 export interface LoadOrder {
   url: string;
   key: string;
-  /** Makes the idempotency keys of this run different from those of others. */
+  /** Makes what this run submits different from what others do. */
   run: string;
   seconds: number;
   simulated: Worked[];

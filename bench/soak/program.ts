@@ -57,6 +57,11 @@ class Load {
     return { ...this.counts, seconds, quarters };
   }
 
+  /** Idempotency key and text of a submission, unlike those of any other of this service. */
+  #mark(): string {
+    return `${this.#order.run}-${this.#numbers++}`;
+  }
+
   get #elapsed_ms(): number {
     return performance.now() - this.#startedAt;
   }
@@ -97,12 +102,12 @@ class Load {
 
   /** Each so many turns an operation is waited for to its end, and another is read once. */
   async #simulated(self: Worked, turn: number): Promise<void> {
-    const number = this.#numbers++;
-    const work = simulatedWork(this.#random, self, this.#order.simulated, number);
+    const mark = this.#mark();
+    const work = simulatedWork(this.#random, self, this.#order.simulated, mark);
     const place = turn % LIMITS.followed_operations;
     await this.#underWay(async () => {
       const startedAt = performance.now();
-      const id = await this.#submit(self.connectionId, work, number);
+      const id = await this.#submit(self.connectionId, work, mark);
       if (id === undefined) return;
       if (place === 0) await this.#follow(id, startedAt, 'ended');
       else if (place === 1) {
@@ -113,10 +118,10 @@ class Load {
   }
 
   async #social({ connectionId }: Worked): Promise<void> {
-    const number = this.#numbers++;
+    const mark = this.#mark();
     await this.#underWay(async () => {
       const startedAt = performance.now();
-      const id = await this.#submit(connectionId, socialWork(this.#random, this.#order.person, number), number);
+      const id = await this.#submit(connectionId, socialWork(this.#random, this.#order.person, mark), mark);
       if (id !== undefined) await this.#follow(id, startedAt, 'socialEnded');
     });
   }
@@ -128,10 +133,10 @@ class Load {
   }
 
   /** The id of the accepted operation. */
-  async #submit(connectionId: string, work: Work, number: number): Promise<string | undefined> {
+  async #submit(connectionId: string, work: Work, mark: string): Promise<string | undefined> {
     const sentAt = performance.now();
     const quarter = this.#quarter;
-    const { status, body } = await this.#client.submit(connectionId, work, `${this.#order.run}-${number}`);
+    const { status, body } = await this.#client.submit(connectionId, work, mark);
     if (status === 202) {
       quarter.accepted.record(performance.now() - sentAt);
       this.counts.accepted++;

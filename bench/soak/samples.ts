@@ -1,5 +1,5 @@
 import type { Database } from '../../storage/postgres/database.js';
-import { useOf } from '../process-use.js';
+import { acceptedAt, useOf } from '../process-use.js';
 import type { BenchService } from '../service.js';
 import { LIMITS } from './limits.js';
 import { sampleConnections, sampleTables, type TableSample } from './tables.js';
@@ -10,8 +10,9 @@ export interface Sample {
   at: number;
   rss_mib: number;
   browser_mib: number;
-  /** Files and sockets that are open. */
+  /** Files and sockets that are open, without the clients' connections: these are as many as answers are awaited. */
   handles: number;
+  clients: number;
   database_connections: number;
   /** The same by the name of their pool. */
   pools: Record<string, number>;
@@ -65,12 +66,13 @@ export class Sampler {
     const at = (performance.now() - this.#startedAt) / 1_000;
     const use = useOf(this.#service.pid);
     if (!use) throw new Error('the service has ended');
+    const clients = acceptedAt(Number(new URL(this.#service.addresses.url).port));
     const askedAt = performance.now();
     const metrics = await readMetrics(this.#service.addresses.metricsUrl);
     const answer_ms = performance.now() - askedAt;
     const pools = await sampleConnections(this.#db);
     this.samples.push({
-      ...{ at, ...use, pools, answer_ms },
+      ...{ at, rss_mib: use.rss_mib, handles: use.handles - clients, clients, pools, answer_ms },
       database_connections: Object.values(pools).reduce((sum, count) => sum + count, 0),
       browser_mib: metrics('browser_memory_mib'),
       contexts: metrics('browser_contexts'),

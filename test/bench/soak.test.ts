@@ -18,7 +18,7 @@ function sample(at: number, changed: Partial<Sample> = {}): Sample {
     return { name, live, dead: live / 10, table_bytes: bytes, index_bytes: bytes / 2 };
   };
   return {
-    ...{ at, rss_mib: 400 + saw(at), browser_mib: 300, handles: 90, database_connections: 20, pools: {} },
+    ...{ at, rss_mib: 400 + saw(at), browser_mib: 300, handles: 90, clients: 100, database_connections: 20, pools: {} },
     ...{ contexts: 4, pages: 4, listeners: 4, waiting: saw(at), ended: at * 500, answer_ms: 3 },
     tables: [
       table('operation', 10_000 + at * 500, (10_000 + at * 500) * 900),
