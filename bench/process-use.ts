@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const ESTABLISHED = '01';
 
 /** Connections of TCP that were accepted at a port of this machine and are open. */
 export function acceptedAt(port: number): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const lines = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n'));
+  const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => linesOf(table));
   return lines.filter((line) => {
     const [, from = '', , state] = line.trim().split(/\s+/);
     return from.endsWith(local) && state === ESTABLISHED;
@@ -21,4 +21,9 @@ export function useOf(pid: number): { rss_mib: number; handles: number } | undef
   } catch {
     return undefined;
   }
+}
+
+/** None of a file that is not there: a machine may have no IPv6. */
+function linesOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
 }

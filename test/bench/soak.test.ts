@@ -1,4 +1,5 @@
 import t from 'tap';
+import { type Ending, leftOf } from '../../bench/soak/ending.js';
 import { Latencies } from '../../bench/soak/latencies.js';
 import type { Latency, QuarterLatencies } from '../../bench/soak/messages.js';
 import type { Sample } from '../../bench/soak/samples.js';
@@ -107,5 +108,25 @@ t.test('latencies are counted in a memory that does not grow, and creeping ones 
   t.strictSame(creepOf([quarter({}), quarter({}), quarter({}), quarter({ p50_ms: 60 })]), []);
   t.strictSame(creepOf([quarter({}), quarter({}), quarter({}), quarter({ p50_ms: 80 })]), [
     'ended p50 crept from 20.0 ms in the first quarter to 80.0 ms in the last',
+  ]);
+});
+
+t.test('what has not ended, ended badly or is left is found', async (t) => {
+  const done: Ending = {
+    ...{ jobs: 0, running: 0, seconds: 1 },
+    ...{ operations: { succeeded: 9 }, deliveries: { delivered: 4 } },
+  };
+  t.strictSame(leftOf(done, 4), []);
+  t.strictSame(leftOf({ ...done, jobs: 2, running: 1 }, 4), [
+    '2 jobs are left in the queues',
+    '1 connections are still held by an operation',
+  ]);
+  t.strictSame(leftOf({ ...done, operations: { succeeded: 7, running: 1, failed: 1 } }, 4), [
+    '1 operations are still running',
+    '1 operations ended failed',
+  ]);
+  t.strictSame(leftOf({ ...done, deliveries: { delivered: 4, pending: 1 } }, 3), [
+    '1 deliveries are still pending',
+    '4 deliveries are delivered, and only 3 callbacks came',
   ]);
 });
