@@ -1,5 +1,5 @@
 import type { tags } from 'typia';
-import type { ConversationUrn, Cursor, InboxCount, Keyword, Moment, ProviderId } from './fields.js';
+import type { ConversationUrn, Cursor, Distinct, InboxCount, Keyword, Moment, ProviderId } from './fields.js';
 import type { Signature } from './signature.js';
 
 /** Conversations and messages (contract: "Conversations and messages"). */
@@ -44,7 +44,7 @@ export interface Conversation {
 export type ConversationsSearchInput = {
   keywords: Keyword;
   /** Default INBOX, SPAM, ARCHIVE. */
-  categories?: ('INBOX' | 'SPAM' | 'ARCHIVE' | 'INMAIL')[] & tags.MinItems<1> & tags.UniqueItems;
+  categories?: ('INBOX' | 'SPAM' | 'ARCHIVE' | 'INMAIL')[] & tags.MinItems<1> & Distinct;
   first_degree_connections?: boolean;
   cursor?: Cursor;
   count?: InboxCount;

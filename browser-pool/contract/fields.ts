@@ -79,6 +79,19 @@ export type Moment =
   | (number & tags.Type<'uint64'> & tags.Maximum<9007199254740991>)
   | (string & tags.Pattern<'^[0-9]{1,16}$'>);
 
+/**
+ * Plain items of which no two are the same, compared in one pass. Not typia's own tag: that compares every item with every other,
+ * and deeply.
+ */
+export type Distinct = tags.TagBase<{
+  target: 'array';
+  kind: 'distinct';
+  value: undefined;
+  validate: `new Set($input).size === $input.length`;
+  exclusive: true;
+  schema: { uniqueItems: true };
+}>;
+
 export type Integer<Min extends number, Max extends number> = number &
   tags.Type<'int32'> &
   tags.Minimum<Min> &

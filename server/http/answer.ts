@@ -1,5 +1,6 @@
 import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
+import { LIMITS } from './limits.js';
 
 /** The answer to a request. Its body is text, made once, or made while the client takes it; null with 204 and 304. */
 export interface Answer {
@@ -30,8 +31,10 @@ export type ErrorStyle = 'plain' | 'envelope';
 export interface ErrorJson {
   code: HttpErrorCode;
   message: string;
-  /** Where the request is wrong. */
+  /** Where the request is wrong: the first 50 places. */
   errors?: FieldError[];
+  /** How many places more it is wrong in. */
+  more_errors?: number;
 }
 
 /** A conflict's body, outside the compatibility route. */
@@ -60,15 +63,22 @@ export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string
   if (error instanceof KeyedError) return keyedAnswer(error, requestId);
   const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
   const { status } = HTTP_ERRORS[code];
-  if (style === 'envelope') return envelope(status, code, message, errors ? { errors } : {}, headers);
+  if (style === 'envelope') return envelope(status, code, message, shown(errors), headers);
   if (status === 409) return json(status, { code } satisfies ConflictJson, headers);
-  return json(status, { code, message, ...(errors && { errors }) } satisfies ErrorJson, headers);
+  return json(status, { code, message, ...shown(errors) } satisfies ErrorJson, headers);
+}
+
+/** The first of the wrong places, and how many there are besides: an answer must not outgrow what it answers. */
+function shown(errors: FieldError[] | undefined): Pick<ErrorJson, 'errors' | 'more_errors'> {
+  if (!errors) return {};
+  const more = errors.length - LIMITS.shown_errors;
+  return more > 0 ? { errors: errors.slice(0, LIMITS.shown_errors), more_errors: more } : { errors };
 }
 
 /** The same in the envelope, with the key in a header and in the details (COMPAT-1). */
 function keyedAnswer({ cause, key }: KeyedError, requestId: string): Answer {
   const { code, message, errors, headers } = cause instanceof HttpError ? cause : unexpected(cause, requestId);
-  const details = { ...(errors && { errors }), idempotency_key: key };
+  const details = { ...shown(errors), idempotency_key: key };
   return envelope(HTTP_ERRORS[code].status, code, message, details, { ...headers, 'Idempotency-Key': key });
 }
 

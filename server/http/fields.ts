@@ -17,7 +17,8 @@ export type NonBlank = tags.TagBase<{
 export type Printable<Min extends number, Max extends number> = string &
   tags.MinLength<Min> &
   tags.MaxLength<Max> &
-  tags.Pattern<'^[ -~]*[!-~][ -~]*$'>;
+  // One way to match each text: with two, a long text that does not match takes its length squared.
+  tags.Pattern<'^ *[!-~][ -~]*$'>;
 
 // Not typia's own format: that accepts `urn:uuid:`, which PostgreSQL refuses.
 /** An id of the service. */

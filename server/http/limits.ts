@@ -9,6 +9,8 @@ export const LIMITS = {
    * answer is sent at once and the connection closed.
    */
   dropped_body_bytes: 16 * 1024 * 1024,
+  /** Wrong places that a 400 names. Of those past it, it gives the number. */
+  shown_errors: 50,
   /** All headers of a request: past it uWebSockets.js answers 431 itself. */
   headers_bytes: 16 * 1024,
   /** Answers from this size on are written as the client takes them, not copied whole into a socket's buffer. */

@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
 import { v7 as uuidv7 } from 'uuid';
 import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callback-guard.js';
-import type { Text } from '../../browser-pool/contract/fields.js';
+import type { Distinct, Text } from '../../browser-pool/contract/fields.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import {
   countDeliveries,
@@ -26,7 +26,7 @@ import {
 
 /** Where events of a connection are pushed to (contract: "Subscription creation rules"). */
 export interface NewSubscriptionInput {
-  event_types: EventType[] & tags.MinItems<1> & tags.UniqueItems;
+  event_types: EventType[] & tags.MinItems<1> & Distinct;
   /** Public HTTPS, without query and fragment. */
   callback_url: string & tags.MinLength<1> & tags.MaxLength<2048>;
   /** Signs the callbacks; one is generated when it is absent. */

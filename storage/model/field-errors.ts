@@ -3,6 +3,8 @@ import type { FieldError } from './errors.js';
 
 /** A longer text is not repeated in an error. */
 const ECHOED_CHARACTERS = 100;
+/** A longer path, which a caller's own keys can make, is cut off. */
+const PATH_CHARACTERS = 300;
 
 /** How a finding is written down. */
 export interface FieldErrorOptions {
@@ -22,11 +24,16 @@ export function fieldError(
 ): FieldError {
   const unknownField = expected === 'undefined';
   const error: FieldError = {
-    path: path.replace('$input', root),
+    path: pathFrom(root, path),
     expected: unknownField ? 'no such field' : path === '$input' ? 'an object' : readable(expected),
   };
   if (!secret && !unknownField && isShort(value)) error.value = value;
   return error;
+}
+
+function pathFrom(root: string, path: string): string {
+  const whole = path.replace('$input', root);
+  return whole.length > PATH_CHARACTERS ? `${whole.slice(0, PATH_CHARACTERS)}…` : whole;
 }
 
 /** A type as typia writes it, without what it adds for optional fields and for grouping; the service's own objects have no name. */
