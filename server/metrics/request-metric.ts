@@ -16,7 +16,9 @@ export const REQUEST_METRIC: ObservedMetric = {
   bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
 };
 
-/** The labels of a request; a method that no route has is `other`: clients can make up any. */
+const METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+
+/** The labels of a request. A method that is none of the known ones is `other`, on every path: clients can make up any. */
 export function requestLabels({ method, route, status }: AnsweredRequest): Record<string, string | number> {
-  return { method: route === null ? 'other' : method, route: route ?? 'none', status };
+  return { method: METHODS.has(method) ? method : 'other', route: route ?? 'none', status };
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import t from 'tap';
 import { AttemptCounters, HISTOGRAM_BOUNDS } from '../../../actors/deliveries/counters.js';
 import type { HostStats } from '../../../actors/messages.js';
@@ -53,6 +54,27 @@ t.test('a scrape adds the threads up, and a thread that was replaced counts from
   const second = await scrape();
   t.match(second, /^operations_finished_total\{status="succeeded"\} 16$/m);
   t.match(second, /^operations_finished_total\{status="failed"\} 2$/m);
+});
+
+t.test('whatever clients and threads make up, labels come from closed sets', async (t) => {
+  const status: SystemStatus = { state: 'running', partitions: 64, actorThreads: 1, browserThreads: 0 };
+  const metrics = await startMetrics(0, { status: () => status, stats: () => ({ hosts: [host({})], browsers: [] }) });
+  t.teardown(() => metrics.stop());
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('get', '__proto__')), (method) => {
+      metrics.observe({ method, route: '/healthz', status: 405, seconds: 0 });
+      metrics.observe({ method, route: null, status: 404, seconds: 0 });
+      return true;
+    }),
+    { numRuns: 3_000 },
+  );
+  const answer = await fetch(`${metrics.url}/metrics`);
+  t.equal(answer.status, 200);
+  const series = (await answer.text()).match(/^http_request_duration_seconds_count.*$/gm) ?? [];
+  t.strictSame(series.map((line) => line.replace(/ \d+$/, '')).sort(), [
+    'http_request_duration_seconds_count{method="other",route="/healthz",status="405"}',
+    'http_request_duration_seconds_count{method="other",route="none",status="404"}',
+  ]);
 });
 
 t.test('each browser thread reports the memory of its browser and the pages it keeps', async (t) => {
