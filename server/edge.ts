@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CallbackPolicy } from '../actors/deliveries/callback-guard.js';
 import type { ActorSystem } from '../actors/system.js';
 import { findConnectionRefs, findConnections } from '../storage/connections/connections.js';
+import { Deadline } from '../storage/deadline.js';
 import { findSubscriptions } from '../storage/deliveries/subscriptions.js';
 import type { Logger } from '../storage/log.js';
 import { findOperations } from '../storage/operations/operations.js';
@@ -53,7 +55,10 @@ export interface Edge {
    * every request under way is answered. Requests are still taken, so that a balancer sees the 503.
    */
   drain(): Promise<void>;
-  /** Stops listening and closes every connection. Call `drain` first. */
+  /**
+   * Stops listening, answers what is on its way or under way, for at most `parting_answers_ms`, and closes every connection. Call
+   * `drain` first.
+   */
   close(): Promise<void>;
 }
 
@@ -82,6 +87,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const answered = async () => {
     await Promise.allSettled([...underWay]);
   };
+  const idle = async () => {
+    while (underWay.size > 0) await answered();
+  };
   return {
     port: listening.port,
     drain() {
@@ -90,6 +98,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     },
     async close() {
       drain.begin();
+      listening.refuse();
+      await delay(LIMITS.parting_ms);
+      await Deadline.within(LIMITS.parting_answers_ms, idle()).catch(() => {});
       listening.close();
       await answered();
       requests.close();

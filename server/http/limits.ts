@@ -71,6 +71,13 @@ export const LIMITS = {
   secret_overlap_hours: 24,
   /** Deliveries made pending by one transaction of a bulk replay: more take another transaction. */
   replay_batch_rows: 1_000,
+  /**
+   * How long connections are kept once nobody new is let in: what was on its way on them comes within it. Those that are idle by
+   * then are closed.
+   */
+  parting_ms: 100,
+  /** Until what is under way then is answered. Past it the connection is closed without an answer. */
+  parting_answers_ms: 5_000,
   /** `/healthz` gives the database this long: past it 503. */
   health_database_ms: 1_500,
 } as const;

@@ -6,7 +6,7 @@ import { LIMITS } from './limits.js';
  * The listening socket of uWebSockets.js. With `exchange.ts` it is the only file that touches the library.
  *
  * I1. The native part reads its bound of headers from the environment when it is loaded: the variable is set before the import.
- * I2. Closing the listening socket keeps kept-alive connections: `close` closes the app, which closes them all.
+ * I2. Closing the listening socket keeps the connections, which `refuse` is for; `close` closes the app, and with it them all.
  * I3. Ports are shared (SO_REUSEPORT) unless asked otherwise: a second service on the port would take half its requests.
  *
  * What the library does by itself:
@@ -27,6 +27,8 @@ const EXCLUSIVE_PORT = 1;
 
 export interface Listening {
   port: number;
+  /** From now on nobody connects; what is connected stays. */
+  refuse(): void;
   /** Closes the listening socket and every connection, whatever they are doing. */
   close(): void;
 }
@@ -42,5 +44,13 @@ export async function listen(host: string, port: number, handle: (exchange: Http
     (app as unknown as ListenExclusively).listen(host, port, EXCLUSIVE_PORT, resolve); // I3
   });
   if (!socket) throw new Error(`cannot listen on ${host}:${port}: the port is in use or the address is not ours`);
-  return { port: uws.us_socket_local_port(socket), close: () => void app.close() }; // I2
+  let listens = true;
+  return {
+    port: uws.us_socket_local_port(socket),
+    refuse() {
+      if (listens) uws.us_listen_socket_close(socket); // I2
+      listens = false;
+    },
+    close: () => void app.close(), // I2
+  };
 }

@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import { eventually } from '../../fixture/eventually.js';
+import { insertSimulated } from '../../fixture/rows.js';
+import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
+
+const get = (edge: EdgeUnderTest, path: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${edge.key}\r\n\r\n`;
+
+/** Empty when the connection ends without one. */
+async function answerTo(socket: Socket, request: string): Promise<string> {
+  const cut = once(socket, 'close').then(() => ['']);
+  socket.on('error', () => {});
+  socket.write(request);
+  const [answer] = await Promise.race([once(socket, 'data'), cut]);
+  return String(answer);
+}
+
+/** A connection of its own that was answered once, and is kept. */
+async function keptAlive(edge: EdgeUnderTest): Promise<Socket> {
+  const socket = connect(edge.edge.port, '127.0.0.1');
+  await once(socket, 'connect');
+  const { id } = await insertSimulated(edge.db, edge.workspaceId, 'ann');
+  const answer = await answerTo(socket, get(edge, `/v1/connections/${id}`));
+  if (!answer.startsWith('HTTP/1.1 200')) throw new Error(answer);
+  return socket;
+}
+
+t.test('a request that is under way when the edge closes is answered before its connection ends', async (t) => {
+  const edge = await startTestEdge(t);
+  const socket = await keptAlive(edge);
+  const { closing, answered } = await edge.db.transaction(async (sql) => {
+    await sql.query('testLock', 'lock table connection in access exclusive mode');
+    const answered = answerTo(socket, get(edge, '/v1/connections'));
+    await eventually(
+      'the request waits for the lock',
+      () => edge.db.query('testWaiting', 'select from pg_locks where not granted'),
+      (waiting) => waiting.length === 1,
+    );
+    return { closing: edge.edge.close(), answered };
+  });
+  const answer = await answered;
+  t.match(answer, /^HTTP\/1.1 200 OK/);
+  t.match(answer, /Connection: close/i);
+  await closing;
+});
+
+t.test('a request on a kept connection that meets the closing edge is answered, and nobody else gets in', async (t) => {
+  const edge = await startTestEdge(t);
+  const socket = await keptAlive(edge);
+  const closing = edge.edge.close();
+  t.match(await answerTo(socket, get(edge, '/v1/connections')), /^HTTP\/1.1 200 OK[\s\S]*Connection: close/i);
+  const late = connect(edge.edge.port, '127.0.0.1');
+  const [refusal] = (await once(late, 'error')) as [NodeJS.ErrnoException];
+  t.equal(refusal.code, 'ECONNREFUSED');
+  await closing;
+});
