@@ -8,6 +8,7 @@ import { isolation } from './scenarios/isolation.js';
 import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
 import { overload } from './scenarios/overload.js';
+import { rolling } from './scenarios/rolling.js';
 import { schedule } from './scenarios/schedule.js';
 import { soak } from './scenarios/soak.js';
 import { submit } from './scenarios/submit.js';
@@ -25,6 +26,7 @@ const SCENARIOS: Scenario[] = [
   overload,
   chaos,
   soak,
+  rolling,
 ];
 
 function wholeNumber(text: string): number {
@@ -68,7 +70,12 @@ for (const scenario of SCENARIOS) {
   command.option('--json', 'print one JSON object instead of a report', false);
   command.action(async (parsed: Record<string, OptionValue> & { json: boolean }) => {
     const values = [...flags].map(([name, flag]) => [name, parsed[flag.attributeName()] as OptionValue]);
-    await runScenario(scenario, Object.fromEntries(values), parsed.json);
+    try {
+      await runScenario(scenario, Object.fromEntries(values), parsed.json);
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) command.error(error.message);
+      throw error;
+    }
   });
 }
 if (process.argv.length < 3) program.outputHelp();

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { control } from '../control.js';
-import type { CallbackRecord, Evidence, LedgerRecord, SubmissionRecord } from './evidence.js';
+import type { CallbackRecord, Evidence, LedgerRecord, LostAnswer, SubmissionRecord } from './evidence.js';
 import type { LoadLine } from './load/messages.js';
 
 /** What the clients logged, as the checker takes it. */
@@ -10,12 +10,13 @@ export interface Clients {
   cancels: Evidence['cancels'];
   /** Statuses that a client was shown of an operation. */
   seen: { operation_id: string; at: number; status: string }[];
+  lost: LostAnswer[];
 }
 
 /** Reads the clients' log. */
 export async function readClients(file: string): Promise<Clients> {
   const byKey = new Map<string, SubmissionRecord>();
-  const clients: Clients = { submissions: [], cancels: [], seen: [] };
+  const clients: Clients = { submissions: [], cancels: [], seen: [], lost: [] };
   for await (const line of linesOf<LoadLine>(file)) {
     switch (line.line) {
       case 'sent': {
@@ -43,6 +44,11 @@ export async function readClients(file: string): Promise<Clients> {
       case 'seen': {
         const { line: _, ...seen } = line;
         clients.seen.push(seen);
+        break;
+      }
+      case 'lost': {
+        const { line: _, ...lost } = line;
+        clients.lost.push(lost);
         break;
       }
       default:

@@ -7,6 +7,8 @@ export interface Evidence {
   cancels: { operation_id: string; at: number; status: number }[];
   /** Each status of an operation that a client was shown, where that was noted. */
   seen?: { operation_id: string; at: number; status: string }[];
+  /** Each request of a client that got no answer. */
+  lost?: LostAnswer[];
   /** The network's ledger: one for each write that it did. */
   ledger: LedgerRecord[];
   /** Each callback that a receiver got. */
@@ -53,6 +55,14 @@ export interface SubmissionRecord {
    * failures that it may end with, though nothing fails.
    */
   expected?: string[];
+}
+
+export interface LostAnswer {
+  node: number;
+  at: number;
+  request: string;
+  /** No connection was to be had; one was lost; or the time of the client ran out. */
+  how: 'refused' | 'reset' | 'late';
 }
 
 export interface LedgerRecord {

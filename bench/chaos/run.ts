@@ -120,7 +120,12 @@ function progressLine({ sent, accepted, under_way, left_out }: LoadProgress, { r
 }
 
 /** Until every operation has ended or its time is over, then until every delivery has, or its time is over. */
-async function settle({ database }: World, { settle }: ChaosOptions, calm_at: number, say: Say): Promise<void> {
+export async function settle(
+  { database }: World,
+  { settle }: Pick<ChaosOptions, 'settle'>,
+  calm_at: number,
+  say: Say,
+): Promise<void> {
   const count = async (text: string) => Number((await database.query(text)).rows[0]?.count);
   const until = (what: string, time_ms: number) =>
     askUntil(
@@ -133,7 +138,7 @@ async function settle({ database }: World, { settle }: ChaosOptions, calm_at: nu
     );
   const operations = await until(OPEN_OPERATIONS, LIMITS.operations_end_ms);
   const open = operations.held ? 'every operation has ended' : `${operations.last} operations have not ended`;
-  say(`${open}, ${((Date.now() - calm_at) / 1_000).toFixed(1)} s after the last fault`);
+  say(`${open}, ${((Date.now() - calm_at) / 1_000).toFixed(1)} s after all was well`);
   const deliveries = await until(OPEN_DELIVERIES, settle * 1_000);
   if (!deliveries.held) say(`${deliveries.last} deliveries have not ended after ${settle} s more`);
 }
@@ -142,7 +147,7 @@ const OPEN_OPERATIONS = `select count(*) from operation where status in ('queued
 const OPEN_DELIVERIES = `select count(*) from delivery where status in ('pending', 'sending')`;
 
 /** With every node paused, so that rows and logs are of one moment. */
-async function collect(world: World, { samples }: Sampler): Promise<Omit<Evidence, 'run'>> {
+export async function collect(world: World, { samples }: Sampler): Promise<Omit<Evidence, 'run'>> {
   for (const node of world.nodes) node.pause();
   await delay(LIMITS.last_words_ms);
   const ledger = await readLedger(world.network.ready.control_url);

@@ -1,14 +1,14 @@
 import { Pool } from 'undici';
+import type { LostAnswer } from '../evidence.js';
 import { LIMITS } from '../limits.js';
 
-/** What a client was told; status 0: nothing, the connection was lost or the time ran out. */
+/** What a client was told; status 0: nothing, for the reason in `lost`. */
 export interface Told {
   status: number;
   body: Record<string, unknown>;
   headers: NodeJS.Dict<string | string[]>;
+  lost?: LostAnswer['how'];
 }
-
-const NOTHING: Told = { status: 0, body: {}, headers: {} };
 
 /** A client of all nodes, that takes no answer for an answer: whatever fails is status 0. */
 export class NodesClient {
@@ -48,12 +48,20 @@ export class NodesClient {
       });
       const text = await answer.body.text();
       return { status: answer.statusCode, body: JSON.parse(text || '{}'), headers: answer.headers };
-    } catch {
-      return NOTHING;
+    } catch (error) {
+      return { status: 0, body: {}, headers: {}, lost: reasonOf(error as NodeJS.ErrnoException) };
     }
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.destroy()));
   }
+}
+
+const LATE = new Set<unknown>(['TimeoutError', 'ConnectTimeoutError']);
+
+/** A connection that was not to be had is told from one that was lost: on that the node may have had the request. */
+function reasonOf({ name, code }: NodeJS.ErrnoException): LostAnswer['how'] {
+  if (code === 'ECONNREFUSED') return 'refused';
+  return LATE.has(name) ? 'late' : 'reset';
 }

@@ -1,4 +1,4 @@
-import type { SubmissionRecord } from '../evidence.js';
+import type { LostAnswer, SubmissionRecord } from '../evidence.js';
 import type { Worked } from './work.js';
 
 /** What the clients work on. */
@@ -38,4 +38,5 @@ export type LoadLine =
       })
   | ({ line: 'answer'; key: string } & SubmissionRecord['answers'][number])
   | { line: 'cancel'; operation_id: string; at: number; status: number }
-  | { line: 'seen'; operation_id: string; at: number; status: string };
+  | { line: 'seen'; operation_id: string; at: number; status: string }
+  | ({ line: 'lost' } & LostAnswer);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from '../../../storage/backoff.js';
 import { SeededRandom } from '../../sandbox/data/seeded-random.js';
 import { LIMITS } from '../limits.js';
-import { NodesClient } from './client.js';
+import { NodesClient, type Told } from './client.js';
 import type { FromLoad, LoadLine, LoadOrder, LoadProgress, ToLoad } from './messages.js';
 import { simulatedWork, socialWork, type Work } from './work.js';
 
@@ -90,7 +90,7 @@ class Load {
     const waits = new Backoff({ first_ms: LIMITS.retry_ms, cap_ms: LIMITS.retry_cap_ms });
     try {
       for (let node = this.#anyNode(); ; node++) {
-        const { status, body, headers } = await this.#client.send(
+        const { status, body, headers } = await this.#send(
           node,
           'POST',
           `/v1/connections/${connection_id}/operations`,
@@ -127,13 +127,13 @@ class Load {
   }
 
   async #cancel(operation_id: string): Promise<void> {
-    const { status } = await this.#client.send(this.#anyNode(), 'POST', `/v1/operations/${operation_id}/cancel`);
+    const { status } = await this.#send(this.#anyNode(), 'POST', `/v1/operations/${operation_id}/cancel`);
     this.#write({ line: 'cancel', operation_id, at: Date.now(), status });
   }
 
   /** Waits for the operation; gives its status, if any. */
   async #see(operation_id: string): Promise<string | undefined> {
-    const told = await this.#client.send(this.#anyNode(), 'GET', `/v1/operations/${operation_id}`, {
+    const told = await this.#send(this.#anyNode(), 'GET', `/v1/operations/${operation_id}`, {
       headers: { prefer: 'wait=10' },
       within_ms: LIMITS.wait_ms,
     });
@@ -147,7 +147,7 @@ class Load {
   async #keepSession(connection_id: string): Promise<void> {
     while (!this.#stopping) {
       await delay(LIMITS.session_poll_ms);
-      const { status, body } = await this.#client.send(this.#anyNode(), 'GET', `/v1/connections/${connection_id}`);
+      const { status, body } = await this.#send(this.#anyNode(), 'GET', `/v1/connections/${connection_id}`);
       if (status !== 200 || body.health === 'ready' || this.#stopping) continue;
       const login = { connection_id, capability: 'social.login', input: {}, marker: null };
       const operationId = await this.#submit(login);
@@ -155,6 +155,16 @@ class Load {
       for (let seen: string | undefined = 'queued'; isOpen(seen) && !this.#stopping; )
         seen = await this.#see(operationId);
     }
+  }
+
+  /** Sends a request; one that gets no answer is a line of the log. */
+  async #send(...[node, method, path, options]: Parameters<NodesClient['send']>): Promise<Told> {
+    const told = await this.#client.send(node, method, path, options);
+    if (told.lost) {
+      const request = `${method} ${path}`;
+      this.#write({ line: 'lost', node: node % this.#client.nodes, at: Date.now(), request, how: told.lost });
+    }
+    return told;
   }
 
   #anyNode(): number {

@@ -9,7 +9,8 @@ import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
 import { descendantsOf, ended, signal, steadyPort } from './processes.js';
 
-const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;
+/** The service's process of this version. */
+export const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;
 const TAMPERING = new URL('./tampering.js', import.meta.url).href;
 
 /** A node that ended although nobody ended it. */
@@ -27,6 +28,8 @@ export interface NodeOptions {
   databasePort: number;
   /** As whom it connects to the database. */
   role: string;
+  /** The service's `main.js`. */
+  program: string;
   /** Further variables. */
   env: Record<string, string>;
   /** Called when it had served and ended by itself. */
@@ -46,6 +49,7 @@ export class ChaosNode implements AsyncDisposable {
   readonly #orders: string;
   readonly #log: WriteStream;
   readonly #env: Record<string, string | undefined>;
+  #program: string;
   #child: ChildProcess | undefined;
   #wanted = false;
   /** The signal that the run sent to the process, if any. */
@@ -61,6 +65,7 @@ export class ChaosNode implements AsyncDisposable {
     this.url = `http://127.0.0.1:${ports.port}`;
     this.metricsUrl = `http://127.0.0.1:${ports.metricsPort}`;
     this.#options = options;
+    this.#program = options.program;
     this.#orders = join(folder, 'orders');
     this.#log = createWriteStream(join(folder, 'node.log'), { flags: 'a' });
     this.#env = {
@@ -96,6 +101,12 @@ export class ChaosNode implements AsyncDisposable {
   /** Of the process that serves now. */
   get pid(): number | undefined {
     return this.#serving ? this.#child?.pid : undefined;
+  }
+
+  /** From its next start on: this program, and these variables beside the others. */
+  use(program: string, env: Record<string, string>): void {
+    this.#program = program;
+    Object.assign(this.#env, env);
   }
 
   start(): void {
@@ -196,7 +207,9 @@ export class ChaosNode implements AsyncDisposable {
     const variables = Object.entries(this.#env).flatMap(([name, value]) =>
       value === undefined ? [] : `${name}=${value}`,
     );
-    const child = spawn('env', ['-i', ...variables, process.execPath, PROGRAM], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('env', ['-i', ...variables, process.execPath, this.#program], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     child.stderr.pipe(this.#log, { end: false });
     const tooLate = setTimeout(() => this.#signal('SIGKILL'), LIMITS.node_start_ms);

@@ -3,13 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { demoReceiver } from '../../../server/start/demo-receiver.js';
 import { SCOPES } from '../../../storage/model/records.js';
-import { openDatabase } from '../../../storage/postgres/database.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
-import { createKey } from '../../../storage/workspaces/keys.js';
-import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
 import { NetworkProcess } from '../../network-process.js';
+import { admin } from './admin.js';
 import { ChaosDatabase } from './database.js';
-import { ChaosNode, type OwnEnd } from './node.js';
+import { ChaosNode, type OwnEnd, PROGRAM } from './node.js';
 import { ChaosReceiver } from './receiver.js';
 import type { Started } from './started.js';
 
@@ -29,8 +26,20 @@ export interface World {
 
 const RECEIVERS = 3;
 
+export interface WorldOptions {
+  /** The `main.js` that the nodes start with; the database is of the same version. Absent: this version's. */
+  program?: string;
+  /** Further variables of every node. */
+  env?: Record<string, string>;
+}
+
 /** Starts everything; what has started is in `started`, also when the rest does not start. */
-export async function startWorld(folder: string, nodes: number, started: Started): Promise<World> {
+export async function startWorld(
+  folder: string,
+  nodes: number,
+  started: Started,
+  { program = PROGRAM, env: further = {} }: WorldOptions = {},
+): Promise<World> {
   const database = started.add(await ChaosDatabase.start(folder));
   const network = await NetworkProcess.start(join(folder, 'network'));
   started.onEnd(async () => {
@@ -42,13 +51,13 @@ export async function startWorld(folder: string, nodes: number, started: Started
   for (let number = 0; number < RECEIVERS; number++) {
     receivers.push(started.add(await ChaosReceiver.start(identity, callbacksFile)));
   }
-  await migrate(database.url);
-  const key = await workspaceKey(database.url);
+  const key = await workspaceKey(program, database.url);
   const env = {
     ENCRYPTION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
     PROVIDER: network.ready.provider_file,
     CALLBACK_ALLOWED_NETWORKS: `${identity.host}/32`,
     CALLBACK_CA_FILE: identity.caFile,
+    ...further,
   };
   const ownEnds: OwnEnd[] = [];
   const all: ChaosNode[] = [];
@@ -59,7 +68,7 @@ export async function startWorld(folder: string, nodes: number, started: Started
     await mkdir(own, { recursive: true });
     const databasePort = database.port;
     const onOwnEnd = (end: OwnEnd) => ownEnds.push(end);
-    all.push(await ChaosNode.start({ number, folder: own, databasePort, role, env, onOwnEnd }));
+    all.push(await ChaosNode.start({ number, folder: own, databasePort, role, program, env, onOwnEnd }));
   }
   // All at once: each drains for seconds.
   started.onEnd(async () => {
@@ -69,14 +78,11 @@ export async function startWorld(folder: string, nodes: number, started: Started
   return { folder, database, network, nodes: all, receivers, key, callbacksFile, ownEnds };
 }
 
-async function workspaceKey(url: string): Promise<string> {
-  const db = openDatabase({ url, maxConnections: 1, applicationName: 'chaos' });
-  try {
-    const workspace = await createWorkspace(db, 'chaos');
-    const created = await createKey(db, { workspaceId: workspace.id, name: 'chaos', scopes: SCOPES, expiresAt: null });
-    if (!created) throw new Error('the workspace is gone');
-    return created.key;
-  } finally {
-    await db.close();
-  }
+/** Of a new workspace. The commands are the program's own version's, and so is the schema that they make. */
+async function workspaceKey(program: string, url: string): Promise<string> {
+  const env = { DATABASE_URL: url };
+  const { workspace_id } = await admin(program, env, 'workspace', 'create', '--name', 'chaos');
+  const scopes = SCOPES.join(',');
+  const { key } = await admin(program, env, 'key', 'create', '--workspace', String(workspace_id), '--scopes', scopes);
+  return String(key);
 }
