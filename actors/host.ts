@@ -54,6 +54,7 @@ class Host {
     this.#timers.push(setInterval(() => this.#report(), LIMITS.poll_ms));
     this.#timers.push(setInterval(() => void this.#measure(), LIMITS.measure_ms));
     this.#channel.onMessage((message) => this.#receive(message));
+    this.#report(); // the first that is heard of this thread: it has loaded
     return this.#drained.promise;
   }
 

@@ -84,6 +84,8 @@ export const LIMITS = {
   drain_ms: 10_000,
   /** How long nothing may be heard of a running thread, which reports every `poll_ms`. Past it the thread hangs, and is ended. */
   silent_thread_ms: 15_000,
+  /** How long a thread may load before it is first heard. Past it the thread hangs, and is ended. */
+  silent_start_ms: 60_000,
   /** A thread that dies starts again after this wait; doubles up to the cap. */
   restart_ms: 100,
   restart_cap_ms: 5_000,

@@ -34,6 +34,8 @@ interface ActorThread {
   goneSince: number | undefined;
   /** Looks in a row at which a running thread had sent nothing since the one before. */
   silentLooks: number;
+  /** Something was heard of the thread that runs: it has loaded. */
+  heard: boolean;
 }
 
 /**
@@ -47,6 +49,7 @@ export class ActorThreads {
   readonly #threads: ActorThread[];
   readonly #handOvers = new HandOvers();
   readonly #log: Logger;
+  readonly #loaded = Promise.withResolvers<void>();
   #looks: NodeJS.Timeout | undefined;
   #failed = false;
 
@@ -57,6 +60,7 @@ export class ActorThreads {
       stats: undefined,
       goneSince: undefined,
       silentLooks: 0,
+      heard: false,
     }));
     this.#log = log;
     this.#supervisor = new Supervisor({
@@ -75,9 +79,15 @@ export class ActorThreads {
       died: (index) => this.#died(index),
       failed: () => {
         this.#failed = true;
+        this.#loaded.resolve();
         events.failed();
       },
     });
+  }
+
+  /** Resolves once every thread has loaded, or none is started again. What is given to them before waits for that. */
+  loaded(): Promise<void> {
+    return this.#loaded.promise;
   }
 
   /** Threads that run now. */
@@ -180,18 +190,26 @@ export class ActorThreads {
     const channel = new Channel<ToHost, FromHost>(port, Number.POSITIVE_INFINITY);
     thread.channel = channel;
     thread.silentLooks = 0;
+    thread.heard = false;
     channel.onMessage((message) => {
       thread.goneSince = undefined;
       thread.silentLooks = 0;
       this.#receive(thread, message, events);
+      if (!thread.heard) this.#heard(thread);
     });
     events.started(index);
+  }
+
+  #heard(thread: ActorThread): void {
+    thread.heard = true;
+    if (this.#threads.every(({ heard }) => heard)) this.#loaded.resolve();
   }
 
   /** I4 */
   #endSilent(): void {
     for (const [index, thread] of this.#threads.entries()) {
-      if (!thread.channel || ++thread.silentLooks * LIMITS.poll_ms < LIMITS.silent_thread_ms) continue;
+      const limit_ms = thread.heard ? LIMITS.silent_thread_ms : LIMITS.silent_start_ms;
+      if (!thread.channel || ++thread.silentLooks * LIMITS.poll_ms < limit_ms) continue;
       thread.silentLooks = 0;
       this.#log.error({ thread: `actors-${index}` }, 'the thread does not answer and is ended');
       this.#supervisor.end(index);

@@ -105,6 +105,7 @@ class NodeSystem implements Node {
       failed,
     });
     await this.#bus.listen({ hint: (hint) => this.#receive(hint), gap: () => this.#actors.poll() });
+    await this.#actors.loaded(); // nothing is taken, neither partitions nor requests, before there are threads to run it
     await this.#ownership.start();
     this.#backlogs.start();
     if (this.#state.kind === 'starting') this.#enter({ kind: 'running' });

@@ -23,6 +23,11 @@ export const LIMITS = {
 
   /** For the answer of one request of a client. Past it the request counts as unanswered, and is sent again. */
   request_ms: 8_000,
+  /**
+   * How long a client keeps an idle connection: less than a node takes to end. One that is used at the very moment at which the node
+   * closes it takes a request along that nobody can answer.
+   */
+  idle_connection_ms: 300,
   /** Between two tries of one submission, growing from the first to the second. */
   retry_ms: 100,
   retry_cap_ms: 2_000,

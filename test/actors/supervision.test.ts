@@ -91,6 +91,11 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
   t.strictSame(states, ['running'], 'the node kept running all along');
 });
 
+t.test('a node takes nothing before its threads have loaded: it would wait for them', async (t) => {
+  const { node } = await twoThreads(t);
+  t.equal(node.stats().hosts.length, 2, 'both have reported');
+});
+
 t.test('a thread that hangs is ended and comes back; nothing accepted is lost, and the other goes on', async (t) => {
   const { node, states, struck, other, submit, ended } = await twoThreads(t);
   const running = await submit(struck, 'sim-delay-500');

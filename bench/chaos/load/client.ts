@@ -18,7 +18,14 @@ export class NodesClient {
   constructor(nodes: readonly string[], key: string) {
     this.#key = key;
     this.#pools = nodes.map(
-      (url) => new Pool(url, { connections: 256, pipelining: 1, bodyTimeout: 0, headersTimeout: 0 }),
+      (url) =>
+        new Pool(url, {
+          connections: 256,
+          pipelining: 1,
+          bodyTimeout: 0,
+          headersTimeout: 0,
+          keepAliveTimeout: LIMITS.idle_connection_ms,
+        }),
     );
   }
 
