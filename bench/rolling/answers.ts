@@ -1,4 +1,4 @@
-import type { Evidence, LostAnswer } from '../chaos/evidence.js';
+import type { Evidence, LostAnswer, OperationRecord } from '../chaos/evidence.js';
 
 /** How the clients were answered. */
 export interface Answers {
@@ -10,8 +10,11 @@ export interface Answers {
   not_accepted: number;
   /** The longest time from the first try of a submission to its acceptance. */
   longest_acceptance_ms: number;
-  /** Operations that somebody took from a node that was gone: a node that ends cleanly leaves none. */
-  taken_over: number;
+  /**
+   * Operations that had not passed the boundary when their partition was handed over, and were put back: how many, and the longest
+   * time from the begin of such an attempt. More than a lease: nobody handed it over, it ran out.
+   */
+  put_back: { operations: number; longest_ms: number };
 }
 
 export function answersOf({ submissions, lost = [], rows }: Evidence): Answers {
@@ -27,7 +30,13 @@ export function answersOf({ submissions, lost = [], rows }: Evidence): Answers {
       (longest, { sent_at, accepted_at }) => Math.max(longest, (accepted_at ?? sent_at) - sent_at),
       0,
     ),
-    taken_over: rows.operations.filter(({ timeline }) => timeline.some(({ reason }) => reason === 'worker_lost'))
-      .length,
+    put_back: putBack(rows.operations),
   };
+}
+
+function putBack(operations: readonly OperationRecord[]): Answers['put_back'] {
+  const times = operations.flatMap(({ timeline }) =>
+    timeline.flatMap(({ reason, at }, step) => (reason === 'worker_lost' ? [at - (timeline[step - 1]?.at ?? at)] : [])),
+  );
+  return { operations: times.length, longest_ms: times.reduce((a, b) => Math.max(a, b), 0) };
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { LIMITS as LEASES } from '../../actors/limits.js';
 import { check } from '../chaos/checker/check.js';
 import { type Figures, figures } from '../chaos/checker/figures.js';
 import type { Violation } from '../chaos/checker/violation.js';
@@ -88,7 +89,7 @@ function faultsOf(run: RollingRun, violations: Violation[], answers: Answers): s
       .map(({ node, at, request, how }) => `node ${node} left ${request} without an answer (${how}) at ${at}`),
     ...some(unanswered.length, 'requests reached a node and were not answered'),
     ...some(answers.not_accepted, 'submissions were never accepted'),
-    ...some(answers.taken_over, 'operations were taken from a node that ended cleanly'),
+    ...(answers.put_back.longest_ms > LEASES.lease_ms ? ['a lease ran out: an operation was not handed over'] : []),
     ...some(underFormer, 'rows were left under the former key'),
   ];
 }
@@ -137,6 +138,10 @@ function figureLines(options: Options, run: RollingRun, found: Figures, answers:
     ['ends', list(found.operations_by_status)],
     ['failures', list(found.failures_by_code)],
     ['stall', `${number(found.longest_stall_ms)} ms without any end, at the longest`],
+    [
+      'put back',
+      `${answers.put_back.operations} operations when they were handed over, ${number(answers.put_back.longest_ms)} ms after they began (max)`,
+    ],
     ['callbacks', `${number(found.callbacks)}, ${number(found.repeated_delivery_share * 100, 2)} % taken twice`],
     ...(options.from === '' ? [] : [['both', sideBySideLine(sideBySide)] as [string, string]]),
   ]);
