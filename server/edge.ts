@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { CallbackPolicy } from '../actors/deliveries/callback-guard.js';
 import type { ActorSystem } from '../actors/system.js';
 import { findConnectionRefs, findConnections } from '../storage/connections/connections.js';
@@ -98,6 +98,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     },
     async close() {
       drain.begin();
+      // Just after the sockets were looked at: who has connected and was not let in by then would be reset.
+      await turn();
       listening.refuse();
       await delay(LIMITS.parting_ms);
       await Deadline.within(LIMITS.parting_answers_ms, idle()).catch(() => {});
