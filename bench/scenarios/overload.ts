@@ -13,7 +13,7 @@ const OPTIONS = {
     default: 10,
   },
   factor: { means: 'how many times the best throughput is sent', default: 3 },
-  connections: { means: 'HTTP connections with which the best throughput is measured', default: 64 },
+  connections: { means: 'HTTP connections with which the best throughput is measured', default: 256 },
   simulatedConnections: { means: 'connections of the service that take the operations', default: 256 },
   warmup: { means: 'seconds before measuring', default: 3 },
 };
