@@ -52,7 +52,8 @@ export interface Edge {
   port: number;
   /**
    * From now on health and submissions answer 503 and every answer closes its connection (HTTP-14); resolves when
-   * every request under way is answered. Requests are still taken, so that a balancer sees the 503.
+   * every request under way is answered, or after `drain_ms`: a client that reads slowly, or not at all, holds nobody up. Requests
+   * are still taken, so that a balancer sees the 503.
    */
   drain(): Promise<void>;
   /**
@@ -94,7 +95,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     port: listening.port,
     drain() {
       drain.begin();
-      return answered();
+      return Deadline.within(LIMITS.drain_ms, answered()).catch(() => {});
     },
     async close() {
       drain.begin();

@@ -111,24 +111,13 @@ export class HttpExchange {
         return;
       }
       res.writeHeader('Content-Type', answer.contentType ?? 'application/json; charset=utf-8');
-      if (typeof body !== 'string') {
-        if (closing) res.writeHeader('Connection', 'close');
-      } else if (body.length < LIMITS.streamed_answer_bytes) res.end(body, closing);
-      else this.#stream(Buffer.from(body), closing);
+      if (isSmall(body)) res.end(body, closing);
+      else if (closing) res.writeHeader('Connection', 'close');
     });
-    if (body !== null && typeof body !== 'string' && this.method !== 'HEAD') await this.#make(body);
-  }
-
-  /** I6 */
-  #stream(body: Buffer, closing: boolean): void {
-    const res = this.#res;
-    if (closing) res.writeHeader('Connection', 'close');
-    const [, done] = res.tryEnd(body, body.length);
-    if (done) return;
-    res.onWritable((offset) => {
-      const [ok] = res.tryEnd(body.subarray(offset), body.length);
-      return ok;
-    });
+    if (body === null || isSmall(body) || this.method === 'HEAD') return;
+    if (typeof body !== 'string') return this.#make(body);
+    const bytes = Buffer.from(body);
+    await this.#write(bytes, 0, bytes.length); // I6
   }
 
   /** Writes a body as it is made. When that fails, only a cut connection can show the client. */
@@ -192,4 +181,9 @@ export class HttpExchange {
   #wake(): void {
     for (const wake of this.#wakes.splice(0)) wake();
   }
+}
+
+/** True for a text that is handed to the socket whole (I6). */
+function isSmall(body: Answer['body']): body is string {
+  return typeof body === 'string' && body.length < LIMITS.streamed_answer_bytes;
 }

@@ -71,6 +71,8 @@ export const LIMITS = {
   secret_overlap_hours: 24,
   /** Deliveries made pending by one transaction of a bulk replay: more take another transaction. */
   replay_batch_rows: 1_000,
+  /** How long a drain waits for the answers under way. Past it the node goes on with its end, and they may be cut by it. */
+  drain_ms: 5_000,
   /**
    * How long connections are kept once nobody new is let in: what was on its way on them comes within it. Those that are idle by
    * then are closed.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { LIMITS } from '../../../server/http/limits.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
@@ -55,4 +56,47 @@ t.test('a request on a kept connection that meets the closing edge is answered, 
   const [refusal] = (await once(late, 'error')) as [NodeJS.ErrnoException];
   t.equal(refusal.code, 'ECONNREFUSED');
   await closing;
+});
+
+/** An edge with a list of some twenty megabytes, far more than sockets hold, and a client that asked for it and reads nothing. */
+async function askedForMuch(t: Test) {
+  const edge = await startTestEdge(t);
+  await edge.db.query(
+    'manyConnections',
+    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
+     select gen_random_uuid(), $1, 0, 'simulated', 'person:' || n, 'person', n, 'ready' from generate_series(1, 30000) n`,
+    [edge.workspaceId],
+  );
+  const socket = connect(edge.edge.port, '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(get(edge, '/v1/connections'));
+  await once(socket, 'readable');
+  return { edge, socket };
+}
+
+t.test('a large answer that is being read when the edge closes is sent to its end', async (t) => {
+  const { edge, socket } = await askedForMuch(t);
+  const closing = edge.edge.close();
+  let received = 0;
+  let tail = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    tail = (tail + chunk.toString('latin1')).slice(-20);
+  });
+  await once(socket, 'close');
+  t.ok(received > 10_000_000, `${received} bytes`);
+  t.match(tail, /\}\]\}$/);
+  await closing;
+});
+
+t.test('a client that reads nothing of its answer holds neither the drain nor the close for long', async (t) => {
+  const { edge, socket } = await askedForMuch(t);
+  const startedAt = performance.now();
+  await edge.edge.drain();
+  await edge.edge.close();
+  const took_ms = performance.now() - startedAt;
+  t.ok(took_ms < LIMITS.drain_ms + LIMITS.parting_answers_ms + 3_000, `${took_ms.toFixed(0)} ms`);
+  socket.destroy();
 });
