@@ -26,6 +26,8 @@ export class BrowserKeeper {
   readonly #log: Logger;
   readonly #backoff: Backoff;
   readonly #alive = new Set<LiveBrowser>();
+  /** Hosts of proxies that every browser from now on resolves itself. As many as the operator registered. */
+  readonly #names = new Set<string>();
   #launched = 0;
   /** Chromium's sandbox refuses to run as root, and where the system forbids what it needs. */
   #sandboxed = process.getuid?.() !== 0;
@@ -65,8 +67,19 @@ export class BrowserKeeper {
     return Math.max(0, this.#launched - 1);
   }
 
-  /** The browser for a new context. Rejects with `browser_unavailable`. */
-  async current(): Promise<LiveBrowser> {
+  /**
+   * The browser for a new context; with a name, one that resolves this host: the current one is retired when it does not.
+   * Rejects with `browser_unavailable`.
+   */
+  async current(name: string | null = null): Promise<LiveBrowser> {
+    if (name !== null) this.#names.add(name);
+    const browser = await this.#current();
+    if (name === null || browser.resolves(name)) return browser;
+    browser.retire();
+    return this.current(name);
+  }
+
+  async #current(): Promise<LiveBrowser> {
     const state = this.#state;
     switch (state.kind) {
       case 'none':
@@ -102,7 +115,7 @@ export class BrowserKeeper {
   }
 
   async #launch(path: string): Promise<LiveBrowser> {
-    const options = { path, args: this.#args, sandboxed: this.#sandboxed };
+    const options = { path, args: this.#args, sandboxed: this.#sandboxed, names: [...this.#names] };
     const launched = await LiveBrowser.launch(options, this.#limits).catch((error: unknown) => ({ error }));
     if (launched instanceof LiveBrowser) {
       this.#log.info({ pid: launched.pid, path }, 'browser launched');

@@ -3,6 +3,7 @@ import { Deadline } from '../../storage/deadline.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { PoolLimits } from '../limits.js';
 import { BrowserChecks, succeedsWithin } from './browser-checks.js';
+import { egressArguments } from './egress.js';
 
 /** The options of a launch that are not bounds. */
 export interface LaunchOptions {
@@ -12,6 +13,8 @@ export interface LaunchOptions {
   args: string[];
   /** Whether Chromium's own sandbox stays on. */
   sandboxed: boolean;
+  /** Hosts of proxies that the browser resolves; it resolves no other. */
+  names?: Iterable<string>;
 }
 
 /**
@@ -32,6 +35,7 @@ export class LiveBrowser {
   /** What its pages and requests say that they are. */
   readonly userAgent: string;
   readonly #browser: Browser;
+  readonly #names: ReadonlySet<string>;
   readonly #limits: PoolLimits;
   readonly #checks: BrowserChecks;
   readonly #contexts = new Set<BrowserContext>();
@@ -42,22 +46,23 @@ export class LiveBrowser {
   #state: BrowserState = { kind: 'running' };
 
   /** Use `launch`. */
-  constructor(browser: Browser, { session, pid, userAgent }: Identity, limits: PoolLimits) {
+  constructor(browser: Browser, { session, pid, userAgent }: Identity, names: Iterable<string>, limits: PoolLimits) {
     this.#browser = browser;
+    this.#names = new Set(names);
     this.#limits = limits;
     this.pid = pid;
     this.userAgent = userAgent;
     browser.once('disconnected', () => this.#becomeGone());
     this.#checks = new BrowserChecks(browser, session, pid, limits, {
       failed: () => this.kill(),
-      tooMuchMemory: () => this.#retire(),
+      tooMuchMemory: () => this.retire(),
     });
   }
 
   /**
    * Starts a browser. Throws when it is not up in time, or does not report its process id: then it is closed again.
    */
-  static async launch({ path, args, sandboxed }: LaunchOptions, limits: PoolLimits): Promise<LiveBrowser> {
+  static async launch({ path, args, sandboxed, names = [] }: LaunchOptions, limits: PoolLimits): Promise<LiveBrowser> {
     const browser = await chromium.launch({
       executablePath: path,
       headless: true,
@@ -66,10 +71,10 @@ export class LiveBrowser {
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,
-      args,
+      args: [...args, ...egressArguments(names)],
     });
     try {
-      return new LiveBrowser(browser, await Deadline.within(limits.launch_ms, identify(browser)), limits);
+      return new LiveBrowser(browser, await Deadline.within(limits.launch_ms, identify(browser)), names, limits);
     } catch {
       await succeedsWithin(limits.close_ms, browser.close());
       throw new Error('the browser does not report its process id');
@@ -82,6 +87,11 @@ export class LiveBrowser {
 
   get gone(): boolean {
     return this.#state.kind === 'gone';
+  }
+
+  /** Whether it resolves this host. */
+  resolves(name: string): boolean {
+    return this.#names.has(name);
   }
 
   /** What its processes held when last measured, in MiB; 0 before that, and where it cannot be measured. */
@@ -109,7 +119,7 @@ export class LiveBrowser {
       const context = await this.#browser.newContext(options);
       this.#contexts.add(context);
       this.#contextsMade += 1;
-      if (this.#contextsMade >= this.#limits.browser_contexts) this.#retire();
+      if (this.#contextsMade >= this.#limits.browser_contexts) this.retire();
       return context;
     } finally {
       this.#making -= 1;
@@ -145,7 +155,8 @@ export class LiveBrowser {
     this.#becomeGone();
   }
 
-  #retire(): void {
+  /** Has it make no more contexts, and close behind its last one. */
+  retire(): void {
     if (!this.running) return;
     this.#enter({ kind: 'retiring' });
     void this.#closeUnused();

@@ -1,4 +1,5 @@
 import type { BrowserKeeper } from '../chromium/browser-keeper.js';
+import { nameToResolve } from '../chromium/egress.js';
 import { RunFailure } from '../failures.js';
 import type { PoolLimits } from '../limits.js';
 import type { ProxyTarget } from '../messages.js';
@@ -107,7 +108,7 @@ export class Contexts {
   }
 
   async #openContext(proxy: ProxyTarget, session: string | null): Promise<SessionContext> {
-    const made = await SessionContext.open(await this.#keeper.current(), proxy, session);
+    const made = await SessionContext.open(await this.#keeper.current(nameToResolve(proxy.server)), proxy, session);
     const unwatch = made.browser.onGone(() => this.#open.delete(made));
     if (!made.browser.gone) this.#open.set(made, unwatch);
     this.sweep();

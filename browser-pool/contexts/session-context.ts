@@ -1,5 +1,6 @@
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright';
 import type { LiveBrowser } from '../chromium/browser.js';
+import { resolvedProxy } from '../chromium/egress.js';
 import type { ProxyTarget } from '../messages.js';
 
 type StorageState = Exclude<BrowserContextOptions['storageState'], string | undefined>;
@@ -24,7 +25,8 @@ export class SessionContext {
   /** `session` is a `storageState` as JSON text; null makes a context without any session. */
   static async open(browser: LiveBrowser, proxy: ProxyTarget, session: string | null): Promise<SessionContext> {
     const state: StorageState = session === null ? { cookies: [], origins: [] } : JSON.parse(session);
-    const { server, username, password } = proxy;
+    const { username, password } = proxy;
+    const server = await resolvedProxy(proxy.server);
     const context = await browser.newContext({
       proxy: { server, ...(username !== undefined && { username }), ...(password !== undefined && { password }) },
       storageState: { cookies: state.cookies, origins: [] },
