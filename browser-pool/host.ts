@@ -5,6 +5,7 @@ import { createLogger, type LogOptions } from '../storage/log.js';
 import { checkStep, type Steps } from '../storage/steps.js';
 import { Channel } from './channel.js';
 import { BrowserKeeper } from './chromium/browser-keeper.js';
+import type { SandboxSetting } from './chromium/confinement.js';
 import { Contexts } from './contexts/contexts.js';
 import { browserUnavailable, RunFailure } from './failures.js';
 import { LIMITS, type PoolLimits } from './limits.js';
@@ -24,6 +25,8 @@ export interface BrowserHostOptions {
   log: LogOptions;
   /** Folder for screenshots and traces of failed runs; left out when none are wanted. */
   artifactsDir?: string;
+  /** Whether a browser may run without its sandbox; `auto` when left out. */
+  sandbox?: SandboxSetting;
   /** Replaces single limits. */
   limits?: Partial<PoolLimits>;
 }
@@ -81,7 +84,7 @@ class BrowserHost implements RunHost {
     const log = createLogger(options.log, { part: 'browser-host', thread: options.thread });
     this.drained = this.#closed.promise;
     this.#programs = socialPrograms(options.site);
-    this.#keeper = new BrowserKeeper(trust(options.site), limits, log);
+    this.#keeper = new BrowserKeeper(trust(options.site), limits, log, options.sandbox);
     this.#contexts = new Contexts(this.#keeper, limits);
     const artifacts = options.artifactsDir === undefined ? undefined : new Artifacts(options.artifactsDir, limits, log);
     this.resources = shareResources(limits, this.#contexts, artifacts);

@@ -15,6 +15,7 @@ import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { type Edge, startEdge } from './edge.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { type Addresses, baseAddress } from './start/banner.js';
+import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
 import { loadEncryptionKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
@@ -64,6 +65,7 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
   const keys = await loadEncryptionKeys(config);
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
+  await requireBrowserSandbox(config.browserSandbox);
   const { db, control } = await openStorage(config, log, parts);
   await warnOfUnknownKeys(db, ring, log);
   parts.removals = new Removals({ db, log });
@@ -203,6 +205,7 @@ async function startActors(
     browser: {
       site,
       limits: { contexts: config.browserContexts },
+      sandbox: config.browserSandbox,
       ...(config.browserArtifactsDir !== null && { artifactsDir: config.browserArtifactsDir }),
     },
     deliveries: {

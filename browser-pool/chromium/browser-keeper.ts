@@ -5,6 +5,7 @@ import { browserUnavailable } from '../failures.js';
 import type { PoolLimits } from '../limits.js';
 import type { BrowserStats } from '../messages.js';
 import { LiveBrowser } from './browser.js';
+import { type Confinement, confinements, type SandboxSetting } from './confinement.js';
 import { findBrowser } from './find-browser.js';
 
 /**
@@ -29,12 +30,15 @@ export class BrowserKeeper {
   /** Hosts of proxies that every browser from now on resolves itself. As many as the operator registered. */
   readonly #names = new Set<string>();
   #launched = 0;
-  /** Chromium's sandbox refuses to run as root, and where the system forbids what it needs. */
-  #sandboxed = process.getuid?.() !== 0;
+  readonly #sandbox: SandboxSetting;
+  /** In what a browser of `path` is kept: the first entry that works. */
+  #confinements: { path: string; left: Confinement[] } | undefined;
+  #warned = false;
   #state: KeeperState = { kind: 'none' };
 
-  constructor(args: string[], limits: PoolLimits, log: Logger) {
+  constructor(args: string[], limits: PoolLimits, log: Logger, sandbox: SandboxSetting = 'auto') {
     this.#args = args;
+    this.#sandbox = sandbox;
     this.#limits = limits;
     this.#log = log;
     this.#backoff = new Backoff({ first_ms: limits.launch_retry_ms, cap_ms: limits.launch_retry_cap_ms });
@@ -115,23 +119,44 @@ export class BrowserKeeper {
   }
 
   async #launch(path: string): Promise<LiveBrowser> {
-    const options = { path, args: this.#args, sandboxed: this.#sandboxed, names: [...this.#names] };
-    const launched = await LiveBrowser.launch(options, this.#limits).catch((error: unknown) => ({ error }));
+    const left = this.#confinementsOf(path);
+    const [confinement] = left;
+    const launched = await this.#launchIn(confinement, path).catch((error: unknown) => ({ error }));
     if (launched instanceof LiveBrowser) {
-      this.#log.info({ pid: launched.pid, path }, 'browser launched');
+      this.#log.info({ pid: launched.pid, path, ...confinement }, 'browser launched');
+      if (!confinement?.sandboxed) this.#warn();
       this.#adopt(launched);
       return launched;
     }
     const { error } = launched;
-    if (this.#sandboxed && error instanceof Error && /sandbox/i.test(error.message)) {
-      this.#log.warn('the browser cannot use its sandbox here and runs without it');
-      this.#sandboxed = false;
+    if (left.length > 1 && error instanceof Error && /sandbox/i.test(error.message)) {
+      left.shift();
       return this.#launch(path);
     }
     const pause_ms = this.#backoff.next_ms();
     this.#log.error({ err: error, path, pause_ms }, 'browser did not start');
     if (this.#state.kind === 'starting') this.#enter({ kind: 'unavailable', until: performance.now() + pause_ms });
     throw browserUnavailable('launch_failed');
+  }
+
+  async #launchIn(confinement: Confinement | undefined, path: string): Promise<LiveBrowser> {
+    if (!confinement) throw new Error('BROWSER_SANDBOX is on, and the browser cannot use its sandbox here');
+    return LiveBrowser.launch({ path, args: this.#args, names: [...this.#names], ...confinement }, this.#limits);
+  }
+
+  #confinementsOf(path: string): Confinement[] {
+    if (this.#confinements?.path !== path) this.#confinements = { path, left: confinements(path, this.#sandbox) };
+    return this.#confinements.left;
+  }
+
+  #warn(): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    this.#log.warn(
+      this.#sandbox === 'off'
+        ? 'the browser runs without its sandbox: BROWSER_SANDBOX is off'
+        : 'the browser runs without its sandbox: allow user namespaces to unprivileged users, and, where the service runs as root, have setpriv and a browser that every user may execute; BROWSER_SANDBOX=on refuses to go on without',
+    );
   }
 
   #adopt(browser: LiveBrowser): void {

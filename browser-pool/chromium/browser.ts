@@ -3,6 +3,7 @@ import { Deadline } from '../../storage/deadline.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { PoolLimits } from '../limits.js';
 import { BrowserChecks, succeedsWithin } from './browser-checks.js';
+import { confined } from './confinement.js';
 import { egressArguments } from './egress.js';
 
 /** The options of a launch that are not bounds. */
@@ -13,6 +14,8 @@ export interface LaunchOptions {
   args: string[];
   /** Whether Chromium's own sandbox stays on. */
   sandboxed: boolean;
+  /** Root starts it as a user of its own. */
+  ownUser?: boolean;
   /** Hosts of proxies that the browser resolves; it resolves no other. */
   names?: Iterable<string>;
 }
@@ -62,17 +65,20 @@ export class LiveBrowser {
   /**
    * Starts a browser. Throws when it is not up in time, or does not report its process id: then it is closed again.
    */
-  static async launch({ path, args, sandboxed, names = [] }: LaunchOptions, limits: PoolLimits): Promise<LiveBrowser> {
-    const browser = await chromium.launch({
-      executablePath: path,
-      headless: true,
-      timeout: limits.launch_ms,
-      chromiumSandbox: sandboxed,
-      handleSIGINT: false,
-      handleSIGTERM: false,
-      handleSIGHUP: false,
-      args: [...args, ...egressArguments(names)],
-    });
+  static async launch(options: LaunchOptions, limits: PoolLimits): Promise<LiveBrowser> {
+    const { path, args, sandboxed, ownUser = false, names = [] } = options;
+    const browser = await confined(path, ownUser, (executablePath) =>
+      chromium.launch({
+        executablePath,
+        headless: true,
+        timeout: limits.launch_ms,
+        chromiumSandbox: sandboxed,
+        handleSIGINT: false,
+        handleSIGTERM: false,
+        handleSIGHUP: false,
+        args: [...args, ...egressArguments(names)],
+      }),
+    );
     try {
       return new LiveBrowser(browser, await Deadline.within(limits.launch_ms, identify(browser)), names, limits);
     } catch {

@@ -55,6 +55,8 @@ export interface Config {
   workspaceRequests: number;
   /** Null: the browser is searched for. */
   browserPath: string | null;
+  /** Whether a browser may run without its sandbox (POOL-20). */
+  browserSandbox: Settings['BROWSER_SANDBOX'];
   /** Absolute. Null: no screenshots or traces are made. */
   browserArtifactsDir: string | null;
 }
@@ -97,6 +99,7 @@ export function readConfig(
     workspaceOperations: settings.WORKSPACE_OPERATIONS,
     workspaceRequests: settings.WORKSPACE_REQUESTS,
     browserPath: settings.BROWSER_PATH,
+    browserSandbox: settings.BROWSER_SANDBOX,
     browserArtifactsDir: settings.BROWSER_ARTIFACTS_DIR,
   };
 }

@@ -141,6 +141,12 @@ export const VARIABLES = {
     defaultInWords: 'searched for',
     meaning: 'the browser to use',
   }),
+  BROWSER_SANDBOX: variable({
+    ...oneOf('auto', 'on', 'off'),
+    default: 'auto',
+    meaning:
+      "Chromium's sandbox: `on` starts no browser without, `auto` warns where it cannot be had, `off` warns always",
+  }),
   BROWSER_ARTIFACTS_DIR: variable({
     ...folder,
     default: null,

@@ -79,6 +79,7 @@ t.test('a value that cannot be used is one line that names the variable, the val
     [{ RATE_LIMIT_PER_SECOND: '0' }, /^RATE_LIMIT_PER_SECOND/],
     [{ PROVIDER: '/no/such/site.js' }, /^PROVIDER has "\/no\/such\/site.js", it wants "sandbox" or the path/],
     [{ BROWSER_PATH: '/' }, /^BROWSER_PATH has "\/"/],
+    [{ BROWSER_SANDBOX: 'maybe' }, /^BROWSER_SANDBOX has "maybe"/],
     [{ CALLBACK_ALLOWED_NETWORKS: '127.0.0.1' }, /^CALLBACK_ALLOWED_NETWORKS has "127.0.0.1"/],
     [{ CALLBACK_CA_FILE: 'package.json' }, /^CALLBACK_CA_FILE has "package.json" \(no certificate in it\)/],
     [{ CALLBACK_DNS_SERVERS: 'dns.example' }, /^CALLBACK_DNS_SERVERS has "dns.example", it wants addresses such as/],
