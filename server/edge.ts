@@ -9,6 +9,7 @@ import { findOperations } from '../storage/operations/operations.js';
 import type { Database } from '../storage/postgres/database.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
 import { backlog } from './http/backlog.js';
+import { BodyMemory } from './http/body-memory.js';
 import { type Drain, drainSwitch } from './http/drain.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyAuthenticator } from './http/keys.js';
@@ -41,6 +42,8 @@ export interface EdgeOptions {
   rateLimitPerSecond?: number;
   /** Requests of one workspace that may be under way; absent: no limit (HTTP-13). */
   workspaceRequests?: number;
+  /** Memory for the bodies of all requests; absent: `LIMITS.body_memory_mib`. */
+  bodyMemoryMib?: number;
   callbackPolicy: CallbackPolicy;
   /** Gets every answered request, for metrics. */
   onAnswered?: (request: AnsweredRequest) => void;
@@ -75,7 +78,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   };
   const services = servicesOf(options, drain);
   const requests = backlog();
-  const respond = responder({ match: router(routes), checks, services, requests, log, onAnswered: options.onAnswered });
+  const bodies = new BodyMemory((options.bodyMemoryMib ?? LIMITS.body_memory_mib) * 2 ** 20);
+  const { onAnswered } = options;
+  const respond = responder({ match: router(routes), checks, services, requests, bodies, log, onAnswered });
   const underWay = new Set<Promise<void>>();
   const listening = await listen(options.host, options.port, (exchange) => {
     requests.begun();

@@ -3,6 +3,7 @@ import type { Logger } from '../storage/log.js';
 import { HttpError } from '../storage/model/errors.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
 import type { Backlog } from './http/backlog.js';
+import type { BodyMemory } from './http/body-memory.js';
 import type { HttpExchange } from './http/exchange.js';
 import { isPrintableKey } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
@@ -16,6 +17,7 @@ export interface ResponderOptions {
   checks: Checks;
   services: Services;
   requests: Backlog;
+  bodies: BodyMemory;
   log: Logger;
   /** Gets every answered request, for metrics. */
   onAnswered: ((request: AnsweredRequest) => void) | undefined;
@@ -53,7 +55,7 @@ function requestIdOf(exchange: HttpExchange): string {
 
 /** Refuses a request of which nothing was read, at as little cost as can be: what was taken in needs the rest. */
 function refuse(options: ResponderOptions, request: Request): Promise<void> {
-  request.exchange.receive(0);
+  request.exchange.receive(0, options.bodies);
   return finish(options, request, errorAnswer(OVERLOADED, request.route?.errors ?? 'plain', request.requestId));
 }
 
@@ -61,7 +63,7 @@ async function answer(options: ResponderOptions, request: Request): Promise<void
   const { checks, services, log } = options;
   const { exchange, matched, route, requestId } = request;
   void exchange.headers; // read while they can be
-  exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes);
+  exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes, options.bodies);
   try {
     await finish(options, request, await serve(exchange, matched, checks, services));
   } catch (error) {
@@ -71,6 +73,8 @@ async function answer(options: ResponderOptions, request: Request): Promise<void
     if (!(cause instanceof HttpError))
       log[level]({ err: cause, request_id: requestId, route: route?.path }, 'request failed');
     await finish(options, request, errorAnswer(error, route?.errors ?? 'plain', requestId));
+  } finally {
+    exchange.release();
   }
 }
 

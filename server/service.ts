@@ -95,6 +95,7 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
     workspaceRequests: config.workspaceRequests,
+    bodyMemoryMib: config.bodyMemoryMib,
     ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
   });
   parts.edge = edge;

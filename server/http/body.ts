@@ -7,15 +7,13 @@ import type { HttpExchange } from './exchange.js';
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The body as a JSON object: 413, then 415, then 400 `invalid_json` (HTTP-1, HTTP-4, HTTP-5, HTTP-10). An empty body gives
+ * The body as a JSON object: 413, or 503 when there is no memory for it, then 415, then 400 `invalid_json` (HTTP-1, HTTP-4, HTTP-5, HTTP-10). An empty body gives
  * undefined. Null when the client went away.
  */
 export async function readJson(exchange: HttpExchange): Promise<JsonObject | undefined | null> {
   const bytes = await exchange.body();
-  if (bytes === null) {
-    if (exchange.aborted) return null;
-    throw new HttpError('body_too_large');
-  }
+  if (bytes === null) return null;
+  if (typeof bytes === 'string') throw new HttpError(bytes);
   if (bytes.length === 0) return undefined;
   const type = exchange.headers['content-type'].split(';', 1)[0]!.trim().toLowerCase();
   const encoding = exchange.headers['content-encoding'].toLowerCase();

@@ -1,6 +1,8 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Answer, MadeBody } from './answer.js';
+import type { BodyMemory } from './body-memory.js';
+import { IncomingBody, type RefusedBody } from './incoming-body.js';
 import { LIMITS } from './limits.js';
 import { type RequestHeader, readHeaders } from './request-headers.js';
 import { STATUS_LINES } from './status-lines.js';
@@ -18,15 +20,15 @@ import { STATUS_LINES } from './status-lines.js';
  * I4. Chunks of `onData` are neutered when the callback returns: they are copied.
  * I5. Outside its callbacks nothing is corked: `send` corks, so that an answer is one write.
  * I6. `end` copies what the socket does not take at once: large answers go out through `tryEnd` and `onWritable`.
- * I7. An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end.
+ * I7. An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end. What comes
+ *     until then is dropped; the library closes a connection on which nothing comes, or less than 16 KiB a second, for ten seconds.
  * I8. `endWithoutBody(undefined)` is not `endWithoutBody()`: it announces 2^63 bytes and leaves the answer pending for ever.
+ * I9. A connection that is paused stays so: it is resumed before its request's body is waited for.
  */
 
-type State =
-  | { kind: 'receiving'; chunks: Buffer[] }
-  /** Null: the body is larger than its limit. */
-  | { kind: 'received'; body: Buffer | null }
-  | { kind: 'answered' | 'aborted' };
+interface State {
+  kind: 'receiving' | 'received' | 'answered' | 'aborted';
+}
 
 const STEPS: Steps<State['kind']> = {
   receiving: ['received', 'aborted'],
@@ -43,11 +45,9 @@ export class HttpExchange {
   readonly #res: HttpResponse;
   readonly #req: HttpRequest;
   #headers: Readonly<Record<RequestHeader, string>> | undefined;
-  #state: State = { kind: 'receiving', chunks: [] };
-  #limit_bytes = 0;
-  #received_bytes = 0;
-  /** The client sends more than is worth reading: the connection ends after the answer. */
-  #flooded = false;
+  #state: State = { kind: 'receiving' };
+  #body: IncomingBody | undefined;
+  #paused = false;
   #wakes: (() => void)[] = [];
 
   constructor(res: HttpResponse, req: HttpRequest) {
@@ -69,9 +69,9 @@ export class HttpExchange {
     return this.#req.getHeader(name); // I1
   }
 
-  /** Begins to listen for abort and body (I2). Keeps at most `limit_bytes`. */
-  receive(limit_bytes: number): void {
-    this.#limit_bytes = limit_bytes;
+  /** Begins to listen for abort and body (I2). Keeps at most `limit_bytes`, as far as there is room in `memory`. */
+  receive(limit_bytes: number, memory: BodyMemory): void {
+    this.#body = new IncomingBody(limit_bytes, this.#req.getHeader('content-length'), memory);
     this.#res.onAborted(() => this.#enter({ kind: 'aborted' }));
     this.#res.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
@@ -81,10 +81,19 @@ export class HttpExchange {
     return this.#state.kind === 'aborted';
   }
 
-  /** The whole body, once it is there; null when it is larger than the limit, or the client went away. */
-  async body(): Promise<Buffer | null> {
+  /**
+   * The whole body, once it is there, or why it is refused; null when the client went away. Called when the request may send it:
+   * until then only the beginning is taken.
+   */
+  async body(): Promise<Buffer | RefusedBody | null> {
+    this.#body?.want(this.#state.kind === 'received');
     await this.#bodyEnd();
-    return this.#state.kind === 'received' ? this.#state.body : null;
+    return this.#state.kind === 'received' && this.#body ? this.#body.bytes() : null;
+  }
+
+  /** The body is needed no more: gives its memory back. */
+  release(): void {
+    this.#body?.release();
   }
 
   /** Resolves when the client went away, or the answer was sent. */
@@ -94,12 +103,14 @@ export class HttpExchange {
 
   /** Sends the answer; does nothing when the client went away. `close` ends the connection after it. */
   async send(answer: Answer, headers: Record<string, string>, close: boolean): Promise<void> {
+    if (this.#state.kind === 'receiving') this.#body?.drop();
     await this.#bodyEnd(); // I7
     if (this.#state.kind !== 'received') return; // I3
     const res = this.#res;
     const { body } = answer;
-    const closing = close || this.#flooded;
+    const closing = close || this.#body?.flooded === true;
     this.#enter({ kind: 'answered' });
+    this.release();
     // I5
     res.cork(() => {
       res.writeStatus(STATUS_LINES[answer.status] ?? String(answer.status));
@@ -152,16 +163,14 @@ export class HttpExchange {
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.#state.kind !== 'receiving') return;
-    this.#received_bytes += chunk.byteLength;
-    const tooLarge = this.#received_bytes > this.#limit_bytes;
-    if (tooLarge) this.#state.chunks = [];
-    else if (chunk.byteLength > 0) this.#state.chunks.push(Buffer.from(chunk.slice(0))); // I4
-    this.#flooded = this.#received_bytes > this.#limit_bytes + LIMITS.dropped_body_bytes;
-    if (!isLast && !this.#flooded) return;
-    const { chunks } = this.#state;
-    const [first = Buffer.alloc(0), ...more] = chunks;
-    this.#enter({ kind: 'received', body: tooLarge ? null : more.length === 0 ? first : Buffer.concat(chunks) });
+    const body = this.#body;
+    if (this.#state.kind !== 'receiving' || !body) return;
+    body.take(chunk); // I4
+    if (isLast || body.flooded) this.#enter({ kind: 'received' });
+    else if (body.full && !this.#paused) {
+      this.#paused = true;
+      this.#res.pause();
+    }
   }
 
   #enter(next: State): void {
@@ -171,6 +180,8 @@ export class HttpExchange {
   }
 
   async #bodyEnd(): Promise<void> {
+    if (this.#state.kind === 'receiving' && this.#paused) this.#res.resume(); // I9
+    this.#paused = false;
     while (this.#state.kind === 'receiving') await this.#change();
   }
 

@@ -9,6 +9,18 @@ export const LIMITS = {
    * answer is sent at once and the connection closed.
    */
   dropped_body_bytes: 16 * 1024 * 1024,
+  /**
+   * Memory for the bodies of all requests: past it 503 `overloaded`, for bodies larger than `small_body_bytes` past
+   * `large_bodies_percent` of it already, so that small ones have room.
+   */
+  body_memory_mib: 256,
+  large_bodies_percent: 60,
+  /**
+   * What is taken of a body before its request's key, path and size were looked at, then its connection is paused. What came by then
+   * of larger ones may take `unchecked_bodies_percent` of the memory: past it 503 `overloaded` where the request may send it.
+   */
+  small_body_bytes: 16 * 1024,
+  unchecked_bodies_percent: 12,
   /** Wrong places that a 400 names. Of those past it, it gives the number. */
   shown_errors: 50,
   /** All headers of a request: past it uWebSockets.js answers 431 itself. */

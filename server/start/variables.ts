@@ -114,6 +114,11 @@ export const VARIABLES = {
     meaning:
       'requests of one workspace under way at a node, waits among them; more are answered 503; to be the same on every node',
   }),
+  BODY_MEMORY_MIB: variable({
+    ...wholeNumber(8, 1_000_000),
+    default: '256',
+    meaning: 'memory for the bodies of all requests at a node, in MiB; what goes beyond it is answered 503',
+  }),
   PROVIDER: variable({
     ...provider,
     default: 'sandbox',

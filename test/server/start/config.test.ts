@@ -27,6 +27,7 @@ t.test('an empty environment gives the defaults of the machine', async (t) => {
     rateLimitPerSecond: null,
     workspaceOperations: 500_000,
     workspaceRequests: 5_000,
+    bodyMemoryMib: 256,
   });
   t.equal(readConfig({}, { cores: 1, terminal: false }).actorThreads, 1, 'one core still gets a thread');
   t.equal(readConfig({}, { cores: 96, terminal: false }).actorThreads, 8, 'threads are capped');
@@ -47,6 +48,7 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     RATE_LIMIT_PER_SECOND: '50',
     WORKSPACE_OPERATIONS: '1000',
     WORKSPACE_REQUESTS: '10',
+    BODY_MEMORY_MIB: '64',
     HOST: '',
     SOMETHING_ELSE: 'x',
   });
@@ -63,6 +65,7 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     rateLimitPerSecond: 50,
     workspaceOperations: 1000,
     workspaceRequests: 10,
+    bodyMemoryMib: 64,
   });
 });
 
@@ -77,6 +80,7 @@ t.test('a value that cannot be used is one line that names the variable, the val
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL has "loud", it wants trace, debug/],
     [{ LOG_FORMAT: 'xml' }, /^LOG_FORMAT has "xml", it wants json or pretty$/],
     [{ RATE_LIMIT_PER_SECOND: '0' }, /^RATE_LIMIT_PER_SECOND/],
+    [{ BODY_MEMORY_MIB: '7' }, /^BODY_MEMORY_MIB/],
     [{ PROVIDER: '/no/such/site.js' }, /^PROVIDER has "\/no\/such\/site.js", it wants "sandbox" or the path/],
     [{ BROWSER_PATH: '/' }, /^BROWSER_PATH has "\/"/],
     [{ BROWSER_SANDBOX: 'maybe' }, /^BROWSER_SANDBOX has "maybe"/],
