@@ -10,6 +10,7 @@ import type { Database } from '../storage/postgres/database.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
 import { backlog } from './http/backlog.js';
 import { BodyMemory } from './http/body-memory.js';
+import { ConnectionCount } from './http/connection-count.js';
 import { type Drain, drainSwitch } from './http/drain.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyAuthenticator } from './http/keys.js';
@@ -42,6 +43,8 @@ export interface EdgeOptions {
   rateLimitPerSecond?: number;
   /** Requests of one workspace that may be under way; absent: no limit (HTTP-13). */
   workspaceRequests?: number;
+  /** Open connections: those past it are closed as they come; absent: no limit. */
+  connections?: number;
   /** Memory for the bodies of all requests; absent: `LIMITS.body_memory_mib`. */
   bodyMemoryMib?: number;
   callbackPolicy: CallbackPolicy;
@@ -82,7 +85,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { onAnswered } = options;
   const respond = responder({ match: router(routes), checks, services, requests, bodies, log, onAnswered });
   const underWay = new Set<Promise<void>>();
-  const listening = await listen(options.host, options.port, (exchange) => {
+  const connections = new ConnectionCount(options.connections ?? Number.POSITIVE_INFINITY, log);
+  const listening = await listen(options.host, options.port, connections, (exchange) => {
     requests.begun();
     const work = respond(exchange).finally(() => {
       underWay.delete(work);

@@ -17,6 +17,7 @@ import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
+import { httpConnections } from './start/descriptors.js';
 import { loadEncryptionKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
@@ -95,6 +96,7 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
     workspaceRequests: config.workspaceRequests,
+    connections: config.httpConnections ?? httpConnections({ deliveries: config.deliveryConcurrency }),
     bodyMemoryMib: config.bodyMemoryMib,
     ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
   });

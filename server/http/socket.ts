@@ -1,4 +1,5 @@
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { ConnectionCount } from './connection-count.js';
 import { HttpExchange } from './exchange.js';
 import { LIMITS } from './limits.js';
 
@@ -8,6 +9,8 @@ import { LIMITS } from './limits.js';
  * I1. The native part reads its bound of headers from the environment when it is loaded: the variable is set before the import.
  * I2. Closing the listening socket keeps the connections, which `refuse` is for; `close` closes the app, and with it them all.
  * I3. Ports are shared (SO_REUSEPORT) unless asked otherwise: a second service on the port would take half its requests.
+ * I4. Nothing can refuse a connection before it is accepted: one too many is closed as it opens, so that descriptors never run out.
+ *     Without one, the loop would be woken for it for ever.
  *
  * What the library does by itself:
  * - Broken framing (chunks, lengths, no Host) is answered 400 with a body of its own; the request is aborted.
@@ -37,8 +40,18 @@ export interface Listening {
  * Listens on host and port (0: a free one) and hands every request to `handle`, which must call `receive` before it
  * returns. Rejects with one Error when the port cannot be had.
  */
-export async function listen(host: string, port: number, handle: (exchange: HttpExchange) => void): Promise<Listening> {
+export async function listen(
+  host: string,
+  port: number,
+  connections: ConnectionCount,
+  handle: (exchange: HttpExchange) => void,
+): Promise<Listening> {
   const app: TemplatedApp = uws.App();
+  const count = (res: HttpResponse, opened: number) => {
+    if (opened < 0) connections.closed();
+    else if (!connections.opened()) res.close(); // I4
+  };
+  app.filter(count);
   app.any('/*', (res, req) => handle(new HttpExchange(res, req)));
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     (app as unknown as ListenExclusively).listen(host, port, EXCLUSIVE_PORT, resolve); // I3

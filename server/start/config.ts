@@ -53,6 +53,8 @@ export interface Config {
   workspaceOperations: number;
   /** Requests of one workspace that may be under way at this node (HTTP-13). */
   workspaceRequests: number;
+  /** Open connections of clients. Null: derived from the limit of descriptors. */
+  httpConnections: number | null;
   /** Memory for the bodies of all requests, in MiB (HTTP-13). */
   bodyMemoryMib: number;
   /** Null: the browser is searched for. */
@@ -100,6 +102,7 @@ export function readConfig(
     rateLimitPerSecond: settings.RATE_LIMIT_PER_SECOND,
     workspaceOperations: settings.WORKSPACE_OPERATIONS,
     workspaceRequests: settings.WORKSPACE_REQUESTS,
+    httpConnections: settings.HTTP_CONNECTIONS,
     bodyMemoryMib: settings.BODY_MEMORY_MIB,
     browserPath: settings.BROWSER_PATH,
     browserSandbox: settings.BROWSER_SANDBOX,

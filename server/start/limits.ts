@@ -20,4 +20,13 @@ export const LIMITS = {
   sandbox_retry_cap_ms: 10_000,
   /** The demo receiver's certificate: past it callbacks to that receiver fail until its files are removed. */
   receiver_certificate_years: 10,
+  /**
+   * HTTP connections that `HTTP_CONNECTIONS` is derived to be: at most, at least (where descriptors are few, it may be that they run
+   * out), and where the limit of descriptors is not known.
+   */
+  http_connections: 50_000,
+  http_connections_least: 32,
+  http_connections_unknown: 10_000,
+  /** Descriptors left for what opens after the edge (connections to the database, pipes of browsers): past it HTTP connections are few. */
+  spare_descriptors: 64,
 } as const;

@@ -114,6 +114,12 @@ export const VARIABLES = {
     meaning:
       'requests of one workspace under way at a node, waits among them; more are answered 503; to be the same on every node',
   }),
+  HTTP_CONNECTIONS: variable({
+    ...wholeNumber(1, 1_000_000),
+    default: null,
+    defaultInWords: "what the process's limit of descriptors leaves, at most 50000",
+    meaning: 'open connections of clients at a node; more are closed as they come',
+  }),
   BODY_MEMORY_MIB: variable({
     ...wholeNumber(8, 1_000_000),
     default: '256',

@@ -28,6 +28,7 @@ t.test('an empty environment gives the defaults of the machine', async (t) => {
     workspaceOperations: 500_000,
     workspaceRequests: 5_000,
     bodyMemoryMib: 256,
+    httpConnections: null,
   });
   t.equal(readConfig({}, { cores: 1, terminal: false }).actorThreads, 1, 'one core still gets a thread');
   t.equal(readConfig({}, { cores: 96, terminal: false }).actorThreads, 8, 'threads are capped');
@@ -49,6 +50,7 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     WORKSPACE_OPERATIONS: '1000',
     WORKSPACE_REQUESTS: '10',
     BODY_MEMORY_MIB: '64',
+    HTTP_CONNECTIONS: '2000',
     HOST: '',
     SOMETHING_ELSE: 'x',
   });
@@ -66,6 +68,7 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     workspaceOperations: 1000,
     workspaceRequests: 10,
     bodyMemoryMib: 64,
+    httpConnections: 2000,
   });
 });
 
@@ -80,6 +83,7 @@ t.test('a value that cannot be used is one line that names the variable, the val
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL has "loud", it wants trace, debug/],
     [{ LOG_FORMAT: 'xml' }, /^LOG_FORMAT has "xml", it wants json or pretty$/],
     [{ RATE_LIMIT_PER_SECOND: '0' }, /^RATE_LIMIT_PER_SECOND/],
+    [{ HTTP_CONNECTIONS: '0' }, /^HTTP_CONNECTIONS/],
     [{ BODY_MEMORY_MIB: '7' }, /^BODY_MEMORY_MIB/],
     [{ PROVIDER: '/no/such/site.js' }, /^PROVIDER has "\/no\/such\/site.js", it wants "sandbox" or the path/],
     [{ BROWSER_PATH: '/' }, /^BROWSER_PATH has "\/"/],
