@@ -9,7 +9,7 @@ import { isPrintableKey } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
-import { type Checks, serve } from './http/serve.js';
+import { type Checks, routeOf, serve } from './http/serve.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 
 export interface ResponderOptions {
@@ -31,7 +31,7 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
   const { match, requests, services } = options;
   return (exchange) => {
     const matched = match(exchange.path);
-    const route = matched?.routes.get(exchange.method) ?? matched?.routes.values().next().value;
+    const route = matched && (routeOf(matched, exchange.method) ?? matched.routes.values().next().value);
     const request = { exchange, matched, route, requestId: requestIdOf(exchange), startedAt: performance.now() };
     const refused = route?.scopes !== 'none' && (requests.behind || isCrowded(route, matched, services));
     return refused ? refuse(options, request) : answer(options, request);
@@ -82,7 +82,7 @@ async function answer(options: ResponderOptions, request: Request): Promise<void
 async function finish(options: ResponderOptions, request: Request, answer: Answer | null): Promise<void> {
   const { exchange, requestId } = request;
   if (answer) {
-    const headers: Record<string, string> = { 'X-Request-Id': requestId };
+    const headers: Record<string, string> = { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff' };
     if (exchange.path.startsWith('/v1')) headers['Cache-Control'] = 'no-store';
     await exchange.send(answer, headers, options.services.drain.draining);
   }

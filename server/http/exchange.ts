@@ -22,7 +22,7 @@ import { STATUS_LINES } from './status-lines.js';
  * I6. `end` copies what the socket does not take at once: large answers go out through `tryEnd` and `onWritable`.
  * I7. An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end. What comes
  *     until then is dropped; the library closes a connection on which nothing comes, or less than 16 KiB a second, for ten seconds.
- * I8. `endWithoutBody(undefined)` is not `endWithoutBody()`: it announces 2^63 bytes and leaves the answer pending for ever.
+ * I8. `endWithoutBody` with a length leaves the answer pending for ever, and `undefined` announces 2^63 bytes: it gets no argument.
  * I9. A connection that is paused stays so: it is resumed before its request's body is waited for.
  */
 
@@ -67,6 +67,11 @@ export class HttpExchange {
   /** One of them, in that turn: for what needs no more. */
   header(name: RequestHeader): string {
     return this.#req.getHeader(name); // I1
+  }
+
+  /** The client's address, or its proxy's; '' once it went away. Of IPv6 all eight groups are written in full. */
+  remoteAddress(): string {
+    return this.aborted ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString(); // I3
   }
 
   /** Begins to listen for abort and body (I2). Keeps at most `limit_bytes`, as far as there is room in `memory`. */
@@ -116,13 +121,17 @@ export class HttpExchange {
       res.writeStatus(STATUS_LINES[answer.status] ?? String(answer.status));
       for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
       for (const [name, value] of Object.entries(answer.headers ?? {})) res.writeHeader(name, value);
-      if (body === null || this.method === 'HEAD') {
+      if (body === null) {
         if (closing) res.writeHeader('Connection', 'close');
         res.endWithoutBody(); // I8
         return;
       }
       res.writeHeader('Content-Type', answer.contentType ?? 'application/json; charset=utf-8');
-      if (isSmall(body)) res.end(body, closing);
+      if (this.method === 'HEAD') {
+        res.writeHeader('Content-Length', String(lengthOf(body)));
+        if (closing) res.writeHeader('Connection', 'close');
+        res.endWithoutBody(); // I8
+      } else if (isSmall(body)) res.end(body, closing);
       else if (closing) res.writeHeader('Connection', 'close');
     });
     if (body === null || isSmall(body) || this.method === 'HEAD') return;
@@ -192,6 +201,10 @@ export class HttpExchange {
   #wake(): void {
     for (const wake of this.#wakes.splice(0)) wake();
   }
+}
+
+function lengthOf(body: string | MadeBody): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.bytes;
 }
 
 /** True for a text that is handed to the socket whole (I6). */

@@ -30,8 +30,18 @@ export const LIMITS = {
 
   /** A key read from the database is trusted this long: a revoked one stops working after it. */
   key_cache_ms: 1_000,
-  /** Keys kept, valid or not: past it the least recently used one is dropped. */
+  /** Keys kept, and as many wrong ones: past it the least recently used one is dropped. */
   key_cache_keys: 10_000,
+  /**
+   * Wrong keys looked up a second, of one address and of all: past it a key that is not known is answered 429, and looked up when it
+   * comes again, which so many may do a second of all addresses.
+   */
+  failed_keys_address_per_s: 100,
+  failed_keys_per_s: 1_000,
+  repeated_keys_per_s: 500,
+  /** Addresses and refused keys that are remembered for it: past it the least recently used one is forgotten. */
+  failing_addresses: 20_000,
+  refused_keys: 30_000,
   /** `last_used_at` of a key is written at most this often. */
   key_touch_ms: 60_000,
   /** A submission trusts this long that its connection is there; the commit notices a deleted one. */

@@ -36,7 +36,7 @@ export async function serve(
 ): Promise<Answer | null> {
   checks.gateway?.(exchange.headers);
   if (!needsKey(exchange.path)) return serveRoute(exchange, match, NO_KEY, services);
-  const key = await checks.keys.authenticate(exchange.headers.authorization);
+  const key = await checks.keys.authenticate(exchange.headers.authorization, () => exchange.remoteAddress());
   checks.rateLimit?.(key.id);
   return checks.workspaceRequests(key.workspace_id, () => serveRoute(exchange, match, key, services));
 }
@@ -83,11 +83,16 @@ function needsKey(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
 }
 
+/** The route of a method; HEAD is answered by that of GET. */
+export function routeOf(match: Match, method: string): Route | undefined {
+  return match.routes.get(method === 'HEAD' ? 'GET' : method);
+}
+
 function findRoute(match: Match | undefined, method: string): Route {
   if (!match) throw new HttpError('not_found', 'there is no such route');
-  const route = match.routes.get(method);
+  const route = routeOf(match, method);
   if (route) return route;
-  const allow = [...match.routes.keys()].join(', ');
+  const allow = [...match.routes.keys()].flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ');
   throw new HttpError('method_not_allowed', `this route takes ${allow}`, undefined, { Allow: allow });
 }
 

@@ -11,14 +11,23 @@ import { LIMITS } from './limits.js';
  * I3. Ports are shared (SO_REUSEPORT) unless asked otherwise: a second service on the port would take half its requests.
  * I4. Nothing can refuse a connection before it is accepted: one too many is closed as it opens, so that descriptors never run out.
  *     Without one, the loop would be woken for it for ever.
+ * I5. Answers do not name the library and its version, but for those that it makes itself.
  *
  * What the library does by itself:
  * - Broken framing (chunks, lengths, no Host) is answered 400 with a body of its own; the request is aborted.
  * - What is above U+007F at either end of a header's value is cut off, as white space is: `clé` comes as `cl`, `é` as nothing.
  * - It closes a connection on which a second request comes before the first is answered (pipelining).
  */
+/** The key of the library's switch that leaves its header out. */
+const SILENT = '999999990007';
+
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(LIMITS.headers_bytes); // I1
 const uws = await import('uWebSockets.js');
+(uws as unknown as Silenceable)._cfg(SILENT); // I5
+
+interface Silenceable {
+  _cfg(key: string): void;
+}
 
 /** What `app.listen` takes beside what its types declare. */
 interface ListenExclusively {

@@ -108,9 +108,38 @@ t.test('routes are found exactly, and the answer to a wrong method lists the rig
   }
   const wrong = await call('DELETE', '/v1/connections');
   t.equal(wrong.status, 405);
-  t.equal(wrong.headers.allow, 'GET, POST');
-  t.equal((await call('HEAD', '/v1/connections')).status, 405);
-  t.equal((await call('OPTIONS', '/healthz', { key: '' })).headers.allow, 'GET');
+  t.equal(wrong.headers.allow, 'GET, HEAD, POST');
+  t.equal((await call('OPTIONS', '/healthz', { key: '' })).headers.allow, 'GET, HEAD');
+});
+
+t.test('HEAD is answered as GET is, with the same headers and without the body', async (t) => {
+  const { call, db, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  for (const path of ['/healthz', '/v1/connections', `/v1/connections/${id}`, `/v1/connections/${uuidv7()}`]) {
+    const headers = { 'x-request-id': 'one' };
+    const [got, head] = [await call('GET', path, { headers }), await call('HEAD', path, { headers })];
+    t.equal(head.status, got.status, path);
+    t.equal(head.text, '');
+    const [{ date: _, ...wanted }, { date: __, ...found }] = [got.headers, head.headers];
+    t.strictSame(found, wanted);
+  }
+  const none = await call('HEAD', `/v1/connections/${id}/operations/x/y`);
+  t.equal(none.status, 404);
+});
+
+t.test('no answer is to be taken for another type than it says, nor names what answers it', async (t) => {
+  const { call } = await startTestEdge(t);
+  const answers = [
+    await call('GET', '/healthz', { key: '' }),
+    await call('GET', '/v1/connections'),
+    await call('GET', '/v1/connections', { key: '' }),
+    await call('GET', '/nothing'),
+    await call('DELETE', '/v1/connections'),
+  ];
+  for (const { headers, status } of answers) {
+    t.equal(headers['x-content-type-options'], 'nosniff', String(status));
+    t.notMatch(Object.keys(headers).join(), /uwebsockets|server|powered/i);
+  }
 });
 
 t.test('every answer carries a request id: the printable one that was sent, or a new one', async (t) => {

@@ -1,7 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { KeyLookups } from '../../../server/http/key-lookups.js';
+import { keyFinder } from '../../../server/http/keys.js';
+import { LIMITS } from '../../../server/http/limits.js';
 import { parsePrefer } from '../../../server/http/prefer.js';
 import { rateLimit } from '../../../server/http/rate-limit.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
 
 t.test('a revoked key stops working within two seconds, though keys are cached', async (t) => {
@@ -75,4 +81,85 @@ t.test('preferences are read as the header is written; what is not understood is
   t.strictSame(parsePrefer('wait="5"'), { ...none, wait_s: 5 });
   t.strictSame(parsePrefer('wait=100'), { ...none, wait_s: 30 });
   t.strictSame(parsePrefer('wait=-1, wait=soon, return=minimal'), none);
+});
+
+/** A loader that knows one key, and counts what it is asked for. */
+function oneKey(hash: string) {
+  const key = { id: 'k', workspace_id: 'w', scopes: [] };
+  const asked: string[] = [];
+  return {
+    key,
+    asked,
+    load: async (one: string) => {
+      asked.push(one);
+      return one === hash ? key : undefined;
+    },
+  };
+}
+
+t.test(
+  'a flood of wrong keys is looked up so often a second, and a right one is found when it comes again',
+  async (t) => {
+    let now = 0;
+    const { load, asked, key } = oneKey('right');
+    const find = keyFinder(load, new KeyLookups(() => now));
+    const from = (address: string) => () => address;
+    for (let n = 0; n < 12_000; n++) {
+      now += 1 / 12;
+      await find(`wrong ${n}`, from('10.0.0.1')).catch(() => {});
+    }
+    t.ok(asked.length <= LIMITS.failed_keys_address_per_s * 2 + 1, `${asked.length} look-ups`);
+    await t.rejects(find('right', from('10.0.0.1')), { code: 'rate_limited', headers: { 'Retry-After': /^\d+$/ } });
+    t.equal(await find('right', from('10.0.0.1')), key);
+    for (let n = 0; n < 1_000; n++) t.equal(await find('right', from('10.0.0.1')), key, 'known ones are never refused');
+    t.equal(await find('wrong', from('10.0.0.2')), undefined, 'another address is not concerned');
+  },
+);
+
+t.test('a flood from many addresses is bounded over all, and lets an address through that did not fail', async (t) => {
+  const { load, asked, key } = oneKey('right');
+  const find = keyFinder(load, new KeyLookups(() => 0));
+  for (let n = 0; n < 20_000; n++) await find(`wrong ${n}`, () => `10.0.0.${n % 100}`).catch(() => {});
+  t.ok(asked.length <= LIMITS.failed_keys_per_s + 100, `${asked.length} look-ups`);
+  t.equal(await find('right', () => '10.1.0.1'), key);
+  const count = asked.length;
+  for (let n = 0; n < 10_000; n++) {
+    const group = n.toString(16).padStart(4, '0');
+    await find(`six ${n}`, () => `2001:0db8:0000:0001:0000:0000:0000:${group}`).catch(() => {});
+  }
+  t.ok(asked.length - count <= LIMITS.repeated_keys_per_s, 'a network of IPv6 is one address');
+});
+
+t.test('many right keys from one address are all found', async (t) => {
+  const key = { id: 'k', workspace_id: 'w', scopes: [] };
+  const find = keyFinder(async () => key, new KeyLookups(() => 0));
+  for (let n = 0; n < 5_000; n++) t.equal(await find(`right ${n}`, () => '10.0.0.1'), key);
+});
+
+t.test('during a flood of wrong keys from its own address a new key is accepted within two seconds', async (t) => {
+  const { call, db, workspaceId } = await startTestEdge(t);
+  let flooding = true;
+  let refused = 0;
+  const flood = Array.from({ length: 16 }, async () => {
+    while (flooding) {
+      const { status } = await call('GET', '/v1/connections', { key: `cs_${randomBytes(32).toString('base64url')}` });
+      if (status === 429) refused++;
+    }
+  });
+  await eventually(
+    'the flood is refused',
+    () => refused,
+    (count) => count > 100,
+  );
+  const key = await insertKey(db, workspaceId);
+  const startedAt = performance.now();
+  let answer = await call('GET', '/v1/connections', { key });
+  for (; answer.status === 429; answer = await call('GET', '/v1/connections', { key })) {
+    await delay(Number(answer.headers['retry-after']) * 1000);
+  }
+  const took_ms = performance.now() - startedAt;
+  flooding = false;
+  await Promise.all(flood);
+  t.equal(answer.status, 200);
+  t.ok(took_ms < 2_000, `${took_ms.toFixed(0)} ms`);
 });
