@@ -34,7 +34,8 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
     const route = matched && (routeOf(matched, exchange.method) ?? matched.routes.values().next().value);
     const request = { exchange, matched, route, requestId: requestIdOf(exchange), startedAt: performance.now() };
     const refused = route?.scopes !== 'none' && (requests.behind || isCrowded(route, matched, services));
-    return refused ? refuse(options, request) : answer(options, request);
+    if (refused) return refuse(options, request, OVERLOADED);
+    return exchange.ambiguous === undefined ? answer(options, request) : refuse(options, request, ambiguity(exchange));
   };
 }
 
@@ -54,9 +55,9 @@ function requestIdOf(exchange: HttpExchange): string {
 }
 
 /** Refuses a request of which nothing was read, at as little cost as can be: what was taken in needs the rest. */
-function refuse(options: ResponderOptions, request: Request): Promise<void> {
+function refuse(options: ResponderOptions, request: Request, error: HttpError): Promise<void> {
   request.exchange.receive(0, options.bodies);
-  return finish(options, request, errorAnswer(OVERLOADED, request.route?.errors ?? 'plain', request.requestId));
+  return finish(options, request, errorAnswer(error, request.route?.errors ?? 'plain', request.requestId));
 }
 
 async function answer(options: ResponderOptions, request: Request): Promise<void> {
@@ -91,6 +92,11 @@ async function finish(options: ResponderOptions, request: Request, answer: Answe
 
 /** Made once: what refuses must cost little, and a stack costs most of an error. */
 const OVERLOADED = new HttpError('overloaded', 'too many requests at once');
+
+/** Its connection ends with the answer: what comes next on it may be a part of this request. */
+function ambiguity(exchange: HttpExchange): HttpError {
+  return new HttpError('validation_error', exchange.ambiguous);
+}
 
 function isCrowded(route: Route | undefined, matched: Match | undefined, { system }: Services): boolean {
   return route?.crowded?.(matched?.params ?? {}, system) === true;

@@ -1,10 +1,11 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { setImmediate as turn } from 'node:timers/promises';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { Answer, MadeBody } from './answer.js';
 import type { BodyMemory } from './body-memory.js';
 import { IncomingBody, type RefusedBody } from './incoming-body.js';
 import { LIMITS } from './limits.js';
-import { type RequestHeader, readHeaders } from './request-headers.js';
+import { type RequestHead, type RequestHeader, readHead } from './request-headers.js';
 import { STATUS_LINES } from './status-lines.js';
 
 /*
@@ -24,6 +25,9 @@ import { STATUS_LINES } from './status-lines.js';
  *     until then is dropped; the library closes a connection on which nothing comes, or less than 16 KiB a second, for ten seconds.
  * I8. `endWithoutBody` with a length leaves the answer pending for ever, and `undefined` announces 2^63 bytes: it gets no argument.
  * I9. A connection that is paused stays so: it is resumed before its request's body is waited for.
+ * I10. A request in chunks is the last on its connection: the library takes what follows the last chunk, trailers too, for the next
+ *      request. So is one whose end is not certain. It is answered in a later turn: what came with it in one piece is then looked at
+ *      first, and the library, which finds a request unanswered, closes the connection instead of running it.
  */
 
 interface State {
@@ -44,7 +48,9 @@ export class HttpExchange {
   readonly query: string;
   readonly #res: HttpResponse;
   readonly #req: HttpRequest;
-  #headers: Readonly<Record<RequestHeader, string>> | undefined;
+  #head: RequestHead | undefined;
+  /** The connection ends after the answer. */
+  #last = false;
   #state: State = { kind: 'receiving' };
   #body: IncomingBody | undefined;
   #paused = false;
@@ -60,8 +66,17 @@ export class HttpExchange {
 
   /** All that are read; '' for those that are absent. First asked for in the turn in which the request came (I1). */
   get headers(): Readonly<Record<RequestHeader, string>> {
-    this.#headers ??= readHeaders(this.#req);
-    return this.#headers;
+    return this.#readHead().headers;
+  }
+
+  /** Why it is not certain where this request ends or whom it is for; in that turn, once and before `receive`. */
+  get ambiguous(): string | undefined {
+    return this.#readHead().ambiguous;
+  }
+
+  #readHead(): RequestHead {
+    this.#head ??= readHead(this.#req);
+    return this.#head;
   }
 
   /** One of them, in that turn: for what needs no more. */
@@ -79,6 +94,11 @@ export class HttpExchange {
     this.#body = new IncomingBody(limit_bytes, this.#req.getHeader('content-length'), memory);
     this.#res.onAborted(() => this.#enter({ kind: 'aborted' }));
     this.#res.onData((chunk, isLast) => this.#take(chunk, isLast));
+    this.#last = this.#req.getHeader('transfer-encoding') !== ''; // I10
+    // Nobody knows where its body ends.
+    if (this.#head?.ambiguous === undefined) return;
+    this.#last = true;
+    this.#enter({ kind: 'received' });
   }
 
   /** True when the client went away before it had the whole answer. */
@@ -110,10 +130,11 @@ export class HttpExchange {
   async send(answer: Answer, headers: Record<string, string>, close: boolean): Promise<void> {
     if (this.#state.kind === 'receiving') this.#body?.drop();
     await this.#bodyEnd(); // I7
+    if (this.#last) await turn(); // I10
     if (this.#state.kind !== 'received') return; // I3
     const res = this.#res;
     const { body } = answer;
-    const closing = close || this.#body?.flooded === true;
+    const closing = close || this.#last || this.#body?.flooded === true;
     this.#enter({ kind: 'answered' });
     this.release();
     // I5
@@ -122,6 +143,8 @@ export class HttpExchange {
       for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
       for (const [name, value] of Object.entries(answer.headers ?? {})) res.writeHeader(name, value);
       if (body === null) {
+        // Only this closes it: it announces a body of no bytes, which is none.
+        if (this.#last) return void res.endWithoutBody(0, true); // I10
         if (closing) res.writeHeader('Connection', 'close');
         res.endWithoutBody(); // I8
         return;

@@ -18,17 +18,42 @@ export type RequestHeader = (typeof HEADERS)[number];
 /** The idempotency key of a request whose header is empty. */
 const BLANK = ' ';
 
-/** The headers of a request; absent ones are ''. */
-export function readHeaders(req: HttpRequest): Record<RequestHeader, string> {
-  const headers = Object.fromEntries(HEADERS.map((name) => [name, req.getHeader(name)])) as Record<
-    RequestHeader,
-    string
-  >;
-  // An empty key is a mistake of its client, not a wish for a new one: sent again, the same request would run twice.
-  if (req.getCaseSensitiveMethod() === 'POST' && headers['idempotency-key'] === '') {
-    req.forEach((name) => {
-      if (name === 'idempotency-key') headers[name] = BLANK;
-    });
-  }
-  return headers;
+/** Of these a second one says that two readers would see two requests. */
+const SINGLE: ReadonlySet<string> = new Set(['content-length', 'host', 'transfer-encoding']);
+
+const KNOWN: ReadonlySet<string> = new Set(HEADERS);
+const ABSENT = Object.fromEntries(HEADERS.map((name) => [name, ''])) as Record<RequestHeader, string>;
+
+/** What is read of a request's head. */
+export interface RequestHead {
+  /** The first of each name; absent ones are ''. */
+  headers: Record<RequestHeader, string>;
+  /** Why another reader could see another end of this request, or another host. */
+  ambiguous: string | undefined;
+}
+
+/** Reads a head in one walk, which costs as much as asking for the headers one by one, and sees those that come twice. */
+export function readHead(req: HttpRequest): RequestHead {
+  const headers = { ...ABSENT };
+  const seen: string[] = [];
+  let ambiguous: string | undefined;
+  req.forEach((name, value) => {
+    if (SINGLE.has(name)) {
+      if (seen.includes(name)) ambiguous = `${name} is given more than once`;
+      else if (name === 'transfer-encoding' && !isChunked(value)) ambiguous = 'transfer-encoding can only be chunked';
+      else if (name === 'content-length' && value === '') ambiguous = 'content-length is empty';
+      seen.push(name);
+    }
+    if (KNOWN.has(name) && headers[name as RequestHeader] === '') headers[name as RequestHeader] = value;
+    // An empty key is a mistake of its client, not a wish for a new one: sent again, the same request would run twice.
+    if (name === 'idempotency-key' && value === '') headers[name] = BLANK;
+  });
+  if (seen.includes('transfer-encoding') && seen.includes('content-length')) ambiguous = 'its length is given twice';
+  if (headers['idempotency-key'] === BLANK && req.getCaseSensitiveMethod() !== 'POST') headers['idempotency-key'] = '';
+  return { headers, ambiguous };
+}
+
+/** True for the one transfer coding that is taken. */
+function isChunked(value: string): boolean {
+  return value.toLowerCase() === 'chunked';
 }
