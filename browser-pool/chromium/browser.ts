@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, type CDPSession, chromium } from 'playwright';
+import { childEnvironment } from '../../storage/child-environment.js';
 import { Deadline } from '../../storage/deadline.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { PoolLimits } from '../limits.js';
@@ -77,6 +78,7 @@ export class LiveBrowser {
         handleSIGTERM: false,
         handleSIGHUP: false,
         args: [...args, ...egressArguments(names)],
+        env: childEnvironment(),
       }),
     );
     try {

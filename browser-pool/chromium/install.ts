@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { childEnvironment } from '../../storage/child-environment.js';
 import { LIMITS } from '../limits.js';
 import { findBrowser } from './find-browser.js';
 
@@ -44,6 +45,13 @@ function steps(): [title: string, command: string, args: string[]][] {
   ];
 }
 
+/** What a download needs to know beside: the way out of this network, whom to trust, and from where. */
+const DOWNLOADS = [
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['PLAYWRIGHT_DOWNLOAD_HOST', 'PLAYWRIGHT_CHROMIUM_DOWNLOAD_HOST', 'PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT'],
+];
+
 /**
  * Runs one step to its end, its output on stderr. A step that fails, takes too long or is silent for too long only
  * leads to the next. `spawn`'s own timeout is not used: its timer outlives a command that does not exist.
@@ -52,7 +60,7 @@ function run(command: string, args: string[]): Promise<void> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      env: childEnvironment({ DEBIAN_FRONTEND: 'noninteractive' }, DOWNLOADS),
     });
     const stop = () => {
       child.kill();

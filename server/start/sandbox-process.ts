@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from '../../storage/backoff.js';
+import { childEnvironment } from '../../storage/child-environment.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
@@ -87,7 +88,8 @@ class SupervisedSandbox implements SandboxProcess {
     const { dataDir, log } = this.#options;
     const args = [PROGRAM, '--data-dir', `${dataDir}/sandbox`, '--control-port', String(controlPort)];
     // Its own session: a terminal's Ctrl-C must not end the network under a service that still drains. The pipe is I1.
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    const stdio: ['pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe'];
+    const child = spawn(process.execPath, args, { stdio, detached: true, env: childEnvironment() });
     this.#enter({ kind: 'starting', child }); // I2
     // A broken pipe is reported by the exit.
     child.stdin.on('error', () => {});

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { childEnvironment } from '../child-environment.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
 import { type ProcessIdentity, postgresUser } from './postgres-user.js';
 
@@ -104,6 +105,7 @@ function spawnKeeper(program: string, identity: ProcessIdentity) {
   return spawn(command, args, {
     ...identity.options,
     cwd: '/',
+    env: childEnvironment(), // PostgreSQL inherits it from the keeper
     detached: true, // its own session: a terminal's Ctrl-C must not stop the database under a draining service
     stdio: ['pipe', 'pipe', 'inherit'],
   });

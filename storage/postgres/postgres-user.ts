@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { childEnvironment } from '../child-environment.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
 
 /** How to start a process as another user: a command to put before its own, or options of `spawn`. */
@@ -34,7 +35,7 @@ export async function postgresUser(dir: string, program: string): Promise<Proces
     '--ambient-caps=+dac_read_search',
   ];
   try {
-    execFileSync(setpriv[0] as string, [...setpriv.slice(1), 'true'], { stdio: 'ignore' });
+    execFileSync(setpriv[0] as string, [...setpriv.slice(1), 'true'], { stdio: 'ignore', env: childEnvironment() });
   } catch {
     throw new DatabaseUnavailable(
       `the embedded database runs as the user "postgres", which cannot pass ${blocked}: allow it (chmod o+x), move the project, or set DATABASE_URL`,
@@ -44,7 +45,13 @@ export async function postgresUser(dir: string, program: string): Promise<Proces
 }
 
 const idOf = (flag: '-u' | '-g') =>
-  Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+  Number(
+    execFileSync('id', [flag, 'postgres'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: childEnvironment(),
+    }),
+  );
 
 /** The uid of `postgres`. */
 function systemUser(): number {
@@ -55,7 +62,7 @@ function systemUser(): number {
       execFileSync(
         'useradd',
         ['--system', '--no-create-home', '--shell', '/usr/sbin/nologin', '--user-group', 'postgres'],
-        { stdio: 'ignore' },
+        { stdio: 'ignore', env: childEnvironment() },
       );
       return idOf('-u');
     } catch {
