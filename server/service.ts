@@ -18,7 +18,7 @@ import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
 import { httpConnections } from './start/descriptors.js';
-import { loadEncryptionKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
+import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
 import { describedProvider, sandboxSite } from './start/provider-site.js';
@@ -69,6 +69,7 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
   await requireBrowserSandbox(config.browserSandbox);
   const { db, control } = await openStorage(config, log, parts);
   await warnOfUnknownKeys(db, ring, log);
+  await noteInstallationKeys(db, keys, log);
   parts.removals = new Removals({ db, log });
   parts.removals.start();
   const site = await startProvider(config, log, parts, db, ring);

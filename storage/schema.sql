@@ -140,11 +140,21 @@ create table idempotency_tombstone (
 
 create table installation (
   id boolean not null default true,
-  fingerprint_secret bytea not null,
+  fingerprint_secret bytea,
   created_at timestamp with time zone not null default now(),
+  fingerprint_secret_sealed bytea,
   constraint installation_pkey PRIMARY KEY (id),
   constraint installation_fingerprint_secret_check CHECK ((length(fingerprint_secret) = 32)),
+  constraint installation_has_fingerprint_secret CHECK (((fingerprint_secret IS NOT NULL) OR (fingerprint_secret_sealed IS NOT NULL))),
   constraint installation_id_check CHECK (id)
+);
+
+create table installation_key (
+  key_id text not null,
+  check_value bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint installation_key_pkey PRIMARY KEY (key_id),
+  constraint installation_key_check_value_check CHECK ((length(check_value) = 32))
 );
 
 create table listener (

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { text as textOf } from 'node:stream/consumers';
 import { CommanderError, InvalidArgumentError } from 'commander';
 import typia, { type tags } from 'typia';
 import type { NewProxy } from '../../storage/connections/proxies.js';
@@ -54,7 +56,11 @@ export function proxyUrl(text: string): Omit<NewProxy, 'region'> {
   const bare = url?.pathname.replace('/', '') === '' && url.search === '' && url.hash === '';
   if (!url || !bare || url.hostname === '' || !['http:', 'https:', 'socks5:'].includes(url.protocol)) {
     // An InvalidArgumentError would repeat the argument, password and all.
-    throw new CommanderError(1, 'admin.proxyUrl', "option '--url <url>' wants http://user:password@host:port");
+    throw new CommanderError(
+      1,
+      'admin.proxyUrl',
+      "the proxy's address (--url, --url-file) wants http://user:password@host:port",
+    );
   }
   return {
     url: `${url.protocol}//${url.host}`,
@@ -62,4 +68,13 @@ export function proxyUrl(text: string): Omit<NewProxy, 'region'> {
       ? {}
       : { username: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }),
   };
+}
+
+/** What a file holds, or for `-` standard input; white space at either end does not count. */
+export async function readAddress(file: string): Promise<string> {
+  if (file === '-') return (await textOf(process.stdin)).trim();
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CommanderError(1, 'admin.readAddress', `the file ${file} cannot be read (${error.code})`);
+  });
+  return text.trim();
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { addProxy, listProxies, type NewProxy, removeProxy } from '../../storage/connections/proxies.js';
+import { keyRing } from '../../storage/secrets/encryption.js';
 import { Failure } from './answer.js';
-import { id, proxyUrl, region } from './arguments.js';
+import { id, proxyUrl, readAddress, region } from './arguments.js';
 import type { Perform } from './session.js';
 
 /** `proxy add|list|remove`; credentials are stored encrypted and never shown. */
@@ -10,13 +11,21 @@ export function proxyCommands(program: Command, perform: Perform): void {
   noun
     .command('add')
     .requiredOption('--region <code>', 'two letters', region)
-    .requiredOption('--url <url>', 'http://user:password@host:port', proxyUrl)
-    .action((options: { region: string; url: Omit<NewProxy, 'region'> }) => {
-      perform(async ({ db, ring }) => {
-        if (options.url.username !== undefined && !ring.available) {
+    .option('--url <url>', 'http://user:password@host:port, or - to read that from standard input', (text) =>
+      text === '-' ? text : proxyUrl(text),
+    )
+    .option('--url-file <file>', 'a file that holds it')
+    .action((options: ProxyOptions, command: Command) => {
+      const source = oneSource(options, command);
+      perform(async (session) => {
+        const address = 'url' in source ? source : proxyUrl(await readAddress(source.file));
+        // Without credentials there is nothing to seal.
+        const ring = address.username === undefined ? keyRing([]) : await session.ring();
+        if (address.username !== undefined && !ring.available) {
           throw new Failure('credentials cannot be sealed: there is no encryption key (ENCRYPTION_KEYS)');
         }
-        const row = await addProxy(db, ring, { region: options.region, ...options.url });
+        const row = await addProxy(session.db, ring, { region: options.region, ...address });
+        if ('url' in source && source.password) process.stderr.write(PASSWORD_IN_ARGUMENTS);
         return { proxy_id: row.id, region: row.region };
       });
     });
@@ -34,4 +43,23 @@ export function proxyCommands(program: Command, perform: Perform): void {
         return { proxy_id: options.proxy };
       });
     });
+}
+
+/** Written when the work is done: an error stays one line. */
+const PASSWORD_IN_ARGUMENTS =
+  "warning: the password in --url shows in the list of processes and in the shell's history: use --url-file or --url -\n";
+
+type Address = Omit<NewProxy, 'region'>;
+
+interface ProxyOptions {
+  region: string;
+  url?: Address | '-';
+  urlFile?: string;
+}
+
+/** The address itself, or where to read it from. */
+function oneSource({ url, urlFile }: ProxyOptions, command: Command): Address | { file: string } {
+  if ((url === undefined) === (urlFile === undefined)) command.error('give one of --url and --url-file');
+  if (urlFile !== undefined) return { file: urlFile };
+  return typeof url === 'object' ? url : { file: '-' };
 }

@@ -1,16 +1,23 @@
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
 import { connectDatabase } from '../../storage/postgres/embedded.js';
 import { migrate } from '../../storage/postgres/migrate.js';
-import { type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
-import { readConfig } from '../start/config.js';
-import { loadEncryptionKeys } from '../start/encryption-keys.js';
+import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
+import { compareKeys, mayBeSealedUnder, noteKeys } from '../../storage/secrets/installation-keys.js';
+import { type Config, ConfigError, readConfig } from '../start/config.js';
+import { existingEncryptionKeys, loadEncryptionKeys } from '../start/encryption-keys.js';
 import { LIMITS } from '../start/limits.js';
 import type { Answer } from './answer.js';
 
-/** What a command works with: the service's own database, migrated, and its key ring. */
+/** What a command works with: the service's own database, migrated, and the keys of its environment. */
 export interface AdminSession {
   db: Database;
-  ring: KeyRing;
+  /** Those that this environment names or DATA_DIR has, whether or not they are the installation's. Makes none. */
+  keys(): Promise<EncryptionKey[]>;
+  /**
+   * The key ring to seal with. Of a new installation it makes the key file, as a start would.
+   * @throws ConfigError when the keys are not those of the installation, whose nodes could not open what is sealed
+   */
+  ring(): Promise<KeyRing>;
 }
 
 export type Work = (session: AdminSession) => Promise<Answer>;
@@ -33,11 +40,31 @@ export async function withSession(env: NodeJS.ProcessEnv, work: Work): Promise<A
     await migrate(database.url);
     const db = openDatabase({ url: database.url, maxConnections: LIMITS.admin_connections, applicationName: 'admin' });
     try {
-      return await work({ db, ring: keyRing(await loadEncryptionKeys(config)) });
+      return await work({ db, keys: () => existingEncryptionKeys(config), ring: () => sealingRing(db, config) });
     } finally {
       await db.close();
     }
   } finally {
     await database.stop();
   }
+}
+
+/** `AdminSession.ring`. An environment without a key seals nothing, so there is nothing to compare. */
+async function sealingRing(db: Database, config: Config): Promise<KeyRing> {
+  const existing = await existingEncryptionKeys(config);
+  if (existing.length === 0 && config.databaseUrl !== null) return keyRing([]);
+  if (!(await mayBeSealedUnder(db, existing, LIMITS.key_sample_rows))) throw await foreignKeys(db, existing);
+  const keys = await loadEncryptionKeys(config);
+  if ((await compareKeys(db, keys)).installed.length === 0) await noteKeys(db, keys);
+  return keyRing(keys);
+}
+
+async function foreignKeys(db: Database, keys: EncryptionKey[]): Promise<ConfigError> {
+  const { installed, differing } = await compareKeys(db, keys);
+  const has = installed.length > 0 ? `its nodes have ${installed.join(', ')}` : 'its secrets are sealed under others';
+  const other = differing.length > 0 ? `; of the same name but another key: ${differing.join(', ')}` : '';
+  const given = keys.length > 0 ? `starts with ${keys[0]?.id}` : 'is not set';
+  return new ConfigError(
+    `ENCRYPTION_KEYS ${given}, which is not the installation's (${has}${other}): use what the service has, or see "encryption adopt"`,
+  );
 }

@@ -22,15 +22,16 @@ interface Ended {
 /** The command line as an operator runs it: a process of its own, on a database of its own. */
 async function operator(t: Test) {
   const { url, db } = await freshDatabase(t);
-  const run = (args: string[], env: Record<string, string> = {}) =>
+  const run = (args: string[], env: Record<string, string> = {}, input = '') =>
     new Promise<Ended>((resolve) => {
       const options = { env: { PATH: process.env.PATH, DATABASE_URL: url, ENCRYPTION_KEYS: OLD, ...env } };
-      execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
+      const child = execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
         resolve({ status: Number(error?.code ?? 0), stdout, stderr });
       });
+      child.stdin?.end(input);
     });
-  const answer = async (args: string[], env?: Record<string, string>) => {
-    const ended = await run(args, env);
+  const answer = async (args: string[], env?: Record<string, string>, input?: string) => {
+    const ended = await run(args, env, input);
     t.match(ended, { status: 0, stderr: '' }, args.join(' '));
     return JSON.parse(ended.stdout);
   };
@@ -81,7 +82,7 @@ t.test('a key is shown once, stored as a hash, rotated with an overlap and revok
 t.test('a proxy keeps its credentials to itself', async (t) => {
   const { db, answer, run } = await operator(t);
   const url = 'http://user:p%40ss@127.0.0.1:3128';
-  const added = await answer(['proxy', 'add', '--region', 'us', '--url', url]);
+  const added = await answer(['proxy', 'add', '--region', 'us', '--url', '-'], {}, `${url}\n`);
   t.match(added, { proxy_id: String, region: 'US' });
   t.same(await answer(['proxy', 'list']), {
     proxies: [{ proxy_id: added.proxy_id, region: 'US', url: 'http://127.0.0.1:3128', active: true }],
@@ -102,17 +103,19 @@ t.test('a proxy keeps its credentials to itself', async (t) => {
 t.test('rotation of encryption seals everything anew, after which the old key can go', async (t) => {
   const { db, answer, run } = await operator(t);
   const url = 'http://user:secret@127.0.0.1:3128';
-  const { proxy_id } = await answer(['proxy', 'add', '--region', 'US', '--url', url]);
+  const { proxy_id } = await answer(['proxy', 'add', '--region', 'US', '--url', '-'], {}, url);
   const column = 'regional_proxy.credentials_sealed';
   t.same(await answer(['encryption', 'status'], { ENCRYPTION_KEYS: NEW }), {
     keys: ['new'],
     encrypts: 'new',
+    installation_keys: ['old'],
     sealed: [{ column, key: 'old', rows: 1, opens: false }],
     cannot_open: 1,
     complete: true,
   });
-  t.match(await answer(['encryption', 'rotate'], { ENCRYPTION_KEYS: NEW }), { unknown: { old: 1 } });
   const both = { ENCRYPTION_KEYS: `${NEW},${OLD}` };
+  t.match(await run(['encryption', 'rotate'], both), { status: 2, stderr: /its nodes have old/ }, 'no node has it yet');
+  t.same(await answer(['encryption', 'adopt'], both), { installation_keys: ['new', 'old'] });
   t.match(await answer(['encryption', 'rotate'], both), { resealed: { 'regional_proxy.credentials_sealed': 1 } });
   t.match(await answer(['encryption', 'rotate'], both), { resealed: { 'regional_proxy.credentials_sealed': 0 } });
   const row = await findProxy(db, proxy_id);
@@ -124,6 +127,62 @@ t.test('rotation of encryption seals everything anew, after which the old key ca
     complete: true,
   });
   t.match(await run(['encryption', 'rotate'], { ENCRYPTION_KEYS: '' }), { status: 1, stderr: /no encryption key/ });
+});
+
+t.test('a password among the arguments is warned about, one in a file is not', async (t) => {
+  const { run, answer } = await operator(t);
+  const url = 'http://user:hunter2@127.0.0.1:3128';
+  const add = ['proxy', 'add', '--region', 'us'];
+  const warned = await run([...add, '--url', url]);
+  t.match(warned, { status: 0, stdout: /proxy_id/, stderr: /^warning: [^\n]*--url-file[^\n]*\n$/ });
+  t.notMatch(warned.stderr, /hunter2/);
+  const file = `${t.testdir({ address: `${url}\n` })}/address`;
+  t.match(await answer([...add, '--url-file', file]), { region: 'US' });
+  t.match((await answer(['proxy', 'list'])).proxies, [
+    { url: 'http://127.0.0.1:3128' },
+    { url: 'http://127.0.0.1:3128' },
+  ]);
+  const wrong: [string[], string, RegExp][] = [
+    [add, '', /--url-file/],
+    [[...add, '--url', '-', '--url-file', file], url, /one of/],
+    [[...add, '--url-file', '/nowhere'], '', /cannot be read/],
+    [[...add, '--url', '-'], 'http://user:hunter2@host:port/', /http:\/\/user:password@host:port/],
+  ];
+  for (const [args, input, line] of wrong) {
+    const ended = await run(args, {}, input);
+    t.match(ended, { status: 2, stdout: '', stderr: line }, args.join(' '));
+    t.notMatch(ended.stderr, /hunter2/);
+  }
+});
+
+t.test('with keys that are not those of the installation nothing is sealed, and nothing else refused', async (t) => {
+  const { db, run, answer } = await operator(t);
+  const url = 'http://user:secret@127.0.0.1:3128';
+  const add = ['proxy', 'add', '--region', 'us', '--url', '-'];
+  await answer(add, {}, url);
+  const sameName = `old:${Buffer.alloc(32, 3).toString('base64')}`;
+  for (const foreign of [NEW, sameName, `${OLD},${sameName.replace('old', 'third')}`.split(',').reverse().join(',')]) {
+    for (const args of [add, ['encryption', 'rotate']]) {
+      const ended = await run(args, { ENCRYPTION_KEYS: foreign }, url);
+      t.match(ended, { status: 2, stdout: '', stderr: /^ENCRYPTION_KEYS [^\n]*not the installation's[^\n]*\n$/ });
+    }
+    await answer(['workspace', 'list'], { ENCRYPTION_KEYS: foreign });
+  }
+  t.match((await answer(['proxy', 'list'])).proxies.length, 1);
+  t.match(await answer(['encryption', 'status', '--all'], { ENCRYPTION_KEYS: NEW }), {
+    installation_keys: ['old'],
+    cannot_open: 1,
+  });
+  t.same(await answer(['encryption', 'adopt'], { ENCRYPTION_KEYS: NEW }), { installation_keys: ['new'] });
+  await answer(add, { ENCRYPTION_KEYS: NEW }, url);
+  t.match(await run(add, {}, url), { status: 2 }, 'from now on the former key is the foreign one');
+
+  await db.query('testForget', 'delete from installation_key');
+  t.match(await run(add, { ENCRYPTION_KEYS: `third:${OLD.split(':')[1]}` }, url), {
+    status: 2,
+    stderr: /sealed under/,
+  });
+  await answer(add, {}, url);
 });
 
 t.test('partitions and queues can be looked at', async (t) => {
