@@ -25,7 +25,7 @@ export interface HostOptions {
   databaseUrl: string;
   databaseConnections: number;
   encryptionKeys: EncryptionKey[];
-  fingerprintSecret: Uint8Array;
+  fingerprintSecret: Uint8Array | null;
   lease: SharedArrayBuffer;
   /** Operations of one workspace from which on the thread reports how many it has in hand. */
   reportedBacklog: number;
@@ -81,7 +81,7 @@ export function openHostParts(options: HostOptions, reports: HostReports): HostP
   const owner = new PartitionOwner({ owned, deliveries, listeners, link, partition, sweep });
   const committer = new Committer({
     ...{ db, ring },
-    fingerprint: fingerprinter(Buffer.from(options.fingerprintSecret)),
+    fingerprint: options.fingerprintSecret && fingerprinter(Buffer.from(options.fingerprintSecret)),
     partition: (id) => owned.partition(id),
     hint: (hint) => reports.forward(hint),
   });

@@ -202,7 +202,7 @@ async function startActors(
     control,
     databaseUrl: parts.database.url,
     encryptionKeys: keys,
-    fingerprintSecret: await fingerprintSecret(db),
+    fingerprintSecret: await fingerprintSecret(db, keyRing(keys)),
     workspaceOperations: config.workspaceOperations,
     actorThreads: config.actorThreads,
     browserThreads: config.browserThreads,

@@ -15,7 +15,7 @@ export interface NodeOptions {
   control: Database;
   databaseUrl: string;
   encryptionKeys: EncryptionKey[];
-  fingerprintSecret: Buffer;
+  fingerprintSecret: Buffer | null;
   /** Operations of one workspace that may be accepted and not ended, over all nodes. */
   workspaceOperations: number;
   actorThreads: number;

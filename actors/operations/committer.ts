@@ -19,7 +19,8 @@ import type { Partition } from './partition.js';
 export interface CommitterOptions {
   db: Database;
   ring: KeyRing;
-  fingerprint: (text: string) => Buffer;
+  /** Null: the installation's secret is sealed under a key that this node lacks, so a repeat could not be told from a new one. */
+  fingerprint: ((text: string) => Buffer) | null;
   /** The partition when this thread owns it. */
   partition: (id: number) => Partition | undefined;
   /** Sends a hint to an owner elsewhere that jobs wait. */
@@ -100,8 +101,9 @@ export class Committer {
 
   #prepare(submission: Submission, partition: number): NewOperation | undefined {
     const { workspaceId, connectionId, capability, idempotencyKey } = submission;
+    const { fingerprint, ring } = this.#options;
     const sealed = capabilityNamed(capability)?.sealed === true;
-    if (sealed && !this.#options.ring.available) return undefined;
+    if (!fingerprint || (sealed && !ring.available)) return undefined;
     const id = uuidv7();
     const input = canonicalize(submission.input) as string;
     return {
@@ -112,9 +114,9 @@ export class Committer {
       capability,
       idempotencyKey,
       keyHash: createHash('sha256').update(idempotencyKey).digest(),
-      fingerprint: this.#options.fingerprint(`${connectionId}\n${capability}\n${input}`),
+      fingerprint: fingerprint(`${connectionId}\n${capability}\n${input}`),
       input: sealed ? null : input,
-      inputSealed: sealed ? this.#options.ring.seal(input, inputContext(id)) : null,
+      inputSealed: sealed ? ring.seal(input, inputContext(id)) : null,
       acceptedAt: new Date(),
     };
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { keyRing } from '../../storage/secrets/encryption.js';
+import { replaceLostFingerprintSecret } from '../../storage/secrets/installation.js';
 import { compareKeys, replaceKeys } from '../../storage/secrets/installation-keys.js';
 import { sealedUnder } from '../../storage/secrets/key-usage.js';
 import { reencryptAll } from '../../storage/secrets/reencrypt.js';
@@ -49,7 +50,9 @@ export function encryptionCommands(program: Command, perform: Perform): void {
         const adopted = await keys();
         if (adopted.length === 0) throw new Failure('there is no encryption key (ENCRYPTION_KEYS)');
         await replaceKeys(db, adopted);
-        return { installation_keys: adopted.map(({ id }) => id) };
+        // Without it no request is accepted.
+        const replaced = await replaceLostFingerprintSecret(db, keyRing(adopted));
+        return { installation_keys: adopted.map(({ id }) => id), fingerprint_secret_replaced: replaced };
       });
     });
 }

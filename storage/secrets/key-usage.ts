@@ -1,5 +1,8 @@
 import type { Sql } from '../postgres/database.js';
-import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
+import { SEALED_COLUMNS } from './sealed-columns.js';
+
+/** With the one value of the installation. */
+const COLUMNS = [...SEALED_COLUMNS, { table: 'installation', column: 'fingerprint_secret_sealed' }];
 
 /** How many values of a column are sealed under one key. */
 export interface KeyUsage {
@@ -24,7 +27,7 @@ export interface SealedUnder {
 export async function sealedUnder(sql: Sql, ends: number | null): Promise<SealedUnder> {
   const usage: KeyUsage[] = [];
   let complete = true;
-  for (const column of SEALED_COLUMNS) {
+  for (const column of COLUMNS) {
     const rows = await usageOf(sql, column, ends);
     // Every answer repeats how many rows were examined, also of a table without a sealed value.
     if (ends !== null && (rows[0]?.examined ?? 0) >= 2 * ends) complete = false;
@@ -35,7 +38,7 @@ export async function sealedUnder(sql: Sql, ends: number | null): Promise<Sealed
   return { usage, complete };
 }
 
-function usageOf(sql: Sql, { table, column }: SealedColumn, ends: number | null) {
+function usageOf(sql: Sql, { table, column }: { table: string; column: string }, ends: number | null) {
   const examined =
     ends === null
       ? `select id from ${table}`

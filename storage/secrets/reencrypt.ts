@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.js';
 import type { Database, Sql } from '../postgres/database.js';
 import { type KeyRing, KeyUnknown } from './encryption.js';
+import { resealFingerprintSecret } from './installation.js';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
 
 /** What a re-encryption did. */
@@ -25,6 +26,9 @@ export async function reencryptAll(db: Database, ring: KeyRing): Promise<Reencry
       unknown[keyId] = (unknown[keyId] ?? 0) + 1;
     });
   }
+  const secret = await resealFingerprintSecret(db, ring);
+  resealed['installation.fingerprint_secret_sealed'] = secret.resealed;
+  if (secret.unknown) unknown[secret.unknown] = (unknown[secret.unknown] ?? 0) + 1;
   return { resealed, unknown };
 }
 

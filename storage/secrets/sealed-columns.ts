@@ -14,7 +14,7 @@ export interface SealedColumn {
   context: (id: string) => string;
 }
 
-/** Every sealed column of the schema. */
+/** Every sealed column of the schema in rows with a uuid; beside them the one row of `installation` has a sealed secret. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'connection', column: 'password_sealed', context: passwordContext },
   { table: 'connection', column: 'session_sealed', context: sessionContext },

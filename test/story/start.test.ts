@@ -65,3 +65,27 @@ t.test('a site description that is none stops the start with one line', async (t
   t.equal(status, 2);
   t.match(oneLine(stderr), /^PROVIDER has ".*site\.json" \(.* wants .*\), it wants a site description/);
 });
+
+t.test(
+  'a node without the keys of the installation serves, and accepts nothing that it could not tell from a repeat',
+  async (t) => {
+    const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'warn' });
+    const first = await startService(t, fixture);
+    const connection = await first.client.connect({
+      provider: 'simulated',
+      external_actor: { kind: 'person', id: 'ada' },
+    });
+    t.match(await first.client.run(connection, 'social.identity.get'), { status: 'succeeded' });
+    t.equal(await first.stop(), 0);
+
+    const { ENCRYPTION_KEYS: _, ...keyless } = fixture.env;
+    const second = await startService(t, { ...fixture, env: keyless });
+    t.match(second.stderr(), 'installation.fingerprint_secret_sealed');
+    t.match(await second.client.send('GET', `/v1/connections/${connection}`), { status: 200 });
+    t.match(await second.client.submit(connection, 'social.identity.get'), {
+      status: 503,
+      body: { code: 'encryption_key_unavailable' },
+    });
+    t.equal(await second.stop(), 0);
+  },
+);
