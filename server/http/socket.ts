@@ -1,4 +1,5 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { checkBinary } from './binaries.js';
 import type { ConnectionCount } from './connection-count.js';
 import { HttpExchange } from './exchange.js';
 import { LIMITS } from './limits.js';
@@ -22,6 +23,7 @@ import { LIMITS } from './limits.js';
 const SILENT = '999999990007';
 
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(LIMITS.headers_bytes); // I1
+checkBinary();
 const uws = await import('uWebSockets.js');
 (uws as unknown as Silenceable)._cfg(SILENT); // I5
 
