@@ -94,7 +94,7 @@ const onAPlainService: Row[] = [
   }),
   plain('forbidden', { send: 'GET /v1/connections', scopes: ['events:read'] }),
   plain('not_found', { send: 'GET /v1/connections/{nobody}' }),
-  plain('method_not_allowed', { send: 'PUT /v1/connections', carries: { allow: 'GET, POST' } }),
+  plain('method_not_allowed', { send: 'PUT /v1/connections', carries: { allow: 'GET, HEAD, POST' } }),
   plain('connection_conflict', { send: 'POST /v1/connections', body: SUE }),
   plain('connection_busy', { send: 'POST /v1/connections/{busy}/disconnect' }),
   plain('connection_not_ready', { send: 'PATCH /v1/subscriptions/{inactive}', body: { active: true } }),
