@@ -24,8 +24,6 @@ function answered({ body, contentType, headers }: Fixed, ifNoneMatch: string): A
   return { status: 200, body, contentType, headers };
 }
 
-const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' };
-
 /** Made at the first call and kept. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
@@ -37,7 +35,6 @@ function once<T>(make: () => T): () => T {
 
 function readyPage(): Fixed {
   return fixed(PAGE, 'text/html; charset=utf-8', {
-    ...NO_SNIFFING,
     'Content-Security-Policy': CONTENT_SECURITY_POLICY,
     'Referrer-Policy': 'no-referrer',
   });
@@ -45,8 +42,7 @@ function readyPage(): Fixed {
 
 /** The page's files, ready to be answered, by name. */
 function readyFiles(): ReadonlyMap<string, Fixed> {
-  const ready = ([name, { text, contentType }]: [string, PageFile]) =>
-    [name, fixed(text, contentType, NO_SNIFFING)] as const;
+  const ready = ([name, { text, contentType }]: [string, PageFile]) => [name, fixed(text, contentType)] as const;
   return new Map([...pageFiles()].map(ready));
 }
 
