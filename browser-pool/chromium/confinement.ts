@@ -63,13 +63,19 @@ function starterOf(path: string): string {
   ].join('\n');
 }
 
-/** Whether the user reaches the executable and the folder that profiles are made in. */
+/** Whether the user reaches the executable and the folder that profiles are made in, and a starter in that folder can be run. */
 function userCanRun(path: string): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'browser-start-'));
   try {
+    const starter = join(folder, 'start');
+    writeFileSync(starter, '#!/bin/sh\n', { mode: 0o700 });
+    execFileSync(starter, { stdio: 'ignore' }); // not where the folder is mounted noexec
     const [setpriv = '', ...user] = AS_USER;
     execFileSync(setpriv, [...user, 'sh', '-c', 'test -x "$0" && test -x "$1"', path, tmpdir()], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
