@@ -41,8 +41,8 @@ interface ActorThread {
 /**
  * The actor threads as the main thread sees them: each partition has its thread, by its number. Invariants: I1 a submission is
  * answered once, by its thread or by the thread's death; I2 while a thread is gone, what is sent to it is dropped: hints may be
- * lost, and partitions are sent again once it is back; I3 a thread that does not come back within a lease can run nothing; I4 a thread that hangs is ended,
- * and comes back like one that died. Its silence is counted in this thread's own looks: a process that was paused looked at nothing.
+ * lost, and partitions are sent again once it is back; I3 a thread that does not come back within a lease can run nothing; I4 a thread
+ * that hangs is ended, and comes back like one that died. Its silence is counted in this thread's own looks: a process that was paused looked at nothing.
  */
 export class ActorThreads {
   readonly #supervisor: Supervisor;

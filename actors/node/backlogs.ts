@@ -1,5 +1,7 @@
+import type { Logger } from '../../storage/log.js';
 import { type Backlog, shareBacklog } from '../../storage/partitions/backlog.js';
 import type { Sql } from '../../storage/postgres/database.js';
+import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
 import type { Submission } from '../system.js';
 import { Rounds } from './rounds.js';
@@ -7,6 +9,7 @@ import { Rounds } from './rounds.js';
 export interface BacklogsOptions {
   /** Its statements end by themselves, answered or not. */
   db: Sql;
+  log: Logger;
   nodeId: string;
   /** Operations of one workspace that may be accepted and not ended, over all nodes. */
   workspaceOperations: number;
@@ -34,7 +37,10 @@ export class Backlogs {
     this.#rounds = new Rounds(
       LIMITS.poll_ms,
       () => this.#share(),
-      () => {}, // I1
+      (error) => {
+        // I1
+        if (!isUnreachable(error)) this.#options.log.warn({ err: error }, 'backlogs could not be shared, trying again');
+      },
     );
   }
 

@@ -83,7 +83,7 @@ class NodeSystem implements Node {
       runnable: (partition) => actors.canRun(partition),
     });
     this.#backlogs = new Backlogs({
-      ...{ db, nodeId, workspaceOperations },
+      ...{ db, log, nodeId, workspaceOperations },
       own: () => actors.stats().flatMap(({ backlogs }) => backlogs),
     });
     this.#bus = new Bus({ db, log, databaseUrl, ring: keyRing(encryptionKeys) });
