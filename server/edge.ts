@@ -8,7 +8,6 @@ import type { Logger } from '../storage/log.js';
 import { findOperations } from '../storage/operations/operations.js';
 import type { Database } from '../storage/postgres/database.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
-import { backlog } from './http/backlog.js';
 import { BodyMemory } from './http/body-memory.js';
 import { ConnectionCount } from './http/connection-count.js';
 import { type Drain, drainSwitch } from './http/drain.js';
@@ -18,6 +17,7 @@ import { LIMITS } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
 import { withPromptSubmissions } from './http/prompt-submissions.js';
 import { rateLimit } from './http/rate-limit.js';
+import { requestLoad } from './http/request-load.js';
 import type { Services } from './http/route.js';
 import { router } from './http/router.js';
 import type { Checks } from './http/serve.js';
@@ -45,7 +45,7 @@ export interface EdgeOptions {
   workspaceRequests?: number;
   /** Open connections: those past it are closed as they come; absent: no limit. */
   connections?: number;
-  /** Memory for the bodies of all requests; absent: `LIMITS.body_memory_mib`. */
+  /** Memory for the bodies of all requests; absent: no limit. */
   bodyMemoryMib?: number;
   callbackPolicy: CallbackPolicy;
   /** Gets every answered request, for metrics. */
@@ -80,8 +80,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     workspaceRequests: workspaceRequests(options.workspaceRequests ?? Number.POSITIVE_INFINITY),
   };
   const services = servicesOf(options, drain);
-  const requests = backlog();
-  const bodies = new BodyMemory((options.bodyMemoryMib ?? LIMITS.body_memory_mib) * 2 ** 20);
+  const requests = requestLoad();
+  const bodies = new BodyMemory((options.bodyMemoryMib ?? Number.POSITIVE_INFINITY) * 2 ** 20);
   const { onAnswered } = options;
   const respond = responder({ match: router(routes), checks, services, requests, bodies, log, onAnswered });
   const underWay = new Set<Promise<void>>();

@@ -2,11 +2,12 @@ import { v4 as uuidv4 } from 'uuid';
 import type { Logger } from '../storage/log.js';
 import { HttpError } from '../storage/model/errors.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
-import type { Backlog } from './http/backlog.js';
+
 import type { BodyMemory } from './http/body-memory.js';
 import type { HttpExchange } from './http/exchange.js';
 import { isPrintableKey } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
+import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
 import { type Checks, routeOf, serve } from './http/serve.js';
@@ -16,7 +17,7 @@ export interface ResponderOptions {
   match(path: string): Match | undefined;
   checks: Checks;
   services: Services;
-  requests: Backlog;
+  requests: RequestLoad;
   bodies: BodyMemory;
   log: Logger;
   /** Gets every answered request, for metrics. */

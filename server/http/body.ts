@@ -7,8 +7,8 @@ import type { HttpExchange } from './exchange.js';
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The body as a JSON object: 413, or 503 when there is no memory for it, then 415, then 400 `invalid_json` (HTTP-1, HTTP-4, HTTP-5, HTTP-10). An empty body gives
- * undefined. Null when the client went away.
+ * The body as a JSON object: 413, or 503 when there is no memory for it, then 415, then 400 `invalid_json` (HTTP-1, HTTP-4, HTTP-5,
+ * HTTP-10). An empty body gives undefined. Null when the client went away.
  */
 export async function readJson(exchange: HttpExchange): Promise<JsonObject | undefined | null> {
   const bytes = await exchange.body();

@@ -10,10 +10,9 @@ export const LIMITS = {
    */
   dropped_body_bytes: 16 * 1024 * 1024,
   /**
-   * Memory for the bodies of all requests: past it 503 `overloaded`, for bodies larger than `small_body_bytes` past
-   * `large_bodies_percent` of it already, so that small ones have room.
+   * Of the memory for the bodies of all requests, which is a setting, what those larger than `small_body_bytes` may take: past it 503
+   * `overloaded`, so that small ones have room.
    */
-  body_memory_mib: 256,
   large_bodies_percent: 60,
   /**
    * What is taken of a body before its request's key, path and size were looked at, then its connection is paused. What came by then

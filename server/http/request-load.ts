@@ -4,7 +4,7 @@ import { LIMITS } from './limits.js';
  * Whether this thread is behind with its requests: many are under way, and what is due runs late. Then a request is refused
  * before anything is done for it: a refusal costs a small part of what an answer does, so that what was taken in goes on.
  */
-export interface Backlog {
+export interface RequestLoad {
   readonly behind: boolean;
   begun(): void;
   ended(): void;
@@ -15,7 +15,7 @@ export interface Backlog {
  * Many requests alone are no sign: they may wait for their operations, or for slow clients. A late thread alone is none
  * either: it may have been the machine's other work.
  */
-export function backlog(): Backlog {
+export function requestLoad(): RequestLoad {
   let underWay = 0;
   let late_ms = 0;
   let dueAt = performance.now() + LIMITS.lateness_sample_ms;

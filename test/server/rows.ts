@@ -114,3 +114,13 @@ export async function insertQueue(db: Sql, connectionId: string, rows: number): 
     [connectionId, rows],
   );
 }
+
+/** As many simulated connections, ready. */
+export async function insertConnections(db: Sql, workspaceId: string, count: number): Promise<void> {
+  await db.query(
+    'testConnections',
+    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
+     select gen_random_uuid(), $1, 0, 'simulated', 'person:' || n, 'person', n, 'ready' from generate_series(1, $2::int) n`,
+    [workspaceId, count],
+  );
+}

@@ -5,6 +5,7 @@ import { LIMITS } from '../../../server/http/limits.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
+import { insertConnections } from '../rows.js';
 
 const get = (edge: EdgeUnderTest, path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${edge.key}\r\n\r\n`;
@@ -61,12 +62,7 @@ t.test('a request on a kept connection that meets the closing edge is answered, 
 /** An edge with a list of some twenty megabytes, far more than sockets hold, and a client that asked for it and reads nothing. */
 async function askedForMuch(t: Test) {
   const edge = await startTestEdge(t);
-  await edge.db.query(
-    'manyConnections',
-    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
-     select gen_random_uuid(), $1, 0, 'simulated', 'person:' || n, 'person', n, 'ready' from generate_series(1, 30000) n`,
-    [edge.workspaceId],
-  );
+  await insertConnections(edge.db, edge.workspaceId, 30_000);
   const socket = connect(edge.edge.port, '127.0.0.1');
   socket.on('error', () => {});
   await once(socket, 'connect');

@@ -4,6 +4,7 @@ import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
+import { insertConnections } from '../rows.js';
 
 /** Bytes straight onto a connection, as no client library would send them. */
 async function open(edge: EdgeUnderTest, bytes: string | Buffer): Promise<Socket> {
@@ -132,12 +133,7 @@ t.test('HEAD and 204 carry no body, so the next answer on the connection is the 
 
 t.test('an answer of several megabytes arrives whole, however slowly it is read', async (t) => {
   const edge = await startTestEdge(t);
-  await edge.db.query(
-    'manyConnections',
-    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
-     select gen_random_uuid(), $1, 0, 'simulated', 'person:' || n, 'person', n, 'ready' from generate_series(1, 3000) n`,
-    [edge.workspaceId],
-  );
+  await insertConnections(edge.db, edge.workspaceId, 3_000);
   const socket = await open(edge, head(edge, 'GET', '/v1/connections'));
   socket.pause();
   let received = Buffer.alloc(0);
