@@ -1,35 +1,51 @@
 import type { Site } from '../browser-pool/social/site/site.js';
-import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
-import { outageLog } from '../storage/outage-log.js';
+import type { Logger, LogOptions } from '../storage/log.js';
+import { LogLines } from '../storage/log-lines.js';
+import { partitionOf } from '../storage/model/records.js';
+import type { Vault } from '../storage/model/vault.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
+import { DataVault } from '../storage/secrets/data-vault.js';
 import { type EncryptionKey, fingerprinter, keyRing } from '../storage/secrets/encryption.js';
+import { operationEnds } from '../storage/tracing/ended-operations.js';
+import type { Tracing, TracingSettings } from '../storage/tracing/tracing.js';
 import { type Deliveries, type DeliverySettings, openDeliveries } from './deliveries/deliveries.js';
 import type { HostReports } from './host-reports.js';
 import { LeaseCell } from './lease.js';
 import { LIMITS } from './limits.js';
 import { Listeners } from './listeners/listeners.js';
+import { Measurements } from './measurements.js';
 import { Committer } from './operations/committer.js';
+import { LargeTurns } from './operations/large-turns.js';
+import { LookDesk } from './operations/look-desk.js';
 import { OperationBatches } from './operations/operation-batches.js';
+import { OperationCounters } from './operations/operation-counters.js';
 import type { PartitionContext } from './operations/partition.js';
+import { Settling } from './operations/settling.js';
 import { Sweep } from './operations/sweep.js';
 import { OwnedPartitions } from './owned-partitions.js';
 import { PartitionOwner } from './partition-owner.js';
 import { createSimulatedProvider } from './providers/simulated.js';
+import { SessionSaves } from './session-saves.js';
 import { BrowserLink } from './social/browser-link.js';
 import { createSocialRuntime } from './social/runtime.js';
 
 /** What an actor thread is started with; plain data. */
 export interface HostOptions {
   index: number;
+  nodeId: string;
   databaseUrl: string;
   databaseConnections: number;
   encryptionKeys: EncryptionKey[];
   fingerprintSecret: Uint8Array | null;
+  /** Whether data is sealed, shared by all threads (`DataVault`). */
+  dataSealing: SharedArrayBuffer;
   lease: SharedArrayBuffer;
   /** Operations of one workspace from which on the thread reports how many it has in hand. */
   reportedBacklog: number;
   log: LogOptions;
+  /** Null: no spans are made. */
+  tracing: TracingSettings | null;
   browserThreads: number;
   deliveries: DeliverySettings;
   site: Site;
@@ -38,12 +54,17 @@ export interface HostOptions {
 /** The parts of one actor thread, each made after those it uses. */
 export interface HostParts {
   log: Logger;
+  tracing: Tracing | undefined;
   db: Database;
   /** The same database, with commits that need not be on the disk when they answer. */
   relaxed: Database;
   lease: LeaseCell;
   links: BrowserLink[];
-  counters: { submitted: number; started: number; reconciled: number; finished: Record<string, number> };
+  saves: SessionSaves;
+  counters: OperationCounters;
+  /** Gaps of streams that were opened, by reason. */
+  gaps: Record<string, number>;
+  measurements: Measurements;
   deliveries: Deliveries;
   listeners: Listeners;
   owned: OwnedPartitions;
@@ -51,54 +72,96 @@ export interface HostParts {
   committer: Committer;
 }
 
-export function openHostParts(options: HostOptions, reports: HostReports): HostParts {
-  const log = createLogger(options.log, { thread: `actors-${options.index}` });
-  const { db, relaxed } = openStorage(options, log);
-  const lease = new LeaseCell(options.lease);
+/** The thread, as log lines and boundaries name it. */
+export function threadName({ index }: HostOptions): string {
+  return `actors-${index}`;
+}
+
+export function openHostParts(
+  options: HostOptions,
+  reports: HostReports,
+  { log, tracing }: Pick<HostParts, 'log' | 'tracing'>,
+): HostParts {
+  const worker = { node_id: options.nodeId, thread: threadName(options) };
   const ring = keyRing(options.encryptionKeys.map(({ id, key }) => ({ id, key: Buffer.from(key) })));
-  const links = Array.from({ length: options.browserThreads }, () => new BrowserLink());
-  const link = (partition: number) => links[partition % links.length] as BrowserLink;
-  const counters = { submitted: 0, started: 0, reconciled: 0, finished: {} };
+  const secret = options.fingerprintSecret && Buffer.from(options.fingerprintSecret);
+  const vault = new DataVault(ring, options.dataSealing);
+  vault.hashUnder(secret);
+  const { db, relaxed } = openStorage(options, vault, log, reports);
+  const lease = new LeaseCell(options.lease);
   const owned = new OwnedPartitions(reports, options.reportedBacklog);
+  const saves = new SessionSaves({
+    ...{ db, ring, log },
+    epoch: (connectionId) => owned.partition(partitionOf(connectionId))?.epoch,
+  });
+  const renewed = saves.save.bind(saves);
+  const links = Array.from({ length: options.browserThreads }, () => new BrowserLink({ renewed }));
+  const link = (partition: number) => links[partition % links.length] as BrowserLink;
+  const counters = new OperationCounters();
+  const flushed = counters.flushed.bind(counters);
+  const gaps: Record<string, number> = {};
   const recorded = owned.recorded.bind(owned);
-  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log });
-  const listeners = new Listeners(options.site, { db, ring, log, recorded });
+  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log, tracing });
+  const listeners = new Listeners(options.site, {
+    ...{ db, ring, log, recorded, saves },
+    gapOpened: (reason) => {
+      gaps[reason] = (gaps[reason] ?? 0) + 1;
+    },
+    moved: (connectionId) => link(partitionOf(connectionId)).send({ type: 'retire', connectionId }),
+  });
+  const looks = new LookDesk({ db, log, partitions: () => owned.partitions() });
   const partition: PartitionContext = {
-    ...{ db, ring, lease, log, counters },
-    batches: new OperationBatches(db, relaxed, recorded),
+    ...{ db, ring, lease, log, counters, tracing },
+    ended: operationEnds(new LogLines(log, options.log.sample), tracing),
+    largeAttempts: new LargeTurns(),
+    batches: new OperationBatches(db, relaxed, worker, recorded, flushed),
     providers: {
       simulated: createSimulatedProvider({ db, clock: Date.now }),
-      social: createSocialRuntime({ db, ring, link }),
+      social: createSocialRuntime({ db, ring, saves, link }),
     },
     awaitable: (operationId) => reports.awaitable(operationId),
     changed: (connectionId) => void listeners.look(connectionId),
+    looked: () => void looks.fetch(),
     reconcile: (partition, inHand) => {
       counters.reconciled++;
       reports.reconcile(partition, inHand);
     },
   };
-  const sweep = new Sweep({ db, log, partitions: () => owned.partitions() });
-  const owner = new PartitionOwner({ owned, deliveries, listeners, link, partition, sweep });
+  const partitions = () => owned.partitions();
+  const sweep = new Sweep({ db, log, partitions });
+  const settling = new Settling({ db, log, partitions });
+  const owner = new PartitionOwner({ owned, deliveries, listeners, link, partition, settling, sweep, looks });
   const committer = new Committer({
     ...{ db, ring },
-    fingerprint: options.fingerprintSecret && fingerprinter(Buffer.from(options.fingerprintSecret)),
+    fingerprint: secret && fingerprinter(secret),
+    flushed: (items) => flushed('submit', items),
     partition: (id) => owned.partition(id),
     hint: (hint) => reports.forward(hint),
   });
-  return { log, db, relaxed, lease, links, counters, deliveries, listeners, owned, owner, committer };
+  const measurements = new Measurements(db, owned);
+  return {
+    ...{ log, tracing, db, relaxed, lease, links, saves, counters, gaps, measurements },
+    ...{ deliveries, listeners, owned, owner, committer },
+  };
 }
 
 /** The thread's connections to the database. */
-function openStorage(options: HostOptions, log: Logger): Pick<HostParts, 'db' | 'relaxed'> {
+function openStorage(
+  options: HostOptions,
+  vault: Vault,
+  log: Logger,
+  { outage }: HostReports,
+): Pick<HostParts, 'db' | 'relaxed'> {
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const pool = {
     url: options.databaseUrl,
+    vault,
     limits: TIME_LIMITS.thread,
     applicationName: `connection-service actors-${options.index}`,
     indexedPlans: true,
     onError,
   };
-  const db = openDatabase({ ...pool, outage: outageLog(log), maxConnections: options.databaseConnections });
+  const db = openDatabase({ ...pool, outage, maxConnections: options.databaseConnections });
   const relaxed = openDatabase({ ...pool, maxConnections: LIMITS.relaxed_connections, relaxedCommits: true });
   return { db, relaxed };
 }

@@ -1,5 +1,7 @@
 import type { Channel } from '../browser-pool/channel.js';
+import { reasonOf } from '../storage/outages.js';
 import type { OwnedPartition } from '../storage/partitions/partitions.js';
+import type { OutageEvents } from '../storage/postgres/reachability.js';
 import type { FromHost, ToHost } from './messages.js';
 import type { Hint } from './system.js';
 
@@ -20,6 +22,12 @@ export class HostReports {
   /** Asks for the partition to be taken again, but for the operations in hand. */
   reconcile({ id, epoch }: OwnedPartition, inHand: string[]): void {
     this.#channel.send({ type: 'reconcile', partition: id, epoch, inHand });
+  }
+
+  /** What the thread's pool tells of the database. */
+  get outage(): OutageEvents {
+    const tell = (lost: string | undefined) => this.#channel.send({ type: 'database', lost });
+    return { began: (error) => tell(reasonOf(error)), ended: () => tell(undefined) };
   }
 
   /** The operation became terminal or waits for its user. Those of one turn of the event loop leave in one message. */

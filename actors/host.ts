@@ -1,11 +1,13 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../browser-pool/channel.js';
-import { isUnreachable } from '../storage/postgres/liveness.js';
+import { EventLoopLag } from '../storage/event-loop-lag.js';
+import { createLogger } from '../storage/log.js';
 import { checkStep, type Steps } from '../storage/steps.js';
-import { type HostOptions, type HostParts, openHostParts } from './host-parts.js';
+import { openTracing } from '../storage/tracing/open-tracing.js';
+import { type HostOptions, type HostParts, openHostParts, threadName } from './host-parts.js';
 import { HostReports } from './host-reports.js';
 import { LIMITS } from './limits.js';
-import type { FromHost, ToHost } from './messages.js';
+import type { FromHost, HostStats, ToHost } from './messages.js';
 
 /** The argument of the task; the port is transferred. */
 export interface HostTask {
@@ -15,8 +17,11 @@ export interface HostTask {
 
 /** The piscina task. Resolves after a drain; anything thrown ends the thread, and the supervisor starts another. */
 export default async function runHost({ port, options }: HostTask): Promise<void> {
+  const thread = threadName(options);
+  const log = createLogger(options.log, { thread });
+  const tracing = await openTracing(options.tracing, thread, log);
   const channel = new Channel<FromHost, ToHost>(port, Number.POSITIVE_INFINITY);
-  await new Host(channel, openHostParts(options, new HostReports(channel))).run();
+  await new Host(channel, openHostParts(options, new HostReports(channel), { log, tracing })).run();
 }
 
 interface HostState {
@@ -40,6 +45,8 @@ class Host {
   readonly #parts: HostParts;
   readonly #drained = Promise.withResolvers<void>();
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #lag = new EventLoopLag();
+  #soon: NodeJS.Timeout | undefined;
   #polling = false;
   #state: HostState = { kind: 'serving' };
 
@@ -74,6 +81,7 @@ class Host {
         return;
       case 'own':
         for (const partition of message.partitions) owner.own(partition);
+        this.#measureSoon();
         return;
       case 'disown':
         void this.#disown(message.partitions, message.fenced);
@@ -111,7 +119,7 @@ class Host {
       const outcome = serving ? await committer.submit(submission) : ({ kind: 'draining' } as const);
       this.#channel.send({ type: 'submitted', request, outcome });
     } catch (error) {
-      log[isUnreachable(error) ? 'debug' : 'error']({ err: error }, 'submission could not be stored');
+      log.error({ err: error }, 'submission could not be stored');
       this.#channel.send({ type: 'submitted', request, outcome: { kind: 'failed' } });
     }
   }
@@ -120,6 +128,7 @@ class Host {
     const { owner } = this.#parts;
     if (fenced) for (const id of partitions) owner.fence(id);
     else await Promise.all(partitions.map((id) => owner.release(id)));
+    this.#measureSoon();
     this.#channel.send({ type: 'disowned', partitions });
   }
 
@@ -137,30 +146,54 @@ class Host {
     }
   }
 
+  /** Partitions came or went: the sum over all nodes is to be right soon. */
+  #measureSoon(): void {
+    if (this.#state.kind !== 'serving') return;
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.#measure();
+    }, LIMITS.poll_ms);
+  }
+
+  /** For metrics alone. */
   async #measure(): Promise<void> {
+    const { deliveries, measurements, log } = this.#parts;
     try {
-      await this.#parts.deliveries.measure();
+      await deliveries.measure();
+      await measurements.measure();
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'the age of the oldest delivery could not be read');
+      log.warn({ err: error }, 'the rows of the partitions could not be measured');
     }
   }
 
   #report(): void {
-    const { counters, owned, listeners, deliveries } = this.#parts;
-    const stats = { ...counters, ...owned.stats(), listeners: listeners.size, deliveries: deliveries.stats() };
+    const { counters, owned, listeners, gaps, deliveries, measurements, db, relaxed } = this.#parts;
+    const stats: HostStats = {
+      ...counters.counted(),
+      ...owned.stats(),
+      listeners: listeners.size,
+      gaps: { ...gaps },
+      deliveries: deliveries.stats(),
+      measured: measurements.last,
+      database: { actors: db.stats(), actors_relaxed: relaxed.stats() },
+      loop_lag_s: this.#lag.longest_s,
+    };
     this.#channel.send({ type: 'stats', stats });
   }
 
-  /** Ends everything in order: submissions, what runs, timers, streams and deliveries, the database, the channel. */
+  /** Ends everything in order: submissions, what runs, timers, streams and deliveries, renewed sessions, the database, the channel. */
   async #drain(): Promise<void> {
-    const { committer, owner, listeners, deliveries, db, relaxed } = this.#parts;
+    const { committer, owner, listeners, deliveries, saves, db, relaxed, tracing } = this.#parts;
     this.#enter({ kind: 'draining' });
     await committer.drained();
     await owner.releaseAll();
     for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#soon);
+    this.#lag.close();
     await listeners.close();
     await deliveries.close();
-    await Promise.all([db.close(), relaxed.close()]);
+    await saves.drained();
+    await Promise.all([db.close(), relaxed.close(), tracing?.close()]);
     this.#enter({ kind: 'drained' });
     this.#channel.send({ type: 'drained' });
     this.#channel.close();

@@ -1,3 +1,5 @@
+const STREAM_HEARTBEAT_ms = 10_000;
+
 /** Every bound of the actor system, deliveries apart: its unit in the name, its value, and what happens when it is reached. */
 export const LIMITS = {
   /** Connections to the database that one thread may hold, by the number of threads: so all stay far below the server's bound. */
@@ -7,6 +9,8 @@ export const LIMITS = {
   relaxed_connections: 2,
   /** Submissions a thread holds, waiting or being stored. Past it: 503 `overloaded`, nothing stored. */
   committer_submissions: 10_000,
+  /** What the inputs of a thread's submissions may take on their way to the commit. Past it: 503 `overloaded`, nothing stored. */
+  submissions_bytes: 32 * 2 ** 20,
   /** How long one submission waits for a connection that is being changed. Past it: 503 `overloaded`, nothing stored. */
   submission_ms: 1_000,
   /** How long a submission may have to wait, as the rate of the last ones tells. Past it: 503 `overloaded`, at once. */
@@ -15,8 +19,10 @@ export const LIMITS = {
   submission_rate_ms: 250,
   /** Submissions stored in one statement. Past it the rest goes into the next one. */
   committer_batch_submissions: 256,
+  /** What their inputs may take in one statement: it takes several times as much on its way. Past it the rest goes into the next one. */
+  committer_batch_bytes: 4 * 2 ** 20,
   /**
-   * Statements of the committer under way at once; meanwhile submissions gather into the next batch. One makes larger batches
+   * Statements of the committer under way at once for inputs of up to `LARGE_INPUT_bytes`, and as many for larger ones; meanwhile submissions gather into the next batch. One makes larger batches
    * than two, and they cost so much less that it accepts 1.4 times as many (measured on two cores).
    */
   committer_statements: 1,
@@ -31,18 +37,31 @@ export const LIMITS = {
   partition_operations: 1_000_000,
   /** What of a workspace's bound a thread must have in hand to report it. Less is not counted. */
   reported_backlog_share: 1 / 1_000,
-  /** Jobs a fetch takes. A fetch that brings as many is followed by another one. */
-  fetch_jobs: 500,
+  /** Mailboxes a fetch opens, and operations of one that a statement reads. What brings as many is followed by another one. */
+  fetch_mailboxes: 500,
+  mailbox_page: 1_000,
+  /** How long a mailbox with nothing in it stays open: what is accepted meanwhile needs no job. */
+  mailbox_idle_ms: 1_000,
+  /** Operations of an open mailbox that end until its mark is moved: so many rows more are read when it is opened after a crash. */
+  mailbox_ended: 200,
+  /** Mailboxes that one statement settles; the rest goes into the next one. */
+  settled_mailboxes: 500,
   /** How often rows and memory of a partition are compared. What differs twice in a row has the partition taken again. */
   sweep_ms: 6_000,
   /** Partitions that are compared at a poll. The others follow at the next ones. */
   sweep_partitions: 8,
-  /** Jobs of a partition that are compared, the oldest. What is behind them is compared when they have ended. */
-  sweep_jobs: 5_000,
+  /** Mailboxes of a partition that are compared. Those behind them are compared at its next turn. */
+  sweep_mailboxes: 5_000,
   /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
   execution_batch_items: 256,
   /** Statements of each of these kinds under way at once; meanwhile the next batch gathers. */
   execution_statements: 1,
+  /**
+   * Attempts of a thread at operations with larger inputs, which hold several times as much memory while they run; and of them, those
+   * of one workspace. Past either the operation stays queued, as its id, in turns between workspaces.
+   */
+  large_attempts: 24,
+  workspace_large_attempts: 12,
   /** Attempts at a read on browser, proxy or network trouble (OPS-4). After the last one the operation fails. */
   read_attempts: 3,
   /** Wait before the second attempt at anything that is tried again; doubles up to the cap, with jitter. */
@@ -52,6 +71,10 @@ export const LIMITS = {
   key_wait_ms: 30_000,
   /** Running time of an operation, not counting waiting for the user (OPS-17). Past it: `deadline_exceeded`. */
   operation_ms: 300_000,
+  /** Running time of a look (OPS-22), not counting waiting for a browser. Past it the look tells `deadline_exceeded`. */
+  look_ms: 60_000,
+  /** How far the provider's clock may be behind this node's: what shows from this long before the attempt on may be its write. */
+  look_clock_ms: 60_000,
   /** How long one challenge waits for its code (OPS-10). Past it: `challenge_expired`. */
   challenge_ms: 600_000,
   /** Codes an operation may ask for (OPS-10). When the last one is wrong as well: `challenge_failed`. */
@@ -72,8 +95,8 @@ export const LIMITS = {
   thread_drain_ms: 5_000,
   /** Slow poll behind lost hints: queues with due jobs, cancels of waiting operations. */
   poll_ms: 1_000,
-  /** How often a thread asks for the age of its oldest delivery: for metrics alone, which are scraped more seldom. */
-  measure_ms: 5_000,
+  /** How often a thread reads of its partitions what only rows can tell: for metrics alone. */
+  measure_ms: 15_000,
   /** Hints to other nodes gather this long before one NOTIFY. */
   notify_ms: 10,
   /** How often a node makes sure that it still hears hints, and how long an answer to that may take. Past it, it connects again. */
@@ -100,6 +123,8 @@ export const LIMITS = {
   ordered_runs: 256,
   /** How long a browser host may take to end a run that was cancelled. Past it the run is given up in its actor thread. */
   stopped_run_ms: 60_000,
+  /** How long a session that its site renewed is tried to be stored: past it the renewal is lost, and a login may be due. */
+  session_save_ms: 30_000,
   /** How long a stream may send nothing. Past it the stream is dropped, and a gap opens. */
   stream_silence_ms: 20_000,
   /** Streams of a thread that are being opened at once. Past it a stream waits for its turn. */
@@ -116,5 +141,10 @@ export const LIMITS = {
   /** Frames of one stream that wait to be recorded. Past it nothing more is read from the stream until they are. */
   stream_waiting_frames: 256,
   /** How often a healthy stream's row is touched. */
-  stream_heartbeat_ms: 10_000,
+  stream_heartbeat_ms: STREAM_HEARTBEAT_ms,
+  /**
+   * Age of that touch, on the database's clock, from which on nobody listens: two may be lost to a database that is away. Above
+   * `stream_silence_ms`, which ends a stream that is only being opened. Past it the listener route says `degraded`.
+   */
+  stream_stale_ms: 3 * STREAM_HEARTBEAT_ms,
 } as const;

@@ -1,5 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { PartitionMeasures } from '../storage/partitions/measures.js';
+import type { PoolStats } from '../storage/postgres/database.js';
 import type { ThreadDeliveryStats } from './deliveries/deliveries.js';
+import type { OperationCounts } from './operations/operation-counters.js';
 import type { Hint, Submission, SubmitOutcome } from './system.js';
 
 /** The messages between the main thread and an actor host, in batched envelopes. */
@@ -34,20 +37,29 @@ export type FromHost =
   /** What this thread has in hand of the partition may not be what its rows say: it is to be taken again, but for these operations. */
   | { type: 'reconcile'; partition: number; epoch: number; inHand: string[] }
   | { type: 'drained' }
+  /** The thread cannot reach the database any more, for this reason; without one: it can again. */
+  | { type: 'database'; lost: string | undefined }
   | { type: 'stats'; stats: HostStats };
 
 /** One thread's counters since it started, and what it holds now. */
-export interface HostStats {
-  submitted: number;
-  started: number;
-  /** Partitions taken again because rows and memory did not agree, or an answer was lost. */
-  reconciled: number;
-  finished: Record<string, number>;
+export interface HostStats extends OperationCounts {
   connections: number;
   queued: number;
   running: number;
+  waiting_user: number;
+  /** Connections whose mailboxes take no more. */
+  full_mailboxes: number;
+  /** How long the oldest operation in a mailbox has waited since it was accepted; 0 without one. */
+  oldest_queued_s: number;
   /** Workspaces of which much is queued or running, with how much; and connections whose mailboxes are full. */
   backlogs: [id: string, operations: number][];
   listeners: number;
+  /** Gaps of streams that this thread opened, by reason. */
+  gaps: Record<string, number>;
   deliveries: ThreadDeliveryStats;
+  /** What the rows of its partitions say, as last read; undefined until then. */
+  measured: PartitionMeasures | undefined;
+  /** Its pools. */
+  database: Record<'actors' | 'actors_relaxed', PoolStats>;
+  loop_lag_s: number;
 }

@@ -11,6 +11,12 @@ export interface Owned {
   deliveries: DeliveryConsumer;
 }
 
+/** What the thread holds of its partitions now. */
+type HeldStats = Pick<
+  HostStats,
+  'connections' | 'queued' | 'running' | 'waiting_user' | 'full_mailboxes' | 'oldest_queued_s' | 'backlogs'
+>;
+
 /**
  * The partitions that a thread owns now; `PartitionOwner` puts them in and takes them out.
  *
@@ -75,25 +81,25 @@ export class OwnedPartitions {
     return [...this.#owned.values()].map(({ partition }) => partition);
   }
 
-  stats(): Pick<HostStats, 'connections' | 'queued' | 'running' | 'backlogs'> {
-    const stats = { connections: 0, queued: 0, running: 0, backlogs: this.#backlogs() };
+  stats(): HeldStats {
+    const workspaces = new Map<string, number>();
+    const full: HostStats['backlogs'] = [];
+    const stats = { connections: 0, queued: 0, running: 0, waiting_user: 0, full_mailboxes: 0, oldest_queued_s: 0 };
+    let since_ms = Number.POSITIVE_INFINITY;
     for (const { partition } of this.#owned.values()) {
       stats.connections += partition.size;
       stats.queued += partition.waiting;
       stats.running += partition.running;
-    }
-    return stats;
-  }
-
-  #backlogs(): HostStats['backlogs'] {
-    const workspaces = new Map<string, number>();
-    const full: HostStats['backlogs'] = [];
-    for (const { partition } of this.#owned.values()) {
-      for (const { connectionId, workspaceId, waiting, running } of partition.actors()) {
+      for (const actor of partition.actors()) {
+        const { connectionId, workspaceId, waiting, running } = actor;
         workspaces.set(workspaceId, (workspaces.get(workspaceId) ?? 0) + waiting + Number(running));
+        stats.waiting_user += Number(actor.waitsForUser);
+        since_ms = Math.min(since_ms, actor.waitingSince_ms ?? since_ms);
         if (partition.full(connectionId)) full.push([connectionId, waiting]);
       }
     }
-    return [...[...workspaces].filter(([, operations]) => operations >= this.#reportedBacklog), ...full];
+    const large = [...workspaces].filter(([, operations]) => operations >= this.#reportedBacklog);
+    const oldest_queued_s = Math.max(0, (Date.now() - since_ms) / 1000);
+    return { ...stats, full_mailboxes: full.length, oldest_queued_s, backlogs: [...large, ...full] };
   }
 }

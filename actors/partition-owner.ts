@@ -1,12 +1,15 @@
 import { partitionOf } from '../storage/model/records.js';
 import { cancelsRequested } from '../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../storage/partitions/partitions.js';
+import { adoptFormerJobs } from '../storage/postgres/former-jobs.js';
 import { dueQueues } from '../storage/postgres/job-table.js';
 import type { Deliveries } from './deliveries/deliveries.js';
 import type { Listeners } from './listeners/listeners.js';
+import type { LookDesk } from './operations/look-desk.js';
 import { Partition, type PartitionContext } from './operations/partition.js';
+import type { Settling } from './operations/settling.js';
 import type { Sweep } from './operations/sweep.js';
-import type { OwnedPartitions } from './owned-partitions.js';
+import type { Owned, OwnedPartitions } from './owned-partitions.js';
 import type { BrowserLink } from './social/browser-link.js';
 import type { Hint } from './system.js';
 
@@ -16,7 +19,9 @@ export interface PartitionOwnerOptions {
   listeners: Listeners;
   link: (partition: number) => BrowserLink;
   partition: PartitionContext;
+  settling: Settling;
   sweep: Sweep;
+  looks: LookDesk;
 }
 
 /**
@@ -92,31 +97,47 @@ export class PartitionOwner {
         one.partition.actor(connectionId)?.cancel(hint.operationId);
         return;
       case 'code':
-        one.partition.actor(connectionId)?.code(hint.operationId, hint.challengeId, hint.code);
+        one.partition.actor(connectionId)?.code(hint.operationId, hint);
         return;
       case 'connection':
         link(id).send({ type: 'close', connectionId });
         void listeners.look(connectionId);
         return;
+      case 'unpinned':
+        link(id).send({ type: 'retire', connectionId });
+        void listeners.look(connectionId);
+        return;
       case 'operations':
-        one.partition.queueGrew();
+        void this.#adopt(one);
         return;
       case 'deliveries':
         void one.deliveries.wake();
+        return;
+      case 'look':
+        void this.#options.looks.fetch();
         return;
       default:
         hint satisfies never;
     }
   }
 
-  /** The slow poll behind every hint that was lost: jobs that are due, cancels of what runs; and behind every lost answer. */
+  /** Takes what a node of the version before has stored into mailboxes, and opens those. A failure is left to the slow poll. */
+  async #adopt({ partition }: Owned): Promise<void> {
+    await adoptFormerJobs(this.#options.partition.db, partition.id, partition.epoch).catch(() => {});
+    await partition.fetch();
+  }
+
+  /** The slow poll behind every hint that was lost: jobs that are due, looks, cancels of what runs; and behind every lost answer. */
   async poll(): Promise<void> {
-    const { owned, partition, sweep } = this.#options;
+    const { owned, partition, sweep, looks } = this.#options;
+    void looks.fetch();
     for (const due of await dueQueues(partition.db, owned.ids)) {
       const one = owned.get(due.partition);
-      if (due.queue === 'operation') void one?.partition.fetch();
-      else void one?.deliveries.wake();
+      if (due.queue === 'delivery') void one?.deliveries.wake();
+      else if (due.queue === 'mailbox') void one?.partition.fetch();
+      else if (one) void this.#adopt(one);
     }
+    void this.#options.settling.settle();
     const attempting = owned.attempting();
     if (attempting.size > 0) {
       for (const id of await cancelsRequested(partition.db, [...attempting.keys()])) attempting.get(id)?.cancel(id);

@@ -1,4 +1,5 @@
 import type { Logger } from '../storage/log.js';
+import type { Origin } from '../storage/model/origin.js';
 import type { OperationRow } from '../storage/model/records.js';
 
 /**
@@ -20,7 +21,7 @@ export interface ActorSystem {
    * the caller reads the row and asks again. Immediate for operations that this node owns; a slow poll covers the others.
    */
   awaitable(operationId: string, timeout_ms: number): Promise<void>;
-  /** What `/readyz` and `/healthz` report. */
+  /** How the node is now, as `/readyz`, `/healthz` and the metrics report it. */
   status(): SystemStatus;
   log: Logger;
 }
@@ -31,7 +32,11 @@ export interface Submission {
   capability: string;
   /** Validated. */
   input: Record<string, unknown>;
+  /** About what it takes, as text; absent: next to nothing. */
+  input_bytes?: number;
   idempotencyKey: string;
+  /** Absent: of no request. */
+  origin?: Origin;
 }
 
 export type SubmitOutcome =
@@ -43,14 +48,26 @@ export type SubmitOutcome =
   /** The database or the thread failed in the middle: nothing is promised, the same key may be sent again. */
   | { kind: 'failed' };
 
+/** A caller's code on its way to the attempt that waits for it; only ever in memory. */
+export interface GivenCode {
+  challengeId: string;
+  code: string;
+  /** Under which its row is marked while it is on its way; absent from a node of the version before. */
+  mark?: string | undefined;
+}
+
 /** What travels between threads and nodes to an owner: it may be lost, because the rows hold the same and a poll finds it. */
 export type Hint =
   /** Cancel was requested on a running or waiting operation; its row holds the request. */
   | { type: 'cancel'; connectionId: string; operationId: string }
-  /** An accepted code; only ever in memory, sealed when it crosses nodes. */
-  | { type: 'code'; connectionId: string; operationId: string; challengeId: string; code: string }
+  /** A code that its operation's row is marked for; only ever in memory, sealed when it crosses nodes. */
+  | ({ type: 'code'; connectionId: string; operationId: string } & GivenCode)
   /** Health, credentials, region or subscriptions changed, or the connection is gone: re-read it, fence its session. */
   | { type: 'connection'; connectionId: string }
+  /** A look was asked for (OPS-22). */
+  | { type: 'look'; connectionId: string }
+  /** The proxy of the connection's session is gone: re-read it; what runs may end. */
+  | { type: 'unpinned'; connectionId: string }
   /** Jobs were added to these queues of the connection's partition. */
   | { type: 'operations' | 'deliveries'; connectionId: string };
 
@@ -59,4 +76,8 @@ export interface SystemStatus {
   partitions: number;
   actorThreads: number;
   browserThreads: number;
+  /** What it needs to execute work and does not have now: leases that were renewed in time, and all of its threads. */
+  lacks: NodeNeed[];
 }
+
+export type NodeNeed = 'leases' | 'actor_threads' | 'browser_threads';

@@ -1,5 +1,18 @@
 /** The bounds of the bench, each with its unit in the name: what is bounded, and what happens when it is reached. */
 export const LIMITS = {
+  /** What the bench started, after SIGTERM: past it the processes are killed. How often it is looked whether they have ended. */
+  children_end_ms: 20_000,
+  children_poll_ms: 100,
+
+  /** Until the service answers for its metrics. Past it the scenario fails. */
+  metrics_ms: 40_000,
+
+  /** Between two lines that say how far a measurement is, and between two samples of processor time. */
+  progress_ms: 2_000,
+  /** While nothing is said, the last line is repeated. A little more, so that a line of progress comes first. */
+  silence_ms: 2_100,
+  cost_sample_ms: 500,
+
   /** Pieces of work under way at once where nothing is measured. The others wait. */
   concurrent_calls: 16,
 
@@ -33,6 +46,12 @@ export const LIMITS = {
   /** How often the memory of an overloaded service is read. */
   memory_sample_ms: 250,
 
+  /** Until the partitions are levelled out over a new node, and what nodes may be apart in them then. Past it the scenario fails. */
+  levelled_ms: 60_000,
+  levelled_partitions: 2,
+  /** What the operations of a round may take to end once nothing more is submitted. Past it the scenario fails. */
+  round_end_ms: 300_000,
+
   /** Between two progress lines of the fleet. */
   fleet_progress_ms: 5_000,
   /** What idle contexts may take to be closed and counted. Past it the count is as it is. */
@@ -46,6 +65,12 @@ export const LIMITS = {
   /** Of a long history, the oldest operations that failed: a page that looks for them goes the longest way. */
   failed_operations: 100,
 
-  /** Installing the pool that the browser scenario compares with. Past it the comparison is left out. */
+  /** Installing what a scenario compares with. Past it the comparison is left out, or the scenario fails. */
   install_ms: 300_000,
+
+  /** What a peer may take to end all that it accepted. Past it the scenario fails. How often it is asked: what asks costs its store. */
+  drained_ms: 300_000,
+  drain_poll_ms: 250,
+  /** Operations of a peer that are polled in turn. */
+  polled_operations: 256,
 } as const;

@@ -7,7 +7,8 @@ import { LIMITS } from './limits.js';
 
 /**
  * An HTTPS receiver of callbacks, as a customer would write it (contract: "Events"): checks the signature in constant
- * time, refuses stale timestamps, answers at once and deals with the event afterwards.
+ * time, refuses stale timestamps, answers at once and deals with the event afterwards. It wants callbacks: it answers a challenge
+ * (EVT-18).
  */
 export interface ReceiverOptions {
   host: string;
@@ -46,6 +47,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       (body) => {
         const callback = read(request, body, options.secret);
         if (options.answer) options.answer(callback, response);
+        else if (callback.event?.type === 'subscription.verification') response.end(String(callback.event.challenge));
         else response.writeHead(callback.verified ? (options.respond?.(callback) ?? 204) : 401).end();
         options.onCallback?.(callback);
       },

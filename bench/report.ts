@@ -1,16 +1,23 @@
 import { machine } from './machine.js';
+import type { Plot } from './page/plot.js';
 import type { Report } from './scenario.js';
 
 /** What a scenario found, before it is put on paper. */
 export interface Findings {
   scenario: string;
   options: object;
+  /** How the figures come about, in a sentence. */
+  method?: string;
   /** What a person reads, line by line. */
   lines: string[];
   /** What the numbers leave out, a sentence each. */
   notMeasured: string[];
   /** The same numbers for a program; scenario, options, machine and commit are added. */
   data: Record<string, unknown>;
+  /** What the HTML page draws. */
+  plots?: Plot[];
+  /** The figure that a sweep of settings looks for the best of. */
+  headline?: Report['headline'];
   /** What was promised and did not hold. */
   faults?: string[];
 }
@@ -19,15 +26,19 @@ export interface Findings {
 export async function reportOf({
   scenario,
   options,
+  method,
   lines,
   notMeasured,
   data,
+  plots = [],
+  headline,
   faults = [],
 }: Findings): Promise<Report> {
   const where = await machine();
   const text = [
     ...lines,
     ...rows([
+      ...(method === undefined ? [] : [['method', method] as [string, string]]),
       ['machine', where.machine],
       ['commit', where.commit],
     ]),
@@ -35,7 +46,14 @@ export async function reportOf({
     'not measured:',
     ...notMeasured.map((line) => `- ${line}`),
   ].join('\n');
-  return { text, data: { scenario, options, ...data, ...where }, faults };
+  const named = { scenario, options, ...(method !== undefined && { method }) };
+  return {
+    text,
+    data: { ...named, ...data, ...where, not_measured: notMeasured },
+    plots,
+    ...(headline && { headline }),
+    faults,
+  };
 }
 
 /** Lines of a name and what was found under it; a blank name goes on with the line above. */

@@ -1,3 +1,6 @@
+import type { Plot } from './page/plot.js';
+import type { Spread } from './spread.js';
+
 /** A setting of a scenario. On the command line it is `--` and its name, with hyphens between the words. */
 export interface Option {
   means: string;
@@ -25,6 +28,8 @@ export interface Scenario {
   name: string;
   summary: string;
   options: Options;
+  /** Whether it measures a service of its own, which can be profiled. */
+  startsService?: boolean;
   /** `say` prints a line of progress. Throws when nothing could be measured. */
   run(values: Record<string, OptionValue>, say: (line: string) => void): Promise<Report>;
 }
@@ -43,6 +48,9 @@ export interface Report {
   text: string;
   /** The same as one JSON object. */
   data: Record<string, unknown>;
+  plots: Plot[];
+  /** More is better. */
+  headline?: { what: string; spread: Spread };
   /** What was promised and did not hold; with any, the bench ends with status 1. */
   faults: string[];
 }

@@ -10,6 +10,7 @@ import { connectDatabase } from '../storage/postgres/embedded.js';
 import { ServiceApi } from './api.js';
 import { onCores } from './cores.js';
 import { mapConcurrent } from './map-concurrent.js';
+import { profileArguments } from './profile.js';
 
 interface Addresses {
   url: string;
@@ -77,25 +78,39 @@ export class BenchService implements AsyncDisposable {
   }
 }
 
+interface Start {
+  inspect?: boolean;
+  cores?: string | undefined;
+  /** Gets each line of its log, which is not printed then. Wants `inspect`. */
+  onLog?: ((line: string) => void) | undefined;
+  /** The database and key of a service that it joins as another node; they need the same ENCRYPTION_KEYS. */
+  joins?: { databaseUrl: string; key: string };
+}
+
 /**
  * Further variables come from `settings` and from the environment of the bench (but for DATABASE_URL). With `inspect`
- * the memory of each of its threads can be measured (`listeners/memory.ts`); `cores` are the only ones that it and its database run on.
+ * the memory of each of its threads can be measured (`memory.ts`); `cores` are the only ones that it and its database run on.
  */
 export async function startService(
   settings: Record<string, string> = {},
-  { inspect = false, cores }: { inspect?: boolean; cores?: string | undefined } = {},
+  { inspect = false, cores, onLog, joins }: Start = {},
 ): Promise<BenchService> {
   await mkdir('.data', { recursive: true });
   // Beside the default DATA_DIR, not in the system's temporary folder, which may be memory: fsync has to cost.
   const dataDir = await mkdtemp(join(process.cwd(), '.data/bench-'));
   const { DATABASE_URL: _, ...inherited } = process.env;
   const fixed = { LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0', DATA_DIR: dataDir };
-  const env = { LOG_LEVEL: 'warn', ...inherited, ...settings, ...fixed };
-  const [command, args] = onCores(cores, process.execPath, [...(inspect ? ['--inspect=127.0.0.1:0'] : []), PROGRAM]);
+  const database = joins && { DATABASE_URL: joins.databaseUrl };
+  const env = { LOG_LEVEL: 'warn', ...inherited, ...settings, ...fixed, ...database };
+  const [command, args] = onCores(cores, process.execPath, [
+    ...(inspect ? ['--inspect=127.0.0.1:0'] : []),
+    ...profileArguments(),
+    PROGRAM,
+  ]);
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', inspect ? 'pipe' : 'inherit'] });
   try {
-    const addresses = await addressesOf(child);
-    const key = (await readFile(join(dataDir, 'demo-key'), 'utf8')).trim();
+    const addresses = await addressesOf(child, onLog);
+    const key = joins?.key ?? (await readFile(join(dataDir, 'demo-key'), 'utf8')).trim();
     return new BenchService(child, dataDir, addresses, key);
   } catch (error) {
     await end(child);
@@ -112,9 +127,9 @@ interface Ready {
 }
 
 /** Where it listens, once it is ready. Throws when it ends instead. */
-async function addressesOf(child: ChildProcess): Promise<Addresses> {
+async function addressesOf(child: ChildProcess, onLog?: (line: string) => void): Promise<Addresses> {
   if (!child.stdout) throw new Error('the service has no stdout');
-  const inspectorUrl = child.stderr ? inspectorLine(child.stderr) : undefined;
+  const inspectorUrl = child.stderr ? inspectorLine(child.stderr, onLog) : undefined;
   const line = once(createInterface({ input: child.stdout }), 'line');
   const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the service ended (status ${code})`)));
   const [text] = (await Promise.race([line, ended])) as [string];
@@ -123,12 +138,15 @@ async function addressesOf(child: ChildProcess): Promise<Addresses> {
 }
 
 /** The address that the inspector announces on stderr; other lines there are passed on. */
-function inspectorLine(stderr: Readable): Promise<string> {
+function inspectorLine(
+  stderr: Readable,
+  onLog = (line: string): unknown => process.stderr.write(`${line}\n`),
+): Promise<string> {
   return new Promise((resolve) => {
     createInterface({ input: stderr }).on('line', (line) => {
       const announced = /^Debugger listening on (ws:\S+)/.exec(line)?.[1];
       if (announced) resolve(announced);
-      else if (!/^(For help, see|Debugger (attached|ending))/.test(line)) process.stderr.write(`${line}\n`);
+      else if (!/^(For help, see|Debugger (attached|ending))/.test(line)) onLog(line);
     });
   });
 }

@@ -57,13 +57,22 @@ export function unexpectedAnswer(what: string): RunFailure {
   return new RunFailure('parsing_error', { what });
 }
 
-/** Statuses of a gateway whose server did not answer: the server may have acted all the same. */
-const GATEWAY_LOST: ReadonlySet<number> = new Set([502, 504]);
+/** Whether an answer with this status proves that nothing was done, where the site's description does not say. */
+const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429];
 
-/** The failure that an HTTP status of the provider means, or null below 400. `retryAfter` is its header. */
-export function refusal(status: number, retryAfter?: string): RunFailure | null {
+/**
+ * The failure that an HTTP status of the provider means, or null below 400. `retryAfter` is its header. Only one of `refusals` is
+ * `definite`: behind any other a server may have acted all the same (OPS-21).
+ */
+export function refusal(
+  status: number,
+  {
+    retryAfter,
+    refusals = REFUSALS,
+  }: { retryAfter?: string | undefined; refusals?: readonly number[] | undefined } = {},
+): RunFailure | null {
   if (status < 400) return null;
-  const how = { definite: !GATEWAY_LOST.has(status) };
+  const how = { definite: refusals.includes(status) };
   if (status === 401) return loggedOut();
   if (status === 404) return new RunFailure('provider_not_found', { upstream_status: status }, how);
   if (status === 429)
@@ -86,8 +95,8 @@ const NETWORK_ERRORS: [pattern: RegExp, failure: () => RunFailure][] = [
     () => proxyTrouble('unreachable'),
   ],
   [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH|CONNECT response/, () => proxyTrouble('unreachable')],
-  [/ERR_CERT|certificate/i, () => new RunFailure('upstream_error', { reason: 'tls' }, { definite: true })],
-  [/ERR_SSL|ERR_TLS|SSL routines/, () => new RunFailure('upstream_error', { reason: 'tls' })],
+  [/ERR_CERT|certificate/i, () => unansweredUpstream('tls', { definite: true })],
+  [/ERR_SSL|ERR_TLS|SSL routines/, () => unansweredUpstream('tls')],
   [/ERR_(CONNECTION_)?TIMED_OUT|ETIMEDOUT|timed out|Timeout \d+ms exceeded/, () => upstreamTimeout()],
   [
     /Target (page, context or browser|closed)|has been closed|crashed|context disposed|browser has disconnected/i,
@@ -95,13 +104,20 @@ const NETWORK_ERRORS: [pattern: RegExp, failure: () => RunFailure][] = [
   ],
   [
     /ERR_(CONNECTION|EMPTY_RESPONSE|NETWORK|INTERNET|INCOMPLETE|CONTENT_LENGTH|HTTP2|ABORTED)|ECONNRESET|E(HOST|NET)UNREACH|EPIPE|socket hang up|aborted|disconnected/i,
-    () => new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true }),
+    () => connectionLost(),
   ],
 ];
 
 /** The pinned proxy could not be used; nothing reached the provider. */
 export function proxyTrouble(reason: 'unreachable' | 'refused'): RunFailure {
   return new RunFailure('proxy_error', { reason }, { transient: reason === 'unreachable', definite: true });
+}
+
+/** The connection to the provider broke before an answer came. */
+export const connectionLost = (): RunFailure => unansweredUpstream('connection_lost', { transient: true });
+
+function unansweredUpstream(reason: string, how: { transient?: boolean; definite?: boolean } = {}): RunFailure {
+  return new RunFailure('upstream_error', { reason, upstream_status: null }, how);
 }
 
 /** The provider, or a page of it, did not answer in time. */

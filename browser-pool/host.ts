@@ -1,6 +1,7 @@
 import tls from 'node:tls';
 import type { MessagePort } from 'node:worker_threads';
 import { Deadline } from '../storage/deadline.js';
+import { EventLoopLag } from '../storage/event-loop-lag.js';
 import { createLogger, type LogOptions } from '../storage/log.js';
 import { checkStep, type Steps } from '../storage/steps.js';
 import { Channel } from './channel.js';
@@ -76,6 +77,7 @@ class BrowserHost implements RunHost {
   readonly #channels = new Set<ChannelRuns>();
   readonly #control: Channel<FromBrowserHost, ToBrowserHost>;
   readonly #statsTimer: NodeJS.Timeout;
+  readonly #lag = new EventLoopLag();
   readonly #closed = Promise.withResolvers<void>();
   #state: HostState = { kind: 'serving' };
 
@@ -102,8 +104,8 @@ class BrowserHost implements RunHost {
     return this.#state.kind === 'serving' ? program : browserUnavailable('draining');
   }
 
-  closeIdle(connectionId: string): void {
-    this.#contexts.closeIdle(connectionId);
+  retire(connectionId: string): void {
+    this.#contexts.retire(connectionId);
   }
 
   ended(): void {
@@ -139,6 +141,7 @@ class BrowserHost implements RunHost {
     await Deadline.within(grace_ms, idle.promise).catch(() => this.#interruptRuns());
     await idle.promise;
     clearInterval(this.#statsTimer);
+    this.#lag.close();
     await this.#keeper.close();
     for (const channel of this.#channels) channel.close();
     this.#control.close();
@@ -166,6 +169,7 @@ class BrowserHost implements RunHost {
       queued: runSlots.waiting + pageSlots.waiting,
       restarts: this.#keeper.restarts,
       memory_mib: this.#keeper.memory_mib,
+      loop_lag_s: this.#lag.longest_s,
     };
     this.#control.send({ type: 'stats', stats });
     for (const channel of this.#channels) channel.report(stats);

@@ -17,8 +17,6 @@ export const LIMITS = {
   waiting_runs_workspace: 200,
   /** How long a run waits for `proceed` or `stored`: past it it fails, to be tried again; nothing has left by then. */
   proceed_wait_ms: 30_000,
-  /** How long a run waits for a code, above the ten minutes an operation waits: past it `challenge_expired`. */
-  code_wait_ms: 660_000,
   /** One call of a JSON endpoint, for a write its connection and its request each: past it `upstream_timeout`. */
   request_ms: 10_000,
   /** One navigation or one wait on a page: past it `upstream_timeout`. */

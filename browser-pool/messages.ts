@@ -1,6 +1,8 @@
 import type { OperationErrorCode } from '../storage/model/errors.js';
+import type { WriteProgress } from '../storage/model/evidence.js';
 import type { ChallengeKind, Health } from '../storage/model/records.js';
 import type { SendPermission } from './send-permission.js';
+import type { Renewal } from './session.js';
 
 /**
  * The messages between a connection actor and a browser host. A run is one execution of one page program; it starts
@@ -24,7 +26,7 @@ export interface RunOrder {
   stateRevision: number;
   /** The partition's epoch: a context made under another one is not used, and a run of a lower one is not served. */
   epoch: number;
-  /** Name of the capability whose page program runs. */
+  /** Name of the capability whose page program runs, or of the look (`contract/look.ts`). */
   capability: string;
   input: Record<string, unknown>;
   proxy: ProxyTarget;
@@ -43,14 +45,16 @@ export type ToBrowser =
   | ({ type: 'run'; run: number } & RunOrder)
   /** Answer to `boundary`: the phase `dispatching` is durable, and the request may begin to leave while the permission holds. */
   | { type: 'proceed'; run: number; permission: SendPermission }
-  /** Answer to `file`: the part is durable, the next one may come. */
+  /** Answer to `file` and `unverify`: it is durable, the program may go on. */
   | { type: 'stored'; run: number }
   /** Answer to `challenge`. */
   | { type: 'code'; run: number; code: string }
   /** Stop as soon as the program can; the run still answers (`canceled` before the boundary). */
   | { type: 'cancel'; run: number }
   /** The session is fenced (disconnect, PATCH, delete, lost partition): drop its context without saving. */
-  | { type: 'close'; connectionId: string };
+  | { type: 'close'; connectionId: string }
+  /** The connection has another session or pin: its context serves no further run, and the run that holds it ends as it would. */
+  | { type: 'retire'; connectionId: string };
 
 /** From the browser host. */
 export type FromBrowser =
@@ -63,6 +67,8 @@ export type FromBrowser =
   | { type: 'boundary'; run: number }
   /** The next part of the file that is the run's result (OPS-14). The program waits for `stored`. Transferred. */
   | { type: 'file'; run: number; bytes: ArrayBuffer }
+  /** About to choose another recruiter contract: until one is proven, the connection is to show none. The program waits for `stored`. */
+  | { type: 'unverify'; run: number }
   /** The provider asks for a code (again, after a wrong one). The program waits for `code` or `cancel`. */
   | { type: 'challenge'; run: number; kind: ChallengeKind; acceptsCode: boolean }
   | { type: 'result'; run: number; result: Record<string, unknown>; effects?: SessionEffects }
@@ -79,13 +85,26 @@ export type FromBrowser =
       pastBoundary: boolean;
       /** It failed while it waited for `proceed` or after it, the row may say `dispatching`, and it is certain that nothing has left. */
       unsent: boolean;
+      /** How far the request of a write came, where it may have left. */
+      progress?: WriteProgress;
       effects?: SessionEffects;
     }
+  /**
+   * The site changed cookies of the connection's stored session. Sent as soon as it is known, before the end of the run that saw it;
+   * for a context that closes, at any time.
+   */
+  | ({ type: 'renewed' } & RenewedSession)
   /** Every `stats_interval_ms`: what the host holds, for metrics and `queue stats`. */
   | { type: 'stats'; stats: BrowserStats };
 
 /** The message that ends a run. */
 export type RunEnd = Extract<FromBrowser, { type: 'result' | 'skipped' | 'failure' }>;
+
+/** A session that its site renewed, under the revision that it was used under. */
+export interface RenewedSession extends Renewal {
+  connectionId: string;
+  stateRevision: number;
+}
 
 /** What a run learned about the connection; stored together with its outcome. */
 export interface SessionEffects {
@@ -109,4 +128,6 @@ export interface BrowserStats {
   restarts: number;
   /** Of every browser process, when last measured; 0 where it cannot be measured. */
   memory_mib: number;
+  /** How long the event loop of the thread was held up, at the longest of late. */
+  loop_lag_s: number;
 }

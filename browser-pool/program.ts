@@ -1,4 +1,5 @@
 import type { BrowserContext, Page } from 'playwright';
+import type { WriteProgress } from '../storage/model/evidence.js';
 import type { ChallengeKind } from '../storage/model/records.js';
 import type { SkipReason } from './contract/signature.js';
 import type { ProxyTarget, SessionEffects } from './messages.js';
@@ -28,6 +29,10 @@ export interface ProgramRun<Input extends object = Record<string, unknown>> {
   renewContext(session: string | null): Promise<void>;
   /** The session as it is now, to be returned in the effects. Quick only while a page of the site is open. */
   session(): Promise<string>;
+  /** The session that the context was made from, with the cookies that it has now: the site may have renewed them since. */
+  renewedSession(): Promise<string>;
+  /** To be called when an answer that no page received has set cookies of the context: they are stored at once. */
+  sawCookies(): void;
   /** Aborts when the run is ended from outside: from then on nothing of it may leave. */
   readonly signal: AbortSignal;
   /** The `User-Agent` of the browser; requests without a browser carry the same. */
@@ -38,6 +43,10 @@ export interface ProgramRun<Input extends object = Record<string, unknown>> {
    */
   boundary(): Promise<SendPermission>;
   /**
+   * How far that request came: its sender replaces the parts as it goes, so that the run can tell whenever it is ended.
+   */
+  readonly progress: WriteProgress;
+  /**
    * Asks the user for a code, again after a wrong one. The page of before may be closed meanwhile: get it from `page`
    * again. With `acceptsCode` false it only ever rejects.
    */
@@ -47,6 +56,11 @@ export interface ProgramRun<Input extends object = Record<string, unknown>> {
    * Every part but the last is `file_part_bytes` long.
    */
   store(bytes: ArrayBuffer): Promise<void>;
+  /**
+   * Call it before the site may change the recruiter contract of the session: resolves once the connection shows none, durably, so that
+   * nothing reads under a contract that is not shown, whatever becomes of this run (CONN-14).
+   */
+  unverifyRecruiter(): Promise<void>;
   /** Milliseconds one call of a JSON endpoint may take: its limit or the running time left, whichever is less. */
   request_ms(): number;
   /** The same for one navigation or one wait on a page. */

@@ -1,31 +1,6 @@
-import { CommanderError } from 'commander';
-import { Failure } from './admin/answer.js';
-import { adminProgram } from './admin/program.js';
-import { ConfigError } from './start/config.js';
+import { keepCompiledCode } from '../storage/compiled-code.js';
+import { requireNode } from '../storage/required-node.js';
 
-/**
- * The operator's command line (CLI-1): one JSON object on stdout, status 0. An error is one line on stderr: status 2
- * when the command or the environment is wrong, 1 when the work failed.
- */
-async function main(): Promise<number> {
-  try {
-    const answer = await adminProgram(process.env, process.argv.slice(2));
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    process.stderr.write(`${lineOf(error)}\n`);
-    return error instanceof CommanderError || error instanceof ConfigError ? 2 : 1;
-  }
-}
-
-function lineOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof Failure || error instanceof ConfigError) return error.message;
-  if (error instanceof CommanderError) return error.message.replace(/^error: /, '');
-  // A refused connection to both addresses of a name is an AggregateError without a message of its own.
-  const text = error.message || (error instanceof AggregateError && String(error.errors[0])) || error.name;
-  return text.replace(/\s*\n\s*/g, ' ');
-}
-
-process.exitCode = await main();
+requireNode('npm run admin');
+keepCompiledCode();
+await (await import('./admin/command.js')).runCommand();

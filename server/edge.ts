@@ -4,50 +4,57 @@ import type { ActorSystem } from '../actors/system.js';
 import { findConnectionRefs, findConnections } from '../storage/connections/connections.js';
 import { Deadline } from '../storage/deadline.js';
 import { findSubscriptions } from '../storage/deliveries/subscriptions.js';
-import type { Logger } from '../storage/log.js';
+import { LogLines } from '../storage/log-lines.js';
 import { findOperations } from '../storage/operations/operations.js';
 import type { Database } from '../storage/postgres/database.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
+import { operationEnds } from '../storage/tracing/ended-operations.js';
+import type { Tracing } from '../storage/tracing/tracing.js';
+import { type Front, type FrontOptions, openFront } from './front.js';
 import { BodyMemory } from './http/body-memory.js';
-import { ConnectionCount } from './http/connection-count.js';
-import { type Drain, drainSwitch } from './http/drain.js';
+import { type Drain, type DrainSwitch, drainSwitch } from './http/drain.js';
+import type { HttpExchange } from './http/exchange.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
 import { keyAuthenticator } from './http/keys.js';
+import { LargeBodies } from './http/large-bodies.js';
+import { AnswerLateness } from './http/lateness.js';
 import { LIMITS } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
 import { withPromptSubmissions } from './http/prompt-submissions.js';
 import { rateLimit } from './http/rate-limit.js';
 import { requestLoad } from './http/request-load.js';
+import { RequestPace } from './http/request-pace.js';
 import type { Services } from './http/route.js';
 import { router } from './http/router.js';
 import type { Checks } from './http/serve.js';
-import { listen } from './http/socket.js';
+import type { SubscriptionRules } from './http/subscription-rules.js';
 import { workspaceRequests } from './http/workspace-requests.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 import { responder } from './responder.js';
 import { routes } from './table.js';
 
-export interface EdgeOptions {
-  host: string;
-  /** 0 takes a free one. */
-  port: number;
+export interface EdgeOptions extends FrontOptions {
   db: Database;
   /** For what must not wait for requests: health. Absent: `db`. */
   control?: Database;
+  /** Begun by `drain`, for others to see. Absent: one of its own. */
+  drain?: DrainSwitch;
   ring: KeyRing;
   system: ActorSystem;
-  log: Logger;
+  /** The share of the lines of requests that went well; absent: all of them. */
+  logSample?: number;
+  /** Absent: no spans are made. */
+  tracing?: Tracing | undefined;
   /** Set: the service is hosted behind this gateway, and every request must carry its headers (HTTP-11). */
   gateway?: GatewayAccess;
   /** Requests per second and key; absent: no limit (HTTP-12). */
   rateLimitPerSecond?: number;
   /** Requests of one workspace that may be under way; absent: no limit (HTTP-13). */
   workspaceRequests?: number;
-  /** Open connections: those past it are closed as they come; absent: no limit. */
-  connections?: number;
   /** Memory for the bodies of all requests; absent: no limit. */
   bodyMemoryMib?: number;
   callbackPolicy: CallbackPolicy;
+  subscriptions: SubscriptionRules;
   /** Gets every answered request, for metrics. */
   onAnswered?: (request: AnsweredRequest) => void;
   /** Domains of the provider that `file.download` may reach; absent: checked when the operation runs. */
@@ -63,42 +70,54 @@ export interface Edge {
    */
   drain(): Promise<void>;
   /**
-   * Stops listening, answers what is on its way or under way, for at most `parting_answers_ms`, and closes every connection. Call
-   * `drain` first.
+   * Stops listening, answers what is on its way or under way, and closes every connection; those that take nothing of their answers for
+   * `parting_answers_ms`, or are not done after `parting_periods` of it, are cut. Call `drain` first.
    */
   close(): Promise<void>;
 }
 
-/** Starts the HTTP edge. Rejects with one Error when the port is in use. */
-export async function startEdge(options: EdgeOptions): Promise<Edge> {
+/** Starts the HTTP edge behind its address, which it takes when it is not given. Rejects with one Error when the port is in use. */
+export async function startEdge(options: EdgeOptions, front?: Front): Promise<Edge> {
   const { db, log } = options;
-  const drain = drainSwitch();
+  const drain = options.drain ?? drainSwitch();
+  const pace = new RequestPace();
+  const answers = new AnswerLateness(options.control ?? db, pace);
+  const requests = requestLoad((late_ms, elapsed_ms) => pace.sample(Math.max(late_ms, answers.late_ms), elapsed_ms));
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
     keys: keyAuthenticator(db, log),
     rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
-    workspaceRequests: workspaceRequests(options.workspaceRequests ?? Number.POSITIVE_INFINITY),
+    workspaceRequests: workspaceRequests({
+      ...{ db, load: requests, pace },
+      bound: options.workspaceRequests ?? Number.POSITIVE_INFINITY,
+    }),
+    largeBodies: new LargeBodies(),
   };
-  const services = servicesOf(options, drain);
-  const requests = requestLoad();
+  const services = servicesOf(options, drain, answers);
   const bodies = new BodyMemory((options.bodyMemoryMib ?? Number.POSITIVE_INFINITY) * 2 ** 20);
-  const { onAnswered } = options;
-  const respond = responder({ match: router(routes), checks, services, requests, bodies, log, onAnswered });
-  const underWay = new Set<Promise<void>>();
-  const connections = new ConnectionCount(options.connections ?? Number.POSITIVE_INFINITY, log);
-  const listening = await listen(options.host, options.port, connections, (exchange) => {
-    requests.begun();
-    const work = respond(exchange).finally(() => {
-      underWay.delete(work);
-      requests.ended();
-    });
-    underWay.add(work);
+  const { onAnswered, tracing } = options;
+  const respond = responder({ match: router(routes), checks, services, requests, bodies, log, tracing, onAnswered });
+  const underWay = new Map<Promise<void>, HttpExchange>();
+  const listening = front ?? (await openFront(options));
+  listening.serve((exchange) => {
+    const work = respond(exchange).finally(() => underWay.delete(work));
+    underWay.set(work, exchange);
   });
   const answered = async () => {
-    await Promise.allSettled([...underWay]);
+    await Promise.allSettled(underWay.keys());
   };
   const idle = async () => {
     while (underWay.size > 0) await answered();
+  };
+  /** How far the answers under way are: it differs from before when one of them went on, or was sent. */
+  const progress = () => [...underWay.values()].reduce((sum, { piecesTaken }) => sum + 1 + piecesTaken, 0);
+  /** Until nothing is under way, or nobody takes anything any more, or takes it too slowly. */
+  const parted = async () => {
+    for (let period = 0; period < LIMITS.parting_periods; period++) {
+      const before = progress();
+      await Deadline.within(LIMITS.parting_answers_ms, idle()).catch(() => {});
+      if (underWay.size === 0 || progress() === before) return;
+    }
   };
   return {
     port: listening.port,
@@ -112,25 +131,29 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
       await turn();
       listening.refuse();
       await delay(LIMITS.parting_ms);
-      await Deadline.within(LIMITS.parting_answers_ms, idle()).catch(() => {});
+      await parted();
       listening.close();
       await answered();
       requests.close();
+      answers.close();
+      await options.subscriptions.verifier?.close();
       await checks.keys.close();
     },
   };
 }
 
 /** What every handler may use. */
-function servicesOf(options: EdgeOptions, drain: Drain): Services {
+function servicesOf(options: EdgeOptions, drain: Drain, answers: AnswerLateness): Services {
   const { db } = options;
+  const lines = new LogLines(options.log, options.logSample);
   const connectionRef = rowLoader((ids) => findConnectionRefs(db, ids));
   return {
     db,
     control: options.control ?? db,
     ring: options.ring,
-    system: withPromptSubmissions(options.system, options.control ?? db),
+    system: withPromptSubmissions(options.system, options.control ?? db, (took_ms) => answers.committed(took_ms)),
     callbackPolicy: options.callbackPolicy,
+    subscriptions: options.subscriptions,
     providerDomains: options.providerDomains,
     load: {
       connection: rowLoader((ids) => findConnections(db, ids)),
@@ -144,5 +167,9 @@ function servicesOf(options: EdgeOptions, drain: Drain): Services {
       subscription: rowLoader((ids) => findSubscriptions(db, ids)),
     },
     drain,
+    lines,
+    ended: operationEnds(lines, options.tracing),
+    hosted: options.gateway !== undefined,
+    parked: (wait) => wait,
   };
 }

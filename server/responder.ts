@@ -1,12 +1,16 @@
 import { v4 as uuidv4 } from 'uuid';
 import type { Logger } from '../storage/log.js';
 import { HttpError } from '../storage/model/errors.js';
+import { parseTraceparent, traceIdOf } from '../storage/model/traceparent.js';
+import type { SpanAttributes, Tracing } from '../storage/tracing/tracing.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
 
 import type { BodyMemory } from './http/body-memory.js';
 import type { HttpExchange } from './http/exchange.js';
-import { isPrintableKey } from './http/fields.js';
+import { isPrintableKey, pathId } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
+import { parsePrefer } from './http/prefer.js';
+import { RequestContext } from './http/request-context.js';
 import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
@@ -20,6 +24,8 @@ export interface ResponderOptions {
   requests: RequestLoad;
   bodies: BodyMemory;
   log: Logger;
+  /** Absent: no spans are made. */
+  tracing: Tracing | undefined;
   /** Gets every answered request, for metrics. */
   onAnswered: ((request: AnsweredRequest) => void) | undefined;
 }
@@ -33,7 +39,10 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
   return (exchange) => {
     const matched = match(exchange.path);
     const route = matched && (routeOf(matched, exchange.method) ?? matched.routes.values().next().value);
-    const request = { exchange, matched, route, requestId: requestIdOf(exchange), startedAt: performance.now() };
+    const request = {
+      ...{ exchange, matched, route },
+      ...{ context: new RequestContext(requestIdOf(exchange)), startedAt: performance.now(), longPoll: false },
+    };
     const refused = route?.scopes !== 'none' && (requests.behind || isCrowded(route, matched, services));
     if (refused) return refuse(options, request, OVERLOADED);
     return exchange.ambiguous === undefined ? answer(options, request) : refuse(options, request, ambiguity(exchange));
@@ -46,28 +55,42 @@ interface Request {
   matched: Match | undefined;
   /** What its path is for; of another method where its own has no route. */
   route: Route | undefined;
-  requestId: string;
+  context: RequestContext;
   startedAt: number;
+  /** It waits for an operation: how long it takes says nothing of the service. */
+  longPoll: boolean;
 }
 
-function requestIdOf(exchange: HttpExchange): string {
+/** The caller's id of its request, or a new one. */
+export function requestIdOf(exchange: HttpExchange): string {
   const sent = exchange.header('x-request-id');
   return isPrintableKey(sent) ? sent : uuidv4();
+}
+
+/** What every answer carries. */
+export function answerHeaders({ path }: HttpExchange, requestId: string): Record<string, string> {
+  const headers: Record<string, string> = { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff' };
+  if (path.startsWith('/v1')) headers['Cache-Control'] = 'no-store';
+  return headers;
 }
 
 /** Refuses a request of which nothing was read, at as little cost as can be: what was taken in needs the rest. */
 function refuse(options: ResponderOptions, request: Request, error: HttpError): Promise<void> {
   request.exchange.receive(0, options.bodies);
-  return finish(options, request, errorAnswer(error, request.route?.errors ?? 'plain', request.requestId));
+  return finish(options, request, errorAnswer(error, request.route?.errors ?? 'plain', request.context.requestId));
 }
 
 async function answer(options: ResponderOptions, request: Request): Promise<void> {
-  const { checks, services, log } = options;
-  const { exchange, matched, route, requestId } = request;
-  void exchange.headers; // read while they can be
+  const { checks, services, log, tracing } = options;
+  const { exchange, matched, route, context } = request;
+  const { requestId } = context;
+  const { prefer, traceparent } = exchange.headers; // all are read while they can be
+  context.traceparent = parseTraceparent(traceparent);
+  request.longPoll = route?.waits?.(parsePrefer(prefer)) === true;
+  if (tracing && !route?.routine) beginSpan(tracing, context, route);
   exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes, options.bodies);
   try {
-    await finish(options, request, await serve(exchange, matched, checks, services));
+    await serve(exchange, matched, context, checks, services, (answer) => finish(options, request, answer));
   } catch (error) {
     const cause = error instanceof KeyedError ? error.cause : error;
     // An outage has lines of its own: it is not to be told once a request.
@@ -80,15 +103,18 @@ async function answer(options: ResponderOptions, request: Request): Promise<void
   }
 }
 
+function beginSpan(tracing: Tracing, context: RequestContext, route: Route | undefined): void {
+  context.span = tracing.begin(route ? `${route.method} ${route.path}` : 'HTTP', 'server', context.traceparent);
+  context.traceparent = context.span.traceparent;
+}
+
 /** Sends the answer, null when the client went away, and logs and counts the request. */
 async function finish(options: ResponderOptions, request: Request, answer: Answer | null): Promise<void> {
-  const { exchange, requestId } = request;
+  const { exchange, context } = request;
   if (answer) {
-    const headers: Record<string, string> = { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff' };
-    if (exchange.path.startsWith('/v1')) headers['Cache-Control'] = 'no-store';
-    await exchange.send(answer, headers, options.services.drain.draining);
+    await exchange.send(answer, answerHeaders(exchange, context.requestId), options.services.drain.draining);
   }
-  logRequest(options, request, answer?.status ?? 'aborted');
+  logRequest(options, request, answer);
 }
 
 /** Made once: what refuses must cost little, and a stack costs most of an error. */
@@ -103,16 +129,46 @@ function isCrowded(route: Route | undefined, matched: Match | undefined, { syste
   return route?.crowded?.(matched?.params ?? {}, system) === true;
 }
 
-/** One line a request, and one observation. The route's pattern, not the path: a path can have a username in it. */
+/** One line a request, and one observation. */
 function logRequest(
-  { log, onAnswered }: ResponderOptions,
-  { exchange: { method }, route, requestId, startedAt }: Request,
-  status: number | 'aborted',
+  { services: { lines }, onAnswered }: ResponderOptions,
+  request: Request,
+  answer: Answer | null,
 ): void {
+  const { matched, route, context, startedAt, longPoll } = request;
+  const { method } = request.exchange;
   const elapsed_ms = performance.now() - startedAt;
   const pattern = route?.path ?? null;
-  onAnswered?.({ method, route: pattern, status, seconds: elapsed_ms / 1000 });
-  if (!log.isLevelEnabled('debug')) return;
-  const duration_ms = Math.round(elapsed_ms * 10) / 10;
-  log.debug({ request_id: requestId, method, route: pattern, status, duration_ms }, 'request');
+  const status = answer?.status ?? 'aborted';
+  onAnswered?.({ method, route: pattern, status, seconds: elapsed_ms / 1000, longPoll });
+  context.span?.end(spanAttributes(request, answer), status === 'aborted' || status >= 500);
+  const { requestId, traceparent, key } = context;
+  const level = route?.routine ? 'debug' : 'info';
+  if (!lines.wants(level, requestId, status)) return;
+  lines.request(level, {
+    request_id: requestId,
+    trace_id: traceparent === null ? undefined : traceIdOf(traceparent),
+    method,
+    route: pattern,
+    status,
+    duration_ms: Math.round(elapsed_ms * 10) / 10,
+    key_id: key?.id,
+    workspace_id: key?.workspace_id,
+    // What stands in a path may be anything; what is no id is not repeated.
+    connection_id: context.connectionId ?? pathId(matched?.params.connection_id),
+    operation_id: context.operationId ?? pathId(matched?.params.operation_id),
+    error_code: answer?.errorCode,
+  });
+}
+
+function spanAttributes({ exchange, route, context }: Request, answer: Answer | null): SpanAttributes {
+  return {
+    'http.request.method': exchange.method,
+    'http.route': route?.path,
+    'http.response.status_code': answer?.status,
+    'error.type': answer?.errorCode,
+    'request.id': context.requestId,
+    'workspace.id': context.key?.workspace_id,
+    'operation.id': context.operationId,
+  };
 }

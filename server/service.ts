@@ -1,31 +1,46 @@
 import { readFile } from 'node:fs/promises';
+import type { Endpoint } from '../actors/deliveries/address-policy.js';
+import { CallbackVerifier } from '../actors/deliveries/callback-verifier.js';
 import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, startNode } from '../actors/node/node.js';
+import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
 import { Removals } from '../storage/connections/removals.js';
+import { EventLoopLag } from '../storage/event-loop-lag.js';
 import type { Logger } from '../storage/log.js';
-import { outageLog } from '../storage/outage-log.js';
+import type { Vault } from '../storage/model/vault.js';
+import { Outages } from '../storage/outages.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
-import { type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
+import { DataVault } from '../storage/secrets/data-vault.js';
+import { destinationHasher, type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { fingerprintSecret } from '../storage/secrets/installation.js';
-import { type Edge, startEdge } from './edge.js';
+import { openTracing } from '../storage/tracing/open-tracing.js';
+import type { Tracing } from '../storage/tracing/tracing.js';
+import { type Edge, type EdgeOptions, startEdge } from './edge.js';
+import { type Front, type FrontOptions, openFront } from './front.js';
+import { type DrainSwitch, drainSwitch } from './http/drain.js';
+import { unreadyReasons } from './http/readiness.js';
+import { destinationOf } from './http/subscription-rules.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
+import { DataSealing } from './start/data-sealing.js';
 import { httpConnections } from './start/descriptors.js';
 import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
+import { MissingDestinations } from './start/missing-destinations.js';
 import { describedProvider, sandboxSite } from './start/provider-site.js';
 import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
+import { VERSION } from './start/version.js';
 
 /**
- * The parts of a running service, from the ground up: database, stand-in network, node, metrics, edge. Each is set once it
+ * The parts of a running service: its addresses, then from the ground up database, stand-in network, node, edge. Each is set once it
  * has started, so that `stopService` also cleans up after a start that failed in the middle.
  */
 export interface Parts {
@@ -33,10 +48,14 @@ export interface Parts {
   db?: Database;
   control?: Database;
   removals?: Removals;
+  sealing?: DataSealing;
+  destinations?: MissingDestinations;
   sandbox?: SandboxProcess;
   node?: Node;
   metrics?: MetricsServer;
+  front?: Front;
   edge?: Edge;
+  tracing?: Tracing | undefined;
 }
 
 /** A started service: where it is found, and its database. */
@@ -48,6 +67,8 @@ export interface StartedService {
 /** What of the configuration concerns callbacks, with its file read. */
 interface Callbacks {
   allowedNetworks: string[];
+  allowedEndpoints: Endpoint[];
+  ports: number[];
   ca: string | undefined;
   dnsServers: string[] | null;
 }
@@ -57,50 +78,105 @@ interface ActorParts {
   db: Database;
   control: Database;
   keys: EncryptionKey[];
+  /** The installation's; null while this node cannot open it. */
+  secret: Buffer | null;
+  dataSealing: SharedArrayBuffer;
   site: Site;
   callbacks: Callbacks;
+  outages: Outages;
 }
 
-/** Starts every part and notes it in `parts`. Rejects with one Error that says what to do. */
-export async function startService(config: Config, log: Logger, parts: Parts): Promise<StartedService> {
+/**
+ * Starts every part and notes it in `parts`. Rejects with one Error that says what to do. `fatal` is called with one line when the
+ * service cannot go on later.
+ */
+export async function startService(
+  config: Config,
+  log: Logger,
+  parts: Parts,
+  fatal: (line: string) => void,
+): Promise<StartedService> {
+  parts.tracing = await openTracing(config.tracing, 'main', log);
+  const outages = new Outages(log);
+  const drain = drainSwitch();
+  const address: FrontOptions = {
+    host: config.host,
+    port: config.port,
+    log,
+    connections: config.httpConnections ?? httpConnections({ deliveries: config.deliveryConcurrency }),
+  };
+  log.info({ version: VERSION }, 'starting');
+  const { front, metrics } = await takeAddresses(config, address, parts, { outages, drain });
   const keys = await loadEncryptionKeys(config);
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
   await requireBrowserSandbox(config.browserSandbox);
-  const { db, control } = await openStorage(config, log, parts);
+  const vault = new DataVault(ring);
+  const { db, control } = await openStorage(config, vault, log, parts, { outages, fatal });
   await warnOfUnknownKeys(db, ring, log);
   await noteInstallationKeys(db, keys, log);
+  const secret = await fingerprintSecret(db, ring);
+  vault.hashUnder(secret);
+  parts.sealing = new DataSealing({ db: control, vault, log });
+  await parts.sealing.start();
   parts.removals = new Removals({ db, log });
   parts.removals.start();
+  const destination = secret && destinationHasher(secret);
+  if (destination) {
+    const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
+    parts.destinations = new MissingDestinations({ db, log, hash });
+    parts.destinations.start();
+  }
   const site = await startProvider(config, log, parts, db, ring);
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
+    allowedEndpoints: config.callbackAllowedEndpoints,
+    ports: config.callbackPorts,
     ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
     dnsServers: config.callbackDnsServers,
   };
-  const node = await startActors(config, log, parts, { db, control, keys, site, callbacks });
-  const metrics = await startMetrics(config.metricsPort, node);
-  parts.metrics = metrics;
-  const edge = await startEdge({
-    host: config.host,
-    port: config.port,
+  const node = await startActors(config, log, parts, {
     db,
     control,
+    keys,
+    secret,
+    dataSealing: vault.shared,
+    site,
+    callbacks,
+    outages,
+  });
+  const { allowedNetworks, allowedEndpoints, ports, dnsServers } = callbacks;
+  const callbackPolicy = { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) };
+  const edgeOptions: EdgeOptions = {
+    ...address,
+    db,
+    control,
+    drain,
     ring,
     system: node,
-    log,
-    callbackPolicy: {
-      allowedNetworks: callbacks.allowedNetworks,
-      resolve: callbackResolver(callbacks.dnsServers),
+    callbackPolicy,
+    subscriptions: {
+      bounds: {
+        ofConnection: config.connectionSubscriptions,
+        ofWorkspace: config.workspaceSubscriptions,
+        ofDestination: config.destinationSubscriptions,
+      },
+      destination,
+      verifier:
+        config.callbackVerification === 'required'
+          ? new CallbackVerifier({ policy: callbackPolicy, ca: callbacks.ca })
+          : undefined,
     },
+    logSample: config.log.sample,
+    tracing: parts.tracing,
     onAnswered: metrics.observe,
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
     workspaceRequests: config.workspaceRequests,
-    connections: config.httpConnections ?? httpConnections({ deliveries: config.deliveryConcurrency }),
     bodyMemoryMib: config.bodyMemoryMib,
     ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
-  });
+  };
+  const edge = await startEdge(edgeOptions, front);
   parts.edge = edge;
   return {
     addresses: {
@@ -112,14 +188,58 @@ export async function startService(config: Config, log: Logger, parts: Parts): P
   };
 }
 
+/**
+ * Takes both ports before anything is started: one that is in use fails the start at once. Until the node runs, `/readyz` and every
+ * request are answered 503 (HTTP-22).
+ */
+async function takeAddresses(
+  { metricsHost: host, metricsPort: port }: Config,
+  address: FrontOptions,
+  parts: Parts,
+  { outages, drain }: { outages: Outages; drain: DrainSwitch },
+) {
+  const front = await openFront(address);
+  parts.front = front;
+  const lag = new EventLoopLag();
+  const metrics = await startMetrics(
+    { host, port },
+    {
+      status: () => parts.node?.status() ?? STARTING,
+      stats: () => parts.node?.stats() ?? { hosts: [], browsers: [] },
+      unreadyReasons: async () => {
+        const { edge, node, control } = parts;
+        return edge && node && control ? unreadyReasons({ drain, system: node, control }) : [STARTING.state];
+      },
+      outages,
+      pools: () => ({
+        ...(parts.db && { edge: parts.db.stats() }),
+        ...(parts.control && { control: parts.control.stats() }),
+      }),
+      mainLag_s: () => lag.longest_s,
+    },
+  );
+  parts.metrics = metrics;
+  return { front, metrics };
+}
+
+/** Of a service whose node has not started yet. */
+const STARTING = {
+  ...{ state: 'starting', partitions: 0, actorThreads: 0, browserThreads: 0 },
+  lacks: [],
+} satisfies SystemStatus;
+
 /** Refuses new work, lets what runs end, hands the partitions over, and closes every part from the top down. */
 export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.edge?.drain();
   await parts.node?.stop();
   await parts.edge?.close();
+  if (!parts.edge) parts.front?.close();
   await parts.metrics?.stop();
+  await parts.tracing?.close();
   await parts.sandbox?.stop();
   await parts.removals?.stop();
+  await parts.destinations?.stop();
+  await parts.sealing?.stop();
   await parts.control?.close();
   await parts.db?.close();
   await parts.database?.stop();
@@ -135,13 +255,29 @@ function warnOfGaps(ring: KeyRing, log: Logger): void {
   if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
 }
 
-async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{ db: Database; control: Database }> {
+async function openStorage(
+  config: Config,
+  vault: Vault,
+  log: Logger,
+  parts: Parts,
+  { outages, fatal }: { outages: Outages; fatal: (line: string) => void },
+): Promise<{ db: Database; control: Database }> {
   log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
     dataDir: config.dataDir,
     exclusive: true,
+    restarts: {
+      ended: (reason) => log.error({ reason }, 'the embedded database ended, and is started again'),
+      started: () => log.warn('the embedded database runs again'),
+      gaveUp: (reason) => fatal(`DATA_DIR: the embedded database keeps ending: ${reason}`),
+    },
   });
+  if (parts.database.superuser) {
+    log.warn(
+      'DATABASE_URL: its role is a superuser, which may run programs on the database’s machine: give the service a role that owns its database and nothing else',
+    );
+  }
   log.info('bringing the schema up to date');
   await migrate(parts.database.url, {
     onNewer: (migrations) =>
@@ -150,12 +286,12 @@ async function openStorage(config: Config, log: Logger, parts: Parts): Promise<{
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
   const { url } = parts.database;
   parts.db = openDatabase({
-    ...{ url, onError, outage: outageLog(log.child({ pool: 'edge' })), limits: TIME_LIMITS.edge },
+    ...{ url, vault, onError, outage: outages.pool('edge'), limits: TIME_LIMITS.edge },
     maxConnections: LIMITS.edge_connections,
     applicationName: 'connection-service edge',
   });
   parts.control = openDatabase({
-    ...{ url, onError, outage: outageLog(log.child({ pool: 'control' })), limits: TIME_LIMITS.control },
+    ...{ url, onError, outage: outages.pool('control'), limits: TIME_LIMITS.control },
     maxConnections: LIMITS.control_connections,
     applicationName: 'connection-service control',
   });
@@ -194,7 +330,7 @@ async function startActors(
   config: Config,
   log: Logger,
   parts: Parts,
-  { db, control, keys, site, callbacks }: ActorParts,
+  { db, control, keys, secret, dataSealing, site, callbacks, outages }: ActorParts,
 ): Promise<Node> {
   if (!parts.database) throw new Error('the database has not started');
   const node = await startNode({
@@ -202,7 +338,8 @@ async function startActors(
     control,
     databaseUrl: parts.database.url,
     encryptionKeys: keys,
-    fingerprintSecret: await fingerprintSecret(db, keyRing(keys)),
+    fingerprintSecret: secret,
+    dataSealing,
     workspaceOperations: config.workspaceOperations,
     actorThreads: config.actorThreads,
     browserThreads: config.browserThreads,
@@ -218,7 +355,10 @@ async function startActors(
       ...callbacks,
     },
     log,
+    outages,
     logOptions: config.log,
+    tracingSettings: config.tracing,
+    tracing: parts.tracing,
   });
   parts.node = node;
   return node;

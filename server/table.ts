@@ -11,6 +11,7 @@ import { operationActionRoutes } from './routes/operation-actions.js';
 import { operationRoutes } from './routes/operations.js';
 import { submissionRoutes } from './routes/submission.js';
 import { subscriptionChangeRoutes } from './routes/subscription-changes.js';
+import { subscriptionTestRoutes } from './routes/subscription-test.js';
 import { subscriptionRoutes } from './routes/subscriptions.js';
 
 /** Every route of the service, in the order of the contract. */
@@ -24,6 +25,7 @@ export const routes: readonly Route[] = [
   ...invitationRoutes,
   ...subscriptionRoutes,
   ...subscriptionChangeRoutes,
+  ...subscriptionTestRoutes,
   ...listenerRoutes,
   ...eventRoutes,
   ...deliveryRoutes,

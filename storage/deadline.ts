@@ -58,9 +58,9 @@ export class Deadline {
     return Math.max(0, this.#left_ms - elapsed_ms);
   }
 
-  /** The bound of one step: `step_ms` or the time left, whichever is less, and at least 1. */
+  /** The bound of one step: `step_ms`, or a moment more than the time left, so that the deadline ends it with its own reason. */
   atMost(step_ms: number): number {
-    return Math.max(1, Math.min(step_ms, this.remaining_ms));
+    return Math.min(step_ms, this.remaining_ms + MOMENT_ms);
   }
 
   /** Stops the clock until `resume`. */
@@ -129,6 +129,9 @@ export class Deadline {
     this.#state = next;
   }
 }
+
+/** Timers that are due together fire in any order; this far apart they do not. */
+const MOMENT_ms = 250;
 
 export interface WithinOptions<T> {
   reason?: Error;

@@ -1,5 +1,8 @@
 /** The bounds of this folder, with their units in their names. */
 export const LIMITS = {
+  /** How long the note of a paused destination is kept without a try; and how many such notes one statement deletes, the rest later. */
+  pause_forgotten_hours: 168,
+  forgotten_pauses: 100,
   /** Subscriptions that `oldestPending` looks at, those whose jobs are due the longest first. It reports nothing of the others. */
   oldest_pending_subscriptions: 1_000,
 
@@ -14,16 +17,52 @@ export const LIMITS = {
   /** Of each of them, the newest attempts that are read. Above it the answer is reported as incomplete. */
   stats_attempts: 10,
 
+  /** Rows that one page of the command line's lists looks at. A page that ends there is short, and the next one goes on. */
+  operator_list_rows: 10_000,
+
   /** Messages that one page of a simulated inbox reads. A page that ends there is short, and the next one goes on. */
   inbox_window_messages: 2_000,
   /** How far the time that a message carries may lie before the time it was recorded. Farther back, the time of recording counts. */
   message_lag_ms: 10 * 60_000,
 
+  /** How long an unknown outcome that nobody has looked at is counted for metrics; how many mailboxes that are due, and operations of each. */
+  recent_unknown_hours: 24,
+  measured_mailboxes: 10_000,
+  measured_operations: 1_000,
+
+  /** Connections whose looks one statement finds. Past it the others follow when these are in hand. */
+  requested_looks: 256,
+
+  /** Operations of one connection that recovery finds running; more than one is none that this version started. */
+  started_operations: 8,
   /** Fetched jobs that a recovery puts back in one statement; it goes on until none is left. */
   put_back_jobs: 2_000,
+  /** Jobs of a restored database that one statement looks at to end writes; it goes on until none is left. */
+  settled_jobs: 1_000,
 
   /** Gaps of a connection's stream, the newest, that are looked through for one whose end was not recorded. */
   examined_gaps: 10,
+
+  /** Operations that one statement of `findSubmitted` looks at; it goes on until its time is looked through, or so many are found. */
+  examined_operations: 20_000,
+  found_operations: 100,
+
+  /**
+   * The log: bytes of one write, which a pipe keeps whole; how long a line waits for others; and what waits at a thread for a slow
+   * reader, past which lines are dropped.
+   */
+  log_write_bytes: 4_096,
+  log_flush_ms: 100,
+  log_buffer_bytes: 4 * 1024 * 1024,
+
+  /**
+   * Spans that wait at a thread, past which they are dropped; how long they wait to be sent together; how long a thread that ends waits for
+   * the last of them; and how often it tells that they cannot be sent.
+   */
+  trace_spans: 8_192,
+  trace_delay_ms: 1_000,
+  trace_close_ms: 3_000,
+  trace_trouble_ms: 60_000,
 
   /** How long a node may be without a heartbeat; then another node that stops deletes its row. */
   node_silence_ms: 60 * 60_000,
@@ -34,7 +73,12 @@ export const LIMITS = {
   answer_mark_ms: 10_000,
 
   /** Rows that a re-encryption reads at a time; it goes on until none is left. */
-  reencrypt_page_rows: 500,
+  reencrypt_page_rows: 50,
+
+  /** Subscriptions without the hash of their destination that a start takes at a time, the pause behind each page, and behind a failure. */
+  destination_rows: 200,
+  destination_pause_ms: 100,
+  destination_retry_ms: 5_000,
 
   /** How long a migration waits for a lock, during which all later statements on that table wait behind it; then it lets them by and tries again. */
   migration_lock_ms: 2_000,
@@ -97,6 +141,11 @@ export const LIMITS = {
   away_probe_cap_ms: 500,
   /** How long one such question may take; then it is asked anew. */
   probe_attempt_ms: 1_000,
+  /** How long no pool may miss the database until an outage counts as over; one that misses it sooner goes on with the same. */
+  outage_settled_ms: 2_000,
+  /** How exactly the event loop's lag is measured, and for how long its longest is kept for a scrape. */
+  loop_lag_resolution_ms: 20,
+  loop_lag_ms: 15_000,
   /** Connections lost while idle are logged once in this time: a server that stops loses all of them at once. */
   lost_connection_log_ms: 10_000,
   /** How long a connection stays open without a statement; then it is closed, and opened again when one is needed. */
@@ -105,6 +154,12 @@ export const LIMITS = {
   probe_timeout_ms: 5_000,
   /** How long a start-up waits for another process to stop the embedded database; then the command fails. */
   database_stop_ms: 15_000,
+  /** Wait before the embedded database is started again when it has ended by itself; doubles up to the cap. */
+  database_restart_ms: 250,
+  database_restart_cap_ms: 5_000,
+  /** Ends and failed starts of it within this time; past them the process ends with one line. */
+  database_restarts: 5,
+  database_restarts_ms: 60_000,
   /** How often a start-up looks whether it has stopped. */
   database_stop_poll_ms: 100,
   /** Lines of PostgreSQL's output that are kept for the message of a failed start; earlier ones are dropped. */

@@ -16,6 +16,15 @@ create table api_key (
 );
 CREATE INDEX api_key_by_workspace ON public.api_key USING btree (workspace_id, created_at);
 
+create table callback_pause (
+  destination bytea not null,
+  reason text not null,
+  since timestamp with time zone not null default now(),
+  tried_at timestamp with time zone not null default now(),
+  constraint callback_pause_pkey PRIMARY KEY (destination)
+);
+CREATE INDEX callback_pause_by_try ON public.callback_pause USING btree (tried_at);
+
 create table connection (
   id uuid not null,
   workspace_id uuid not null,
@@ -46,13 +55,13 @@ create table connection (
   constraint connection_proxy_id_fkey FOREIGN KEY (proxy_id) REFERENCES regional_proxy(id) ON DELETE SET NULL,
   constraint connection_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
   constraint connection_check CHECK (((provider <> 'social'::text) OR ((username IS NOT NULL) AND (password_sealed IS NOT NULL) AND (region IS NOT NULL)))),
-  constraint connection_check1 CHECK (((provider <> 'simulated'::text) OR ((actor_id IS NOT NULL) AND (username IS NULL) AND (health = 'ready'::text)))),
   constraint connection_check2 CHECK (((provider <> 'social'::text) OR (health <> 'ready'::text) OR (session_sealed IS NOT NULL))),
   constraint connection_health_check CHECK ((health = ANY (ARRAY['ready'::text, 'needs_login'::text, 'invalid'::text]))),
+  constraint connection_is_simulated CHECK (((provider <> 'simulated'::text) OR ((actor_id IS NOT NULL) AND (username IS NULL)))) NOT VALID,
   constraint connection_provider_check CHECK ((provider = ANY (ARRAY['social'::text, 'simulated'::text]))),
   constraint connection_recruiter_health_check CHECK ((recruiter_health = ANY (ARRAY['not_verified'::text, 'ready'::text, 'needs_switch'::text])))
 );
-CREATE INDEX connection_by_partition ON public.connection USING btree (partition) WHERE ((provider = 'social'::text) AND (health = 'ready'::text));
+CREATE INDEX connection_by_partition ON public.connection USING btree (partition, provider, health);
 CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
 CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);
@@ -106,14 +115,20 @@ create table event (
   connection_id uuid not null,
   provider_event_id text not null,
   type text not null,
-  received_at timestamp with time zone not null default now(),
-  data jsonb not null,
+  received_at timestamp with time zone not null default date_trunc('milliseconds'::text, now()),
+  data jsonb,
+  data_sealed bytea,
+  conversation_hash bytea,
+  delivered_ms bigint,
+  traceparent text,
   constraint event_pkey PRIMARY KEY (id),
   constraint event_connection_id_provider_event_id_key UNIQUE (connection_id, provider_event_id),
-  constraint event_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
+  constraint event_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
+  constraint event_has_data CHECK ((num_nonnulls(data, data_sealed) = 1)) NOT VALID
 );
 CREATE INDEX event_by_connection ON public.event USING btree (connection_id, id);
-CREATE INDEX event_message ON public.event USING btree (connection_id, "left"((data ->> 'conversation_id'::text), 255), id) WHERE (type = ANY (ARRAY['message_sent'::text, 'message_received'::text]));
+CREATE INDEX event_conversation ON public.event USING btree (connection_id, conversation_hash, id) WHERE (conversation_hash IS NOT NULL);
+CREATE INDEX event_message ON public.event USING btree (connection_id, "left"((data ->> 'conversation_id'::text), 255), id) WHERE ((data IS NOT NULL) AND (type = ANY (ARRAY['message_sent'::text, 'message_received'::text])));
 
 create table event_list (
   connection_id uuid not null,
@@ -129,6 +144,16 @@ create table event_position (
   constraint event_position_pkey PRIMARY KEY (connection_id, rank),
   constraint event_position_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
 );
+
+create table former_secret (
+  id uuid not null default gen_random_uuid(),
+  subscription_id uuid not null,
+  secret_sealed bytea not null,
+  valid_until timestamp with time zone not null,
+  constraint former_secret_pkey PRIMARY KEY (id),
+  constraint former_secret_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE
+);
+CREATE INDEX former_secret_by_subscription ON public.former_secret USING btree (subscription_id, valid_until);
 
 create table idempotency_tombstone (
   workspace_id uuid not null,
@@ -188,11 +213,25 @@ create table listener_gap (
 CREATE INDEX listener_gap_by_connection ON public.listener_gap USING btree (connection_id, started_at DESC);
 CREATE UNIQUE INDEX listener_gap_open ON public.listener_gap USING btree (connection_id) WHERE (closed_at IS NULL);
 
+create table look_request (
+  operation_id uuid not null,
+  id uuid not null,
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  partition smallint not null,
+  requested_at timestamp with time zone not null default now(),
+  constraint look_request_pkey PRIMARY KEY (operation_id),
+  constraint look_request_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
+);
+CREATE INDEX look_request_by_partition ON public.look_request USING btree (partition, connection_id, requested_at);
+
 create table node (
   id uuid not null,
   started_at timestamp with time zone not null default now(),
   heartbeat_at timestamp with time zone not null default now(),
   backlog jsonb not null default '{}'::jsonb,
+  reads_sealed boolean not null default false,
+  mailboxes boolean not null default false,
   constraint node_pkey PRIMARY KEY (id)
 );
 
@@ -217,24 +256,33 @@ create table operation (
   timeline jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  result_sealed bytea,
+  evidence jsonb,
+  evidence_look jsonb,
+  evidence_look_sealed bytea,
+  request_id text,
+  traceparent text,
   constraint operation_pkey PRIMARY KEY (id),
   constraint operation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
   constraint operation_check CHECK ((num_nonnulls(input, input_sealed) = 1)),
   constraint operation_check1 CHECK (((status = 'waiting_user'::text) = (challenge IS NOT NULL))),
   constraint operation_check2 CHECK (((status <> ALL (ARRAY['running'::text, 'waiting_user'::text])) OR (epoch IS NOT NULL))),
   constraint operation_check3 CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
-  constraint operation_check4 CHECK (((status <> 'succeeded'::text) OR (result IS NOT NULL))),
+  constraint operation_has_evidence CHECK (((evidence IS NULL) OR (status = 'outcome_unknown'::text))) NOT VALID,
+  constraint operation_has_result CHECK (((status <> 'succeeded'::text) OR (num_nonnulls(result, result_sealed) = 1))) NOT VALID,
   constraint operation_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_user'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'skipped'::text, 'outcome_unknown'::text])))
 );
 CREATE INDEX operation_by_connection ON public.operation USING btree (connection_id, id);
 CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_id, id);
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
+CREATE TRIGGER operation_unknown AFTER UPDATE OF status, evidence_look, evidence_look_sealed ON public.operation FOR EACH ROW WHEN ((new.status = 'outcome_unknown'::text)) EXECUTE FUNCTION note_unknown_outcome();
 
 create table operation_file (
   operation_id uuid not null,
   attempt_id uuid not null,
   part integer not null,
   bytes bytea not null,
+  sealed boolean not null default false,
   constraint operation_file_pkey PRIMARY KEY (operation_id, attempt_id, part),
   constraint operation_file_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE,
   constraint operation_file_part_check CHECK ((part >= 0))
@@ -294,18 +342,43 @@ create table subscription (
   connection_id uuid not null,
   partition smallint not null,
   event_types text[] not null,
-  callback_url text not null,
+  callback_url text,
   active boolean not null,
   secret_sealed bytea not null,
   previous_secret_sealed bytea,
   previous_valid_until timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   delivery_count bigint not null default 0,
+  destination bytea,
+  verified boolean not null default false,
+  callback_url_sealed bytea,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
-  constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0))
+  constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0)),
+  constraint subscription_has_callback_url CHECK ((num_nonnulls(callback_url, callback_url_sealed) = 1)) NOT VALID
 );
 CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
+CREATE INDEX subscription_by_destination ON public.subscription USING btree (connection_id, destination);
+CREATE INDEX subscription_without_destination ON public.subscription USING btree (id) WHERE (destination IS NULL);
+CREATE TRIGGER subscription_added AFTER INSERT ON public.subscription REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_subscriptions();
+CREATE TRIGGER subscription_gone AFTER DELETE ON public.subscription REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_gone_subscriptions();
+CREATE TRIGGER subscription_rotated AFTER UPDATE OF previous_secret_sealed ON public.subscription FOR EACH ROW WHEN ((new.previous_secret_sealed = old.secret_sealed)) EXECUTE FUNCTION keep_former_secret();
+
+create table subscription_count (
+  workspace_id uuid not null,
+  subscriptions bigint not null,
+  constraint subscription_count_pkey PRIMARY KEY (workspace_id),
+  constraint subscription_count_subscriptions_check CHECK ((subscriptions >= 0))
+);
+
+create table unknown_outcome (
+  operation_id uuid not null,
+  partition smallint not null,
+  since timestamp with time zone not null default now(),
+  constraint unknown_outcome_pkey PRIMARY KEY (operation_id),
+  constraint unknown_outcome_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
+);
+CREATE INDEX unknown_outcome_by_partition ON public.unknown_outcome USING btree (partition, since);
 
 create table workspace (
   id uuid not null,
@@ -313,3 +386,48 @@ create table workspace (
   created_at timestamp with time zone not null default now(),
   constraint workspace_pkey PRIMARY KEY (id)
 );
+
+CREATE OR REPLACE FUNCTION public.count_gone_subscriptions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update subscription_count c set subscriptions = c.subscriptions - d.subscriptions
+  from (select workspace_id, count(*) as subscriptions from changed group by workspace_id) d
+  where c.workspace_id = d.workspace_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_new_subscriptions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into subscription_count as c (workspace_id, subscriptions)
+  select workspace_id, count(*) from changed group by workspace_id order by workspace_id
+  on conflict (workspace_id) do update set subscriptions = c.subscriptions + excluded.subscriptions;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_former_secret()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into former_secret (subscription_id, secret_sealed, valid_until)
+  values (new.id, new.previous_secret_sealed, new.previous_valid_until);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_unknown_outcome()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.evidence_look is null and new.evidence_look_sealed is null then
+    insert into unknown_outcome (operation_id, partition) values (new.id, new.partition) on conflict do nothing;
+  else
+    delete from unknown_outcome where operation_id = new.id;
+  end if;
+  return null;
+end $function$;

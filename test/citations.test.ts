@@ -37,7 +37,7 @@ function findInRemarks({ file, remarks }: Source, pattern: RegExp, wrong: (match
 const wholeText = (source: Source): Source => ({ ...source, remarks: [{ line: 1, text: source.text }] });
 
 const decisionsExist: Check = (source, { decisions }) =>
-  findInRemarks(wholeText(source), /\b(?:HTTP|CLI|COMPAT|CONN|OPS|EVT|SIM|NET|POOL)-\d+\b/g, ([id]) =>
+  findInRemarks(wholeText(source), /\b(?:HTTP|CLI|COMPAT|CONN|STO|OPS|EVT|SIM|NET|POOL)-\d+\b/g, ([id]) =>
     decisions.has(id) ? null : `no decision ${id}`,
   );
 

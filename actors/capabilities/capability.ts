@@ -1,4 +1,5 @@
 import type { IJsonSchemaCollection, IValidation } from 'typia';
+import type { Sought } from '../../browser-pool/contract/look.js';
 import type { Signature } from '../../browser-pool/contract/signature.js';
 import type { ProgramName } from '../../browser-pool/social/programs/index.js';
 import type { FieldError } from '../../storage/model/errors.js';
@@ -41,6 +42,8 @@ interface Definition<S extends Signature, Submitted extends object> extends Trai
   readonly refine?: (input: Submitted, context: InputContext) => FieldError[];
   /** What is looked at only when the operation's turn comes; a fault ends it `validation_error` (OPS-6). */
   readonly checkInTurn?: (input: Submitted) => FieldError[];
+  /** Of a write: what shows, of this input, that it was done; without it nobody can look (OPS-22). */
+  readonly sought?: (input: S['input']) => Sought;
   /** Fields whose value no error repeats: message text, file bytes, and addresses that may carry a secret. */
   readonly secretInputs?: readonly (keyof Submitted & string)[];
   /** Input and result as the reference shows them, in this order. */

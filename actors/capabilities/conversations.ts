@@ -6,7 +6,7 @@ import type { FieldError } from '../../storage/model/errors.js';
 import { conversationWithRecipient, listConversations, searchConversations } from '../simulated/inbox.js';
 import { listMessages } from '../simulated/messages.js';
 import { defineCapability, type InputContext } from './capability.js';
-import { CONVERSATION, CONVERSATION_ID, HASH_ID } from './example-values.js';
+import { CONVERSATION, CONVERSATION_ID, FILE_CONTENT, HASH_ID } from './example-values.js';
 import { atMostOne, refuse } from './rules.js';
 
 function refineMessages(input: contract.MessagesListInput, { ownActor }: InputContext): FieldError[] {
@@ -96,6 +96,7 @@ const messagesList = defineCapability<contract.ListMessages>({
           message_body: 'Hello',
           sender_hash_id: HASH_ID,
           delivered_at: 1_790_000_000_000,
+          render_content: [FILE_CONTENT],
         },
       ],
       state_revision: 1,

@@ -75,7 +75,7 @@ const jobsSearch = defineCapability<contract.SearchJobs>({
   refine: requireCriterion,
   schemas: typia.json.schemas<[contract.JobsSearchInput, contract.JobsSearchResult]>(),
   example: {
-    input: { keywords: 'compiler', count: 10 },
+    input: { keywords: 'compiler', start: 0, count: 10, job_details_count: 1 },
     result: {
       jobs: [
         {
@@ -87,6 +87,16 @@ const jobsSearch = defineCapability<contract.SearchJobs>({
           job_location: 'London',
           easy_apply: true,
           reposted_at: null,
+          company: { company_id: '42', public_id: 'analytical-engines', name: 'Analytical Engines' },
+          location: 'London',
+          description: 'Write the compiler of the engine.',
+          posting: {
+            listed_at: '2026-01-01T00:00:00.000Z',
+            employment_type: 'Full-time',
+            experience_level: 'Senior',
+            workplace_type: 'Hybrid',
+          },
+          application: { apply_url: null, applicants: 3, closed: false },
         },
       ],
       start: 0,

@@ -8,6 +8,8 @@ export const CONVERSATION = {
   unread_count: 1,
   last_activity_at: 1_790_000_000_000,
 };
+/** A file as rich content. */
+export const FILE_CONTENT = { type: 'file', filename: 'notes.txt', content_type: 'text/plain', size: 5 };
 const EXPERIENCE = {
   title: 'Rear Admiral',
   company: 'Navy',

@@ -1,6 +1,8 @@
 import typia from 'typia';
+import { LIMITS } from '../../browser-pool/contract/limits.js';
 import type { RecruiterFilters, RecruiterSearchSubmission } from '../../browser-pool/contract/recruiter.js';
 import type { FieldError } from '../../storage/model/errors.js';
+import { validated } from '../../storage/model/examined.js';
 import { fieldError } from '../../storage/model/field-errors.js';
 import { hasContent, refuse } from './rules.js';
 
@@ -36,8 +38,11 @@ export const FILTER_LISTS = [
  */
 export function validateRecruiterFilters(input: RecruiterSearchSubmission): FieldError[] {
   const { keywords: _keywords, start: _start, count: _count, ...filters } = input;
-  const validation = validateFilters(filters);
-  if (!validation.success) return validation.errors.map((error) => fieldError(error, { root: 'input', secret: false }));
+  const validation = validated(validateFilters, filters);
+  if (!validation.success) {
+    const shown = validation.errors.slice(0, LIMITS.stored_findings);
+    return shown.map((error) => fieldError(error, { root: 'input', secret: false }));
+  }
   const errors = [...blankNames(validation.data), ...ranges(validation.data)];
   if (filters.distance !== undefined && !hasContent(filters.locations) && !hasContent(filters.zip_codes)) {
     errors.push(...refuse('input.distance', 'locations or zip_codes beside it'));

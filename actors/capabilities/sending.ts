@@ -58,6 +58,9 @@ export const messageSend = defineCapability<contract.SendMessage>({
   validate: typia.createValidateEquals<contract.MessageSendInput>(),
   refine: refineMessage,
   secretInputs: ['body', 'render_content_unions'],
+  sought: ({ body = '', render_content_unions = [], ...to }) => {
+    return { kind: 'message', to, body, content: render_content_unions };
+  },
   schemas: typia.json.schemas<[contract.MessageSendInput, contract.MessageSendResult]>(),
   example: {
     input: { recipient_actor_id: HASH_ID, body: 'Hello Grace' },
@@ -65,6 +68,8 @@ export const messageSend = defineCapability<contract.SendMessage>({
       provider_acknowledged: true,
       destination: { recipient_actor_id: HASH_ID },
       message_id: 'urn:social:message:2',
+      conversation_id: CONVERSATION_ID,
+      delivered_at: 1_790_000_000_000,
       state_revision: 1,
     },
   },
@@ -80,6 +85,7 @@ export const invitationSend = defineCapability<contract.SendInvitation, contract
   sealed: true,
   validate: typia.createValidateEquals<contract.InvitationSendInput>(),
   secretInputs: ['message'],
+  sought: ({ recipient_actor_id }) => ({ kind: 'invitation', recipient_actor_id }),
   schemas: typia.json.schemas<[contract.InvitationSendInput, contract.InvitationSendResult]>(),
   example: {
     input: { recipient_actor_id: HASH_ID, message: 'Shall we connect?' },
@@ -104,6 +110,16 @@ const attachmentSend = defineCapability<contract.SendAttachment>({
   validate: typia.createValidateEquals<contract.AttachmentSendInput>(),
   refine: refineAttachment,
   secretInputs: ['body', 'data_base64'],
+  sought: ({ conversation_id, recipient_actor_id, filename, data_base64, body = '' }) => ({
+    kind: 'attachment',
+    to: {
+      ...(conversation_id !== undefined && { conversation_id }),
+      ...(recipient_actor_id !== undefined && { recipient_actor_id }),
+    },
+    body,
+    filename,
+    size: Buffer.byteLength(data_base64, 'base64'),
+  }),
   bounds: {
     data_base64: { contentEncoding: 'base64', maxLength: Math.ceil(LIMITS.attachment_bytes / 3) * 4 },
   },

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../storage/model/errors.js';
+import { validated } from '../../storage/model/examined.js';
 import { fieldError } from '../../storage/model/field-errors.js';
 import type { Capability, InputContext } from './capability.js';
 
@@ -7,7 +8,7 @@ import type { Capability, InputContext } from './capability.js';
  * Rules that need what `context` leaves out are left to the execution.
  */
 export function validateInput(capability: Capability, input: unknown, context: InputContext = {}): FieldError[] {
-  const validation = capability.validate(input);
+  const validation = validated(capability.validate, input);
   if (validation.success) {
     const errors = capability.refine?.(validation.data, context) ?? [];
     return errors.map(({ path, expected }) => ({ path: path.slice(1), expected }));

@@ -5,6 +5,24 @@ import { LIMITS } from './limits.js';
 type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [base: Ip, bits: number];
 
+/** One address and port of the operator's own. */
+export interface Endpoint {
+  address: string;
+  port: number;
+}
+
+/** Ports of public addresses that callbacks may use when nothing else is said. */
+export const CALLBACK_PORTS: readonly number[] = [443, 8443];
+
+/** What is exempt from having to be public, and from the ports. */
+export interface Exemptions {
+  /** CIDRs: every port of theirs is exempt. */
+  networks: readonly string[];
+  endpoints?: readonly Endpoint[] | undefined;
+}
+
+export type Verdict = 'allowed' | 'port' | 'not_public';
+
 /**
  * What `ipaddr.js` takes for ordinary unicast and a callback must not reach. IPv6 outside 2000::/3 is not routed on
  * the public internet, and holds the forms that embed an IPv4 address (mapped, compatible, translated), the discard
@@ -28,30 +46,35 @@ export function isPublic(text: string): boolean {
 }
 
 /**
- * Decides which addresses callbacks may connect to: the public ones, and those of `allowedNetworks` (EVT-2). The verdict on an
- * address never changes, and the same receivers are called again and again, so verdicts are cached.
+ * Decides which addresses callbacks may connect to, on which ports: the public ones on `ports`, and what is exempt (EVT-2). What an
+ * address is never changes, and the same receivers are called again and again, so that is cached.
  */
 export class AddressPolicy {
   readonly #allowed: readonly Network[];
-  readonly #verdicts = new LRUCache<string, boolean>({ max: LIMITS.verdict_cache_addresses });
+  readonly #endpoints: ReadonlySet<string>;
+  readonly #ports: ReadonlySet<number>;
+  readonly #kinds = new LRUCache<string, 'exempt' | 'public' | 'neither'>({ max: LIMITS.verdict_cache_addresses });
 
-  /** `allowedNetworks`: CIDRs that are exempt from having to be public. */
-  constructor(allowedNetworks: readonly string[]) {
-    this.#allowed = allowedNetworks.map((cidr) => ipaddr.parseCIDR(cidr));
+  constructor({ networks, endpoints = [] }: Exemptions, ports: readonly number[] = CALLBACK_PORTS) {
+    this.#allowed = networks.map((cidr) => ipaddr.parseCIDR(cidr));
+    this.#endpoints = new Set(endpoints.map(({ address, port }) => `${address} ${port}`));
+    this.#ports = new Set(ports);
   }
 
-  /** True when a callback may connect to this address. False also for text that is no address. */
-  allows(text: string): boolean {
-    const verdict = this.#verdicts.get(text) ?? this.#judge(text);
-    this.#verdicts.set(text, verdict);
-    return verdict;
+  /** Whether a callback may connect to this port of this address, or what stands against it. Text that is no address is not public. */
+  judge(text: string, port: number): Verdict {
+    const kind = this.#kinds.get(text) ?? this.#kindOf(text);
+    this.#kinds.set(text, kind);
+    if (kind === 'exempt' || this.#endpoints.has(`${text} ${port}`)) return 'allowed';
+    if (kind === 'neither') return 'not_public';
+    return this.#ports.has(port) ? 'allowed' : 'port';
   }
 
-  #judge(text: string): boolean {
-    if (isPublic(text)) return true;
-    if (!ipaddr.isValid(text)) return false;
+  #kindOf(text: string): 'exempt' | 'public' | 'neither' {
+    if (!ipaddr.isValid(text)) return 'neither';
     const address = ipaddr.parse(text);
-    return this.#allowed.some((network) => within(address, network));
+    if (this.#allowed.some((network) => within(address, network))) return 'exempt';
+    return isPublic(text) ? 'public' : 'neither';
   }
 }
 

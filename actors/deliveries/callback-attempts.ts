@@ -1,6 +1,9 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Logger } from '../../storage/log.js';
+import { traceIdOf } from '../../storage/model/traceparent.js';
 import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
+import { callbackUrlContext, subscriptionSecretContext } from '../../storage/secrets/sealing.js';
+import type { OpenSpan, Tracing } from '../../storage/tracing/tracing.js';
 import type { AttemptError } from './attempt-error.js';
 import { CallbackBodies } from './callback-body.js';
 import { AttemptCounters } from './counters.js';
@@ -11,14 +14,16 @@ export interface AttemptOptions extends SenderOptions {
   /** Opens the secrets of subscriptions. */
   ring: KeyRing;
   log: Logger;
+  /** Absent: no spans are made. */
+  tracing?: Tracing | undefined;
 }
 
-const logFields = (delivery: StartedDelivery, result: AttemptResult) => ({
+const logFields = (delivery: StartedDelivery, origin: string | null, result: AttemptResult) => ({
   delivery_id: delivery.id,
   subscription_id: delivery.subscription_id,
   event_id: delivery.event_id,
-  // A callback that is no URL is blocked as `invalid` and has no origin.
-  origin: URL.canParse(delivery.callback_url) ? new URL(delivery.callback_url).origin : null,
+  trace_id: delivery.traceparent === null ? undefined : traceIdOf(delivery.traceparent),
+  origin,
   attempt: delivery.attempt_count,
   error: result.error,
   status_code: result.status_code,
@@ -31,6 +36,18 @@ const notSent = (error: AttemptError): AttemptResult => ({
   error,
   duration_ms: 0,
 });
+
+function endSpan(span: OpenSpan, delivery: StartedDelivery, result: AttemptResult | undefined): void {
+  const attributes = {
+    'delivery.id': delivery.id,
+    'subscription.id': delivery.subscription_id,
+    'event.id': delivery.event_id,
+    'delivery.attempt': delivery.attempt_count,
+    'http.response.status_code': result?.status_code ?? undefined,
+    'error.type': result?.error ?? undefined,
+  };
+  span.end(attributes, result?.outcome !== 'delivered');
+}
 
 /**
  * Makes one attempt of a delivery that was started: body, secrets, signature, request; counted, and logged when it failed. Of the
@@ -50,12 +67,14 @@ export class CallbackAttempts {
 
   /** Never rejects, and resolves by the deadline of one attempt; with nothing when this node lacks the key of its secret. */
   async make(delivery: StartedDelivery): Promise<AttemptResult | undefined> {
-    const { log } = this.#options;
-    const result = await this.#send(delivery).catch((error: unknown) => {
+    const { log, tracing } = this.#options;
+    const { traceparent } = delivery;
+    const span = traceparent === null ? undefined : tracing?.begin('callback', 'client', traceparent);
+    const result = await this.#send(delivery, span?.traceparent ?? traceparent).catch((error: unknown) => {
       if (error instanceof KeyUnknown) {
         log.warn(
           { delivery_id: delivery.id, key: error.keyId },
-          'a delivery waits: this node lacks the key of its secret',
+          'a delivery waits: this node lacks a key that it needs',
         );
         return undefined;
       }
@@ -63,16 +82,18 @@ export class CallbackAttempts {
       log.error({ err: error, delivery_id: delivery.id }, 'an attempt broke');
       return notSent('internal');
     });
+    if (span) endSpan(span, delivery, result);
     if (!result) return undefined;
     const since_ms = delivery.started_at.getTime() - delivery.received_at.getTime() + result.duration_ms;
     this.counters.count(result, since_ms);
-    if (result.outcome === 'failed') log.debug(logFields(delivery, result), 'delivery attempt failed');
+    if (result.outcome === 'failed')
+      log.debug(logFields(delivery, this.#originOf(delivery), result), 'delivery attempt failed');
     return result;
   }
 
   /** Logs that the delivery is `failed`: this was the last attempt of its series. */
   gaveUp(delivery: StartedDelivery, result: AttemptResult): void {
-    this.#options.log.warn(logFields(delivery, result), 'delivery failed');
+    this.#options.log.warn(logFields(delivery, this.#originOf(delivery), result), 'delivery failed');
   }
 
   /** Closes every connection. */
@@ -80,29 +101,43 @@ export class CallbackAttempts {
     return this.#sender.destroy();
   }
 
-  async #send(delivery: StartedDelivery): Promise<AttemptResult> {
+  async #send(delivery: StartedDelivery, traceparent: string | null): Promise<AttemptResult> {
     // By the database's clock, as it was told with the start: of a node that is minutes off, receivers would refuse every signature.
     const at = delivery.started_at;
     const secrets = this.#openSecrets(delivery);
     if (!secrets) return notSent('secret');
-    const body = this.#bodies.hold(delivery);
+    const callbackUrl = this.#callbackUrlOf(delivery);
+    const body = this.#bodies.hold(delivery, this.#options.ring);
     try {
-      const headers = callbackHeaders({ eventId: delivery.event_id, deliveryId: delivery.id, body, at, secrets });
-      return await this.#sender.send(delivery.callback_url, headers, body);
+      const { id: deliveryId, event_id: eventId } = delivery;
+      const headers = callbackHeaders({ eventId, deliveryId, body, at, secrets });
+      if (traceparent !== null) headers.traceparent = traceparent;
+      return await this.#sender.send(callbackUrl, headers, body);
     } finally {
       this.#bodies.release(delivery.event_id);
     }
   }
 
-  /** The secrets that sign now, the newest first (EVT-12); undefined when they are broken. Throws KeyUnknown. */
-  #openSecrets(delivery: StartedDelivery): string[] | undefined {
-    const context = `subscription/${delivery.subscription_id}/secret`;
-    const { secret_sealed, previous_secret_sealed, previous_valid_until, started_at } = delivery;
-    const sealed = [secret_sealed];
-    if (previous_secret_sealed && previous_valid_until && previous_valid_until > started_at)
-      sealed.push(previous_secret_sealed);
+  /** Throws KeyUnknown. */
+  #callbackUrlOf({ subscription_id, callback_url, callback_url_sealed }: StartedDelivery): string {
+    if (!callback_url_sealed) return callback_url ?? '';
+    return this.#options.ring.open(callback_url_sealed, callbackUrlContext(subscription_id)).toString('utf8');
+  }
+
+  /** Null of a callback that is no URL, which is blocked as `invalid`, and of one that cannot be opened here. */
+  #originOf(delivery: StartedDelivery): string | null {
     try {
-      return sealed.map((secret) => this.#options.ring.open(secret, context).toString('utf8'));
+      return new URL(this.#callbackUrlOf(delivery)).origin;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The secrets that sign this attempt, the newest first (EVT-12); undefined when one is broken. Throws KeyUnknown. */
+  #openSecrets({ subscription_id, secrets_sealed }: StartedDelivery): string[] | undefined {
+    const context = subscriptionSecretContext(subscription_id);
+    try {
+      return secrets_sealed.map((secret) => this.#options.ring.open(secret, context).toString('utf8'));
     } catch (error) {
       if (error instanceof KeyUnknown) throw error;
       return undefined;

@@ -1,4 +1,6 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
+import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { eventDataContext } from '../../storage/secrets/sealing.js';
 
 /** The bytes of one event, while an attempt of one of its deliveries is under way. */
 interface SharedBody {
@@ -13,9 +15,9 @@ interface SharedBody {
 export class CallbackBodies {
   readonly #shared = new Map<string, SharedBody>();
 
-  /** Returns the bytes of the event. Call `release` once for each call of this. */
-  hold(event: StartedDelivery): Buffer {
-    const shared = this.#shared.get(event.event_id) ?? { bytes: callbackBody(event), users: 0 };
+  /** Returns the bytes of the event; throws KeyUnknown when the ring lacks the key of its data. Call `release` once for each call of this. */
+  hold(event: StartedDelivery, ring: KeyRing): Buffer {
+    const shared = this.#shared.get(event.event_id) ?? { bytes: callbackBody(event, dataOf(event, ring)), users: 0 };
     shared.users++;
     this.#shared.set(event.event_id, shared);
     return shared.bytes;
@@ -27,7 +29,13 @@ export class CallbackBodies {
   }
 }
 
-function callbackBody(event: StartedDelivery): Buffer {
+function dataOf({ event_id, event_data, event_data_sealed }: StartedDelivery, ring: KeyRing): string {
+  return event_data_sealed
+    ? ring.open(event_data_sealed, eventDataContext(event_id)).toString('utf8')
+    : `${event_data}`;
+}
+
+function callbackBody(event: StartedDelivery, data: string): Buffer {
   const head = JSON.stringify({
     id: event.event_id,
     type: event.event_type,
@@ -36,5 +44,5 @@ function callbackBody(event: StartedDelivery): Buffer {
     received_at: event.received_at.toISOString(),
   });
   // `data` is JSON text already: to parse and write it again would cost more than all the rest, and round its large numbers.
-  return Buffer.from(`${head.slice(0, -1)},"data":${event.event_data}}`);
+  return Buffer.from(`${head.slice(0, -1)},"data":${data}}`);
 }

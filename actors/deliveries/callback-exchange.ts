@@ -8,6 +8,8 @@ import { LIMITS } from './limits.js';
 export interface Answer {
   statusCode: number | null;
   error: AttemptError | null;
+  /** Of the answer's body, as far as it was to be kept. */
+  body: Buffer;
 }
 
 type ExchangeState =
@@ -20,7 +22,7 @@ type Kind = ExchangeState['kind'];
 const STEPS: Steps<Kind> = { connecting: ['sent', 'over'], sent: ['sent', 'over'], over: [] };
 
 /**
- * One request and its answer, read as raw bytes that are not kept.
+ * One request and its answer, read as raw bytes that are not kept but for the first `keep_bytes`.
  *
  *     connecting ──a connection is free──▶ sent ──answered, failed, stopped, too long──▶ over
  *         └──failed, stopped──▶ over
@@ -32,7 +34,13 @@ export class CallbackExchange implements Dispatcher.DispatchHandler {
   readonly #answered = Promise.withResolvers<Answer>();
   #state: ExchangeState = { kind: 'connecting' };
   #statusCode: number | null = null;
+  readonly #keep_bytes: number;
+  readonly #kept: Buffer[] = [];
   #read_bytes = 0;
+
+  constructor(keep_bytes = 0) {
+    this.#keep_bytes = keep_bytes;
+  }
 
   /** Sends the request over one of the pool's connections. Never rejects. */
   run(pool: Dispatcher, { url }: CallbackTarget, headers: Record<string, string>, body: Buffer): Promise<Answer> {
@@ -59,6 +67,8 @@ export class CallbackExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const missing_bytes = this.#keep_bytes - this.#read_bytes;
+    if (missing_bytes > 0) this.#kept.push(Buffer.from(chunk.subarray(0, missing_bytes)));
     this.#read_bytes += chunk.length;
     // The status is known and decides; the rest of the body is of no use.
     if (this.#read_bytes > LIMITS.answer_bytes) this.stop(null);
@@ -75,7 +85,7 @@ export class CallbackExchange implements Dispatcher.DispatchHandler {
   #settle(error: AttemptError | null): void {
     if (this.#state.kind === 'over') return; // I1
     this.#enter({ kind: 'over' });
-    this.#answered.resolve({ statusCode: this.#statusCode, error });
+    this.#answered.resolve({ statusCode: this.#statusCode, error, body: Buffer.concat(this.#kept) });
   }
 
   #enter(next: ExchangeState): void {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Deadline } from '../../storage/deadline.js';
-import { AddressPolicy } from './address-policy.js';
+import { AddressPolicy, type Endpoint } from './address-policy.js';
 import { type Address, hostResolver, type ResolveHost } from './host-resolver.js';
 import { LIMITS } from './limits.js';
 
@@ -10,8 +10,12 @@ import { LIMITS } from './limits.js';
  * others: a name that resolves differently between the check and the connection reaches nothing new.
  */
 export interface CallbackPolicy {
-  /** CIDRs that are exempt from having to be public (`CALLBACK_ALLOWED_NETWORKS`). */
+  /** CIDRs that are exempt from having to be public, and from the ports (`CALLBACK_ALLOWED_NETWORKS`). */
   allowedNetworks: string[];
+  /** Single ports of single addresses that are exempt as well. */
+  allowedEndpoints?: readonly Endpoint[] | undefined;
+  /** Of public addresses (`CALLBACK_PORTS`); 443 and 8443 by default. */
+  ports?: readonly number[] | undefined;
   /** How hosts are resolved; by default through the machine's name servers. */
   resolve?: ResolveHost;
 }
@@ -25,6 +29,7 @@ export const CALLBACK_REFUSALS = {
   fragment: 'must not have a fragment',
   unresolvable: 'must name a host that can be resolved',
   not_public: 'must lead to public addresses only',
+  port: 'must lead to a port that callbacks may use',
 } as const;
 export type CallbackRefusal = keyof typeof CALLBACK_REFUSALS;
 
@@ -36,6 +41,7 @@ export interface CallbackTarget {
 
 type Refused = { ok: false; reason: CallbackRefusal };
 
+const HTTPS_PORT = 443;
 const throughNameServers = hostResolver();
 const addressPolicies = new WeakMap<CallbackPolicy, AddressPolicy>();
 
@@ -54,8 +60,11 @@ export async function resolveCallback(
   if (addresses.length === 0) return { ok: false, reason: 'unresolvable' };
   const addressPolicy = addressPolicyOf(policy);
   // Every address must be allowed: the connection may take any of them.
-  const allowed = addresses.every(({ address }) => addressPolicy.allows(address));
-  return allowed ? { ok: true, target: { url, addresses } } : { ok: false, reason: 'not_public' };
+  const port = Number(url.port || HTTPS_PORT);
+  const verdicts = addresses.map(({ address }) => addressPolicy.judge(address, port));
+  const refused =
+    verdicts.find((verdict) => verdict === 'not_public') ?? verdicts.find((verdict) => verdict === 'port');
+  return refused ? { ok: false, reason: refused } : { ok: true, target: { url, addresses } };
 }
 
 /** Checks a callback when a subscription is created. Never rejects; returns within `creation_lookup_ms`. */
@@ -94,7 +103,8 @@ async function addressesOf(hostname: string, resolve: ResolveHost): Promise<Addr
 
 /** Made once a policy, so that its verdict cache lasts. */
 function addressPolicyOf(policy: CallbackPolicy): AddressPolicy {
-  const made = addressPolicies.get(policy) ?? new AddressPolicy(policy.allowedNetworks);
+  const { allowedNetworks: networks, allowedEndpoints: endpoints, ports } = policy;
+  const made = addressPolicies.get(policy) ?? new AddressPolicy({ networks, endpoints }, ports);
   addressPolicies.set(policy, made);
   return made;
 }

@@ -1,5 +1,5 @@
+import { Histogram, type HistogramSnapshot } from '../histogram.js';
 import { ATTEMPT_ERRORS, type AttemptError } from './attempt-error.js';
-import { Histogram, type HistogramSnapshot } from './histogram.js';
 import type { AttemptResult } from './sender.js';
 
 /** Bounds of the histograms below, in seconds. */
@@ -24,6 +24,8 @@ export interface DeliveryStats {
   waiting: number;
   /** Subscription actors in memory. */
   subscriptions: number;
+  /** Destinations that do not answer: their deliveries wait. */
+  paused_destinations: number;
 }
 
 /** Counts attempts. */

@@ -3,7 +3,9 @@ import { oldestPending } from '../../storage/deliveries/oldest-pending.js';
 import type { Logger } from '../../storage/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
+import type { Tracing } from '../../storage/tracing/tracing.js';
 import type { LeaseCell } from '../lease.js';
+import type { Endpoint } from './address-policy.js';
 import type { DeliveryStats } from './counters.js';
 import { DeliveryConsumer, type DeliveryConsumerOptions } from './delivery-consumer.js';
 import { DeliverySweep, type Repairs } from './delivery-sweep.js';
@@ -18,6 +20,9 @@ export interface DeliverySettings {
   /** Of these, and of the subscriptions in memory, what one workspace may have at most, in percent. */
   workspacePercent: number;
   allowedNetworks: string[];
+  allowedEndpoints?: readonly Endpoint[];
+  /** Of public addresses; 443 and 8443 by default. */
+  ports?: readonly number[];
   /** PEM of a CA that is trusted beside the public ones. */
   ca: string | undefined;
   /** The only name servers that are asked for the hosts of callbacks. Null: the machine's resolver. */
@@ -31,6 +36,8 @@ export interface DeliveryContext {
   ring: KeyRing;
   lease: LeaseCell;
   log: Logger;
+  /** Absent: no spans are made. */
+  tracing?: Tracing | undefined;
 }
 
 export interface Deliveries {
@@ -116,17 +123,18 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
 }
 
 function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wakeTimers: WakeTimers): Dispatcher {
-  const { db, relaxed, ring, log } = context;
-  const { allowedNetworks, dnsServers, ca, concurrency, workspacePercent } = settings;
+  const { db, relaxed, ring, log, tracing } = context;
+  const { allowedNetworks, allowedEndpoints, ports, dnsServers, ca, concurrency, workspacePercent } = settings;
   return new Dispatcher({
     db,
     relaxed,
     ring,
-    policy: { allowedNetworks, resolve: callbackResolver(dnsServers) },
+    policy: { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) },
     ca,
     concurrency,
     workspace_share: workspacePercent / 100,
     log,
+    tracing,
     wakeIn: (partition, due_in_ms) => wakeTimers.in(partition, due_in_ms),
   });
 }

@@ -1,4 +1,4 @@
-import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
+import type { FetchedSubscription, FullShares } from '../../storage/deliveries/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
@@ -8,8 +8,8 @@ import { LIMITS } from './limits.js';
 export interface DeliveryConsumerOptions {
   partition: { id: number; epoch: number };
   dispatcher: Pick<Dispatcher, 'room' | 'full' | 'take'>;
-  /** Fetches that many subscriptions with something due, none of the workspaces in `full`; nothing when the epoch is stale. */
-  fetch: (partition: { id: number; epoch: number }, limit: number, full: string[]) => Promise<FetchedSubscription[]>;
+  /** Fetches that many subscriptions with something due, none of what is `full`; nothing when the epoch is stale. */
+  fetch: (partition: { id: number; epoch: number }, limit: number, full: FullShares) => Promise<FetchedSubscription[]>;
   lease: Pick<LeaseCell, 'valid'>;
   log: Logger;
   /** Called after each change of its state. */

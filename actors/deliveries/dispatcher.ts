@@ -1,15 +1,17 @@
-import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
+import type { FetchedSubscription, FullShares } from '../../storage/deliveries/delivery-queue.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
 import type { DeliveryStats } from './counters.js';
 import { type AttemptContext, DeliveryAttempt } from './delivery-attempt.js';
 import { DeliveryBatches } from './delivery-batches.js';
+import { Destinations } from './destinations.js';
+import { Holds } from './holds.js';
 import { JobParking } from './job-parking.js';
 import { LIMITS } from './limits.js';
+import { PauseNotes } from './pause-notes.js';
 import { type Slot, SlotScheduler } from './slot-scheduler.js';
 import { SubscriptionActors, type SubscriptionObserver } from './subscription-actors.js';
-import { WorkspaceHolds } from './workspace-holds.js';
 
 export interface DispatcherOptions extends AttemptOptions {
   db: Database;
@@ -21,6 +23,8 @@ export interface DispatcherOptions extends AttemptOptions {
   workspace_share: number;
   /** Called with how long until jobs of the partition's delivery queue are due, in milliseconds; with 0 when they fit in again. */
   wakeIn: (partition: number, due_in_ms: number) => void;
+  /** The longest wait before a paused destination is tried; `paused_try_cap_ms` by default. */
+  try_ms?: number | undefined;
   /** Called after each change of a subscription's state. */
   onState?: SubscriptionObserver;
 }
@@ -52,12 +56,14 @@ export class Dispatcher {
   readonly #batches: DeliveryBatches;
   readonly #callbacks: CallbackAttempts;
   readonly #context: AttemptContext;
-  readonly #held: WorkspaceHolds;
+  readonly #notes: PauseNotes;
+  readonly #destinations: Destinations;
+  readonly #held: { workspaces: Holds; destinations: Holds };
   readonly #actors: SubscriptionActors;
   readonly #parking: JobParking;
   /** Partitions that found no room. */
   readonly #refused = new Set<number>();
-  /** Partitions of which a full workspace was not fetched. */
+  /** Partitions of which a full workspace, or destination, was not fetched. */
   readonly #skipped = new Set<number>();
   #state: DispatcherState = { kind: 'running' };
 
@@ -69,9 +75,24 @@ export class Dispatcher {
     this.#batches = new DeliveryBatches({ db, relaxed, log, bound });
     this.#callbacks = new CallbackAttempts(options);
     this.#context = { batches: this.#batches, callbacks: this.#callbacks, log };
+    this.#notes = new PauseNotes(db, log);
+    this.#destinations = new Destinations({
+      ...{ notes: this.#notes, log, try_ms: options.try_ms },
+      onTry: (destination) => {
+        this.#slots.place(destination);
+        this.#pump();
+      },
+    });
     const most = Math.max(1, Math.floor(LIMITS.thread_subscriptions * workspace_share));
-    this.#held = new WorkspaceHolds(most, () => this.#wake(this.#skipped));
-    this.#actors = new SubscriptionActors(this.#slots, this.#held, options.onState);
+    const onRoom = () => this.#wake(this.#skipped);
+    this.#held = {
+      workspaces: new Holds(most, onRoom),
+      destinations: new Holds(Math.max(1, Math.floor(most * LIMITS.destination_slots_share)), onRoom),
+    };
+    this.#actors = new SubscriptionActors({
+      ...{ slots: this.#slots, destinations: this.#destinations, held: this.#held },
+      observe: options.onState,
+    });
     this.#parking = new JobParking({
       batches: this.#batches,
       wakeIn,
@@ -89,11 +110,12 @@ export class Dispatcher {
     return room;
   }
 
-  /** The workspaces of which no more is taken now. `wakeIn` is called for the partition when one of them is. */
-  full(partition: number): string[] {
-    const { full } = this.#held;
-    if (full.length > 0) this.#skipped.add(partition);
-    return full;
+  /** The workspaces and destinations of which no more is taken now. `wakeIn` is called for the partition when one of them is. */
+  full(partition: number): FullShares {
+    const workspaces = this.#held.workspaces.full;
+    const destinations = this.#held.destinations.full;
+    if (workspaces.length + destinations.length > 0) this.#skipped.add(partition);
+    return { workspaces, destinations };
   }
 
   /** Takes fetched jobs: these subscriptions have something due. */
@@ -141,13 +163,16 @@ export class Dispatcher {
       in_flight: this.#slots.taken,
       waiting: this.#slots.waiting,
       subscriptions: this.#actors.size,
+      paused_destinations: this.#destinations.paused,
     };
   }
 
   async #drain(): Promise<void> {
     this.#batches.close();
     await this.#actors.leave(() => true, false);
+    this.#destinations.close();
     await this.#callbacks.destroy();
+    await this.#notes.close();
     this.#enter({ kind: 'drained' });
   }
 
@@ -173,6 +198,7 @@ export class Dispatcher {
     const result = await attempt.send(calls);
     release(); // I1
     actor.ended(result);
+    if (result) actor.destination.learn(actor.id, result);
     this.#slots.update(actor);
     this.#pump();
     await attempt.finish();

@@ -27,6 +27,7 @@ const REFUSAL_ERRORS: Record<CallbackRefusal, AttemptError> = {
   fragment: 'blocked',
   unresolvable: 'dns',
   not_public: 'blocked',
+  port: 'blocked',
 };
 
 /**
@@ -52,30 +53,43 @@ export class Sender {
     return resultOf(answer, performance.now() - startedAt);
   }
 
+  /** Sends `body`; gives that of a 2xx answer, the first `keep_bytes` of it, else undefined. Never rejects, and resolves by the deadline. */
+  async ask(
+    callbackUrl: string,
+    headers: Record<string, string>,
+    body: Buffer,
+    keep_bytes: number,
+  ): Promise<Buffer | undefined> {
+    const answer = await this.#exchange(callbackUrl, headers, body, keep_bytes);
+    return resultOf(answer, 0).outcome === 'delivered' ? answer.body : undefined;
+  }
+
   /** Closes every connection. Attempts in flight end as failed. */
   destroy(): Promise<void> {
     return this.#pools.destroy();
   }
 
-  async #exchange(callbackUrl: string, headers: Record<string, string>, body: Buffer): Promise<Answer> {
-    const exchange = new CallbackExchange();
+  async #exchange(callbackUrl: string, headers: Record<string, string>, body: Buffer, keep_bytes = 0): Promise<Answer> {
+    const exchange = new CallbackExchange(keep_bytes);
     const deadline = new Deadline(this.#deadline_ms);
     deadline.signal.addEventListener('abort', () => exchange.stop('timeout'));
     try {
       const resolved = await deadline.race(resolveCallback(callbackUrl, this.#policy));
-      if (!resolved.ok) return { statusCode: null, error: REFUSAL_ERRORS[resolved.reason] };
+      if (!resolved.ok) return noAnswer(REFUSAL_ERRORS[resolved.reason]);
       const { target } = resolved;
       return await exchange.run(this.#pools.for(target), target, headers, body);
     } catch (error) {
-      return { statusCode: null, error: deadline.signal.aborted ? 'timeout' : classify(error) };
+      return noAnswer(deadline.signal.aborted ? 'timeout' : classify(error));
     } finally {
       deadline.stop();
     }
   }
 }
 
+const noAnswer = (error: AttemptError): Answer => ({ statusCode: null, error, body: Buffer.alloc(0) });
+
 /** Delivered is a 2xx answer and nothing else. */
-function resultOf({ statusCode: status_code, error }: Answer, duration_ms: number): AttemptResult {
+function resultOf({ statusCode: status_code, error }: Omit<Answer, 'body'>, duration_ms: number): AttemptResult {
   if (error !== null) return { outcome: 'failed', status_code, error, duration_ms };
   if (status_code === null || status_code < 200 || status_code > 299) {
     return { outcome: 'failed', status_code, error: 'status', duration_ms };

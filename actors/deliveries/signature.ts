@@ -8,7 +8,7 @@ export interface Signing {
   body: Buffer;
   /** When this attempt starts; a receiver refuses stale timestamps. */
   at: Date;
-  /** The subscription's secret and, for a day after its rotation, the one before it (EVT-12). Newest first. */
+  /** The subscription's secret and, each for a day after its rotation, those before it (EVT-12). Newest first. */
   secrets: readonly string[];
 }
 

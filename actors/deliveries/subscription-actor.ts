@@ -1,5 +1,6 @@
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { AttemptAllowance } from './attempt-allowance.js';
+import type { Destination } from './destination.js';
 import type { AttemptResult } from './sender.js';
 
 /**
@@ -51,6 +52,9 @@ const STEPS: Steps<Kind> = {
   gone: [],
 };
 
+/** Where subscriptions' callbacks lead. */
+export type SubscriptionDestination = Destination<SubscriptionActor>;
+
 export class SubscriptionActor {
   #state: SubscriptionState = { kind: 'idle' };
   readonly #allowance = new AttemptAllowance();
@@ -62,7 +66,8 @@ export class SubscriptionActor {
 
   constructor(
     readonly id: string,
-    readonly workspaceId: string,
+    /** Where its callbacks lead. */
+    readonly destination: SubscriptionDestination,
     readonly partition: number,
     epoch: number,
     /** Called after each change of its state. */
@@ -70,6 +75,10 @@ export class SubscriptionActor {
   ) {
     this.#epoch = epoch;
     this.#announce = announce;
+  }
+
+  get workspaceId(): string {
+    return this.destination.workspaceId;
   }
 
   /** Of the partition, when it was taken last. */

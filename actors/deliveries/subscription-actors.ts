@@ -1,30 +1,35 @@
 import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
+import type { Destinations } from './destinations.js';
+import type { Holds } from './holds.js';
 import { LIMITS } from './limits.js';
 import type { SlotScheduler } from './slot-scheduler.js';
 import { SubscriptionActor, type SubscriptionState } from './subscription-actor.js';
-import type { WorkspaceHolds } from './workspace-holds.js';
 
 /** Observes the states of subscriptions, so that a test can wait for one. */
 export type SubscriptionObserver = (subscriptionId: string, state: SubscriptionState) => void;
+
+export interface SubscriptionActorsOptions {
+  slots: SlotScheduler;
+  destinations: Destinations;
+  /** How many of each workspace, and of each destination, are here. */
+  held: { workspaces: Holds; destinations: Holds };
+  observe?: SubscriptionObserver | undefined;
+}
 
 /**
  * The subscription actors of one thread. Owns their places in the slot scheduler's queues. Invariants:
  * I1 a subscription has one actor that may start attempts: the one of the latest epoch;
  * I2 an actor whose partition was given up or lost is known here until its last attempt is over;
- * I3 a workspace that is `full` is fetched no further: past its share by one fetch of each partition at most.
+ * I3 a workspace, or a destination, that is `full` is fetched no further: past its share by one fetch of each partition at most.
  */
 export class SubscriptionActors {
-  readonly #slots: SlotScheduler;
-  readonly #observe: SubscriptionObserver;
+  readonly #options: SubscriptionActorsOptions;
   readonly #active = new Map<string, SubscriptionActor>();
   readonly #leaving = new Set<SubscriptionActor>();
-  readonly #held: WorkspaceHolds;
   readonly #waiters = new Set<{ of: (actor: SubscriptionActor) => boolean; resolve: () => void }>();
 
-  constructor(slots: SlotScheduler, held: WorkspaceHolds, observe: SubscriptionObserver = () => {}) {
-    this.#slots = slots;
-    this.#held = held;
-    this.#observe = observe;
+  constructor(options: SubscriptionActorsOptions) {
+    this.#options = options;
   }
 
   get size(): number {
@@ -36,19 +41,23 @@ export class SubscriptionActors {
     return Math.max(0, LIMITS.thread_subscriptions - this.#active.size);
   }
 
-  /** The subscription's job was fetched under this epoch. Of one that was deleted the workspace is not known any more. */
-  call({ id, workspace_id }: FetchedSubscription, partition: number, epoch: number): void {
+  /** The subscription's job was fetched under this epoch. */
+  call(fetched: FetchedSubscription, partition: number, epoch: number): void {
+    const { id } = fetched;
+    const { destinations, held } = this.#options;
     const known = this.#active.get(id);
     if (known && known.epoch >= epoch) {
       known.call();
       return;
     }
     known?.leave(true); // I1
-    const actor: SubscriptionActor = new SubscriptionActor(id, workspace_id ?? id, partition, epoch, (state) =>
+    const actor: SubscriptionActor = new SubscriptionActor(id, destinations.of(fetched), partition, epoch, (state) =>
       this.#changed(actor, state),
     );
     this.#active.set(id, actor);
-    this.#held.add(actor.workspaceId);
+    destinations.hold(actor);
+    held.workspaces.add(actor.workspaceId);
+    held.destinations.add(actor.destination.key);
     actor.call();
   }
 
@@ -77,12 +86,13 @@ export class SubscriptionActors {
    */
   passivate(actor: SubscriptionActor): void {
     if (actor.state !== 'idle' || actor.busy) return;
-    const roomy = this.#active.size <= LIMITS.idle_slow_subscriptions && this.#held.roomy(actor.workspaceId);
+    const { workspaces } = this.#options.held;
+    const roomy = this.#active.size <= LIMITS.idle_slow_subscriptions && workspaces.roomy(actor.workspaceId);
     if (!actor.slow || !roomy) actor.passivate();
   }
 
   #changed(actor: SubscriptionActor, state: SubscriptionState): void {
-    this.#slots.update(actor);
+    this.#options.slots.update(actor);
     switch (state.kind) {
       case 'leaving':
       case 'lost':
@@ -92,6 +102,7 @@ export class SubscriptionActors {
       case 'gone':
         this.#forget(actor);
         this.#leaving.delete(actor);
+        this.#options.destinations.release(actor);
         this.#resolveWaiters();
         break;
       case 'idle':
@@ -102,13 +113,15 @@ export class SubscriptionActors {
       default:
         state satisfies never;
     }
-    this.#observe(actor.id, state);
+    this.#options.observe?.(actor.id, state);
   }
 
   #forget(actor: SubscriptionActor): void {
     if (this.#active.get(actor.id) !== actor) return;
     this.#active.delete(actor.id);
-    this.#held.remove(actor.workspaceId);
+    const { workspaces, destinations } = this.#options.held;
+    workspaces.remove(actor.workspaceId);
+    destinations.remove(actor.destination.key);
   }
 
   #resolveWaiters(): void {

@@ -21,6 +21,8 @@ export interface ListenerJournalOptions {
   connectionId: string;
   /** The epoch that the partition is held under now, or was last: a later owner's writes win. */
   epoch(): number;
+  /** Called when a gap was opened. */
+  gapOpened?: ((reason: string) => void) | undefined;
   /** Records an event with its deliveries; resolves after the commit. */
   record(event: NewEvent): Promise<void>;
 }
@@ -68,10 +70,11 @@ export class ListenerJournal {
   /** Opens a gap unless one is open, and records its event unless it is recorded; not when a later owner listens. */
   async openGap(reason: string): Promise<void> {
     const { db, connectionId, epoch } = this.#options;
-    const gap = await openGap(db, connectionId, epoch(), reason);
-    if (!gap || gap === this.#recordedGap) return;
-    await this.#recordGap('connection.stream_degraded', gap, reason);
-    this.#recordedGap = gap;
+    const gap = await openGap(db, connectionId, epoch(), reason, reason === 'owner_changed');
+    if (gap?.opened) this.#options.gapOpened?.(reason);
+    if (!gap || gap.id === this.#recordedGap) return;
+    await this.#recordGap('connection.stream_degraded', gap.id, reason);
+    this.#recordedGap = gap.id;
   }
 
   /** Closes the open gap, if there is one. */

@@ -30,6 +30,8 @@ export interface ListenerOptions {
   sessionEnded(health: EndedHealth): Promise<void>;
   /** How long a stream may be silent. */
   silence_ms: number;
+  /** Called when a gap of its stream was opened. */
+  gapOpened?: ((reason: string) => void) | undefined;
   /** Records an event with its deliveries; resolves after the commit. */
   record(event: NewEvent): Promise<void>;
   /** Called after each change of its state. */
@@ -54,8 +56,8 @@ const STEPS: Steps<Kind> = {
  *        └──logged out, restricted──▶ stopped: the connection's health changes, and no stream is asked for again (CONN-8);
  *                                        └──that change was not stored──▶ connecting, so that the refusal comes again
  *
- * I1 a gap opens when a stream that ran is lost (dropped, silent, another owner's) and closes at the first frame of a stream: an open
- *    stream without frames may be deaf. What happened in between is not fetched;
+ * I1 a gap opens when a stream that ran is lost (dropped, silent, another owner's) or closed, whatever for, and closes at the first
+ *    frame of a stream: an open stream without frames may be deaf. What happened in between is not fetched;
  * I2 an event is recorded before it counts as the last one heard;
  * I3 the wait before the next stream doubles until a stream sends a frame, so that a provider that refuses gets ever fewer requests;
  * I4 it asks neither the provider nor the database for anything before it has its turn among the openings of its thread.
@@ -80,9 +82,9 @@ export class Listener {
   #lossReason = 'owner_changed';
 
   constructor(options: ListenerOptions) {
-    const { db, connection, epoch, record } = options;
+    const { db, connection, epoch, gapOpened, record } = options;
     this.#options = options;
-    this.#journal = new ListenerJournal({ db, connectionId: connection.id, epoch, record });
+    this.#journal = new ListenerJournal({ db, connectionId: connection.id, epoch, gapOpened, record });
     this.ended = this.#run();
   }
 
@@ -96,6 +98,7 @@ export class Listener {
   async close(reason: string | null): Promise<void> {
     this.#stop.abort();
     await this.ended;
+    if (reason && this.#ran) await this.#journal.openGap(reason); // I1
     if (reason) await this.#become({ kind: 'stopped', reason });
     else this.#enter({ kind: 'stopped', reason: 'owner_changed' });
   }

@@ -1,5 +1,6 @@
 import type { Site } from '../../browser-pool/social/site/site.js';
 import {
+  isPinned,
   type ListenableConnection,
   listenableConnection,
   listenableConnections,
@@ -11,6 +12,7 @@ import type { Logger } from '../../storage/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { LIMITS } from '../limits.js';
+import type { SessionSaves } from '../session-saves.js';
 import { Slots } from '../slots.js';
 import { EventBatches } from './event-batches.js';
 import { Listener } from './listener.js';
@@ -22,9 +24,18 @@ export interface ListenersContext {
   log: Logger;
   /** Called with events whose commit is done. */
   recorded(events: RecordedEvent[]): void;
+  /** Stores what the site renews of a session, and tells when that is done. */
+  saves: Pick<SessionSaves, 'save' | 'settled'>;
+  /** Called when a gap of a stream was opened. */
+  gapOpened?: (reason: string) => void;
+  /** Called when the session that was listened with is no longer the connection's: what else works with it is to end. */
+  moved?(connectionId: string): void;
   /** How long a stream may be silent; `stream_silence_ms` by default. */
   silence_ms?: number;
 }
+
+/** Why nobody listens to a ready connection whose proxy is gone. */
+const NO_PIN = 'regional_proxy_unavailable';
 
 /** A partition while this thread owns it; its listeners outlive no change of it but that of its epoch. */
 interface Tenure {
@@ -134,8 +145,10 @@ export class Listeners {
     try {
       const connection = await listenableConnection(this.#context.db, connectionId);
       if (this.#listeners.get(connectionId)?.listener.listensWith(connection)) return;
-      await this.#close(connectionId, 'connection_not_ready');
-      if (connection) this.#open(connection);
+      if (this.#listeners.has(connectionId)) this.#context.moved?.(connectionId);
+      const pinned = connection && isPinned(connection);
+      await this.#close(connectionId, pinned ? 'session_changed' : connection ? NO_PIN : 'connection_not_ready');
+      if (pinned) this.#open(connection);
     } catch (error) {
       this.#context.log.error({ err: error, connection_id: connectionId }, 'listener could not be changed');
     }
@@ -145,6 +158,10 @@ export class Listeners {
     const tenure = this.#tenures.get(connection.partition);
     if (!tenure || this.#listeners.has(connection.id)) return; // I1, I2
     const { db, log, silence_ms = LIMITS.stream_silence_ms } = this.#context;
+    let session = connection.session_sealed;
+    const used = (sealed: Buffer) => {
+      session = sealed;
+    };
     const listener: Listener = new Listener({
       db,
       log,
@@ -152,25 +169,26 @@ export class Listeners {
       epoch: () => tenure.epoch,
       openings: this.#openings,
       delay_ms,
-      stream: (handlers) => this.#source.open(connection, handlers),
+      stream: (handlers) => this.#source.open(connection, { ...handlers, used }),
       silence_ms,
-      sessionEnded: (health) => this.#endSession(connection, tenure, health, listener),
+      sessionEnded: (health) => this.#endSession({ ...connection, session_sealed: session }, tenure, health, listener),
+      gapOpened: this.#context.gapOpened,
       record: (event) => this.#events.add(connection.workspace_id, event),
     });
     this.#listeners.set(connection.id, { tenure, listener });
   }
 
-  /** The provider refuses the session that `listener` listens with. */
+  /** The provider refuses the session that `listener` listened with last. */
   async #endSession(
-    { id, state_revision }: ListenableConnection,
+    { id, state_revision: revision, session_sealed: session }: ListenableConnection,
     tenure: Tenure,
     health: EndedHealth,
     listener: Listener,
   ): Promise<void> {
-    await endSession(this.#context.db, id, state_revision, tenure.epoch, health);
+    await endSession(this.#context.db, id, { revision, session }, tenure.epoch, health);
     if (this.#listeners.get(id)?.listener !== listener) return;
     this.#listeners.delete(id);
-    void this.look(id); // it may have another session by now
+    void this.look(id); // it may have another session by now, or the same one renewed
   }
 
   async #close(connectionId: string, reason: string | null): Promise<void> {

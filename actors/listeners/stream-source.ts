@@ -1,12 +1,14 @@
+import type { Renewal } from '../../browser-pool/session.js';
 import type { StreamFrame } from '../../browser-pool/social/access/frames.js';
 import { StreamClient, type StreamEnd } from '../../browser-pool/social/access/stream.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
-import type { ListenableConnection } from '../../storage/connections/listeners.js';
-import { findProxy, type OpenProxy, openProxy } from '../../storage/connections/proxies.js';
+import { type ListenableConnection, listenableConnection } from '../../storage/connections/listeners.js';
+import { findProxy, openProxy } from '../../storage/connections/proxies.js';
 import type { Logger } from '../../storage/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
+import type { SessionSaves } from '../session-saves.js';
 
 /** The reader of one stream. */
 export interface StreamHandlers {
@@ -18,8 +20,16 @@ export interface StreamHandlers {
   onEnd: (end: StreamEnd) => void;
 }
 
+/** The reader, and what it is told of the session. */
+export interface SessionHandlers extends StreamHandlers {
+  /** Called with the stored session that the stream is asked for with. */
+  used(sealed: Buffer): void;
+}
+
 export interface StreamSourceOptions {
   db: Database;
+  /** What the site renews of a session is stored, and read again once it is. */
+  saves: Pick<SessionSaves, 'save' | 'settled'>;
   /** Decrypts sessions and the credentials of proxies. */
   ring: KeyRing;
   log: Logger;
@@ -36,11 +46,11 @@ export class StreamSource {
   }
 
   /** Opens the connection's stream. Never throws: every failure is an `onEnd`. */
-  open(connection: ListenableConnection, handlers: StreamHandlers): void {
-    void this.#access(connection).then(
+  open(connection: ListenableConnection, { used, ...handlers }: SessionHandlers): void {
+    void this.#access(connection, used).then(
       (access) => {
-        if (access) this.#client.open({ ...access, ...handlers });
-        else handlers.onEnd({ reason: 'proxy' });
+        if ('reason' in access) handlers.onEnd(access);
+        else this.#client.open({ ...access, ...handlers });
       },
       (error) => {
         this.#options.log.error({ err: error, connection_id: connection.id }, 'stream cannot be opened');
@@ -54,12 +64,20 @@ export class StreamSource {
     return this.#client.close();
   }
 
-  /** The decrypted session and its proxy; undefined while the proxy is switched off. */
-  async #access(connection: ListenableConnection): Promise<{ session: string; proxy: OpenProxy } | undefined> {
-    const { db, ring } = this.#options;
-    const proxy = await findProxy(db, connection.proxy_id);
-    if (!proxy?.active) return undefined;
-    const session = ring.open(connection.session_sealed, sessionContext(connection.id)).toString('utf8');
-    return { session, proxy: openProxy(ring, proxy) };
+  /** The decrypted session, as it is stored by now, and its proxy; or why there is no stream to ask for. */
+  async #access({ id, state_revision, proxy_id }: ListenableConnection, used: (sealed: Buffer) => void) {
+    const { db, ring, saves } = this.#options;
+    await saves.settled(id);
+    const [stored, proxy] = await Promise.all([listenableConnection(db, id), findProxy(db, proxy_id)]);
+    if (stored?.state_revision !== state_revision) return MOVED_ON;
+    if (!proxy?.active) return NO_PROXY;
+    used(stored.session_sealed);
+    const session = ring.open(stored.session_sealed, sessionContext(id)).toString('utf8');
+    const onRenewed = (renewal: Renewal) => saves.save({ connectionId: id, stateRevision: state_revision, ...renewal });
+    return { session, proxy: openProxy(ring, proxy), onRenewed };
   }
 }
+
+/** The listener is about to be closed. */
+const MOVED_ON: StreamEnd = { reason: 'connection_lost' };
+const NO_PROXY: StreamEnd = { reason: 'proxy' };

@@ -3,6 +3,7 @@ import { Channel } from '../../browser-pool/channel.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { partitionOf } from '../../storage/model/records.js';
+import type { Outages } from '../../storage/outages.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import type { HostOptions } from '../host-parts.js';
 import { LIMITS } from '../limits.js';
@@ -49,11 +50,12 @@ export class ActorThreads {
   readonly #threads: ActorThread[];
   readonly #handOvers = new HandOvers();
   readonly #log: Logger;
+  readonly #outages: Outages | undefined;
   readonly #loaded = Promise.withResolvers<void>();
   #looks: NodeJS.Timeout | undefined;
   #failed = false;
 
-  constructor(threads: number, log: Logger, options: (index: number) => HostOptions) {
+  constructor(threads: number, log: Logger, outages: Outages | undefined, options: (index: number) => HostOptions) {
     this.#threads = Array.from({ length: threads }, () => ({
       channel: undefined,
       submissions: new PendingSubmissions(),
@@ -63,6 +65,7 @@ export class ActorThreads {
       heard: false,
     }));
     this.#log = log;
+    this.#outages = outages;
     this.#supervisor = new Supervisor({
       name: 'actors',
       filename: new URL('../host.js', import.meta.url).href,
@@ -95,6 +98,11 @@ export class ActorThreads {
     return this.#threads.filter(({ channel }) => channel !== undefined).length;
   }
 
+  /** True while every thread runs and has loaded. */
+  get whole(): boolean {
+    return this.#threads.every(({ channel, heard }) => channel !== undefined && heard);
+  }
+
   isRunning(index: number): boolean {
     return this.#threads[index]?.channel !== undefined;
   }
@@ -115,7 +123,8 @@ export class ActorThreads {
 
   submit(submission: Submission): Promise<SubmitOutcome> {
     const { submissions, channel } = this.#of(partitionOf(submission.connectionId));
-    return submissions.add((request) => channel?.send({ type: 'submit', request, submission }) === true);
+    const send = (request: number) => channel?.send({ type: 'submit', request, submission }) === true;
+    return submissions.add(send, submission.input_bytes);
   }
 
   /** True when the thread of this connection has as many submissions as it may. */
@@ -194,7 +203,8 @@ export class ActorThreads {
     channel.onMessage((message) => {
       thread.goneSince = undefined;
       thread.silentLooks = 0;
-      this.#receive(thread, message, events);
+      if (message.type === 'database') this.#database(index, message.lost);
+      else this.#receive(thread, message, events);
       if (!thread.heard) this.#heard(thread);
     });
     events.started(index);
@@ -219,12 +229,18 @@ export class ActorThreads {
   #died(index: number): void {
     const thread = this.#threads[index] as ActorThread;
     thread.channel = undefined;
+    this.#outages?.ended(poolOf(index));
     thread.goneSince ??= performance.now();
     thread.submissions.fail(); // I1
     this.#handOvers.gone((partition) => this.threadOf(partition) === index);
   }
 
-  #receive(thread: ActorThread, message: FromHost, events: ActorThreadEvents): void {
+  #database(index: number, lost: string | undefined): void {
+    if (lost === undefined) this.#outages?.ended(poolOf(index));
+    else this.#outages?.began(poolOf(index), lost);
+  }
+
+  #receive(thread: ActorThread, message: Exclude<FromHost, { type: 'database' }>, events: ActorThreadEvents): void {
     switch (message.type) {
       case 'submitted':
         thread.submissions.answer(message.request, message.outcome); // I1
@@ -252,3 +268,5 @@ export class ActorThreads {
     }
   }
 }
+
+const poolOf = (index: number): string => `actors-${index}`;

@@ -1,7 +1,6 @@
 import type { Logger } from '../../storage/log.js';
 import { type Backlog, shareBacklog } from '../../storage/partitions/backlog.js';
 import type { Sql } from '../../storage/postgres/database.js';
-import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
 import type { Submission } from '../system.js';
 import { Rounds } from './rounds.js';
@@ -39,7 +38,7 @@ export class Backlogs {
       () => this.#share(),
       (error) => {
         // I1
-        if (!isUnreachable(error)) this.#options.log.warn({ err: error }, 'backlogs could not be shared, trying again');
+        this.#options.log.warn({ err: error }, 'backlogs could not be shared, trying again');
       },
     );
   }

@@ -1,7 +1,9 @@
+import pg from 'pg';
 import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
 import { notifyHints } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { endsConnection, NotSent } from '../../storage/postgres/liveness.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
@@ -62,7 +64,11 @@ export class Bus {
     try {
       await line.open();
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'hints of other nodes are not received, polling only');
+      const refused = error instanceof pg.DatabaseError && !endsConnection(error);
+      this.#options.log.warn(
+        { err: refused ? error : new NotSent(error) },
+        'hints of other nodes are not received, polling only',
+      );
       line.close();
       return;
     }

@@ -16,6 +16,9 @@ export interface Holding {
   retaken: Promise<void>;
 }
 
+/** How long a lease is relied on, from the beginning of the statement that gave it. */
+const TRUSTED_ms = LIMITS.lease_ms - LIMITS.lease_margin_ms;
+
 /**
  * The partitions that a node knows it holds, and what it promises its threads of their leases. Invariants:
  * I1 the cell of a partition never promises more than the last statement that gave or renewed its own lease: one whose row stays
@@ -24,6 +27,7 @@ export interface Holding {
 export class Holdings {
   readonly #held = new Map<number, Holding>();
   readonly #lease: LeaseCell;
+  #renewedAt_ns = 0n;
 
   constructor(lease: LeaseCell) {
     this.#lease = lease;
@@ -31,6 +35,11 @@ export class Holdings {
 
   get size(): number {
     return this.#held.size;
+  }
+
+  /** True while the last round of renewals can be relied on, whether or not anything is held. */
+  get current(): boolean {
+    return LeaseCell.now().ns - this.#renewedAt_ns < BigInt(TRUSTED_ms) * 1_000_000n;
   }
 
   get ids(): number[] {
@@ -78,11 +87,12 @@ export class Holdings {
       if (standing === 'lost' && holding.retakings === 0) lost.push(id);
     }
     for (const id of lost) this.#held.delete(id);
+    this.#renewedAt_ns = since.ns;
     this.#promise(since, kept); // I1
     return lost;
   }
 
   #promise(since: Instant, partitions: number[]): void {
-    this.#lease.renewed(since, LIMITS.lease_ms - LIMITS.lease_margin_ms, partitions);
+    this.#lease.renewed(since, TRUSTED_ms, partitions);
   }
 }

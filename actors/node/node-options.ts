@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { BrowserHostOptions } from '../../browser-pool/host.js';
 import type { Logger, LogOptions } from '../../storage/log.js';
+import type { Outages } from '../../storage/outages.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
+import type { Tracing, TracingSettings } from '../../storage/tracing/tracing.js';
 import type { HostOptions } from '../host-parts.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
@@ -16,6 +18,8 @@ export interface NodeOptions {
   databaseUrl: string;
   encryptionKeys: EncryptionKey[];
   fingerprintSecret: Buffer | null;
+  /** Whether data is sealed: `DataVault.shared` of the main thread. */
+  dataSealing: SharedArrayBuffer;
   /** Operations of one workspace that may be accepted and not ended, over all nodes. */
   workspaceOperations: number;
   actorThreads: number;
@@ -23,24 +27,33 @@ export interface NodeOptions {
   browser: Omit<BrowserHostOptions, 'thread' | 'log'>;
   deliveries: HostOptions['deliveries'];
   log: Logger;
+  /** Is told when an actor thread cannot reach the database, and when it can again. */
+  outages?: Outages;
   logOptions: LogOptions;
+  /** What the threads make spans by, and the main thread's own; absent: none are made. */
+  tracingSettings?: TracingSettings | null;
+  tracing?: Tracing | undefined;
   /** Each state that the node enters. */
   onState?: (state: SystemStatus['state']) => void;
 }
 
-/** What actor thread number `index` is started with. */
-export function hostOptions(options: NodeOptions, lease: LeaseCell, index: number): HostOptions {
-  const { databaseUrl, encryptionKeys, fingerprintSecret, actorThreads, browserThreads, browser } = options;
+/** What actor thread number `index` of this node is started with. */
+export function hostOptions(options: NodeOptions, nodeId: string, lease: LeaseCell, index: number): HostOptions {
+  const { databaseUrl, encryptionKeys, fingerprintSecret, dataSealing, actorThreads, browserThreads, browser } =
+    options;
   const { workspaceOperations, deliveries, logOptions } = options;
   return {
     index,
+    nodeId,
     databaseUrl,
     databaseConnections: connectionsPerThread(actorThreads),
     encryptionKeys,
     fingerprintSecret,
+    dataSealing,
     lease: lease.shared,
     reportedBacklog: Math.ceil(workspaceOperations * LIMITS.reported_backlog_share),
     log: logOptions,
+    tracing: options.tracingSettings ?? null,
     browserThreads,
     deliveries: { ...deliveries, concurrency: Math.max(1, Math.ceil(deliveries.concurrency / actorThreads)) },
     site: browser.site,

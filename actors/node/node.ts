@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { MessageChannel } from 'node:worker_threads';
 import type { BrowserStats } from '../../browser-pool/messages.js';
 import type { Logger } from '../../storage/log.js';
+import { LogLines } from '../../storage/log-lines.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
+import { operationEnds } from '../../storage/tracing/ended-operations.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { HostStats } from '../messages.js';
-import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from '../system.js';
+import type { ActorSystem, Hint, NodeNeed, Submission, SubmitOutcome, SystemStatus } from '../system.js';
 import { ActorThreads } from './actor-threads.js';
 import { Backlogs } from './backlogs.js';
 import { BrowserThreads } from './browser-threads.js';
@@ -71,15 +73,18 @@ class NodeSystem implements Node {
     const nodeId = randomUUID();
     this.log = log;
     this.#options = options;
-    const actors = new ActorThreads(options.actorThreads, log, (index) => hostOptions(options, this.#lease, index));
+    const host = (index: number) => hostOptions(options, nodeId, this.#lease, index);
+    const actors = new ActorThreads(options.actorThreads, log, options.outages, host);
     this.#actors = actors;
     this.#browsers = new BrowserThreads(options.browserThreads, log, (index) => browserHostOptions(options, index));
+    const ended = operationEnds(new LogLines(log, options.logOptions.sample), options.tracing);
     this.#ownership = new Ownership({
       ...{ db, log, nodeId, lease: this.#lease },
       own: (partitions) => actors.own(partitions),
       renewed: (partitions) => actors.renewed(partitions),
       lost: (partitions) => actors.fence(partitions),
       giveUp: (partition) => actors.giveUp(partition),
+      ended: (operations) => operations.forEach(ended),
       runnable: (partition) => actors.canRun(partition),
     });
     this.#backlogs = new Backlogs({
@@ -137,7 +142,16 @@ class NodeSystem implements Node {
       partitions: this.#ownership.partitions.length,
       actorThreads: this.#actors.running,
       browserThreads: this.#browsers.running,
+      lacks: this.#lacks(),
     };
+  }
+
+  #lacks(): NodeNeed[] {
+    const lacks: NodeNeed[] = [];
+    if (!this.#ownership.current) lacks.push('leases');
+    if (!this.#actors.whole) lacks.push('actor_threads');
+    if (this.#browsers.running < this.#options.browserThreads) lacks.push('browser_threads');
+    return lacks;
   }
 
   stats(): { hosts: HostStats[]; browsers: BrowserStats[] } {

@@ -1,9 +1,10 @@
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
+import type { EndedOperation } from '../../storage/model/ended-operation.js';
 import { PARTITIONS } from '../../storage/model/records.js';
 import { forgetNode, type OwnedPartition, releasePartitions } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { isUnreachable } from '../../storage/postgres/liveness.js';
+import { isUnanswered } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
@@ -25,6 +26,8 @@ export interface OwnershipOptions {
   renewed(partitions: OwnedPartition[]): void;
   /** These were lost, or released: store nothing more of them. */
   lost(partitions: number[]): void;
+  /** Operations that the recovery of a partition ended: their worker was lost. */
+  ended(operations: EndedOperation[]): void;
   /** Stop this one and resolve when nothing of it runs, or the time for it is over; it is released then. */
   giveUp(partition: number): Promise<void>;
   /** False when the thread of this partition is gone for good, or for longer than a lease. */
@@ -80,6 +83,11 @@ export class Ownership {
     return this.#held.ids;
   }
 
+  /** True while the leases were renewed in time. */
+  get current(): boolean {
+    return this.#held.current;
+  }
+
   owns(partition: number): boolean {
     return this.#held.get(partition) !== undefined;
   }
@@ -104,7 +112,7 @@ export class Ownership {
     }
     if (this.#state.kind !== 'renewing') return;
     const levelling = new Rounds(LIMITS.renew_ms, level, (error) => {
-      if (!isUnreachable(error)) log.error({ err: error }, 'partitions could not be claimed or levelled, trying again');
+      log.error({ err: error }, 'partitions could not be claimed or levelled, trying again');
     });
     this.#enter({ kind: 'renewing', renewals, levelling });
   }
@@ -190,12 +198,14 @@ export class Ownership {
   async #claim(id: number): Promise<boolean> {
     const taken = await this.#takings.claim(id);
     if (!taken) return false;
+    this.#options.ended(taken.ended);
     this.#held.add(taken);
     this.#options.own([taken]); // I1
     return true;
   }
 
   #renewalFailed(error: unknown): void {
+    if (isUnanswered(error)) return; // an outage has lines of its own
     if (!this.#failing) this.#options.log.error({ err: error }, 'leases cannot be renewed, trying again');
     this.#failing = true;
   }
@@ -216,7 +226,10 @@ export class Ownership {
     const again = async () => {
       if (!this.#held.has(holding)) return;
       const partition: TakenPartition | undefined = await this.#takings.retake(id, inHand);
-      if (partition) this.#held.update(holding, partition);
+      if (partition) {
+        this.#options.ended(partition.ended);
+        this.#held.update(holding, partition);
+      }
       if (!this.#held.has(holding)) return; // I4
       if (partition)
         taken([partition]); // I1

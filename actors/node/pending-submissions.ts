@@ -4,30 +4,38 @@ import type { SubmitOutcome } from '../system.js';
 /**
  * The submissions that one thread was sent and has not answered.
  *
- * Invariants: I1 each is answered once; I2 their number is bounded, and so is the wait that they mean for the next one: what is
+ * Invariants: I1 each is answered once; I2 their number is bounded, and so are the bytes of their inputs, which they hold on their way
+ * through the thread, and the wait that they mean for the next one: what is
  * sent several times more than can be stored is refused at once, not after its turn.
  */
 export class PendingSubmissions {
-  readonly #waiting = new Map<number, (outcome: SubmitOutcome) => void>();
+  readonly #waiting = new Map<number, { bytes: number; resolve: (outcome: SubmitOutcome) => void }>();
   #next = 0;
+  #bytes = 0;
   /** Answers a second while some wait all the time; unknown until a measurement was made. */
   #perSecond = Number.POSITIVE_INFINITY;
   #measuredSince = 0;
   #answered = 0;
 
-  /** Sends a submission under a number of its own and resolves with its outcome; `failed` when `send` gives false. */
-  add(send: (request: number) => boolean): Promise<SubmitOutcome> {
-    if (this.full) return Promise.resolve({ kind: 'overloaded', what: 'node' }); // I2
+  /** Sends a submission, whose input has so many bytes, under a number of its own and resolves with its outcome; `failed` when `send` gives false. */
+  add(send: (request: number) => boolean, bytes = 0): Promise<SubmitOutcome> {
+    if (this.full || this.#bytes + bytes > LIMITS.submissions_bytes)
+      return Promise.resolve({ kind: 'overloaded', what: 'node' }); // I2
     const request = this.#next++;
     return new Promise((resolve) => {
-      this.#waiting.set(request, resolve);
+      this.#waiting.set(request, { bytes, resolve });
+      this.#bytes += bytes;
       if (!send(request)) this.answer(request, { kind: 'failed' });
     });
   }
 
   answer(request: number, outcome: SubmitOutcome): void {
-    this.#waiting.get(request)?.(outcome);
-    if (this.#waiting.delete(request)) this.#answered++; // I1
+    const waiting = this.#waiting.get(request);
+    if (!waiting) return; // I1
+    this.#waiting.delete(request);
+    this.#bytes -= waiting.bytes;
+    this.#answered++;
+    waiting.resolve(outcome);
   }
 
   /** True when the next one is refused (I2). */

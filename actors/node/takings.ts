@@ -1,7 +1,9 @@
+import type { EndedOperation } from '../../storage/model/ended-operation.js';
 import {
   beginLeases,
   claimPartitions,
   limitLockWaits,
+  type OnEnded,
   type OwnedPartition,
   retakePartitions,
 } from '../../storage/partitions/partitions.js';
@@ -14,6 +16,8 @@ import { Slots } from '../slots.js';
 export interface TakenPartition extends OwnedPartition {
   /** When the statement began that gave its lease. */
   since: Instant;
+  /** Operations that its recovery ended. */
+  ended: EndedOperation[];
 }
 
 /**
@@ -33,22 +37,23 @@ export class Takings {
 
   /** Takes a partition that is free or names this node already. Undefined when another node was sooner. */
   claim(id: number): Promise<TakenPartition | undefined> {
-    return this.#take((tx) => claimPartitions(tx, this.#nodeId, 1, LIMITS.lease_ms, [id])); // I1
+    return this.#take((tx, onEnded) => claimPartitions(tx, this.#nodeId, 1, LIMITS.lease_ms, [id], onEnded)); // I1
   }
 
   /** Takes a partition of this node again, all but what is in hand recovered. Undefined when it is another node's by now. */
   retake(id: number, inHand?: string[]): Promise<TakenPartition | undefined> {
-    return this.#take((tx) => retakePartitions(tx, this.#nodeId, [id], LIMITS.lease_ms, inHand)); // I1
+    return this.#take((tx, onEnded) => retakePartitions(tx, this.#nodeId, [id], LIMITS.lease_ms, inHand, onEnded)); // I1
   }
 
-  #take(take: (tx: Sql) => Promise<OwnedPartition[]>): Promise<TakenPartition | undefined> {
+  #take(take: (tx: Sql, onEnded: OnEnded) => Promise<OwnedPartition[]>): Promise<TakenPartition | undefined> {
     const transaction = async (tx: Sql) => {
       await limitLockWaits(tx, LIMITS.taking_lock_ms); // I2
-      const [taken] = await take(tx);
+      const ended: EndedOperation[] = [];
+      const [taken] = await take(tx, (operation) => ended.push(operation));
       if (!taken) return undefined;
       const since = LeaseCell.now();
       await beginLeases(tx, [taken.id], LIMITS.lease_ms);
-      return { ...taken, since };
+      return { ...taken, since, ended };
     };
     return this.#slots.within(() => this.#db.transaction(transaction)); // I3
   }

@@ -1,18 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { permits } from '../../browser-pool/send-permission.js';
+import { unverifyRecruiter } from '../../storage/connections/session-effects.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
-import { resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
+import { challengeLeft, resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
+import { underOperation } from '../../storage/tracing/operation-spans.js';
+import type { Tracing } from '../../storage/tracing/tracing.js';
 import type { Capability } from '../capabilities/capability.js';
 import type { LeaseCell, SendPermission } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import { retrying } from '../retry.js';
+import type { GivenCode } from '../system.js';
 import { PendingChallenge } from './challenge.js';
 import { type Execution, Interrupted } from './execution.js';
 import { FileParts } from './file-parts.js';
@@ -24,15 +27,19 @@ export interface AttemptContext {
   batches: OperationBatches;
   lease: LeaseCell;
   log: Logger;
+  /** Absent: no spans are made. */
+  tracing?: Tracing | undefined;
   /** The operation became terminal or waits for the user: who awaits it reads its row now. */
   awaitable(operationId: string): void;
   /** Each state that an attempt enters. */
   onAttemptState?(operationId: string, kind: AttemptState['kind']): void;
+  /** How long a challenge waits; shorter in tests, else `LIMITS.challenge_ms`. */
+  challenge_ms?: number;
 }
 
 type AttemptState =
-  | { kind: 'running' | 'entering_boundary' | 'dispatching' | 'resuming' }
-  | { kind: 'storing_challenge' | 'waiting_user'; challenge: PendingChallenge }
+  | { kind: 'running' | 'entering_boundary' | 'dispatching' }
+  | { kind: 'storing_challenge' | 'waiting_user' | 'resuming'; challenge: PendingChallenge }
   | { kind: 'closed'; status: Attempt['status']; pastBoundary: boolean };
 
 const STEPS: Steps<AttemptState['kind']> = {
@@ -41,7 +48,7 @@ const STEPS: Steps<AttemptState['kind']> = {
   dispatching: ['entering_boundary', 'closed'],
   storing_challenge: ['waiting_user', 'closed'],
   waiting_user: ['resuming', 'closed'],
-  resuming: ['running', 'closed'],
+  resuming: ['running', 'waiting_user', 'closed'],
   closed: [],
 };
 
@@ -51,6 +58,7 @@ const STEPS: Steps<AttemptState['kind']> = {
  *     running ─ boundary() ──▶ entering_boundary ─ durable ──▶ dispatching
  *        │                             └─ refused, failed ──▶ running
  *        ├─ challenge() ─▶ storing_challenge ─ stored ─▶ waiting_user ─ code ─▶ resuming ─ stored ─▶ running
+ *        │                                                     ▲─ the row has another mark, or none ─┘
  *        └─ close(), from every state ──▶ closed, which ignores what arrives late
  *
  * An interruption aborts `signal` and changes no state: the provider ends then, and `close` follows.
@@ -67,6 +75,8 @@ export class Attempt implements Execution {
   readonly input: Record<string, unknown>;
   readonly connection: ConnectionRow;
   readonly epoch: number;
+  /** What its events belong under. */
+  readonly traceparent: string | null;
   readonly #context: AttemptContext;
   readonly #held: HeldOperation;
   readonly #abort = new AbortController();
@@ -74,6 +84,7 @@ export class Attempt implements Execution {
   readonly #limit_ms: number;
   readonly #deadline: Deadline;
   #tries = 0;
+  #tookCode = false;
   #state: AttemptState = { kind: 'running' };
 
   constructor(
@@ -91,6 +102,8 @@ export class Attempt implements Execution {
     this.input = input;
     this.connection = started;
     this.epoch = held.epoch;
+    const { traceparent } = started;
+    this.traceparent = traceparent && context.tracing ? underOperation(traceparent, held.id) : traceparent;
     this.#limit_ms = Math.max(1, LIMITS.operation_ms - started.spent_ms);
     this.#deadline = new Deadline(this.#limit_ms, new Interrupted('deadline'));
     this.#deadline.signal.addEventListener('abort', () => this.interrupt('deadline'));
@@ -144,6 +157,11 @@ export class Attempt implements Execution {
     return state.kind === 'entering_boundary' || state.kind === 'dispatching';
   }
 
+  /** A code was accepted for it (202). It is of one use and nowhere stored: no other attempt can go on with it. */
+  get tookCode(): boolean {
+    return this.#tookCode;
+  }
+
   async boundary(): Promise<SendPermission> {
     this.#abort.signal.throwIfAborted(); // I3
     this.#enter({ kind: 'entering_boundary' });
@@ -169,32 +187,53 @@ export class Attempt implements Execution {
     return this.#file.drop();
   }
 
+  async unverifyRecruiter(): Promise<void> {
+    this.#abort.signal.throwIfAborted(); // I3
+    const { db } = this.#context;
+    if (!(await this.#ask(() => unverifyRecruiter(db, this.#held, this.connection)))) this.interrupt('fenced');
+    this.#abort.signal.throwIfAborted();
+  }
+
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
     this.#abort.signal.throwIfAborted(); // I3
     if (++this.#tries > LIMITS.challenge_tries) throw new OperationError('challenge_failed', { kind });
-    const challenge = new PendingChallenge(this.#abort.signal);
+    const { db, challenge_ms = LIMITS.challenge_ms } = this.#context;
+    const left = () => challengeLeft(db, this.#held, challenge.id);
+    const challenge: PendingChallenge = new PendingChallenge(this.#abort.signal, { first_ms: challenge_ms, left });
     this.#enter({ kind: 'storing_challenge', challenge });
     this.#deadline.pause();
-    const { db } = this.#context;
     const row = { id: challenge.id, kind, accepts_code: acceptsCode, answered: false, tries: this.#tries };
-    const waiting = await this.#ask(() => waitForUser(db, this.#held, row, LIMITS.challenge_ms));
+    const waiting = await this.#ask(() => waitForUser(db, this.#held, row, challenge_ms));
     if (!waiting) this.interrupt('fenced');
     this.#abort.signal.throwIfAborted();
     this.#enter({ kind: 'waiting_user', challenge });
     this.#context.awaitable(this.operationId);
-    const code = await challenge.code;
-    this.#enter({ kind: 'resuming' });
-    if (!(await this.#ask(() => resumeFromUser(db, this.#held)))) this.interrupt('fenced');
-    this.#abort.signal.throwIfAborted();
+    const code = await this.#taken(challenge);
+    this.#tookCode = true;
     this.#enter({ kind: 'running' });
     this.#deadline.resume();
     return code;
   }
 
-  /** An accepted code arrived. False when it is not for the challenge that waits now. */
-  code(challengeId: string, code: string): boolean {
+  /** A code arrived. False when it is not for the challenge that waits now. */
+  code(given: GivenCode): boolean {
     const state = this.#state;
-    return 'challenge' in state && state.challenge.answer(challengeId, code);
+    return 'challenge' in state && state.challenge.answer(given);
+  }
+
+  /** The code that the row is marked for, once the row says that it is taken: only then is it accepted (OPS-10). */
+  async #taken(challenge: PendingChallenge): Promise<string> {
+    const { db } = this.#context;
+    for (;;) {
+      const { code, mark = null } = await challenge.code;
+      this.#enter({ kind: 'resuming', challenge });
+      const resumed = await this.#ask(() => resumeFromUser(db, this.#held, mark));
+      if (resumed === 'not_held') this.interrupt('fenced');
+      this.#abort.signal.throwIfAborted();
+      if (resumed === 'resumed') return code;
+      this.#enter({ kind: 'waiting_user', challenge });
+      challenge.reopen();
+    }
   }
 
   /** Stops the attempt from outside. A cancel past the boundary is ignored: the action can still complete. */
@@ -230,8 +269,7 @@ export class Attempt implements Execution {
     const { signal } = this.#abort;
     return retrying(ask, (error) => {
       signal.throwIfAborted();
-      const level = isUnreachable(error) ? 'debug' : 'warn';
-      this.#context.log[level]({ err: error, operation_id: this.operationId }, 'the row did not answer, asking again');
+      this.#context.log.warn({ err: error, operation_id: this.operationId }, 'the row did not answer, asking again');
     });
   }
 

@@ -3,8 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
 import { v7 as uuidv7 } from 'uuid';
 import { partitionOf } from '../../storage/model/records.js';
-import { type NewOperation, type Submitted, storedRow, submitOperations } from '../../storage/operations/submission.js';
-import { Batcher, Full } from '../../storage/postgres/batcher.js';
+import {
+  inputBytes,
+  isLarge,
+  type NewOperation,
+  type Submitted,
+  storedRow,
+  submitOperations,
+} from '../../storage/operations/submission.js';
+import { Batcher, type BatcherOptions, Full } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { causedByOne, outcomeUnknown } from '../../storage/postgres/liveness.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
@@ -23,30 +30,37 @@ export interface CommitterOptions {
   fingerprint: ((text: string) => Buffer) | null;
   /** The partition when this thread owns it. */
   partition: (id: number) => Partition | undefined;
-  /** Sends a hint to an owner elsewhere that jobs wait. */
+  /** Is told how many submissions a statement takes. */
+  flushed?: (submissions: number) => void;
+  /** Sends a hint to an owner elsewhere that operations wait. */
   hint: (hint: Hint) => void;
 }
 
 /**
  * Stores the submissions of this thread's partitions in batches. Any node stores for any partition: when it is not the owner,
  * the owner gets a hint. Invariants: I1 an answer leaves only after the commit; I2 an operation is handed to its partition only
- * when its job was stored as taken under that partition's epoch; I3 when it is not known whether a batch was stored, the partitions
- * that it would have been handed to are taken again before anything else is handed to them.
+ * when it was stored for an open mailbox under that partition's epoch; I3 when it is not known whether a batch was stored, the partitions
+ * that it would have been handed to are taken again before anything else is handed to them; I4 a batch is bounded in bytes, and small
+ * inputs wait for no large one: those go into batches of their own.
  */
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly #batcher: Batcher<NewOperation, Stored>;
+  readonly #batches: Readonly<Record<'small' | 'large', Batcher<NewOperation, Submitted>>>;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    this.#batcher = new Batcher({
+    const batching: BatcherOptions<NewOperation, Submitted> = {
       maxItems: LIMITS.committer_batch_submissions,
+      weigh: inputBytes,
+      maxWeight: LIMITS.committer_batch_bytes, // I4
       linger_ms: 0,
       concurrency: LIMITS.committer_statements,
       bound: LIMITS.committer_submissions,
       isolate: causedByOne,
+      ...(options.flushed && { flushed: options.flushed }),
       flush: (operations) => this.#store(operations),
-    });
+    };
+    this.#batches = { small: new Batcher(batching), large: new Batcher(batching) };
   }
 
   /**
@@ -72,17 +86,17 @@ export class Committer {
       return { kind: 'overloaded', what: 'connection' };
     const operation = this.#prepare(submission, partition);
     if (!operation) return { kind: 'encryption_key_unavailable' };
-    let stored: Stored;
+    let stored: Submitted;
     try {
-      stored = await this.#batcher.add(operation); // I1
+      const lane = isLarge(operation) ? 'large' : 'small'; // I4
+      stored = await this.#batches[lane].add(operation); // I1
     } catch (error) {
       if (error instanceof Full) return { kind: 'overloaded', what: 'node' };
       throw error;
     }
     switch (stored.kind) {
       case 'created':
-        this.#dispatch(operation, stored);
-        return { kind: 'created', operation: storedRow(operation) };
+        return { kind: 'created', operation: storedRow(operation, stored.place) };
       case 'replayed':
         return { kind: 'replayed', operationId: stored.operationId };
       case 'conflict':
@@ -95,17 +109,19 @@ export class Committer {
   }
 
   /** Resolves when everything taken in is stored. */
-  drained(): Promise<void> {
-    return this.#batcher.drained();
+  async drained(): Promise<void> {
+    await Promise.all([this.#batches.small.drained(), this.#batches.large.drained()]);
   }
 
   #prepare(submission: Submission, partition: number): NewOperation | undefined {
-    const { workspaceId, connectionId, capability, idempotencyKey } = submission;
-    const { fingerprint, ring } = this.#options;
-    const sealed = capabilityNamed(capability)?.sealed === true;
-    if (!fingerprint || (sealed && !ring.available)) return undefined;
-    const id = uuidv7();
+    const { workspaceId, connectionId, capability, idempotencyKey, origin } = submission;
+    const { db, fingerprint, ring } = this.#options;
+    const secret = capabilityNamed(capability)?.sealed === true;
+    if (!fingerprint || (secret && !ring.available)) return undefined;
+    const id = uuidv7(); // above all that this thread has made, whatever its clock does
     const input = canonicalize(submission.input) as string;
+    const context = inputContext(id);
+    const stored = db.vault.store(input, context);
     return {
       id,
       workspaceId,
@@ -115,43 +131,46 @@ export class Committer {
       idempotencyKey,
       keyHash: createHash('sha256').update(idempotencyKey).digest(),
       fingerprint: fingerprint(`${connectionId}\n${capability}\n${input}`),
-      input: sealed ? null : input,
-      inputSealed: sealed ? ring.seal(input, inputContext(id)) : null,
+      input: secret ? null : stored.plain,
+      inputSealed: secret ? (stored.sealed ?? ring.seal(input, context)) : stored.sealed,
       acceptedAt: new Date(),
+      origin,
     };
   }
 
-  async #store(operations: NewOperation[]): Promise<Stored[]> {
-    const direct = new Map<number, { id: number; epoch: number }>();
-    for (const { partition } of operations) {
-      const owned = this.#options.partition(partition);
-      if (owned?.direct) direct.set(partition, { id: partition, epoch: owned.epoch });
+  async #store(operations: NewOperation[]): Promise<Submitted[]> {
+    const owned = new Map<number, { id: number; epoch: number; partition: Partition }>();
+    const open = new Set<string>();
+    for (const { partition: id, connectionId } of operations) {
+      const partition = this.#options.partition(id);
+      if (!partition?.direct) continue;
+      if (!owned.has(id)) owned.set(id, { id, epoch: partition.epoch, partition });
+      if (partition.storing(connectionId)) open.add(connectionId);
     }
     try {
-      const stored = await submitOperations(this.#options.db, operations, [...direct.values()]);
-      return stored.map((one, i) => {
-        if (one.kind !== 'created') return one;
-        const epoch = direct.get((operations[i] as NewOperation).partition)?.epoch;
-        return { kind: 'created', epoch: one.handed ? epoch : undefined, place: one.place };
+      const stored = await submitOperations(this.#options.db, operations, [...owned.values()], [...open]);
+      stored.forEach((one, i) => {
+        const operation = operations[i] as NewOperation;
+        if (one.kind !== 'created') return;
+        this.#dispatch(operation, one.place, one.handed ? owned.get(operation.partition)?.epoch : undefined);
       });
+      return stored;
     } catch (error) {
-      // Some may be stored, with their jobs taken (I3).
-      if (outcomeUnknown(error)) for (const id of direct.keys()) this.#options.partition(id)?.doubt();
+      // Some may be stored, for mailboxes that are open (I3).
+      if (outcomeUnknown(error)) for (const { partition } of owned.values()) partition.doubt();
       throw error;
+    } finally {
+      for (const { partition: id, connectionId } of operations) owned.get(id)?.partition.stored(connectionId);
     }
   }
 
-  #dispatch(
-    { id, workspaceId, connectionId, partition }: NewOperation,
-    { epoch, place }: { epoch: number | undefined; place: number },
-  ): void {
+  /** `epoch`: the one under which it was stored for an open mailbox, if it was. */
+  #dispatch(operation: NewOperation, place: number, epoch: number | undefined): void {
+    const { id, workspaceId, connectionId, partition } = operation;
     const owned = this.#options.partition(partition);
     if (epoch !== undefined)
-      owned?.hand({ id, connection_id: connectionId, workspace_id: workspaceId, place }, epoch); // I2
-    else if (owned) owned.queueGrew();
+      owned?.hand({ id, connectionId, workspaceId, place, large: isLarge(operation) }, epoch); // I2
+    else if (owned) void owned.fetch();
     else this.#options.hint({ type: 'operations', connectionId });
   }
 }
-
-/** As it was stored; `epoch`: the one under which its job was stored as taken, if it was. */
-type Stored = Exclude<Submitted, { kind: 'created' }> | { kind: 'created'; epoch: number | undefined; place: number };

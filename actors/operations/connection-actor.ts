@@ -1,23 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
-import { isUnreachable } from '../../storage/postgres/liveness.js';
+import { timeOfId } from '../../storage/operations/id-time.js';
+import type { LookRequest } from '../../storage/operations/looks.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
+import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import { retryWaits } from '../retry.js';
+import type { GivenCode } from '../system.js';
 import type { Attempt } from './attempt.js';
+import { endedOperation, recordEndedAttempt } from './ended-operation.js';
+import type { Outcome } from './execution.js';
+import type { LargeTurns } from './large-turns.js';
+import { LookTurn } from './look-turn.js';
 import { Mailbox } from './mailbox.js';
-import { fallbackOutcome, mayRetry, toFinish } from './outcome.js';
+import { fallbackOutcome, mayRetry, outlivedOutcome, toFinish } from './outcome.js';
 import { openAttempt, type RunContext, runAttempt } from './run-attempt.js';
 import { type Stored, storeEnd } from './store-end.js';
 
 /** What a connection's actor needs from its thread. */
 export interface ActorContext extends RunContext {
   lease: LeaseCell;
-  counters: { started: number; finished: Record<string, number> };
+  ended: OnOperationEnded;
+  /** Turns of attempts with large inputs, between workspaces. */
+  largeAttempts: LargeTurns;
   /** Health or session of the connection changed: its listener follows. */
   changed(connectionId: string): void;
+  /** A look was answered: the connection may take the next one. */
+  looked(): void;
   /** Each state that an actor enters. */
   onActorState?(connectionId: string, kind: ActorState['kind']): void;
 }
@@ -30,6 +41,8 @@ export interface ActorHome {
   readonly tenure: 'owned' | 'stopping' | 'dropped';
   /** What the actors of the partition hold together; each counts its own changes. */
   readonly load: { waiting: number; running: number };
+  /** An operation of the actor is over. */
+  ended(actor: ConnectionActor): void;
   /** The actor has nothing left to do and may leave memory. */
   idle(actor: ConnectionActor): void;
 }
@@ -37,14 +50,16 @@ export interface ActorHome {
 type ActorState =
   | { kind: 'idle' }
   | { kind: 'starting' | 'finishing' | 'waiting'; operationId: string }
-  | { kind: 'running'; attempt: Attempt };
+  | { kind: 'running'; attempt: Attempt }
+  | { kind: 'looking'; turn: LookTurn };
 
 const STEPS: Steps<ActorState['kind']> = {
-  idle: ['starting'],
-  starting: ['starting', 'running', 'waiting', 'idle'],
+  idle: ['starting', 'looking'],
+  starting: ['starting', 'running', 'waiting', 'looking', 'idle'],
   running: ['finishing'],
-  finishing: ['starting', 'waiting', 'idle'],
-  waiting: ['starting', 'idle'],
+  finishing: ['starting', 'waiting', 'looking', 'idle'],
+  waiting: ['starting', 'looking', 'idle'],
+  looking: ['starting', 'idle'],
 };
 
 /**
@@ -53,12 +68,14 @@ const STEPS: Steps<ActorState['kind']> = {
  *     idle ─take─▶ starting ─row─▶ running ─outcome─▶ finishing ─▶ starting (the next one) | idle
  *                     ├─ no row (cancelled, gone, fenced): starting | idle
  *     starting, finishing ─ a read is tried again, the database failed ─▶ waiting ─▶ starting
+ *     between two operations ─ a look was asked for ─▶ looking ─▶ starting | idle
  *
- * Owns: its mailbox of operation ids and the attempt that runs. Its partition owns whether it may start and store. The rows
+ * Owns: its mailbox of operation ids, the attempt that runs, and a look (OPS-22). Its partition owns whether it may start and store. The rows
  * own everything else: dropping an actor at any time loses nothing. No operation leaves its hand before its row shows that it is
- * over, whatever answer was lost. Invariants: I1 at most one attempt at a time (a unique
- * index on the running operation's connection holds it as well); I2 nothing starts without a valid lease; I3 after `drop`
- * nothing of it is stored.
+ * over, whatever answer was lost. Invariants: I1 at most one attempt at a time, and the partition's epoch
+ * keeps every other owner out; I2 nothing starts without a valid lease; I3 after `drop`
+ * nothing of it is stored; I4 an attempt with a large input has a turn of the thread's before it starts and until it has ended: in
+ * the mailbox such an operation is its id alone; I5 a look is made while no attempt runs, and looks and operations take turns.
  */
 export class ConnectionActor {
   readonly connectionId: string;
@@ -66,9 +83,13 @@ export class ConnectionActor {
   readonly #home: ActorHome;
   readonly #context: ActorContext;
   readonly #mailbox: Mailbox;
+  /** Those of its operations whose inputs are large. */
+  readonly #large = new Set<string>();
   /** Ends every wait when nothing more is to start. */
   readonly #stop = new AbortController();
   #state: ActorState = { kind: 'idle' };
+  /** The look that waits for its turn or has it. */
+  #look: LookRequest | undefined;
 
   constructor(
     { connectionId, workspaceId }: Pick<ConnectionActor, 'connectionId' | 'workspaceId'>,
@@ -82,6 +103,17 @@ export class ConnectionActor {
     this.#mailbox = new Mailbox(home.load);
   }
 
+  /** When the operation that has waited here for the longest was accepted, in milliseconds since 1970; undefined without one. */
+  get waitingSince_ms(): number | undefined {
+    const id = this.#mailbox.first;
+    return id === undefined ? undefined : timeOfId(id);
+  }
+
+  /** True while its operation waits for its user. */
+  get waitsForUser(): boolean {
+    return this.#attempt?.status === 'waiting_user';
+  }
+
   /** Operations waiting, not counting the one that runs. */
   get waiting(): number {
     return this.#mailbox.size;
@@ -89,6 +121,11 @@ export class ConnectionActor {
 
   get running(): boolean {
     return this.#state.kind !== 'idle';
+  }
+
+  /** True while it has a look in hand. */
+  get looking(): boolean {
+    return this.#look !== undefined;
   }
 
   /** The id of the operation whose attempt runs or waits for its user, if one does. */
@@ -103,24 +140,33 @@ export class ConnectionActor {
     return current === undefined ? this.#mailbox.ids : [current, ...this.#mailbox.ids];
   }
 
-  take(operationId: string): void {
+  /** `large`: its input is. */
+  take(operationId: string, large: boolean): void {
+    if (large) this.#large.add(operationId);
     this.#mailbox.push(operationId);
     if (this.#state.kind === 'idle') void this.#work(); // I1
+  }
+
+  /** Takes a look, unless it has one in hand. */
+  look(request: LookRequest): void {
+    if (this.looking) return;
+    this.#look = request;
+    if (this.#state.kind === 'idle') void this.#work(); // I5
   }
 
   cancel(operationId: string): void {
     if (this.#attempt?.operationId === operationId) this.#attempt.interrupt('canceled');
   }
 
-  code(operationId: string, challengeId: string, code: string): void {
-    if (this.#attempt?.operationId === operationId) this.#attempt.code(challengeId, code);
+  code(operationId: string, given: GivenCode): void {
+    if (this.#attempt?.operationId === operationId) this.#attempt.code(given);
   }
 
   /** The partition is lost: stop at once and store nothing. */
   drop(): void {
-    this.#mailbox.clear();
-    this.#stop.abort();
+    this.#clear();
     this.#attempt?.interrupt('fenced');
+    if (this.#state.kind === 'looking') this.#state.turn.interrupt('fenced');
   }
 
   /**
@@ -128,9 +174,16 @@ export class ConnectionActor {
    * whose recovery queues it again, so that a hand-over takes no longer than the writes under way.
    */
   stop(): void {
-    this.#mailbox.clear();
-    this.#stop.abort();
+    this.#clear();
     if (!this.#attempt?.pastBoundary) this.#attempt?.interrupt('shutdown');
+    if (this.#state.kind === 'looking') this.#state.turn.interrupt('shutdown');
+  }
+
+  /** Nothing more is to start. */
+  #clear(): void {
+    this.#mailbox.clear();
+    this.#look = undefined;
+    this.#stop.abort();
   }
 
   get #attempt(): Attempt | undefined {
@@ -151,8 +204,13 @@ export class ConnectionActor {
   async #work(): Promise<void> {
     const waits = retryWaits();
     this.#home.load.running++;
-    for (let id = this.#mailbox.shift(); id !== undefined; id = this.#mailbox.shift()) {
+    while (this.#look || this.#mailbox.size > 0) {
+      if (this.#look) await this.#lookFor(this.#look); // I5
+      const id = this.#mailbox.shift();
+      if (id === undefined) continue;
       if (await this.#execute(id)) {
+        this.#large.delete(id);
+        this.#home.ended(this);
         waits.reset();
         continue;
       }
@@ -163,6 +221,14 @@ export class ConnectionActor {
     this.#enter({ kind: 'idle' });
     this.#home.load.running--;
     this.#home.idle(this);
+  }
+
+  async #lookFor(request: LookRequest): Promise<void> {
+    const turn = new LookTurn(this.#context, this.#home, request);
+    this.#enter({ kind: 'looking', turn });
+    const ended = await turn.run();
+    this.#look = undefined;
+    if (ended) this.#context.looked();
   }
 
   /** False when it could not be done now: then the operation keeps its place in the mailbox. */
@@ -179,10 +245,7 @@ export class ConnectionActor {
     const waits = retryWaits();
     for (let number = 1; ; number++) {
       this.#enter({ kind: 'starting', operationId });
-      const started = await this.#start(operationId);
-      if (!started) return true;
-      this.#context.counters.started++;
-      const next = await this.#attemptOnce(started, number);
+      const next = await this.#inTurn(operationId, () => this.#startAttempt(operationId, number));
       switch (next) {
         case 'over':
           return true;
@@ -192,6 +255,25 @@ export class ConnectionActor {
           this.#enter({ kind: 'waiting', operationId });
           await this.#pause(Math.max(waits.next_ms(), next.again_ms));
       }
+    }
+  }
+
+  async #startAttempt(operationId: string, number: number): Promise<Next> {
+    const started = await this.#start(operationId);
+    if (!started) return 'over';
+    this.#context.counters.started++;
+    return this.#attemptOnce(started, number);
+  }
+
+  /** I4. When nothing more is to start, it goes on without a turn, and starts nothing. */
+  async #inTurn<T>(operationId: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#large.has(operationId)) return work();
+    const turn = this.#context.largeAttempts.acquire(this.workspaceId, this.#stop.signal);
+    const release = await turn.catch(() => undefined);
+    try {
+      return await work();
+    } finally {
+      release?.();
     }
   }
 
@@ -209,14 +291,13 @@ export class ConnectionActor {
       if (this.#home.tenure !== 'owned') return undefined;
       const held = { id: operationId, partition: this.#home.id, epoch: this.#home.epoch, attemptId };
       try {
-        const start = await batches.start({ ...held, connectionId: this.connectionId, phase: 'preparing' });
+        const start = await batches.start({ ...held, connectionId: this.connectionId });
         if (start.kind === 'over') return undefined;
         if (start.kind === 'started') {
           return { held: { ...held, epoch: start.started.epoch }, started: start.started };
         }
       } catch (error) {
-        const level = isUnreachable(error) ? 'debug' : 'warn';
-        log[level]({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
+        log.warn({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
       }
       await this.#pause(waits.next_ms());
     }
@@ -227,6 +308,7 @@ export class ConnectionActor {
     number: number,
   ): Promise<Next> {
     const { ring, log } = this.#context;
+    const start_ms = Date.now();
     const ready = openAttempt(this.#context, held, started);
     const { attempt } = ready;
     this.#enter({ kind: 'running', attempt });
@@ -238,17 +320,19 @@ export class ConnectionActor {
         log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
       });
     }
-    const end = toFinish(held, attempt, outcome, mayRetry(attempt, outcome, number), ring);
-    const stored = await storeEnd(this.#context, end, {
-      fallback: () => toFinish(held, attempt, fallbackOutcome(attempt), false, ring),
+    const endOf = (ended: Outcome) => toFinish(held, attempt, ended, mayRetry(attempt, ended, number), ring);
+    const stored = await storeEnd(this.#context, endOf(outcome), {
+      fallback: () => toFinish(held, attempt, fallbackOutcome(attempt, outcome), false, ring),
+      outlived: () => endOf(outlivedOutcome(outcome)),
       mayStore: () => this.#home.tenure !== 'dropped', // I3; the row itself refuses what is not held
     });
-    const next = this.#stored(held.id, stored);
+    if (stored.kind === 'stored') recordEndedAttempt(this.#context.tracing, started, stored.end.operation, start_ms);
+    const next = this.#stored(started, stored);
     return next === 'again' ? { again_ms: outcome.status === 'failed' ? (outcome.own?.wait_ms ?? 0) : 0 } : next;
   }
 
-  #stored(operationId: string, stored: Stored): 'over' | 'again' | 'start_lost' {
-    const { counters } = this.#context;
+  #stored(started: StartedOperation, stored: Stored): 'over' | 'again' | 'start_lost' {
+    const { counters, ended } = this.#context;
     switch (stored.kind) {
       case 'given_up':
         return 'over';
@@ -258,8 +342,10 @@ export class ConnectionActor {
       case 'stored': {
         const { status, end } = stored;
         if (status === 'queued') return 'again';
-        counters.finished[status] = (counters.finished[status] ?? 0) + 1;
-        this.#context.awaitable(operationId);
+        const operation = endedOperation(started, end.operation, status);
+        counters.ended(operation);
+        ended(operation);
+        this.#context.awaitable(started.operation_id);
         if (end.change) this.#context.changed(this.connectionId);
         return 'over';
       }

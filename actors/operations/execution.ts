@@ -1,6 +1,8 @@
+import type { Look, Sought } from '../../browser-pool/contract/look.js';
 import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import type { SessionEffects } from '../../browser-pool/messages.js';
 import type { OperationFailure } from '../../storage/model/errors.js';
+import type { StoredEvidence } from '../../storage/model/evidence.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
 import type { Capability } from '../capabilities/capability.js';
 import type { SendPermission } from '../lease.js';
@@ -39,9 +41,14 @@ export interface Execution {
    */
   storeFile(bytes: Buffer): Promise<void>;
   /**
+   * The connection shows no recruiter contract from now on, until a switch proves one; resolves once that is durable (CONN-14).
+   * Rejects when the attempt was fenced.
+   */
+  unverifyRecruiter(): Promise<void>;
+  /**
    * Enters `waiting_user` and resolves with the user's code. Call it again after a wrong code: the third wrong one
    * rejects with `challenge_failed`, ten minutes without any with `challenge_expired`. With `acceptsCode` false it
-   * only ever rejects. Resolving puts the operation back to `running`.
+   * only ever rejects. Resolving puts the operation back to `running`; a failure after it is not tried again.
    */
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
 }
@@ -59,7 +66,7 @@ export type Outcome =
   | { status: 'skipped'; reason: SkipReason; effects?: Effects }
   | Failed
   | { status: 'canceled' }
-  | { status: 'outcome_unknown'; effects?: Effects };
+  | { status: 'outcome_unknown'; evidence: StoredEvidence; effects?: Effects };
 
 export interface Failed {
   status: 'failed';
@@ -71,12 +78,35 @@ export interface Failed {
   own?: { wait_ms: number };
   /** Nothing left, although the boundary was entered. */
   unsent?: boolean;
+  /** It is what the provider answered to a write. */
+  answered?: boolean;
 }
 
 /** What an outcome changes beside the operation. */
-export type Effects = SessionEffects & SimulatedEffects;
+export type Effects = SessionEffects &
+  SimulatedEffects & {
+    /** The proxy that the session lives behind from now on. */
+    proxyId?: string;
+    /** The stored session, sealed, of which they say that it has ended. */
+    ofSession?: Buffer;
+  };
+
+/** One look, as the provider that makes it sees it (OPS-22). It has no boundary: a look writes nothing. */
+export interface LookExecution
+  extends Pick<
+    Execution,
+    'operationId' | 'connection' | 'epoch' | 'signal' | 'remaining_ms' | 'pauseClock' | 'resumeClock'
+  > {
+  readonly sought: Sought;
+  /** Milliseconds since 1970: what the provider shows from before cannot be what is sought. */
+  readonly since_ms: number;
+}
+
+/** What a look ends with. Nothing of it changes the connection. */
+export type LookEnd = { status: 'looked'; look: Look } | Failed;
 
 /** Runs operations of one kind of connection. May throw `OperationError` or the signal's reason instead of answering. */
 export interface ProviderRuntime {
   run(execution: Execution): Promise<Outcome>;
+  look(execution: LookExecution): Promise<LookEnd>;
 }

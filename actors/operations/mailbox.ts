@@ -20,6 +20,10 @@ export class Mailbox {
     return this.#ids.length - this.#first;
   }
 
+  get first(): string | undefined {
+    return this.#ids[this.#first];
+  }
+
   get ids(): string[] {
     return this.#ids.slice(this.#first);
   }

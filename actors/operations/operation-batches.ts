@@ -1,5 +1,6 @@
 import { type ConnectionChange, changeConnection } from '../../storage/connections/session-effects.js';
 import { type RecordedEvent, recordEvents } from '../../storage/deliveries/events-record.js';
+import type { Worker } from '../../storage/model/evidence.js';
 import type { NewEvent, OperationStatus } from '../../storage/model/records.js';
 import {
   enterDispatching,
@@ -16,7 +17,9 @@ import { noteInvitation } from '../../storage/operations/simulated-invitations.j
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
 import { causedByOne, isLockTimeout } from '../../storage/postgres/liveness.js';
+import { capabilities } from '../capabilities/catalogue.js';
 import { LIMITS } from '../limits.js';
+import type { OperationBatch } from './operation-counters.js';
 
 /** The end of an attempt with what it changes beside the operation's own row. */
 export interface Finish {
@@ -36,7 +39,16 @@ export class RowLocked extends Error {
   }
 }
 
+/** The connection has another session by now, or the proxy of its new pin is gone: the end's change does not apply, nothing was stored. */
+export class ConnectionMoved extends Error {
+  constructor() {
+    super('the connection moved on');
+  }
+}
+
 const LOCKED = Symbol('locked');
+
+const WRITES = capabilities.filter(({ kind }) => kind === 'write').map(({ name }) => name);
 
 /**
  * The three batched writes of every execution in a thread: starts, write boundaries, ends. What is asked for while a statement
@@ -52,9 +64,15 @@ export class OperationBatches {
   /**
    * Starts go through `relaxed`: a start that is lost in a crash of the database leaves its operation queued, and the write
    * boundary, which is durable (I1), carries the start before it to the disk. `recorded` gets new events with their deliveries
-   * once they are committed.
+   * once they are committed. `worker` is this thread, which the boundaries name. `flushed` is told how many items a statement takes.
    */
-  constructor(db: Database, relaxed: Database, recorded: (events: RecordedEvent[]) => void) {
+  constructor(
+    db: Database,
+    relaxed: Database,
+    worker: Worker,
+    recorded: (events: RecordedEvent[]) => void,
+    flushed: (batch: OperationBatch, items: number) => void = () => {},
+  ) {
     const options = {
       maxItems: LIMITS.execution_batch_items,
       linger_ms: 0,
@@ -63,7 +81,7 @@ export class OperationBatches {
       isolate: causedByOne,
     };
     const startAll = async (sql: Sql, items: StartingOperation[]): Promise<LeftOut[]> => {
-      const started = new Map((await startOperations(sql, items)).map((row) => [row.operation_id, row]));
+      const started = new Map((await startOperations(sql, items, WRITES)).map((row) => [row.operation_id, row]));
       const others = items.filter((item) => !started.has(item.id));
       const leftOut = others.length > 0 ? await startsLeftOut(sql, others) : [];
       const reasons = new Map(others.map((item, i) => [item.id, leftOut[i] as LeftOut]));
@@ -74,14 +92,16 @@ export class OperationBatches {
     };
     this.#starts = new Batcher({
       ...options,
+      flushed: (items) => flushed('start', items),
       flush: (items) => apartFromLocked(relaxed, items, (item) => item.id, startAll),
     });
     const enterAll = async (sql: Sql, items: HeldOperation[]) => {
-      const held = await enterDispatching(sql, items); // I1
+      const held = await enterDispatching(sql, items, worker); // I1
       return items.map((item) => held.has(item.id));
     };
     this.#boundaries = new Batcher({
       ...options,
+      flushed: (items) => flushed('boundary', items),
       flush: (items) => apartFromLocked(db, items, (item) => item.id, enterAll),
     });
     const endAll = async (sql: Sql, items: Finish[]) => {
@@ -90,6 +110,7 @@ export class OperationBatches {
     };
     this.#ends = new Batcher({
       ...options,
+      flushed: (items) => flushed('finish', items),
       flush: async (items) => {
         const plain = items.every(
           (item) => item.change === null && item.events.length === 0 && !item.simulatedInvitation,
@@ -119,7 +140,7 @@ export class OperationBatches {
 
   /**
    * Ends an attempt with everything it changed, in one transaction, and gives the status of its operation; undefined when it was
-   * fenced, or had ended before: nothing was stored. Rejects as `start` does.
+   * fenced, or had ended before: nothing was stored. Rejects as `start` does, and with `ConnectionMoved`.
    */
   async finish(end: Finish): Promise<OperationStatus | undefined> {
     return unlocked(await this.#ends.add(end));
@@ -167,12 +188,12 @@ async function storeEnds(
     items.map((item) => item.operation),
   );
   const kept = items.filter((item) => statuses.has(item.operation.id)); // I3
-  for (const { change, operation, simulatedInvitation: recipient, connectionId } of kept) {
+  for (const { operation, simulatedInvitation: recipient, connectionId } of kept) {
     if (recipient) await noteInvitation(sql, { operationId: operation.id, connectionId, recipient });
-    if (change && !(await changeConnection(sql, change))) {
-      throw new Error(`connection ${change.connectionId} left revision ${change.expectedRevision} under a lease`);
-    }
   }
+  // In one order: the removal of a proxy locks many connections as well.
+  const changes = kept.flatMap(({ change }) => change ?? []).sort((a, b) => (a.connectionId < b.connectionId ? -1 : 1));
+  for (const change of changes) if (!(await changeConnection(sql, change))) throw new ConnectionMoved();
   const events: RecordedEvent[] = [];
   // In one order: what is recorded stays locked until the commit, and two batches must not wait for each other.
   const workspaces = [...Map.groupBy(kept, (item) => item.workspaceId)].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,5 +1,6 @@
 import type { ConnectionChange } from '../../storage/connections/session-effects.js';
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
+import { type EvidenceFault, type StoredEvidence, UNKNOWN_PROGRESS } from '../../storage/model/evidence.js';
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
 import type { FinishedOperation, HeldOperation } from '../../storage/operations/execution.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
@@ -12,19 +13,20 @@ import { type Effects, type Failed, Interrupted, type Outcome } from './executio
 import type { Finish } from './operation-batches.js';
 
 /**
- * `outcome_unknown` for an end without proof, by the one rule of the write boundary (OPS-4); undefined where the rule does not
- * apply: then the caller knows how the attempt ended.
+ * `outcome_unknown` for an end without proof, by the one rule of the write boundary (OPS-4), with this evidence; undefined where the
+ * rule does not apply: then the caller knows how the attempt ended.
  */
-export function outcomeAfterBoundary(end: {
-  pastBoundary: boolean;
-  kind: Capability['kind'];
-}): Extract<Outcome, { status: 'outcome_unknown' }> | undefined {
+export function outcomeAfterBoundary(
+  end: { pastBoundary: boolean; kind: Capability['kind'] },
+  evidence: StoredEvidence,
+): Extract<Outcome, { status: 'outcome_unknown' }> | undefined {
   const phase = end.pastBoundary ? 'dispatching' : 'reading';
-  return lostAttemptIsUnknown({ kind: end.kind, phase }) ? { status: 'outcome_unknown' } : undefined;
+  return lostAttemptIsUnknown({ kind: end.kind, phase }) ? { status: 'outcome_unknown', evidence } : undefined;
 }
 
-const inQuestion = ({ pastBoundary, capability }: Attempt) =>
-  outcomeAfterBoundary({ pastBoundary, kind: capability.kind });
+/** The same of an attempt whose provider threw: it tells nothing of the request. */
+const inQuestion = ({ pastBoundary, capability }: Attempt, fault: EvidenceFault) =>
+  outcomeAfterBoundary({ pastBoundary, kind: capability.kind }, { ...UNKNOWN_PROGRESS, fault });
 
 /**
  * What a throw out of an execution means for its operation. `abandoned` stores nothing: the operation is another owner's now,
@@ -41,17 +43,18 @@ export function outcomeOfError(
       case 'shutdown':
         return { status: 'abandoned' };
       case 'canceled':
-        return inQuestion(attempt) ?? { status: 'canceled' };
+        return inQuestion(attempt, 'internal_error') ?? { status: 'canceled' };
       case 'deadline':
-        return inQuestion(attempt) ?? failed({ code: 'deadline_exceeded' });
+        return inQuestion(attempt, 'deadline_exceeded') ?? failed({ code: 'deadline_exceeded' });
       default:
         return reason satisfies never;
     }
   }
   if (error instanceof OperationError) return failed({ code: error.code, details: error.details });
+  const unproven = inQuestion(attempt, 'internal_error');
   const trouble = ownTrouble(error);
-  if (trouble) return inQuestion(attempt) ?? trouble;
-  return { status: 'unexpected', outcome: inQuestion(attempt) ?? failed({ code: 'internal_error' }) };
+  if (trouble) return unproven ?? trouble;
+  return { status: 'unexpected', outcome: unproven ?? failed({ code: 'internal_error' }) };
 }
 
 /** What the service itself lacks for the moment, its database or an encryption key, ends no operation: it is tried again. */
@@ -69,21 +72,40 @@ const own = (reason: string, wait_ms: number): Failed => ({
 
 const failed = (failure: OperationFailure): Outcome => ({ status: 'failed', failure });
 
-/** What takes the place of an outcome that the database refuses for the values it holds. */
-export function fallbackOutcome(attempt: Attempt): Outcome {
+/** What takes the place of an outcome that the database refuses for the values it holds: evidence holds none of those. */
+export function fallbackOutcome(attempt: Attempt, refused: Outcome): Outcome {
+  if (refused.status === 'outcome_unknown') return { status: 'outcome_unknown', evidence: refused.evidence };
   const details = { reason: 'outcome_unstorable', retryable: false };
-  return inQuestion(attempt) ?? failed({ code: 'internal_error', details });
+  return inQuestion(attempt, 'internal_error') ?? failed({ code: 'internal_error', details });
+}
+
+/**
+ * What takes the place of an outcome whose effects no longer apply, because the session they are about is no longer the connection's
+ * (CONN-10): a login or a switch has published nothing, so it did not succeed; anything else ends as it would, without them.
+ */
+export function outlivedOutcome(outcome: Outcome): Outcome {
+  if (!('effects' in outcome)) return outcome;
+  const { effects, ...rest } = outcome;
+  if (rest.status === 'failed') return { ...rest, transient: true };
+  if (rest.status === 'outcome_unknown') return rest;
+  const publishes = effects?.session !== undefined || effects?.newSession || effects?.recruiter || effects?.proxyId;
+  return publishes ? { status: 'failed', failure: { code: 'session_fenced' }, transient: true } : rest;
 }
 
 /**
  * Whether an operation that failed on browser, proxy or network trouble is tried again (OPS-4): a read, or a write of which
- * nothing has left; but not when it ended while it waited for its user.
+ * nothing has left; but not when it ended while it waited for its user, nor once a code was accepted for it: another attempt would
+ * ask for another one.
  */
 export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
-  if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running') return false;
+  if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running' || attempt.tookCode)
+    return false;
   const nothingLeft = attempt.capability.kind === 'read' || !attempt.pastBoundary || outcome.unsent === true;
   return nothingLeft && (outcome.own !== undefined || attempts < LIMITS.read_attempts);
 }
+
+/** What an end leaves empty, unless it says otherwise. */
+const NOTHING = { result: null, errorCode: null, errorDetails: null, evidence: null } as const;
 
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */
 function finishedOperation(
@@ -93,11 +115,11 @@ function finishedOperation(
   revision: number,
   running_ms: number,
 ): FinishedOperation {
-  const base = { ...held, from, running_ms, result: null, errorCode: null, errorDetails: null };
+  const base = { ...held, from, running_ms, phase: null, ...NOTHING };
   switch (outcome.status) {
     case 'succeeded': {
       const result = { ...outcome.result, state_revision: revision };
-      return { ...base, to: 'succeeded', reason: 'succeeded', attemptStatus: 'succeeded', result };
+      return { ...base, to: 'succeeded', reason: 'succeeded', attemptStatus: 'succeeded', phase: 'done', result };
     }
     case 'skipped': {
       const { reason } = outcome;
@@ -106,6 +128,7 @@ function finishedOperation(
         to: 'skipped',
         reason,
         attemptStatus: 'succeeded',
+        phase: 'done',
         result: { reason, state_revision: revision },
       };
     }
@@ -115,13 +138,17 @@ function finishedOperation(
         to: 'failed',
         reason: outcome.failure.code,
         attemptStatus: 'failed',
+        phase: outcome.answered ? 'confirming' : null,
         errorCode: outcome.failure.code,
         errorDetails: failureDetails(outcome.failure),
       };
     case 'canceled':
       return { ...base, to: 'canceled', reason: 'cancel_requested', attemptStatus: 'abandoned' };
-    case 'outcome_unknown':
-      return { ...base, to: 'outcome_unknown', reason: 'no_proof', attemptStatus: 'outcome_unknown' };
+    case 'outcome_unknown': {
+      const { evidence } = outcome;
+      const phase = evidence.answer ? 'confirming' : null;
+      return { ...base, to: 'outcome_unknown', reason: 'no_proof', attemptStatus: 'outcome_unknown', phase, evidence };
+    }
     default:
       return outcome satisfies never;
   }
@@ -143,23 +170,27 @@ export function toFinish(
     ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
     : ended;
   const { id: connectionId, workspace_id: workspaceId } = attempt.connection;
-  const { events = [], simulatedInvitation } = effects;
+  const { simulatedInvitation } = effects;
+  const { traceparent } = attempt;
+  const events = (effects.events ?? []).map((event) => ({ ...event, traceparent }));
   return { operation, connectionId, workspaceId, change, events, simulatedInvitation };
 }
 
-/** What the effects change on the connection's row; a new session counts state_revision up (CONN-10). */
+/** What the effects change on the connection's row; a new session or pin counts state_revision up (CONN-10). */
 function connectionChange(attempt: Attempt, effects: Effects, ring: KeyRing): ConnectionChange | null {
   const { connection } = attempt;
-  const { session, health, actorId, recruiter, newSession } = effects;
-  if (session === undefined && !newSession && !health && !actorId && !recruiter) return null;
-  const revision = connection.state_revision + (session !== undefined || newSession ? 1 : 0);
+  const { session, health, actorId, recruiter, newSession, proxyId } = effects;
+  if (session === undefined && !newSession && !health && !actorId && !recruiter && !proxyId) return null;
+  const revision = connection.state_revision + (session !== undefined || newSession || proxyId ? 1 : 0);
   return {
     connectionId: connection.id,
     expectedRevision: connection.state_revision,
     revision,
     health: health ?? null,
     sessionSealed: session === undefined ? null : ring.seal(session, sessionContext(connection.id)),
+    ofSession: effects.ofSession ?? null,
     actorId: actorId ?? null,
+    proxyId: proxyId ?? null,
     recruiter: recruiter ? { ...recruiter, operationId: attempt.operationId } : null,
   };
 }

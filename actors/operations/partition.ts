@@ -1,10 +1,12 @@
-import { type FetchedJob, fetchOperations } from '../../storage/operations/owner-polls.js';
+import type { LookRequest } from '../../storage/operations/looks.js';
+import { type OpenMailbox, openMailboxes, type Settled, settleMailboxes } from '../../storage/operations/mailboxes.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
-import { removeJobs } from '../../storage/postgres/job-table.js';
 import { outcomeUnknown } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import { type ActorContext, type ActorHome, ConnectionActor } from './connection-actor.js';
+import { Mailboxes } from './mailboxes.js';
+import { inOrder, type QueuedHere, readMailboxes } from './read-mailboxes.js';
 
 /** What a partition needs from its thread. */
 export interface PartitionContext extends ActorContext {
@@ -17,64 +19,59 @@ export interface PartitionContext extends ActorContext {
   onPartitionState?(id: number, kind: PartitionState['kind']): void;
 }
 
-/** A job that was taken, of an operation that is queued. */
-type QueuedJob = FetchedJob & { connection_id: string; workspace_id: string };
-
 interface Fetching {
   kind: 'fetching';
-  /** Whether new operations are handed over meanwhile. */
-  direct: boolean;
   /** A fetch was asked for meanwhile. */
   again: boolean;
   /** Handed over meanwhile: what the fetch brings was accepted before, or stands between. */
-  handed: QueuedJob[];
+  handed: QueuedHere[];
 }
 
-type PartitionState = Fetching | { kind: 'queued' | 'direct' | 'renewing' | 'stopping' | 'dropped' };
+type PartitionState = Fetching | { kind: 'ready' | 'renewing' | 'stopping' | 'dropped' };
 
 const STEPS: Steps<PartitionState['kind']> = {
-  queued: ['fetching', 'renewing', 'stopping', 'dropped'],
-  direct: ['fetching', 'queued', 'renewing', 'stopping', 'dropped'],
-  fetching: ['direct', 'queued', 'renewing', 'stopping', 'dropped'],
-  renewing: ['queued', 'stopping', 'dropped'],
+  ready: ['fetching', 'renewing', 'stopping', 'dropped'],
+  fetching: ['ready', 'renewing', 'stopping', 'dropped'],
+  renewing: ['ready', 'stopping', 'dropped'],
   stopping: ['dropped'],
   dropped: [],
 };
 
 /**
- * One partition while this thread owns it: the connection actors of its connections, and the way from its queue to
- * their mailboxes.
+ * One partition while this thread owns it: its connections' mailboxes, and the way from the rows to them.
  *
- *     queued    jobs may wait in the queue: new ones must queue behind them
- *     fetching  jobs are being fetched in batches; what is handed over waits for them
- *     direct    the queue is empty: the committer hands new operations over with their jobs already taken
- *     renewing  its rows may show jobs as taken that nobody has in hand, because an answer was lost: the node takes it again under
- *               its next epoch, which ends every statement under way, and puts all jobs back but those in hand. These run on
+ *     ready     the committer hands operations over to mailboxes that are open; what others accept makes mailboxes due
+ *     fetching  mailboxes that are due are opened, and what is queued in them is read; what is handed over waits for it
+ *     renewing  its rows may show mailboxes as open that nobody has in hand, because an answer was lost: the node takes it again under
+ *               its next epoch, which ends every statement under way, and makes all mailboxes due. What is in hand runs on
  *     stopping  given up: nothing more is started, what is past its write boundary may end
  *     dropped   lost: nothing more is stored
  *
- *     queued ⇄ fetching ⇄ direct        queued, fetching, direct ─ doubt() ─▶ renewing ─ renewed() ─▶ queued
- *                                       queued, fetching, direct, renewing ─▶ stopping ─▶ dropped
- *                                             └──────────────────────────────────────────────▲
+ *     ready ⇄ fetching        ready, fetching ─ doubt() ─▶ renewing ─ renewed() ─▶ ready
+ *                             ready, fetching, renewing ─▶ stopping ─▶ dropped
+ *                                   └────────────────────────────────────▲
  *
- * Operations that arrive while it is renewing, stopping or dropped are ignored: their jobs stay taken, and the recovery under the
- * next epoch releases them. Invariants: I1 an operation is in at most one mailbox; I2 `direct` only after a fetch came back short, so
- * that nothing overtakes (first in, first out per connection); I3 at most LIMITS.partition_operations wait in memory, and at most
+ * Operations that arrive while it is renewing, stopping or dropped are ignored: their mailboxes stay open in the rows, and the recovery under
+ * the next epoch makes them due. Invariants: I1 an operation is in at most one mailbox, once; I2 nothing overtakes: what is read and what is
+ * handed over go into a mailbox in one order; I3 at most LIMITS.partition_operations wait in memory, and at most
  * LIMITS.mailbox_operations of them for one connection.
  */
 export class Partition implements ActorHome {
   readonly id: number;
   readonly load = { waiting: 0, running: 0 };
   readonly #context: PartitionContext;
-  readonly #actors = new Map<string, ConnectionActor>();
+  readonly #mailboxes: Mailboxes<ConnectionActor>;
   readonly #quiesced = Promise.withResolvers<void>();
   #epoch: number;
-  #state: PartitionState = { kind: 'queued' };
+  #state: PartitionState = { kind: 'ready' };
+  /** A fetch was left because the memory was full (I3). */
+  #left = false;
 
   constructor({ id, epoch }: OwnedPartition, context: PartitionContext) {
     this.id = id;
     this.#epoch = epoch;
     this.#context = context;
+    this.#mailboxes = new Mailboxes((of) => new ConnectionActor(of, this, context));
   }
 
   /** What starts now starts under it. */
@@ -87,11 +84,10 @@ export class Partition implements ActorHome {
     return kind === 'stopping' || kind === 'dropped' ? kind : 'owned';
   }
 
-  /** True when a new operation's job may be stored as taken and handed to `hand` at once. */
+  /** True when new operations may be stored for `hand`. */
   get direct(): boolean {
-    const state = this.#state;
-    const direct = state.kind === 'direct' || (state.kind === 'fetching' && state.direct);
-    return direct && this.waiting < LIMITS.partition_operations; // I3
+    const { kind } = this.#state;
+    return (kind === 'ready' || kind === 'fetching') && this.waiting < LIMITS.partition_operations; // I3
   }
 
   /** Operations in mailboxes. */
@@ -101,7 +97,7 @@ export class Partition implements ActorHome {
 
   /** Actors in memory. */
   get size(): number {
-    return this.#actors.size;
+    return this.#mailboxes.size;
   }
 
   /** Connections at work. */
@@ -111,41 +107,56 @@ export class Partition implements ActorHome {
 
   /** True when this connection's mailbox takes no more, and a submission is refused (I3, HTTP-13). */
   full(connectionId: string): boolean {
-    return (this.#actors.get(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
+    return (this.actor(connectionId)?.waiting ?? 0) >= LIMITS.mailbox_operations;
   }
 
   actor(connectionId: string): ConnectionActor | undefined {
-    return this.#actors.get(connectionId);
+    return this.#mailboxes.get(connectionId)?.actor;
   }
 
   actors(): Iterable<ConnectionActor> {
-    return this.#actors.values();
+    return this.#mailboxes.actors();
   }
 
-  /** Takes a new operation whose job was stored as taken under this epoch. */
-  hand(job: QueuedJob, epoch: number): void {
-    if (epoch !== this.#epoch || this.#state.kind === 'renewing') return; // its job is put back
-    if (this.#state.kind === 'fetching') this.#state.handed.push(job);
-    else this.#take(job);
+  /** An operation of this connection is being stored: until `stored`, its mailbox is not settled. True when it is open. */
+  storing(connectionId: string): boolean {
+    return this.#mailboxes.storing(connectionId);
   }
 
-  /** Jobs were added behind what was fetched: nothing may overtake them (I2). */
-  queueGrew(): void {
-    if (this.#state.kind === 'direct') this.#enter({ kind: 'queued' });
-    else if (this.#state.kind === 'fetching') this.#state.direct = false;
-    void this.fetch();
+  stored(connectionId: string): void {
+    this.#mailboxes.stored(connectionId);
   }
 
-  /** Fetches what waits in the queue, as far as memory allows. Calls that come meanwhile are answered by one more round. */
+  /** Takes a new operation that was stored under this epoch, for a mailbox that is open. */
+  hand(operation: QueuedHere, epoch: number): void {
+    const { kind } = this.#state;
+    if (epoch !== this.#epoch || (kind !== 'ready' && kind !== 'fetching')) return; // its mailbox is made due
+    const mailbox = this.#mailboxes.open(operation);
+    if (this.#state.kind === 'fetching')
+      this.#state.handed.push(operation); // I2
+    else mailbox.actor.take(operation.id, operation.large);
+  }
+
+  /** The connections that have a look in hand. */
+  get looking(): string[] {
+    return [...this.actors()].filter(({ looking }) => looking).map(({ connectionId }) => connectionId);
+  }
+
+  /** Takes a look that was asked for. */
+  look(request: LookRequest): void {
+    if (this.tenure !== 'owned') return;
+    this.#mailboxes.of({ connectionId: request.connection_id, workspaceId: request.workspace_id }).actor.look(request);
+  }
+
+  /** Opens the mailboxes that are due, as far as memory allows. Calls that come meanwhile are answered by one more round. */
   async fetch(): Promise<void> {
     const state = this.#state;
     switch (state.kind) {
       case 'fetching':
         state.again = true;
         return;
-      case 'queued':
-      case 'direct':
-        await this.#fetchAll({ kind: 'fetching', direct: state.kind === 'direct', again: false, handed: [] });
+      case 'ready':
+        await this.#fetchAll({ kind: 'fetching', again: false, handed: [] });
         return;
       case 'renewing':
       case 'stopping':
@@ -156,51 +167,80 @@ export class Partition implements ActorHome {
     }
   }
 
-  /** True when its rows can be compared with what it has in hand: no job is on the way between them. */
+  /** True when its rows can be compared with what it has in hand: nothing is on the way between them. */
   get comparable(): boolean {
-    return this.#state.kind === 'queued' || this.#state.kind === 'direct';
+    return this.#state.kind === 'ready';
+  }
+
+  /** True while this connection's mailbox is open, or being settled. */
+  isOpen(connectionId: string): boolean {
+    return this.#mailboxes.get(connectionId)?.open ?? false;
   }
 
   /** The operations in hand. */
   get inHand(): string[] {
-    return [...this.#actors.values()].flatMap((actor) => actor.inHand);
+    return [...this.actors()].flatMap((actor) => actor.inHand);
+  }
+
+  /** The mailboxes to settle now: those with nothing in hand for a while, and those whose marks are far behind. */
+  toSettle(now_ms: number): OpenMailbox[] {
+    const { kind } = this.#state;
+    if (kind !== 'ready' && kind !== 'fetching') return [];
+    return this.#mailboxes.toSettle(now_ms).map(({ actor, from }) => ({
+      ...{ connectionId: actor.connectionId, partition: this.id, epoch: this.#epoch, from },
+    }));
+  }
+
+  /** What became of a mailbox that was to be settled; undefined: it is not known. */
+  settled({ connectionId, epoch }: OpenMailbox, settled: Settled | undefined): void {
+    if (epoch !== this.#epoch) return;
+    const { settling = false } = this.#mailboxes.get(connectionId) ?? {};
+    this.#mailboxes.settled(connectionId, settled === 'closed');
+    // Unless it was opened meanwhile, and what it lacked is being read.
+    if (settled === 'due' && settling && this.comparable)
+      this.#context.log.warn({ connection_id: connectionId }, 'a mailbox lacked an operation, reading it again');
+    // An opening that came while its job was looked at here passed it by.
+    if (settled === 'due' || settled === 'left') void this.fetch();
   }
 
   /** An answer was lost, or rows and memory disagree: the partition is to be taken again under its next epoch. */
   doubt(): void {
     if (this.tenure !== 'owned' || this.#state.kind === 'renewing') return;
     this.#enter({ kind: 'renewing' });
+    this.#mailboxes.closeAll();
     this.#context.reconcile({ id: this.id, epoch: this.#epoch }, this.inHand);
   }
 
-  /** It was taken again: all that was not in hand waits in the queue. */
+  /** It was taken again: all that was not in hand waits in mailboxes that are due. */
   renewed(epoch: number): void {
     if (this.#state.kind !== 'renewing') return;
     this.#epoch = epoch;
-    this.#enter({ kind: 'queued' });
+    this.#enter({ kind: 'ready' });
     void this.fetch();
   }
 
   /** The epoch is no longer ours: stop everything at once, store nothing. */
   drop(): void {
     this.#enter({ kind: 'dropped' });
-    for (const actor of this.#actors.values()) actor.drop();
+    for (const actor of this.actors()) actor.drop();
   }
 
   /** Starts nothing more; resolves when nothing runs. */
   quiesce(): Promise<void> {
     if (this.tenure === 'owned') this.#enter({ kind: 'stopping' });
-    for (const actor of this.#actors.values()) actor.stop();
+    for (const actor of this.actors()) actor.stop();
     this.#settleQuiesced();
     return this.#quiesced.promise;
   }
 
-  /** An actor is a cache of rows: without work it leaves memory. */
+  ended(actor: ConnectionActor): void {
+    this.#mailboxes.ended(actor.connectionId);
+  }
+
   idle(actor: ConnectionActor): void {
-    if (actor.waiting === 0 && !actor.running) this.#actors.delete(actor.connectionId);
+    this.#mailboxes.idle(actor.connectionId);
     this.#settleQuiesced();
-    const room = this.waiting < LIMITS.partition_operations / 2;
-    if (room && !this.direct) void this.fetch();
+    if (this.#left && this.waiting < LIMITS.partition_operations / 2) void this.fetch();
   }
 
   #enter(state: PartitionState): void {
@@ -213,17 +253,6 @@ export class Partition implements ActorHome {
     if (this.tenure !== 'owned' && this.running === 0) this.#quiesced.resolve();
   }
 
-  #take(job: QueuedJob): void {
-    if (this.tenure !== 'owned') return;
-    const { connection_id: connectionId, workspace_id: workspaceId } = job;
-    let actor = this.#actors.get(connectionId);
-    if (!actor) {
-      actor = new ConnectionActor({ connectionId, workspaceId }, this, this.#context);
-      this.#actors.set(connectionId, actor);
-    }
-    actor.take(job.id);
-  }
-
   async #fetchAll(fetching: Fetching): Promise<void> {
     this.#enter(fetching);
     try {
@@ -232,33 +261,45 @@ export class Partition implements ActorHome {
         await this.#fetchBatch(fetching);
       } while (fetching.again && this.#state === fetching);
     } catch (error) {
-      this.#context.log.error({ err: error, partition: this.id }, 'fetching jobs failed, the slow poll tries again');
-      if (this.#state === fetching && outcomeUnknown(error)) return this.doubt();
+      const { log } = this.#context;
+      log.error({ err: error, partition: this.id }, 'opening mailboxes failed, the slow poll tries again');
+      if (this.#state === fetching && (outcomeUnknown(error) || error instanceof Unread)) return this.doubt();
     }
     if (this.#state !== fetching) return;
-    this.#enter({ kind: fetching.direct ? 'direct' : 'queued' });
-    for (const job of fetching.handed.splice(0)) this.#take(job);
+    this.#enter({ kind: 'ready' });
+    this.#takeAll(fetching.handed);
   }
 
   async #fetchBatch(fetching: Fetching): Promise<void> {
     const { db, lease } = this.#context;
-    if (!lease.valid(this.id) || this.waiting >= LIMITS.partition_operations) return; // I3
-    const jobs = await fetchOperations(db, { id: this.id, epoch: this.#epoch }, LIMITS.fetch_jobs); // I1: taken once
-    if (this.#state !== fetching) return; // recovery puts them back
-    fetching.direct = jobs.length < LIMITS.fetch_jobs; // I2
-    fetching.again ||= !fetching.direct;
-    const queued = jobs.filter(isQueued);
-    // What was handed over meanwhile stands between what was fetched.
-    const together = [...queued, ...fetching.handed.splice(0)].sort((one, other) => one.place - other.place);
-    for (const job of together) this.#take(job);
-    const over = jobs.filter((job) => !isQueued(job));
-    await removeJobs(
+    this.#left = this.waiting >= LIMITS.partition_operations;
+    if (!lease.valid(this.id) || this.#left) return; // I3
+    const due = await openMailboxes(db, { id: this.id, epoch: this.#epoch }, LIMITS.fetch_mailboxes);
+    if (due.length === 0 || this.#state !== fetching) return; // recovery makes them due
+    fetching.again ||= due.length === LIMITS.fetch_mailboxes;
+    const read = await readMailboxes(
       db,
-      over.map(({ id }) => ({ queue: 'operation', partition: this.id, id })),
+      due.map((one) => ({ ...one, held: this.#mailboxes.get(one.connection_id) })),
+    ).catch((error) => {
+      throw new Unread(error);
+    });
+    if (this.#state !== fetching) return;
+    for (const of of read.mailboxes) this.#mailboxes.open(of);
+    this.#takeAll(inOrder([...read.queued, ...fetching.handed.splice(0)])); // I2
+    await settleMailboxes(
+      db,
+      read.gone.map((connectionId) => ({ connectionId, partition: this.id, epoch: this.#epoch, from: null })),
     );
+  }
+
+  #takeAll(operations: QueuedHere[]): void {
+    for (const operation of operations) this.actor(operation.connectionId)?.take(operation.id, operation.large);
   }
 }
 
-function isQueued(job: FetchedJob): job is QueuedJob {
-  return job.connection_id !== null;
+/** Mailboxes were opened, and what is queued in them is not known. */
+class Unread extends Error {
+  constructor(cause: unknown) {
+    super('mailboxes were opened and could not be read', { cause });
+  }
 }

@@ -1,10 +1,10 @@
-import type { StartedOperation } from '../../storage/operations/execution.js';
+import type { ConnectionRow } from '../../storage/model/records.js';
 import type { Capability } from '../capabilities/capability.js';
 import { PROVIDERS } from '../provider-traits.js';
 import type { Outcome } from './execution.js';
 
-/** The failure of an operation whose connection does not meet what its capability needs when it starts (OPS-6); undefined when it does. */
-export function notReady(capability: Capability, connection: StartedOperation): Outcome | undefined {
+/** The failure of an operation whose connection does not meet what its capability needs when it starts (OPS-6) or looks (OPS-22); undefined when it does. */
+export function notReady(capability: Capability, connection: ConnectionRow): Outcome | undefined {
   const { needs } = capability;
   const ready = connection.health === 'ready';
   const recruiter =

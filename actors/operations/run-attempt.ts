@@ -4,12 +4,14 @@ import { inputContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
 import { Attempt, type AttemptContext } from './attempt.js';
 import type { Outcome, ProviderRuntime } from './execution.js';
+import type { OperationCounters } from './operation-counters.js';
 import { outcomeOfError, ownTrouble } from './outcome.js';
 import { notReady } from './readiness.js';
 
 /** What an attempt's run needs from its thread. */
 export interface RunContext extends AttemptContext {
   ring: KeyRing;
+  counters: OperationCounters;
   providers: Record<StartedOperation['provider'], ProviderRuntime>;
 }
 
@@ -25,7 +27,7 @@ export interface ReadyAttempt {
 export function openAttempt(context: RunContext, held: HeldOperation, started: StartedOperation): ReadyAttempt {
   const capability = capabilityNamed(started.capability);
   if (!capability) throw new Error(`operation ${held.id} names an unknown capability`);
-  const opened = started.input ? { input: started.input } : openInput(context, held.id, started);
+  const opened = openInput(context, held.id, started);
   const attempt = new Attempt(context, held, started, capability, 'input' in opened ? opened.input : {});
   return { attempt, started, refusal: 'input' in opened ? undefined : opened };
 }
@@ -49,14 +51,23 @@ export async function runAttempt(
   }
 }
 
+/** The input as it was submitted. Throws KeyUnknown when the ring lacks its key, or what a damaged one throws. */
+export function storedInput(
+  ring: KeyRing,
+  operationId: string,
+  { input, input_sealed }: Pick<StartedOperation, 'input' | 'input_sealed'>,
+): Record<string, unknown> {
+  if (input) return input;
+  return JSON.parse(ring.open(input_sealed as Buffer, inputContext(operationId)).toString('utf8'));
+}
+
 function openInput(
   { ring, log }: RunContext,
   operationId: string,
   started: StartedOperation,
 ): { input: Record<string, unknown> } | Outcome {
   try {
-    const opened = ring.open(started.input_sealed as Buffer, inputContext(operationId));
-    return { input: JSON.parse(opened.toString('utf8')) as Record<string, unknown> };
+    return { input: storedInput(ring, operationId, started) };
   } catch (error) {
     log.error({ err: error, operation_id: operationId }, 'input cannot be opened');
     return ownTrouble(error) ?? INPUT_LOST;

@@ -2,9 +2,8 @@ import type { Logger } from '../../storage/log.js';
 import type { OperationStatus } from '../../storage/model/records.js';
 import { storedEnd } from '../../storage/operations/execution.js';
 import { type Database, refusesValues } from '../../storage/postgres/database.js';
-import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { retrying } from '../retry.js';
-import type { Finish, OperationBatches } from './operation-batches.js';
+import { ConnectionMoved, type Finish, type OperationBatches } from './operation-batches.js';
 
 /** What became of the end of an attempt. */
 export type Stored =
@@ -18,6 +17,8 @@ export type Stored =
 export interface EndOptions {
   /** What is stored instead of an end whose values the database refuses. */
   fallback(): Finish;
+  /** What is stored instead of an end whose change the connection has outlived. Changes nothing on it. */
+  outlived(): Finish;
   /** Whether the end is still only this actor's to store. Read after each failure. */
   mayStore(): boolean;
 }
@@ -29,7 +30,7 @@ export interface EndOptions {
 export async function storeEnd(
   { db, batches, log }: { db: Database; batches: OperationBatches; log: Logger },
   end: Finish,
-  { fallback, mayStore }: EndOptions,
+  { fallback, outlived, mayStore }: EndOptions,
 ): Promise<Stored> {
   let stored = end;
   let unsure = false;
@@ -37,11 +38,11 @@ export async function storeEnd(
     const status = await retrying(
       async () => (await batches.finish(stored)) ?? (unsure ? storedEnd(db, stored.operation) : undefined),
       (error) => {
-        // An outage has lines of its own: it is not told once an operation.
-        log[isUnreachable(error) ? 'debug' : 'error'](
-          { err: error, operation_id: end.operation.id },
-          'outcome could not be stored',
-        );
+        if (error instanceof ConnectionMoved) {
+          stored = outlived();
+          return;
+        }
+        log.error({ err: error, operation_id: end.operation.id }, 'outcome could not be stored');
         if (!mayStore()) throw error;
         unsure = true;
         if (stored === end && refusesValues(error)) stored = fallback();

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { lookFor } from '../../browser-pool/contract/look.js';
+import type { StoredEvidence } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import type { Execution, Outcome, ProviderRuntime } from '../operations/execution.js';
+import { placeOf } from '../simulated/look.js';
 import { selfOf } from '../simulated/relationship.js';
 import type { SimulatedOutcome } from '../simulated/request.js';
 import { simulatedStore } from '../simulated/store.js';
@@ -14,6 +17,8 @@ import { triggersOf } from '../simulated/triggers.js';
  *
  *     triggers ─▶ delay ─▶ challenge ─▶ failure or skip of a trigger ─▶ check in turn ─▶ the record's answer
  *                                                                    (a write: look-ups, boundary(), then its effects)
+ *
+ * A look (OPS-22) reads what the operations left, whatever triggers stand in the input.
  */
 export interface SimulatedDependencies {
   db: Sql;
@@ -51,12 +56,31 @@ export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDepen
       if (triggers.failure) return { status: 'failed', failure: triggers.failure };
       if (triggers.skip) return { status: 'skipped', reason: triggers.skip };
       if (triggers.unknown && capability.kind === 'write') {
+        if (triggers.written) return withoutAnswer(await answerTo(execution), clock());
         await execution.boundary();
-        return { status: 'outcome_unknown' };
+        return { status: 'outcome_unknown', evidence: lostAnswer(clock()) };
       }
       return answerTo(execution);
     },
+
+    async look({ connection, sought, since_ms }) {
+      const self = selfOf(connection.actor_id ?? connection.id);
+      return { status: 'looked', look: await lookFor(sought, since_ms, placeOf({ self, connection, store })) };
+    },
   };
+}
+
+/** As if the connection had broken after the request had left at this time. */
+function lostAnswer(at_ms: number): StoredEvidence {
+  const request = { sent: 'yes' as const, at: new Date(at_ms).toISOString() };
+  return { request, answer: null, fault: 'connection_lost' };
+}
+
+/** The write was done, and its answer lost. */
+function withoutAnswer(outcome: Outcome, at_ms: number): Outcome {
+  if (outcome.status !== 'succeeded') return outcome;
+  const { effects } = outcome;
+  return { status: 'outcome_unknown', evidence: lostAnswer(at_ms), ...(effects && { effects }) };
 }
 
 function outcomeOf(answer: SimulatedOutcome): Outcome {

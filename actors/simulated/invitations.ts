@@ -1,11 +1,12 @@
 import type { ListSentInvitations, SentInvitation } from '../../browser-pool/contract/identity.js';
 import type { SendInvitation } from '../../browser-pool/contract/sending.js';
+import type { AnswerOf } from '../../browser-pool/contract/signature.js';
 import { countPendingInvitations, readPendingInvitations } from '../../storage/operations/simulated-invitations.js';
 import { LIMITS } from './limits.js';
 import { publicIdOf } from './names.js';
 import { headlineOf, nameOf, type Person, personBySlug } from './people.js';
 import { membersThatAre, relationshipTo, since } from './relationship.js';
-import type { SimulatedAnswer } from './request.js';
+import type { SimulatedAnswer, SimulatedReading } from './request.js';
 
 /**
  * Invitations. One to another simulated connection of the workspace is accepted at once: the inviting connection
@@ -48,8 +49,15 @@ export const sendInvitation: SimulatedAnswer<SendInvitation> = async (request) =
   };
 };
 
-export const listSentInvitations: SimulatedAnswer<ListSentInvitations> = async (request) => {
-  const { input, self, connection, store } = request;
+export const listSentInvitations: SimulatedAnswer<ListSentInvitations> = async (request) => ({
+  result: await sentInvitations(request, request.input),
+});
+
+/** A page of the pending invitations, newest first. */
+export async function sentInvitations(
+  { self, connection, store }: SimulatedReading,
+  input: ListSentInvitations['input'],
+): Promise<AnswerOf<ListSentInvitations>> {
   const start = input.start_index ?? 0;
   // One more than a page holds shows whether another follows.
   const sent = await readPendingInvitations(store.db, connection.id, start, LIMITS.invitation_entries + 1);
@@ -70,16 +78,14 @@ export const listSentInvitations: SimulatedAnswer<ListSentInvitations> = async (
   const has_more = entries.length > LIMITS.invitation_entries;
   const page = entries.slice(0, LIMITS.invitation_entries);
   return {
-    result: {
-      entries: page,
-      count: page.length,
-      start_index: start,
-      has_more,
-      next_start_index: has_more ? start + LIMITS.invitation_entries : null,
-      ...(input.include_total ? { total: total ?? null } : {}),
-    },
+    entries: page,
+    count: page.length,
+    start_index: start,
+    has_more,
+    next_start_index: has_more ? start + LIMITS.invitation_entries : null,
+    ...(input.include_total ? { total: total ?? null } : {}),
   };
-};
+}
 
 // The note is stored sealed with the operation and stays there.
 function entryOf(invitation_id: string, recipient_actor_id: string, person: Person, sent_at: Date): SentInvitation {

@@ -4,7 +4,7 @@ import { readMessages, type StoredMessage } from '../../storage/operations/simul
 import { historicConversation, historicMessages } from './message-history.js';
 import { participantOf } from './names.js';
 import type { Self } from './relationship.js';
-import type { SimulatedAnswer } from './request.js';
+import type { SimulatedAnswer, SimulatedReading } from './request.js';
 
 /** Messages of a conversation, newest first: those its events recorded, then its computed history. */
 
@@ -12,14 +12,24 @@ const DEFAULT_COUNT = 20;
 /** Read beyond the page, so that messages recorded in another order than they were sent in come out sorted. */
 const OVERLAP = 20;
 
-export const listMessages: SimulatedAnswer<ListMessages> = async ({ input, self, connection, store }) => {
+export const listMessages: SimulatedAnswer<ListMessages> = async (request) => {
+  const { input, self } = request;
   // No page gives a cursor, so none can be right; `delivered_at` is how to go on.
   if (input.cursor !== undefined) return refused('input.cursor', 'the cursor of the preceding page');
   const named = input.conversation_urn === undefined ? undefined : readConversationUrn(input.conversation_urn);
   if (named && named.actor !== self.hashId) return refused('input.conversation_urn', "the connection's own actor");
   const id = input.conversation_id ?? named?.conversationId ?? '';
   const before_ms = input.delivered_at === undefined ? null : Number(input.delivered_at);
-  const count = input.count ?? DEFAULT_COUNT;
+  return { result: { messages: await messagesOf(request, id, before_ms, input.count ?? DEFAULT_COUNT) } };
+};
+
+/** A page of the conversation: only messages delivered before `before_ms` when it is given. */
+export async function messagesOf(
+  { self, connection, store }: SimulatedReading,
+  id: string,
+  before_ms: number | null,
+  count: number,
+): Promise<Message[]> {
   const found = await readMessages(store.db, connection.id, id, before_ms, count + OVERLAP);
   const historic = historicConversation(self, id);
   const earlier = historic ? historicMessages(self, historic) : [];
@@ -27,8 +37,8 @@ export const listMessages: SimulatedAnswer<ListMessages> = async ({ input, self,
     ...found.map((message) => entryOf(self, message)),
     ...earlier.filter(({ delivered_at }) => before_ms === null || Number(delivered_at) < before_ms),
   ].sort((a, b) => Number(b.delivered_at) - Number(a.delivered_at));
-  return { result: { messages: pageOf(messages, count) } };
-};
+  return pageOf(messages, count);
+}
 
 const refused = (path: string, expected: string) => ({ invalid: [{ path, expected }] });
 

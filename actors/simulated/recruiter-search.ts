@@ -85,7 +85,7 @@ function criteriaFor(self: Self): Criteria<RecruiterFilters, Person> {
     networks: (wanted) => (p) =>
       oneOf<string>(wanted, NETWORK_OF[distanceTo(self, p.slug)] ?? '') || (wanted.includes('A') && inGroup(self, p)),
     profile_languages: (wanted) => (p) => oneOf<string>(wanted, p.language),
-    recently_joined: (wanted) => (p) => p.joinedBucket <= wanted,
+    recently_joined: (wanted) => (p) => p.joinedBucket === wanted,
     graduation_years: (wanted) => (p) => within(p.graduationYear, wanted),
     yoe: (wanted) => (p) => within(p.yearsOfExperience, wanted),
     is_veteran: (wanted) => (p) => p.veteran === wanted,

@@ -5,15 +5,19 @@ import type { ConnectionRow, NewEvent } from '../../storage/model/records.js';
 import type { Self } from './relationship.js';
 import type { SimulatedStore } from './store.js';
 
+/** What it takes to read the simulated network as an account. */
+export interface SimulatedReading {
+  /** The account that the connection is signed in to. */
+  readonly self: Self;
+  readonly connection: Pick<ConnectionRow, 'id' | 'workspace_id' | 'health'>;
+  readonly store: SimulatedStore;
+}
+
 /** One operation as the simulated network gets it. */
-export interface SimulatedRequest<Input extends object = Record<string, unknown>> {
+export interface SimulatedRequest<Input extends object = Record<string, unknown>> extends SimulatedReading {
   readonly operationId: string;
   /** Checked against the capability's contract. */
   readonly input: Input;
-  /** The account that the connection is signed in to. */
-  readonly self: Self;
-  readonly connection: Pick<ConnectionRow, 'id' | 'workspace_id'>;
-  readonly store: SimulatedStore;
   /** Milliseconds since 1970. */
   now(): number;
   /** The write boundary: resolves once it is durable. A write passes it before its effects. */
@@ -21,7 +25,7 @@ export interface SimulatedRequest<Input extends object = Record<string, unknown>
 }
 
 /** What an answer changes beside its result; stored together with it. */
-export interface SimulatedEffects extends Pick<SessionEffects, 'recruiter'> {
+export interface SimulatedEffects extends Pick<SessionEffects, 'recruiter' | 'health'> {
   /** A fresh session without stored state: counts state_revision up as a stored one does. */
   newSession?: boolean;
   /** Recipient of an invitation that the connection sent: remembered by the simulated network. */

@@ -2,14 +2,14 @@ import type { CheckHealth, Login, SwitchRecruiter } from '../../browser-pool/con
 import type { SimulatedAnswer } from './request.js';
 import { pick } from './seeded-random.js';
 
-/** Login, health and recruiter contracts of a simulated connection: always ready, nothing to sign in to. */
+/** Login, health and recruiter contracts of a simulated connection, which has nothing to sign in to. */
 
 const CONTRACTS = ['Corporate Recruiter', 'Talent Partners', 'Campus Hiring'] as const;
 
-/** There is no session to store, but a reconnect counts `state_revision` up as any fresh one does (CONN-11). */
-export const login: SimulatedAnswer<Login> = ({ input }) => ({
+/** There is no session to store, but a login that makes a fresh one counts `state_revision` up (CONN-10, CONN-11). */
+export const login: SimulatedAnswer<Login> = ({ input, connection }) => ({
   result: { reason: 'login_succeeded' },
-  ...(input.reconnect && { effects: { newSession: true } }),
+  ...((input.reconnect || connection.health !== 'ready') && { effects: { newSession: true, health: 'ready' } }),
 });
 
 export const checkHealth: SimulatedAnswer<CheckHealth> = ({ self }) => ({

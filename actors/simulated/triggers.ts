@@ -4,9 +4,9 @@ import type { ChallengeKind } from '../../storage/model/records.js';
 import { LIMITS } from './limits.js';
 
 /**
- * The words that decide how a simulated operation ends (SIM-1). One is found wherever it
- * does not touch a letter or a digit on its left, in `external_actor.id` or in any string of the input. Several may
- * stand together, and what is found in the input comes before what is found in the actor.
+ * The words that decide how a simulated operation ends (SIM-1). One is found wherever it does not touch a letter or a digit
+ * on its left, in `external_actor.id` or in any string of the input. Several may stand together, and what is found in the
+ * input comes before what is found in the actor.
  */
 export interface Triggers {
   delay_ms: number;
@@ -15,26 +15,72 @@ export interface Triggers {
   skip?: SkipReason;
   /** Writes only: the answer of the provider is lost. */
   unknown: boolean;
+  /** With `unknown`: it was written all the same. */
+  written?: true;
 }
 
 const NONE: Triggers = { delay_ms: 0, unknown: false };
 
 // Longest code first: one must not be taken for the beginning of another.
 const CODES = Object.keys(OPERATION_ERRORS).sort((a, b) => b.length - a.length);
-const TRIGGER = new RegExp(
-  '(?<![\\p{L}\\p{N}])sim-(?:' +
-    [
-      'delay-(?<delay>\\d+)',
-      `fail-(?<fail>${CODES.join('|')})`,
-      'upstream-(?<upstream>[1-5]\\d\\d)(?!\\d)',
-      '(?<unknown>unknown)',
-      'skip-(?<skip>already_connected|invitation_pending|self_target)',
-      'challenge-(?<challenge>email|sms|authenticator|captcha)',
-      '(?<limited>rate-limited)',
-    ].join('|') +
-    ')',
-  'gu',
-);
+
+/** One word that steers: what stands behind `sim-`, as it is read and as it is told. */
+interface Trigger {
+  /** A regular expression whose groups `triggersOf` knows. */
+  readonly pattern: string;
+  /** The word with its choices, for people. */
+  readonly word: string;
+  readonly meaning: string;
+  readonly example: string;
+}
+
+/** Every trigger there is. */
+export const TRIGGERS: readonly Trigger[] = [
+  {
+    pattern: 'delay-(?<delay>\\d+)',
+    word: 'sim-delay-<ms>',
+    meaning: `The operation takes so many milliseconds longer, ${LIMITS.delay_ms} at most.`,
+    example: 'sim-delay-500',
+  },
+  {
+    pattern: `fail-(?<fail>${CODES.join('|')})`,
+    word: 'sim-fail-<error_code>',
+    meaning: 'The operation fails with this code.',
+    example: 'sim-fail-proxy_error',
+  },
+  {
+    pattern: 'upstream-(?<upstream>[1-5]\\d\\d)(?!\\d)',
+    word: 'sim-upstream-<status>',
+    meaning: 'The operation fails with `upstream_error` and this `upstream_status`.',
+    example: 'sim-upstream-502',
+  },
+  {
+    pattern: '(?<unknown>unknown)(?<written>-written)?',
+    word: 'sim-unknown, sim-unknown-written',
+    meaning: 'A write ends with `outcome_unknown`; with `-written` it was done all the same, and a look finds it.',
+    example: 'sim-unknown',
+  },
+  {
+    pattern: 'skip-(?<skip>already_connected|invitation_pending|self_target)',
+    word: 'sim-skip-<already_connected|invitation_pending|self_target>',
+    meaning: 'The operation is skipped for this reason.',
+    example: 'sim-skip-already_connected',
+  },
+  {
+    pattern: 'challenge-(?<challenge>email|sms|authenticator|captcha)',
+    word: 'sim-challenge-<email|sms|authenticator|captcha>',
+    meaning: 'A login or recruiter switch waits for this challenge; the code `000000` is right, any other wrong.',
+    example: 'sim-challenge-sms',
+  },
+  {
+    pattern: '(?<limited>rate-limited)',
+    word: 'sim-rate-limited',
+    meaning: 'The operation fails with `provider_rate_limited`.',
+    example: 'sim-rate-limited',
+  },
+];
+
+const TRIGGER = new RegExp(`(?<![\\p{L}\\p{N}])sim-(?:${TRIGGERS.map(({ pattern }) => pattern).join('|')})`, 'gu');
 
 /** Reads the triggers of one operation. */
 export function triggersOf(actorId: string | null, input: Record<string, unknown>): Triggers {
@@ -53,6 +99,7 @@ export function triggersOf(actorId: string | null, input: Record<string, unknown
     if (groups?.skip) triggers.skip ??= groups.skip as SkipReason;
     if (groups?.challenge) triggers.challenge ??= groups.challenge as ChallengeKind;
     if (groups?.unknown) triggers.unknown = true;
+    if (groups?.written) triggers.written = true;
   }
   return triggers;
 }

@@ -1,9 +1,25 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
 import { FairSemaphore } from '../../browser-pool/fair-semaphore.js';
-import type { BrowserStats, FromBrowser, RunEnd, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
+import type {
+  BrowserStats,
+  FromBrowser,
+  RenewedSession,
+  RunEnd,
+  RunOrder,
+  ToBrowser,
+} from '../../browser-pool/messages.js';
 import { LIMITS } from '../limits.js';
 import { hostLost, LinkedRun, type RunOwner } from './linked-run.js';
+
+export interface BrowserLinkOptions {
+  /** How long a host may take to end a run that was stopped; `stopped_run_ms` by default. */
+  stopped_run_ms?: number;
+  /** How many runs are ordered at once; `ordered_runs` by default. */
+  ordered_runs?: number;
+  /** Called with a session that its site renewed, before the run that saw it ends. */
+  renewed(session: RenewedSession): void;
+}
 
 /**
  * This thread's channel to one browser host, and the runs on it.
@@ -14,6 +30,7 @@ import { hostLost, LinkedRun, type RunOwner } from './linked-run.js';
  */
 export class BrowserLink {
   readonly #stopped_run_ms: number;
+  readonly #renewed: BrowserLinkOptions['renewed'];
   readonly #runs = new Map<number, LinkedRun>();
   readonly #turns: FairSemaphore;
   #channel: Channel<ToBrowser, FromBrowser> | undefined;
@@ -21,10 +38,10 @@ export class BrowserLink {
   /** The last report of the host. */
   stats: BrowserStats | undefined;
 
-  /** `stopped_run_ms`: how long a host may take to end a run that was stopped. `ordered_runs`: how many are ordered at once. */
-  constructor(stopped_run_ms: number = LIMITS.stopped_run_ms, ordered_runs: number = LIMITS.ordered_runs) {
-    this.#stopped_run_ms = stopped_run_ms;
-    this.#turns = new FairSemaphore(ordered_runs);
+  constructor({ stopped_run_ms, ordered_runs, renewed }: BrowserLinkOptions) {
+    this.#stopped_run_ms = stopped_run_ms ?? LIMITS.stopped_run_ms;
+    this.#turns = new FairSemaphore(ordered_runs ?? LIMITS.ordered_runs);
+    this.#renewed = renewed;
   }
 
   /** Connects to a host, the first one or the one that replaced it. */
@@ -68,13 +85,14 @@ export class BrowserLink {
     }
   }
 
-  /** Sends what concerns no single run: a connection's session is fenced. Lost when there is no host, which has no session then. */
-  send(message: Extract<ToBrowser, { type: 'close' }>): void {
+  /** Sends what concerns no single run: a connection's session is fenced, or moved on. Lost when there is no host, which has no session then. */
+  send(message: Extract<ToBrowser, { type: 'close' | 'retire' }>): void {
     this.#channel?.send(message);
   }
 
   #receive(message: FromBrowser): void {
     if (message.type === 'stats') this.stats = message.stats;
+    else if (message.type === 'renewed') this.#renewed(message);
     else this.#runs.get(message.run)?.receive(message);
   }
 }

@@ -8,11 +8,11 @@ import type { Execution } from '../operations/execution.js';
 /** What a run asks of its operation, and the signal that stops it. */
 export type RunOwner = Pick<
   Execution,
-  'signal' | 'boundary' | 'storeFile' | 'challenge' | 'pauseClock' | 'resumeClock'
+  'signal' | 'boundary' | 'storeFile' | 'unverifyRecruiter' | 'challenge' | 'pauseClock' | 'resumeClock'
 >;
 
 /** A message of a browser host about one run. */
-export type RunMessage = Exclude<FromBrowser, { type: 'stats' }>;
+export type RunMessage = Exclude<FromBrowser, { type: 'stats' | 'renewed' }>;
 
 /**
  * One run at a browser host, on the actor's side: carries the host's questions to the operation and the answers back.
@@ -67,6 +67,9 @@ export class LinkedRun {
         break;
       case 'file':
         this.#answer(this.#owner.storeFile(Buffer.from(message.bytes)), () => ({ type: 'stored', run }));
+        break;
+      case 'unverify':
+        this.#answer(this.#owner.unverifyRecruiter(), () => ({ type: 'stored', run }));
         break;
       case 'challenge':
         this.#answer(this.#owner.challenge(message.kind, message.acceptsCode), (code) => ({ type: 'code', run, code }));

@@ -6,24 +6,40 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
 import { type Execution, Interrupted } from '../operations/execution.js';
-import { pinProxy } from './proxy-pin.js';
+import type { SessionSaves } from '../session-saves.js';
+import { proxyOf } from './proxy-pin.js';
 
 /** Where an order's proxy and secrets come from. */
 export interface OrderSources {
   db: Database;
   ring: KeyRing;
+  /** Renewals of sessions that are still being stored. */
+  saves: Pick<SessionSaves, 'settled'>;
+}
+
+/** An order, and the stored session it was made from, as it is sealed. */
+export interface OrderedRun {
+  order: RunOrder;
+  sealed: Buffer | null;
+}
+
+/** What an order is made of: an operation's execution, or a look (OPS-22). */
+export interface Ordered extends Pick<Execution, 'connection' | 'epoch' | 'input' | 'remaining_ms'> {
+  /** Its page program has this name. */
+  readonly capability: Pick<Execution['capability'], 'name' | 'opensSession'>;
 }
 
 /**
  * The order for one run of an execution: the connection's session, its pinned proxy, and the running time left. Throws
  * `regional_proxy_unavailable` when the connection has no proxy to use, KeyUnknown when the ring lacks the key of a secret.
  */
-export async function orderRun(sources: OrderSources, execution: Execution): Promise<RunOrder> {
+export async function orderRun(sources: OrderSources, execution: Ordered): Promise<OrderedRun> {
   const { connection, capability } = execution;
   const login = capability.opensSession === true;
-  const proxy = await pinProxy(sources.db, sources.ring, connection, login);
+  const proxy = await proxyOf(sources.db, sources.ring, connection, login);
   if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
-  return {
+  const { sealed, ...secrets } = await openSecrets(sources, connection, login);
+  const order = {
     workspaceId: connection.workspace_id,
     connectionId: connection.id,
     stateRevision: connection.state_revision,
@@ -31,22 +47,25 @@ export async function orderRun(sources: OrderSources, execution: Execution): Pro
     capability: capability.name,
     input: execution.input,
     proxy,
-    ...(await openSecrets(sources, connection, login)),
+    ...secrets,
     actorId: connection.actor_id,
     deadline_ms: execution.remaining_ms,
   };
+  return { order, sealed };
 }
 
 /** The session; for a login the credentials, too, when the connection has a password. */
 async function openSecrets(
-  { db, ring }: OrderSources,
+  { db, ring, saves }: OrderSources,
   connection: ConnectionRow,
   login: boolean,
-): Promise<Pick<RunOrder, 'session' | 'credentials'>> {
+): Promise<Pick<RunOrder, 'session' | 'credentials'> & Pick<OrderedRun, 'sealed'>> {
+  await saves.settled(connection.id);
   const row = await readSecrets(db, connection.id);
   if (!row) throw new Interrupted('fenced'); // deleted in the meantime
-  const session = row.session_sealed && ring.open(row.session_sealed, sessionContext(connection.id)).toString('utf8');
-  if (!login || !row.password_sealed) return { session };
+  const sealed = row.session_sealed;
+  const session = sealed && ring.open(sealed, sessionContext(connection.id)).toString('utf8');
+  if (!login || !row.password_sealed) return { session, sealed };
   const password = ring.open(row.password_sealed, passwordContext(connection.id)).toString('utf8');
-  return { session, credentials: { username: connection.username ?? '', password } };
+  return { session, sealed, credentials: { username: connection.username ?? '', password } };
 }

@@ -1,11 +1,19 @@
+import { LOOK_PROGRAM, type Look } from '../../browser-pool/contract/look.js';
 import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import type { RunEnd, SessionEffects } from '../../browser-pool/messages.js';
 import { OperationError } from '../../storage/model/errors.js';
-import { type Execution, Interrupted, type Outcome, type ProviderRuntime } from '../operations/execution.js';
+import { type EvidenceFault, UNKNOWN_PROGRESS } from '../../storage/model/evidence.js';
+import {
+  type Execution,
+  Interrupted,
+  type LookEnd,
+  type Outcome,
+  type ProviderRuntime,
+} from '../operations/execution.js';
 import { outcomeAfterBoundary } from '../operations/outcome.js';
 import type { BrowserLink } from './browser-link.js';
 import type { RunOwner } from './linked-run.js';
-import { type OrderSources, orderRun } from './run-order.js';
+import { type Ordered, type OrderedRun, type OrderSources, orderRun } from './run-order.js';
 
 export interface SocialRuntimeOptions extends OrderSources {
   /** The browser host that serves a partition. */
@@ -14,28 +22,68 @@ export interface SocialRuntimeOptions extends OrderSources {
 
 /**
  * Runs `social` operations: orders a run of the capability's page program from the browser host of the connection's
- * partition, and makes the operation's outcome of its end.
+ * partition, and makes the operation's outcome of its end. A look (OPS-22) is a run of a program of its own, which may only read.
  */
 export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRuntime {
   return {
     async run(execution) {
       requireSensibleFilters(execution);
-      const { connection, signal } = execution;
-      const link = options.link(connection.partition);
-      execution.pauseClock(); // until the run has begun (OPS-17)
-      try {
-        const giveBack = await link.turn(connection.workspace_id, signal);
-        try {
-          const order = await orderRun(options, execution);
-          return outcomeOf(await link.run(order, ownerOf(execution, giveBack)), execution);
-        } finally {
-          giveBack();
-        }
-      } finally {
-        execution.resumeClock();
-      }
+      const run = await runInTurn(options, execution, (giveBack) => ownerOf(execution, giveBack));
+      return ofSession(pinned(outcomeOf(run.end, execution), run.ordered, execution), run.ordered);
+    },
+    async look(execution) {
+      const { connection, epoch, signal, remaining_ms, sought, since_ms } = execution;
+      const clock = { pauseClock: () => execution.pauseClock(), resumeClock: () => execution.resumeClock() };
+      const capability = { name: LOOK_PROGRAM };
+      const order = { connection, epoch, signal, remaining_ms, capability, input: { sought, since_ms }, ...clock };
+      const run = await runInTurn(options, order, () => ({ ...READS_ONLY, signal, ...clock }));
+      return lookEndOf(run.end, signal);
     },
   };
+}
+
+/** What is run at a browser host. */
+type Running = Ordered & Pick<Execution, 'signal' | 'pauseClock' | 'resumeClock'>;
+
+/** Waits for a turn, and runs. The owner may give the turn back early. */
+async function runInTurn(
+  options: SocialRuntimeOptions,
+  running: Running,
+  owner: (giveBackTurn: () => void) => RunOwner,
+): Promise<{ ordered: OrderedRun; end: RunEnd }> {
+  const { connection, signal } = running;
+  const link = options.link(connection.partition);
+  running.pauseClock(); // until the run has begun (OPS-17)
+  try {
+    const giveBack = await link.turn(connection.workspace_id, signal);
+    try {
+      const ordered = await orderRun(options, running);
+      const end = await link.run(ordered.order, owner(giveBack));
+      await options.saves.settled(connection.id); // what the site renewed is stored before the end
+      return { ordered, end };
+    } finally {
+      giveBack();
+    }
+  } finally {
+    running.resumeClock();
+  }
+}
+
+const refuse = () => Promise.reject(new Error('a look only reads'));
+
+/** What a run that only reads may ask of its owner: nothing. */
+const READS_ONLY = { boundary: refuse, storeFile: refuse, unverifyRecruiter: refuse, challenge: refuse };
+
+/** A login that succeeded through another proxy than the connection's pins the connection to it. */
+function pinned(outcome: Outcome, { order: { proxy } }: OrderedRun, { connection, capability }: Execution): Outcome {
+  if (outcome.status !== 'succeeded' || !capability.opensSession || proxy.id === connection.proxy_id) return outcome;
+  return { ...outcome, effects: { ...outcome.effects, proxyId: proxy.id } };
+}
+
+/** A session that has ended is the one that the run was ordered with. */
+function ofSession(outcome: Outcome, { sealed }: OrderedRun): Outcome {
+  const ended = 'effects' in outcome && (outcome.effects?.health ?? 'ready') !== 'ready';
+  return ended && sealed ? { ...outcome, effects: { ...outcome.effects, ofSession: sealed } } : outcome;
 }
 
 /** The execution as its run's owner; the turn is another's while the user is asked. */
@@ -44,6 +92,7 @@ function ownerOf(execution: Execution, giveBackTurn: () => void): RunOwner {
     signal: execution.signal,
     boundary: () => execution.boundary(),
     storeFile: (bytes) => execution.storeFile(bytes),
+    unverifyRecruiter: () => execution.unverifyRecruiter(),
     pauseClock: () => execution.pauseClock(),
     resumeClock: () => execution.resumeClock(),
     challenge: (kind, acceptsCode) => {
@@ -67,8 +116,10 @@ function outcomeOf(end: RunEnd, { capability, signal }: Execution): Outcome {
       return { status: 'skipped', reason: end.reason as SkipReason, ...effectsOf(end.effects) };
     case 'failure': {
       // Past the boundary only the provider's own refusal is proof that nothing was done.
-      const unproven = outcomeAfterBoundary({ pastBoundary: end.pastBoundary, kind: capability.kind });
-      if (unproven) return { status: 'outcome_unknown', ...effectsOf(end.effects) };
+      const { pastBoundary, progress = UNKNOWN_PROGRESS } = end;
+      const evidence = { ...progress, fault: faultOf(end, signal) };
+      const unproven = outcomeAfterBoundary({ pastBoundary, kind: capability.kind }, evidence);
+      if (unproven) return { ...unproven, ...effectsOf(end.effects) };
       if (end.code === 'canceled') {
         throw signal.reason instanceof Interrupted ? signal.reason : new Interrupted('canceled');
       }
@@ -76,8 +127,48 @@ function outcomeOf(end: RunEnd, { capability, signal }: Execution): Outcome {
       const { transient, unsent } = end;
       // Its lease or its database came too late for the run: the operation's end is not theirs to make.
       const own = end.code === 'session_fenced' && unsent ? { own: { wait_ms: 0 } } : {};
-      return { status: 'failed', failure, transient, unsent, ...own, ...effectsOf(end.effects) };
+      const answered = progress.answer !== null;
+      return { status: 'failed', failure, transient, unsent, answered, ...own, ...effectsOf(end.effects) };
     }
+    default:
+      return end satisfies never;
+  }
+}
+
+/** The evidence's word for what ended a run past its boundary. `stopped`: the signal of its operation. */
+function faultOf({ code, details }: Extract<RunEnd, { type: 'failure' }>, stopped: AbortSignal): EvidenceFault {
+  switch (code) {
+    case 'upstream_timeout':
+    case 'parsing_error':
+    case 'browser_unavailable':
+    case 'session_fenced':
+    case 'deadline_exceeded':
+      return code;
+    case 'upstream_error':
+      return details?.upstream_status === null ? 'connection_lost' : code;
+    case 'provider_not_found':
+    case 'provider_rate_limited':
+      return 'upstream_error'; // a status that the site does not name as a refusal
+    case 'canceled': {
+      const { reason } = stopped; // its host did not end it
+      return reason instanceof Interrupted && reason.reason === 'deadline' ? 'deadline_exceeded' : 'session_fenced';
+    }
+    default:
+      return 'internal_error';
+  }
+}
+
+function lookEndOf(end: RunEnd, signal: AbortSignal): LookEnd {
+  switch (end.type) {
+    case 'result':
+      return { status: 'looked', look: end.result as unknown as Look };
+    case 'failure': {
+      const { code, details = {}, transient } = end;
+      if (code !== 'canceled') return { status: 'failed', failure: { code, details }, transient };
+      throw signal.reason instanceof Interrupted ? signal.reason : new Interrupted('canceled');
+    }
+    case 'skipped':
+      throw new Error(`a look was skipped: ${end.reason}`);
     default:
       return end satisfies never;
   }

@@ -75,8 +75,8 @@ export class CrawleePool implements AsyncDisposable {
 
   /** Opens the feed and fetches one endpoint inside the page. */
   json(worker: number): Promise<unknown> {
-    const { paths, csrf } = this.#network.site;
-    return this.#withFeed(worker, (page) => page.evaluate(FETCH_ME, [paths.me, csrf.cookie, csrf.header]));
+    const { endpoints, csrf } = this.#network.site;
+    return this.#withFeed(worker, (page) => page.evaluate(FETCH_ME, [endpoints.me.path, csrf.cookie, csrf.header]));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -26,6 +26,8 @@ export interface CallbackFixture extends AsyncDisposable {
   tally(): Promise<Tally>;
   /** Gives the id of a new subscription of the connection to `path` of the receiver. */
   subscribe(connectionId: string, path: string): Promise<string>;
+  /** The same to any address. */
+  subscribeTo(connectionId: string, url: string): Promise<string>;
   /** Records an event of the connection through the API, as its simulated provider would. */
   emit(connectionId: string): Promise<void>;
   setActive(subscriptionId: string, active: boolean): Promise<void>;
@@ -51,6 +53,7 @@ export async function callbackFixture(): Promise<CallbackFixture> {
       return (await receiver.request({ type: 'report' }, 'tally')).tally;
     },
     subscribe: (connectionId, path) => service.api.subscribe(connectionId, receiverUrl + path, secret),
+    subscribeTo: (connectionId, url) => service.api.subscribe(connectionId, url, secret),
     emit: (connectionId) => service.api.emit(connectionId, messageReceived(connectionId).data),
     async setActive(subscriptionId, active) {
       await service.api.send('PATCH', `/v1/subscriptions/${subscriptionId}`, { active });

@@ -23,6 +23,8 @@ export interface RunRecord {
   commit: string;
   nodes: number;
   started_at: number;
+  /** Until then a node of a former version may have run, which stores less. */
+  former_until?: number;
   /** The last fault was undone. */
   calm_at: number;
   /** The rows were read. */
@@ -109,9 +111,8 @@ export interface Rows {
     callback_url: string;
   }[];
   deliveries: { id: string; subscription_id: string; event_id: string; status: string }[];
-  /** Live pg-boss jobs by queue and state. */
-  jobs: { queue: string; id: string; state: string }[];
-  running_operations: { connection_id: string; operation_id: string }[];
+  /** Live pg-boss jobs by queue and state; `from`: the mark of a mailbox. */
+  jobs: { queue: string; id: string; state: string; from?: string | null }[];
   /** Operations that own parts of a file. */
   file_parts: { operation_id: string; attempt_id: string }[];
   listeners: { connection_id: string; stream_status: string; heartbeat_at: number | null }[];
@@ -124,6 +125,8 @@ export interface OperationRecord {
   capability: string;
   status: string;
   error_code: string | null;
+  /** Of an unknown outcome: what its evidence says that ended it. */
+  evidence_fault: string | null;
   idempotency_key: string;
   cancel_requested: boolean;
   created_at: number;

@@ -146,12 +146,16 @@ export async function settle(
 const OPEN_OPERATIONS = `select count(*) from operation where status in ('queued', 'running', 'waiting_user')`;
 const OPEN_DELIVERIES = `select count(*) from delivery where status in ('pending', 'sending')`;
 
-/** With every node paused, so that rows and logs are of one moment. */
-export async function collect(world: World, { samples }: Sampler): Promise<Omit<Evidence, 'run'>> {
+/** With every node paused, so that rows and logs are of one moment. `keys`: those under which anything is sealed by now. */
+export async function collect(
+  world: World,
+  { samples }: Sampler,
+  keys = world.encryptionKeys,
+): Promise<Omit<Evidence, 'run'>> {
   for (const node of world.nodes) node.pause();
   await delay(LIMITS.last_words_ms);
   const ledger = await readLedger(world.network.ready.control_url);
-  const rows = await readRows(world.database.url);
+  const rows = await readRows(world.database.url, keys);
   const callbacks = await readCallbacks(world.callbacksFile);
   for (const node of world.nodes) node.goOn();
   const clients = await readClients(join(world.folder, 'clients.jsonl'));

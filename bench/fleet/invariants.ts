@@ -70,7 +70,7 @@ async function messageViolations(controlUrl: string, sent: Map<string, string[]>
 /** Open browser contexts of all threads, as the service last counted them. */
 export async function openContexts(metricsUrl: string): Promise<number> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
-  return Number(/^browser_contexts (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+  return Number(/^connection_service_browser_contexts (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
 /** I4: the open contexts once they are no more than `most`, or as they are after `LIMITS.context_sweep_ms`. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { socialSite } from '../../browser-pool/social/site/stand-in.js';
 import { loadOrCreateKeyFile } from '../../server/start/encryption-keys.js';
-import { activeProxyFor, openProxy, pinConnection } from '../../storage/connections/proxies.js';
+import { activeProxyFor, openProxy } from '../../storage/connections/proxies.js';
 import { changeConnection } from '../../storage/connections/session-effects.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
@@ -62,14 +62,15 @@ async function storeSession(
   const signIn = signIns.get(proxy.id) ?? openSignIn(socialSite({ origin: ORIGIN, ca }), openProxy(ring, proxy));
   signIns.set(proxy.id, signIn);
   const session = await signIn.signIn(username);
-  await pinConnection(db, connectionId, proxy.id);
   const stored = await changeConnection(db, {
     connectionId,
     expectedRevision: 0,
     revision: 1,
     health: 'ready',
     sessionSealed: ring.seal(session, sessionContext(connectionId)),
+    ofSession: null,
     actorId: null,
+    proxyId: proxy.id,
     recruiter: null,
   });
   if (!stored) throw new Error(`the session of ${username} was not stored`);

@@ -59,6 +59,6 @@ async function ownersOf({ database }: World): Promise<{ owners: number; owned: n
 /** Operations that this process of the node has ended. */
 export async function endedBy({ metricsUrl }: ChaosNode): Promise<number> {
   const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(LIMITS.metrics_ms) });
-  const counts = (await answer.text()).matchAll(/^operations_finished_total(?:\{[^}]*\})? (\d+)$/gm);
+  const counts = (await answer.text()).matchAll(/^connection_service_operations_finished_total(?:\{[^}]*\})? (\d+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -76,6 +76,7 @@ export async function runRolling(
   await using clients = new LoadProcess({ seed, nodes, key: world.key, ...accounts, rate, social_rate, logFile });
   await delay(LIMITS.lead_ms, undefined, { signal: abort });
   await roll.to({ name: 'new key opens', program: PROGRAM, keys: `${keys.former},${keys.next}` }, former !== PROGRAM);
+  const former_until = former === PROGRAM ? started_at : Date.now();
   await roll.to({ name: 'new key seals', program: PROGRAM, keys: `${keys.next},${keys.former}` });
   const rotated = await rotate(world, `${keys.next},${keys.former}`);
   say(`${rotated.resealed} values sealed anew, ${rotated.underFormer} under the former key`);
@@ -84,9 +85,18 @@ export async function runRolling(
   const calm_at = Date.now();
   await clients.stop();
   await settle(world, options, calm_at, say);
-  const collected = await collect(world, sampler);
+  const collected = await collect(world, sampler, keys.next);
   const { commit } = await machine();
-  const run = { seed, commit, nodes: options.nodes, started_at, calm_at, read_at: Date.now(), faults: [] };
+  const run = {
+    seed,
+    commit,
+    nodes: options.nodes,
+    started_at,
+    former_until,
+    calm_at,
+    read_at: Date.now(),
+    faults: [],
+  };
   return {
     evidence: { run, ...collected },
     ...{ restarts: roll.restarts, sideBySide: roll.sideBySide, ...rotated },

@@ -59,6 +59,8 @@ async function makeCertificates(): Promise<{ ca: string; cert: string; key: stri
         altNames: [
           { type: 2, value: 'social.test' },
           { type: 2, value: '*.social.test' },
+          { type: 2, value: 'guild.test' },
+          { type: 2, value: '*.guild.test' },
         ],
       },
     ],

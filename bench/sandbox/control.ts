@@ -98,6 +98,8 @@ function act(parts: ControlledParts, control: string, query: URLSearchParams, bo
     }
     case 'DELETE /faults':
       return { cleared: faults.clear() };
+    case 'POST /late':
+      return { committed: faults.commitAll() };
     case 'POST /stream':
       return steer(parts, checked(validateStream(body)));
     case 'POST /accounts':

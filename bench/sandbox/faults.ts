@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 
 export type FaultMode =
   | 'error'
+  | 'error_after_commit'
   | 'delay'
   | 'drop_after_commit'
   | 'drop_before_commit'
+  | 'drop_and_commit_late'
+  | 'drop_after_two_commits'
   | 'malformed'
   | 'logged_out'
   | 'hang';
@@ -17,7 +20,7 @@ export interface Fault {
   account: string | null;
   /** Full name (`social.message.send`); null for every page and endpoint. */
   capability: string | null;
-  /** Of `error`. */
+  /** Of `error` and `error_after_commit`. */
   status: number;
   /** Of `delay`. */
   ms: number;
@@ -28,6 +31,8 @@ export interface Fault {
 /** The faults in force, oldest first. A request is hit by the first that fits, and by that one only. */
 export class Faults {
   #faults: Fault[] = [];
+  /** The work of requests that were cut and is to be done when the control API says so. */
+  #late: (() => void)[] = [];
 
   add(fault: Omit<Fault, 'id'>): Fault {
     const added = { id: randomUUID(), ...fault };
@@ -44,6 +49,18 @@ export class Faults {
     const cleared = this.#faults.length;
     this.#faults = [];
     return cleared;
+  }
+
+  commitLate(work: () => void): void {
+    this.#late.push(work);
+  }
+
+  /** Does what is late; gives how much there was. */
+  commitAll(): number {
+    const late = this.#late;
+    this.#late = [];
+    for (const work of late) work();
+    return late.length;
   }
 
   /** The fault this request is hit by. Counts it. */

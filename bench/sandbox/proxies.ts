@@ -12,7 +12,7 @@ export interface RegionalProxy {
 }
 
 /**
- * Opens the forward proxy of a region. A tunnel to the network's own hosts ends in this process, at an https server
+ * Opens the forward proxy of a region. A tunnel to the network's own hosts, under either name, ends in this process, at an https server
  * of that region's own: the site knows the region of a request by the server it arrived at. Other hosts are refused.
  *
  * `wanted.port` is taken when it is free, any other otherwise.
@@ -29,7 +29,7 @@ export async function openRegionalProxy(
   );
   const prepareRequestFunction: PrepareRequestFunction = ({ username, password, hostname, port, isHttp }) => {
     if (username !== wanted.username || password !== wanted.password) return { requestAuthentication: true };
-    if (isHttp || port !== 443 || !/^([a-z0-9-]+\.)*social\.test$/i.test(hostname)) {
+    if (isHttp || port !== 443 || !/^([a-z0-9-]+\.)*(social|guild)\.test$/i.test(hostname)) {
       throw new RequestError('This proxy leads to social.test only.', 403);
     }
     // Both kinds of server take a raw socket by `connection`; this one then speaks TLS on it.

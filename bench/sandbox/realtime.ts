@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { refusal } from './http/answer.js';
+import type { Dialect } from './http/dialect.js';
 import type { Route } from './http/exchange.js';
 import { LIMITS } from './limits.js';
 import type { Session } from './state/sessions.js';
@@ -12,11 +13,17 @@ export type ActivityType =
   | 'sponsored_inmail_received'
   | 'custom_connection_request_accepted';
 
-export interface Activity {
+export type Activity = {
   id: string;
   type: ActivityType;
   at: number;
   payload: Record<string, unknown>;
+};
+
+/** Who reads a stream, and in which words. */
+interface Listener {
+  session: Session;
+  dialect: Dialect;
 }
 
 /** What the site does with the streams of an account: send, keep open without a frame, or refuse. */
@@ -28,7 +35,7 @@ type StreamMode = 'speaking' | 'silent' | 'dropped';
  * what happens while no speaking stream is open shows in conversations only.
  */
 export class Streams {
-  readonly #open = new Map<string, Map<ServerResponse, Session>>();
+  readonly #open = new Map<string, Map<ServerResponse, Listener>>();
   readonly #modes = new Map<string, StreamMode>();
   readonly #remembered = new Map<string, Activity>();
   readonly #heartbeat = setInterval(() => this.#beat(), LIMITS.heartbeat_ms).unref();
@@ -42,11 +49,11 @@ export class Streams {
         access: 'api',
         capabilities: [],
         answer: (exchange) => {
-          const { session, viewer } = exchange;
+          const { session, viewer, dialect } = exchange;
           if (session === null || this.#modeOf(viewer.username) === 'dropped') {
             return refusal(503, 'stream_unavailable', 'The stream is not available.');
           }
-          return { stream: (response) => this.#add(viewer.username, session, response) };
+          return { stream: (response) => this.#add(viewer.username, { session, dialect }, response) };
         },
       },
     ];
@@ -63,13 +70,13 @@ export class Streams {
     this.#remembered.set(id, activity);
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > LIMITS.remembered_frames && oldest !== undefined) this.#remembered.delete(oldest);
-    return { id, streams: this.#send(username, frame('activity', activity, id)) };
+    return { id, streams: this.#send(username, 'activity', activity) };
   }
 
   /** Sends an activity once more under its own id; null when it is no longer remembered. */
   repeat(username: string, id: string): { id: string; streams: number } | null {
     const activity = this.#remembered.get(id);
-    return activity === undefined ? null : { id, streams: this.#send(username, frame('activity', activity, id)) };
+    return activity === undefined ? null : { id, streams: this.#send(username, 'activity', activity) };
   }
 
   /** Changes the mode of the account's streams; gives how many are open after it. */
@@ -81,8 +88,8 @@ export class Streams {
 
   /** Closes the streams of a session that has ended. */
   endSession(session: Session): void {
-    for (const [response, owner] of this.#of(session.username)) {
-      if (owner.token === session.token) response.end(frame('goodbye', { reason: 'session_ended' }));
+    for (const [response, { session: owner, dialect }] of this.#of(session.username)) {
+      if (owner.token === session.token) response.end(frame(dialect, 'goodbye', { reason: 'session_ended' }));
     }
   }
 
@@ -90,23 +97,23 @@ export class Streams {
   close(): void {
     clearInterval(this.#heartbeat);
     for (const streams of this.#open.values()) {
-      for (const response of streams.keys()) response.end(frame('goodbye', { reason: 'restart' }));
+      for (const [response, { dialect }] of streams) response.end(frame(dialect, 'goodbye', { reason: 'restart' }));
     }
   }
 
-  #add(username: string, session: Session, response: ServerResponse): void {
+  #add(username: string, listener: Listener, response: ServerResponse): void {
     const streams = this.#of(username);
-    streams.set(response, session);
+    streams.set(response, listener);
     this.#open.set(username, streams);
     response.on('close', () => streams.delete(response));
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     response.flushHeaders();
     if (this.#modeOf(username) === 'speaking') {
-      response.write(frame('connected', { streamId: `st-${unguessable()}`, at: Date.now() }));
+      response.write(frame(listener.dialect, 'connected', { streamId: `st-${unguessable()}`, at: Date.now() }));
     }
   }
 
-  #of(username: string): Map<ServerResponse, Session> {
+  #of(username: string): Map<ServerResponse, Listener> {
     return this.#open.get(username) ?? new Map();
   }
 
@@ -114,19 +121,21 @@ export class Streams {
     return this.#modes.get(username) ?? 'speaking';
   }
 
-  #send(username: string, text: string): number {
+  #send(username: string, event: string, data: Record<string, unknown>): number {
     if (this.#modeOf(username) !== 'speaking') return 0;
     const streams = this.#of(username);
-    for (const response of streams.keys()) response.write(text);
+    for (const [response, { dialect }] of streams) response.write(frame(dialect, event, data));
     return streams.size;
   }
 
   #beat(): void {
-    const text = frame('heartbeat', { at: Date.now() });
-    for (const username of this.#open.keys()) this.#send(username, text);
+    for (const username of this.#open.keys()) this.#send(username, 'heartbeat', { at: Date.now() });
   }
 }
 
-function frame(event: string, data: unknown, id?: string): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+/** One frame; an activity's carries its id. */
+function frame(dialect: Dialect, event: string, data: Record<string, unknown>): string {
+  const said = dialect.frame(event, data);
+  const id = event === 'activity' ? `id: ${data.id}\n` : '';
+  return `${id}event: ${said.event}\ndata: ${JSON.stringify(said.data)}\n\n`;
 }

@@ -114,6 +114,7 @@ function report(measured: Measured[], sizes: number[], missing: string | undefin
   return reportOf({
     scenario: 'browser',
     options,
+    method: 'so many workers at once, each beginning the next run when its last has ended, for a time',
     lines: [
       `${'at once'.padEnd(13)}${sizes.map((size) => String(size).padStart(18)).join('')}`,
       ...kinds.map((kind) => `${kind.padEnd(13)}${sizes.map((size) => cell(find(kind, size))).join('')}`),

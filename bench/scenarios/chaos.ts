@@ -38,6 +38,7 @@ export const chaos = defineScenario({
   summary:
     'whether nothing is lost and nothing happens twice while nodes, links, database, browsers and receivers fail',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     const stamp = new Date().toISOString().replace(/[:.]/g, '-');
     const folder = resolve('.data/chaos', `${options.seed}-${stamp}`);
@@ -78,6 +79,7 @@ async function reportOn(options: Options, run: ChaosRun, violations: Violation[]
   return reportOf({
     scenario: 'chaos',
     options,
+    method: 'seeded faults under load; a checker then judges what clients, receivers, network and rows have seen',
     lines,
     notMeasured: [...NOT_MEASURED, ...run.without.map((kind) => `${kind}: this machine cannot make it`)],
     data: {

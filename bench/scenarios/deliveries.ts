@@ -1,9 +1,13 @@
 import type { Posting } from '../callbacks/baseline.js';
 import { type CallbackFixture, callbackFixture, eventRecorder } from '../callbacks/fixture.js';
 import type { Tally } from '../callbacks/receiver.js';
+import { Meter, type Usage } from '../cost/meter.js';
+import { coresPlot, costText } from '../cost/rounds.js';
 import { runProgram } from '../program.js';
+import { withProgress } from '../progress.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { spreadOf } from '../spread.js';
 
 const OPTIONS = {
   events: { means: 'events recorded', default: 100_000 },
@@ -27,6 +31,7 @@ export const deliveries = defineScenario({
   name: 'deliveries',
   summary: 'callbacks a second, signed, logged and durable, against plain undici posts of the same bodies',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     const each = Math.max(1, Math.floor(options.subscriptions / options.serviceConnections));
     const expected = options.events * each;
@@ -72,7 +77,7 @@ function deliver(
   events: number,
   each: number,
   say: (line: string) => void,
-): Promise<{ seconds: number; recorded_s: number }> {
+): Promise<Delivered> {
   return fixture.service.withDatabase(async (_, db) => {
     const expected = events * each;
     const record = await eventRecorder(db);
@@ -80,27 +85,38 @@ function deliver(
     await record(connectionIds, connectionIds.length);
     await warm;
     say(`recording ${events} events, ${expected} deliveries`);
-    const startedAt = performance.now();
-    const done = fixture.expect(expected);
-    const recorded = await record(connectionIds, events);
-    if (recorded !== expected) throw new Error(`${recorded} deliveries were recorded, not ${expected}`);
-    const recorded_s = (performance.now() - startedAt) / 1000;
-    say(`recorded in ${recorded_s.toFixed(1)} s`);
-    await done;
-    return { seconds: (performance.now() - startedAt) / 1000, recorded_s };
+    const meter = await Meter.open([fixture.service.pid], db);
+    const { value, usage } = await meter.during(async () => {
+      const startedAt = performance.now();
+      const done = fixture.expect(expected);
+      const recorded = await record(connectionIds, events);
+      if (recorded !== expected) throw new Error(`${recorded} deliveries were recorded, not ${expected}`);
+      const recorded_s = (performance.now() - startedAt) / 1000;
+      say(`recorded in ${recorded_s.toFixed(1)} s`);
+      await withProgress(say, () => 'callbacks are still coming', done);
+      return { seconds: (performance.now() - startedAt) / 1000, recorded_s };
+    });
+    return { ...value, usage };
   });
 }
 
-interface Measured {
-  expected: number;
+interface Delivered {
   /** From the first event recorded to the last callback accepted. */
   seconds: number;
   recorded_s: number;
+  usage: Usage;
+}
+
+interface Measured extends Delivered {
+  expected: number;
   tally: Tally;
   baseline_s: number;
 }
 
-function report(options: Options, { expected, seconds, recorded_s, tally, baseline_s }: Measured): Promise<Report> {
+function report(
+  options: Options,
+  { expected, seconds, recorded_s, usage, tally, baseline_s }: Measured,
+): Promise<Report> {
   const perSecond = expected / seconds;
   const baselinePerSecond = expected / baseline_s;
   const ratio = perSecond / baselinePerSecond;
@@ -109,12 +125,16 @@ function report(options: Options, { expected, seconds, recorded_s, tally, baseli
   return reportOf({
     scenario: 'deliveries',
     options,
+    method:
+      'events are recorded at once, as a node records them, and the time until the last callback was accepted is taken',
     lines: rows([
       [
         'delivered',
         `${number(perSecond)} callbacks/s (${number(expected)} in ${number(seconds, 1)} s, from the first event recorded)`,
       ],
       ['recorded', `${number(options.events / recorded_s)} events/s (${number(recorded_s, 1)} s of the above)`],
+      ['each', `${costText(usage, expected)} µs of processor time, service + PostgreSQL with the recording`],
+      ['log', `${number(usage.wal_bytes / expected)} bytes of write-ahead log each`],
       ['lost', number(lost)],
       ['repeated', number(repeated)],
       ['signature', `${number(checked)} checked, ${number(forged)} wrong`],
@@ -123,9 +143,11 @@ function report(options: Options, { expected, seconds, recorded_s, tally, baseli
       ['load', `${options.subscriptions} subscriptions on ${options.serviceConnections} connections`],
     ]),
     notMeasured: NOT_MEASURED,
+    plots: [coresPlot('deliveries', usage)],
+    headline: { what: 'callbacks/s', spread: spreadOf([perSecond]) },
     data: {
       ...{ perSecond, seconds, recorded_s, baselinePerSecond, ratio },
-      ...{ expected, accepted, lost, repeated, checked, forged },
+      ...{ expected, accepted, lost, repeated, checked, forged, usage },
     },
   });
 }

@@ -29,6 +29,7 @@ export const fleet = defineScenario({
   name: 'fleet',
   summary: 'mixed work of many accounts in four regions: operations a second, memory, and what must never happen',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     say('starting the service');
     await using service = await startService({ BROWSER_CONTEXTS: String(options.contexts), BROWSER_THREADS: '1' });
@@ -134,6 +135,7 @@ function report(options: Options, measured: Measured): Promise<Report> {
   return reportOf({
     scenario: 'fleet',
     options,
+    method: 'accounts at mixed work in a closed loop; what each got is compared with what it asked for',
     lines: rows(found),
     notMeasured: NOT_MEASURED,
     faults: violations.slice(0, LIMITS.printed_violations),

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CallbackFixture, callbackFixture } from '../callbacks/fixture.js';
 import { LIMITS } from '../limits.js';
@@ -6,9 +8,13 @@ import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 
 const OPTIONS = {
   subscriptions: { means: 'subscriptions, the dead and the slow one among them', default: 50 },
+  silent: {
+    means: 'subscriptions to one more receiver, which accepts connections and says nothing',
+    default: 332,
+  },
   serviceConnections: { means: 'connections of the service they are spread over', default: 10 },
   eventsPerSecond: { means: 'pace of the events; each goes to all subscriptions of its connection', default: 20 },
-  seconds: { means: 'how long to measure, each of the two', default: 30 },
+  seconds: { means: 'how long to measure, each of the three', default: 30 },
 };
 type Options = OptionValues<typeof OPTIONS>;
 
@@ -17,11 +23,16 @@ const NOT_MEASURED = [
   'receivers that drip or cut: the dead one accepts and never answers, the slow one answers after 3 s',
 ];
 
-/** What one dead and one slow receiver cost the others (EVT-10): their p99 with the two, beside that without. */
+/**
+ * What dead and slow receivers cost the others (EVT-10, EVT-17): their p99 beside one dead and one slow, and beside many subscriptions to
+ * a silent one, against that without them.
+ */
 export const isolation = defineScenario({
   name: 'isolation',
-  summary: 'how late callbacks are while one receiver is dead and one slow, against without the two',
+  summary:
+    'how late callbacks are beside a dead and a slow receiver, and beside hundreds of subscriptions to a silent one, against without',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     say('starting the service and the receiver');
     await using fixture = await callbackFixture();
@@ -43,9 +54,31 @@ export const isolation = defineScenario({
     const without = await phase('without the dead and the slow one');
     for (const id of unwell) await fixture.setActive(id, true);
     const beside = await phase('beside them');
-    return report(options, without, beside);
+    for (const id of unwell) await fixture.setActive(id, false);
+    await using silent = await silentReceiver(new URL(fixture.receiverUrl).hostname);
+    for (let i = 0; i < options.silent; i++)
+      await fixture.subscribeTo(connectionIds[i % connectionIds.length] as string, `${silent.url}/${i}`);
+    const besideSilent = await phase(`beside ${options.silent} subscriptions to a silent one`);
+    return report(options, { without, beside, besideSilent });
   },
 });
+
+/** Accepts connections and says nothing, not even in TLS. */
+async function silentReceiver(host: string): Promise<AsyncDisposable & { url: string }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  }).listen(0, host);
+  await once(server, 'listening');
+  return {
+    url: `https://${host}:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
 
 interface Latency {
   count: number;
@@ -66,20 +99,26 @@ async function measure(fixture: CallbackFixture, connectionIds: string[], option
   return { count: healthy_ms.length, p50_ms: quantile(healthy_ms, 0.5), p99_ms: quantile(healthy_ms, 0.99) };
 }
 
-function report(options: Options, without: Latency, beside: Latency): Promise<Report> {
-  const { subscriptions, serviceConnections, eventsPerSecond } = options;
+function report(options: Options, measured: Record<'without' | 'beside' | 'besideSilent', Latency>): Promise<Report> {
+  const { subscriptions, serviceConnections, eventsPerSecond, silent } = options;
+  const { without, beside, besideSilent } = measured;
   const ratio = beside.p99_ms / without.p99_ms;
+  const silentRatio = besideSilent.p99_ms / without.p99_ms;
   const shown = ({ count, p50_ms, p99_ms }: Latency) => `p50 ${p50_ms} ms, p99 ${p99_ms} ms (${count} callbacks)`;
   return reportOf({
     scenario: 'isolation',
     options,
+    method:
+      'events at a fixed pace, the same phases with and without unwell receivers; from the record of an event to its callback',
     lines: rows([
       ['without', shown(without)],
       ['beside', shown(beside)],
       ['ratio', `${ratio.toFixed(2)} of the p99`],
+      [`beside ${silent} silent`, shown(besideSilent)],
+      ['ratio', `${silentRatio.toFixed(2)} of the p99`],
       ['load', `${subscriptions} subscriptions on ${serviceConnections} connections, ${eventsPerSecond} events/s`],
     ]),
     notMeasured: NOT_MEASURED,
-    data: { without, beside, ratio },
+    data: { ...measured, ratio, silentRatio },
   });
 }

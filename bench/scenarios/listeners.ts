@@ -5,9 +5,9 @@ import type { ServiceApi } from '../api.js';
 import { eventually } from '../eventually.js';
 import { LIMITS } from '../limits.js';
 import { type SignedIn, signInAll } from '../listeners/accounts.js';
-import { type MemorySample, measureMemory } from '../listeners/memory.js';
 import { type Relayed, relayEvents } from '../listeners/relay.js';
 import { mapConcurrent } from '../map-concurrent.js';
+import { type MemorySample, measureMemory } from '../memory.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
@@ -33,6 +33,7 @@ export const listeners = defineScenario({
   name: 'listeners',
   summary: 'memory of an open event stream, how soon all are connected, events a second recorded from them',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     say('starting the service');
     await using service = await startService({}, { inspect: true });
@@ -128,6 +129,8 @@ function report(options: Options, measured: Measured): Promise<Report> {
   return reportOf({
     scenario: 'listeners',
     options,
+    method:
+      'memory after a collection of every thread, before and with the streams; then events are sent on all of them',
     lines,
     notMeasured: NOT_MEASURED,
     data: { stream, perSecond, ...measured },

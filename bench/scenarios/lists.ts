@@ -31,6 +31,7 @@ export const lists = defineScenario({
   name: 'lists',
   summary: 'the last page of 100,000 events, deliveries and operations against the first',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     say('starting the service');
     await using service = await startService();
@@ -84,6 +85,7 @@ function report(options: Options, timings: Timing[]): Promise<Report> {
   return reportOf({
     scenario: 'lists',
     options,
+    method: 'requests one after another, first and last page of each list in turn; the median of each',
     lines: [
       `${'list'.padEnd(46)}${'first page'.padStart(12)}${'last page'.padStart(12)}${'ratio'.padStart(8)}`,
       ...timings.map(

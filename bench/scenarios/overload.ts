@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { type SplitCores, splitCores } from '../cores.js';
 import { LIMITS } from '../limits.js';
-import { runProgram } from '../program.js';
+import { drive } from '../load/drive.js';
+import type { LoadOrder, LoadResult } from '../load/messages.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
-import type { Load, LoadResult } from '../submit/load.js';
+import { WORK } from '../work.js';
 
 const OPTIONS = {
   seconds: {
@@ -39,35 +40,30 @@ export const overload = defineScenario({
   name: 'overload',
   summary: 'throughput, refusals and memory at several times the load that can be carried',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     say('starting the service');
     const cores = splitCores();
     await using service = await startService({}, { cores: cores?.service });
     const connectionIds = await service.createSimulated(options.simulatedConnections);
-    const drive = (run: string, seconds: number, load: Pick<Load, 'clients' | 'rate'>): Promise<LoadResult> =>
-      runProgram(
-        './submit/load.js',
-        {
-          ...{ url: service.addresses.url, key: service.key, run, seconds, connectionIds, ...load },
-          body: JSON.stringify({ capability: 'social.profile.get', input: { profile_id: 'ada-lovelace' } }),
-        } satisfies Load,
-        cores?.client,
-      );
+    const load = (run: string, seconds: number, load: Pick<LoadOrder, 'clients' | 'rate' | 'under_way'>) => {
+      const { addresses, key } = service;
+      const order = { urls: [addresses.url], key, run, seconds, connectionIds, operationIds: [], ...load };
+      return drive(run, { ...order, kinds: ['submit'], body: JSON.stringify(WORK.read) }, say, cores?.client);
+    };
     const closed = { clients: options.connections };
     say(`warming up for ${options.warmup} s, then the best throughput for ${options.seconds} s`);
-    await drive('warmup', options.warmup, closed);
-    const first = await drive('first', options.seconds, closed);
-    const rate = Math.ceil((first.accepted / first.seconds) * options.factor);
+    await load('warmup', options.warmup, closed);
+    const first = await load('first', options.seconds, closed);
+    const rate = Math.ceil((first.answered / first.seconds) * options.factor);
     say(`sending ${number(rate)} requests a second for ${options.seconds} s`);
     const memory = await watchMemory(service, options.seconds);
     // A client for each request of a second: an answer may take that long before fewer are sent.
-    const overloaded = await drive('overload', options.seconds, {
-      clients: Math.min(rate, LIMITS.overload_clients),
-      rate,
-    });
+    const clients = Math.min(rate, LIMITS.overload_clients);
+    const overloaded = await load('overload', options.seconds, { clients, rate, under_way: clients });
     const watched = await memory.end();
     say('the best throughput again');
-    const last = await drive('last', options.seconds, closed);
+    const last = await load('last', options.seconds, closed);
     return report(options, { cores, best: [first, last], overload: overloaded, memory: watched });
   },
 });
@@ -93,24 +89,25 @@ async function watchMemory(service: BenchService, seconds: number) {
   };
 }
 
-const perSecond = ({ accepted, seconds }: LoadResult): number => accepted / seconds;
+const perSecond = ({ answered, seconds }: LoadResult): number => answered / seconds;
 
 function report(options: Options, { cores, best, overload: over, memory }: Measured): Promise<Report> {
   const carried = best.map(perSecond).reduce((sum, each) => sum + each, 0) / best.length;
   const ratio = perSecond(over) / carried;
   const { refused } = over;
-  const errors = Object.entries(over.errors).filter(([what]) => what !== 'status 503');
-  const others = errors.map(([what, count]) => `${number(count)} × ${what}`);
+  const accepted = over.kinds.submit;
+  const others = Object.entries(over.errors).map(([what, count]) => `${number(count)} × ${what}`);
   const faults = [
     ...(ratio < LIMITS.overload_ratio ? [`throughput fell to ${number(ratio, 2)} of the best`] : []),
     ...(refused.p99_ms > LIMITS.refusal_ms ? [`refusals took ${number(refused.p99_ms)} ms (p99)`] : []),
-    ...(refused.withoutRetryAfter > 0 ? [`${refused.withoutRetryAfter} refusals without Retry-After`] : []),
+    ...(refused.without_retry_after > 0 ? [`${refused.without_retry_after} refusals without Retry-After`] : []),
     ...(refused.count === 0 ? ['nothing was refused: this was no overload'] : []),
     ...others.map((other) => `under overload: ${other}`),
   ];
   return reportOf({
     scenario: 'overload',
     options,
+    method: 'a closed loop, then a fixed rate of several times what it carried, then the closed loop again',
     lines: rows([
       [
         'cores',
@@ -119,10 +116,15 @@ function report(options: Options, { cores, best, overload: over, memory }: Measu
       ['best', `${best.map((one) => number(perSecond(one))).join(' and ')} accepted/s, before and after`],
       [
         'overload',
-        `${number(perSecond(over))} accepted/s of ${number((over.accepted + refused.count) / over.seconds)} answered`,
+        `${number(perSecond(over))} accepted/s of ${number((over.answered + refused.count) / over.seconds)} answered`,
       ],
       ['ratio', `${number(ratio, 2)} of the best throughput`],
-      ['accepted', `p50 ${number(over.p50_ms)} ms, p99 ${number(over.p99_ms)} ms, longest ${number(over.max_ms)} ms`],
+      [
+        'accepted',
+        accepted
+          ? `p50 ${number(accepted.p50_ms)} ms, p99 ${number(accepted.p99_ms)} ms, longest ${number(accepted.max_ms)} ms`
+          : 'none',
+      ],
       [
         'refused',
         `${number(refused.count)} × 503: p50 ${number(refused.p50_ms)} ms, p99 ${number(refused.p99_ms)} ms, longest ${number(refused.max_ms)} ms`,

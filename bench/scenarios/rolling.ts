@@ -45,6 +45,7 @@ export const rolling = defineScenario({
   name: 'rolling',
   summary: 'whether a rolling restart to another version, with a change of the encryption key, is noticed by anybody',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     const former = programOf(options.from);
     const folder = resolve('.data/rolling', `${options.seed}-${new Date().toISOString().replace(/[:.]/g, '-')}`);
@@ -103,6 +104,7 @@ function reportOn(options: Options, run: RollingRun, faults: string[], folder?: 
   return reportOf({
     scenario: 'rolling',
     options,
+    method: 'every node restarted in turn under load, three times; a checker then judges what was seen',
     lines: [
       ...figureLines(options, run, found, answers),
       '',

@@ -32,6 +32,7 @@ export const schedule = defineScenario({
   name: 'schedule',
   summary: 'the five attempts of failing deliveries and the waits between them, on the real clock (156 s)',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     say('starting the service and the receiver');
     const dir = await mkdtemp(join(tmpdir(), 'bench-receiver-'));
@@ -118,6 +119,7 @@ function report(options: Options, arrivals: number[][], failed: number, forged: 
   return reportOf({
     scenario: 'schedule',
     options,
+    method: 'a receiver that refuses notes when each attempt of a delivery arrives',
     lines: rows([
       ...waits.map(({ wait_s, earliest_ms, latest_ms }): [string, string] => [
         `wait ${wait_s}`,

@@ -1,11 +1,12 @@
 import { type SplitCores, splitCores } from '../cores.js';
 import { signInFleet } from '../fleet/members.js';
+import type { Latency } from '../latencies.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { bestRate, drive } from '../soak/drive.js';
 import { type Ending, leftOf, settle } from '../soak/ending.js';
 import { LIMITS } from '../soak/limits.js';
-import type { Latency, LoadCounts, LoadOrder, LoadResult } from '../soak/messages.js';
+import type { LoadCounts, LoadOrder, LoadResult } from '../soak/messages.js';
 import { type Sample, Sampler } from '../soak/samples.js';
 import { creepOf, type Verdict, verdictsOf } from '../soak/verdicts.js';
 import { findPerson, type SoakWorld, withWorld } from '../soak/world.js';
@@ -35,6 +36,7 @@ export const soak = defineScenario({
   name: 'soak',
   summary: 'whether memory, handles, connections, contexts and tables stay level at half load for a long time',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     say('starting the service and the receiver');
     const cores = splitCores();
@@ -147,6 +149,7 @@ function report(options: Options, measured: Measured): Promise<Report> {
   return reportOf({
     scenario: 'soak',
     options,
+    method: 'a fixed rate at half the best; samples every few seconds, the slope of the second half of the time',
     lines: [...lines, ''],
     notMeasured: judged
       ? NOT_MEASURED

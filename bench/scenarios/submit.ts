@@ -1,10 +1,15 @@
 import { operationCounts } from '../../storage/partitions/inspection.js';
-import { runProgram } from '../program.js';
+import { Meter } from '../cost/meter.js';
+import { type Round, roundPlots, type Summary, spreadText, summaryLines, summaryOf } from '../cost/rounds.js';
+import { capacityText, clientCapacity } from '../load/capacity.js';
+import { drive } from '../load/drive.js';
+import type { LoadOrder } from '../load/messages.js';
+import { errorsOf, faultsAmong, roundOf } from '../load/round.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
+import { type Spread, spreadOf } from '../spread.js';
 import { insertBaseline } from '../submit/baseline.js';
-import type { Load, LoadResult } from '../submit/load.js';
 
 /** Inputs that each capability accepts; others are given with --input. */
 const INPUTS: Record<string, Record<string, unknown>> = {
@@ -16,8 +21,9 @@ const INPUTS: Record<string, Record<string, unknown>> = {
 };
 
 const OPTIONS = {
-  seconds: { means: 'how long to measure, each of the two', default: 10 },
+  seconds: { means: 'how long a round measures, each of the two', default: 10 },
   connections: { means: 'HTTP connections of the client, one request at a time each', default: 64 },
+  rounds: { means: 'rounds of each', default: 3 },
   capability: { means: 'what is submitted', default: 'social.profile.get' },
   input: { means: 'its input as JSON, when it is none of the usual ones', default: '' },
   simulatedConnections: { means: 'connections of the service that take the operations', default: 256 },
@@ -26,6 +32,8 @@ const OPTIONS = {
 };
 type Options = OptionValues<typeof OPTIONS>;
 
+const METHOD =
+  'closed loop: each HTTP connection sends when it was answered; an answer 202 counts, which is sent after the commit';
 const NOT_MEASURED = [
   'browsers and the provider: the connections are simulated',
   'callbacks, polling and reads',
@@ -41,35 +49,45 @@ export const submit = defineScenario({
   name: 'submit',
   summary: 'accepted submissions a second, against single-row INSERT transactions into the same table',
   options: OPTIONS,
+  startsService: true,
   async run(options, say) {
     const input = options.input === '' ? INPUTS[options.capability] : (JSON.parse(options.input) as object);
     if (!input) throw new Error(`${options.capability} needs --input`);
     say('starting the service');
     await using service = await startService();
     const connectionIds = await service.createSimulated(options.simulatedConnections);
-    const drive = (run: string, seconds: number): Promise<LoadResult> => {
-      const load: Load = {
-        url: service.addresses.url,
-        key: service.key,
-        run,
-        seconds,
-        clients: options.connections,
-        connectionIds,
-        body: JSON.stringify({ capability: options.capability, input }),
-      };
-      return runProgram('./submit/load.js', load);
+    const order: Omit<LoadOrder, 'run' | 'seconds'> = {
+      ...{ urls: [service.addresses.url], key: service.key, connectionIds, operationIds: [], kinds: ['submit'] },
+      ...{ clients: options.connections, body: JSON.stringify({ capability: options.capability, input }) },
     };
-    say(`warming up for ${options.warmup} s, then measuring for ${options.seconds} s`);
-    await drive('warmup', options.warmup);
-    const before = await counts(service);
-    const measured = await drive('measured', options.seconds);
-    const after = await counts(service);
+    const measured = await service.withDatabase(async (_, db) => {
+      const meter = await Meter.open([service.pid], db);
+      await drive('warmup', { ...order, run: 'warmup', seconds: options.warmup }, say);
+      const before = await counts(service);
+      const rounds: Round[] = [];
+      const errors: string[] = [];
+      for (let round = 1; round <= options.rounds; round++) {
+        const one = { ...order, run: `round ${round}`, seconds: options.seconds };
+        const { value, usage } = await meter.during(() => drive(one.run, one, say));
+        rounds.push(roundOf(value, usage));
+        errors.push(...errorsOf(value));
+      }
+      const after = await counts(service);
+      return { rounds, errors, executed: after.executed - before.executed, waiting: after.waiting };
+    });
+    const capacity = await clientCapacity({ ...order, run: 'alone' }, options.warmup, say);
     say('stopping the service; its database stays for the baseline');
     await service.stop();
-    const baseline = await service.withDatabase((url) =>
-      insertBaseline({ url, connectionIds, seconds: options.seconds, connections: options.baselineConnections }),
-    );
-    return report(options, measured, after.executed - before.executed, after.waiting, baseline);
+    const baseline = await service.withDatabase(async (url) => {
+      const rates: number[] = [];
+      for (let round = 1; round <= options.rounds; round++) {
+        const one = { url, connectionIds, seconds: options.seconds, connections: options.baselineConnections };
+        say(`baseline, round ${round}`);
+        rates.push((await insertBaseline(one)).perSecond);
+      }
+      return spreadOf(rates);
+    });
+    return report(options, measured, baseline, capacity);
   },
 });
 
@@ -81,38 +99,42 @@ async function counts(service: BenchService): Promise<{ executed: number; waitin
   });
 }
 
-function report(
-  options: Options,
-  measured: LoadResult,
-  executed: number,
-  waiting: number,
-  baseline: { perSecond: number; inserted: number; seconds: number },
-): Promise<Report> {
-  const perSecond = measured.accepted / measured.seconds;
-  const ratio = perSecond / baseline.perSecond;
-  const { p50_ms, p99_ms, max_ms } = measured;
-  const errors = Object.entries(measured.errors).map(([what, count]) => `${number(count)} × ${what}`);
-  if (measured.refused.count > 0) errors.push(`${number(measured.refused.count)} × status 503`);
+interface Measured {
+  rounds: Round[];
+  errors: string[];
+  /** Operations that ended while the rounds were measured, and that waited at their end. */
+  executed: number;
+  waiting: number;
+}
+
+function report(options: Options, measured: Measured, baseline: Spread, capacity: number): Promise<Report> {
+  const { rounds, errors, executed, waiting } = measured;
+  const summary: Summary = summaryOf(rounds);
+  const perSecond = summary.per_second.median;
+  const ratio = perSecond / baseline.median;
   return reportOf({
     scenario: 'submit',
     options,
-    lines: rows([
-      [
-        'accepted',
-        `${number(perSecond)} submissions/s (${number(measured.accepted)} answers 202 in ${number(measured.seconds, 1)} s)`,
-      ],
-      ['latency', `p50 ${number(p50_ms, 1)} ms, p99 ${number(p99_ms, 1)} ms, longest ${number(max_ms, 1)} ms`],
-      ['errors', errors.join(', ') || 'none'],
-      ['executed', `${number(executed)} operations ended while measuring, ${number(waiting)} waited at the end`],
-      [
-        'baseline',
-        `${number(baseline.perSecond)} single-row INSERTs/s (${number(baseline.inserted)} in ${number(baseline.seconds, 1)} s)`,
-      ],
-      ['ratio', `${number(ratio, 2)} submissions for each INSERT`],
-      ['load', `${options.connections} clients, ${options.capability}, ${options.simulatedConnections} connections`],
-      ['', `baseline over ${options.baselineConnections} PostgreSQL connections, the service stopped`],
-    ]),
+    method: METHOD,
+    lines: [
+      ...summaryLines(summary, 'submissions'),
+      ...rows([
+        ['errors', errors.join(', ') || 'none'],
+        [
+          'executed',
+          `${number(executed)} operations ended while measuring, ${number(waiting)} waited at the end: the cost has theirs in it`,
+        ],
+        ['baseline', spreadText(baseline, 'single-row INSERTs/s')],
+        ['ratio', `${number(ratio, 2)} submissions for each INSERT`],
+        ['load', `${options.connections} clients, ${options.capability}, ${options.simulatedConnections} connections`],
+        ['', `baseline over ${options.baselineConnections} PostgreSQL connections, the service stopped`],
+        ['', capacityText(capacity, perSecond)],
+      ]),
+    ],
     notMeasured: NOT_MEASURED,
-    data: { perSecond, ...measured, executed, waiting, baseline, ratio },
+    data: { perSecond, ...summary, errors, executed, waiting, baseline, ratio, client_capacity: capacity, rounds },
+    plots: roundPlots('submit', rounds, 'submissions'),
+    headline: { what: 'submissions/s', spread: summary.per_second },
+    faults: faultsAmong(errors),
   });
 }

@@ -5,18 +5,15 @@ import { onCores } from '../cores.js';
 
 /** A program of the bench that runs for long, as a process of its own, with the messages that it takes and gives. */
 export class Child<To extends { type: string }, From extends { type: string }> implements AsyncDisposable {
+  readonly #file: string;
   readonly #child: ChildProcess;
-  readonly #ended: Promise<never>;
 
   /** `file` is the compiled program, relative to this folder; `cores` are the only ones it runs on. */
   constructor(file: string, cores: string | undefined, onMessage: (message: From) => void = () => {}) {
+    this.#file = file;
     const [execPath, execArgv] = onCores(cores, process.execPath, []);
     this.#child = fork(new URL(file, import.meta.url), { execPath, execArgv });
     this.#child.on('message', onMessage);
-    this.#ended = once(this.#child, 'exit').then(([code]) =>
-      Promise.reject(new Error(`${file} ended (status ${code})`)),
-    );
-    this.#ended.catch(() => {});
   }
 
   /** Sends a message and gives the next one of the type that answers it. Throws when the process ends, or after `within_ms`. */
@@ -25,19 +22,25 @@ export class Child<To extends { type: string }, From extends { type: string }> i
     const receive = (received: From) => {
       if (received.type === answer) answered.resolve(received as Extract<From, { type: T }>);
     };
-    this.#child.on('message', receive);
+    const end = () => answered.reject(new Error(`${this.#file} ended (status ${this.#child.exitCode})`));
+    this.#child.on('message', receive).once('exit', end);
     try {
-      this.#child.send(message);
-      return await Deadline.within(within_ms, Promise.race([answered.promise, this.#ended]));
+      if (this.#ended) end();
+      else this.#child.send(message);
+      return await Deadline.within(within_ms, answered.promise);
     } finally {
-      this.#child.off('message', receive);
+      this.#child.off('message', receive).off('exit', end);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.#ended) return;
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await exited;
+  }
+
+  get #ended(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 }

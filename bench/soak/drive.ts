@@ -1,8 +1,8 @@
 import type { SplitCores } from '../cores.js';
+import { readMetrics } from '../metrics.js';
 import { Child } from './child.js';
 import { LIMITS } from './limits.js';
 import type { FromLoad, LoadCounts, LoadOrder, LoadResult, ToLoad } from './messages.js';
-import { readMetrics } from './samples.js';
 import type { SoakWorld } from './world.js';
 
 /** Lets the clients work to the end of their time; resolves when everything has its answer. */
@@ -20,7 +20,8 @@ export async function drive(
 
 /** How many operations end a second when the next ones are submitted as soon as the last have ended, as the service counts them. */
 export async function bestRate({ service }: SoakWorld, cores: SplitCores | null, order: LoadOrder): Promise<number> {
-  const ended = async () => (await readMetrics(service.addresses.metricsUrl))('operations_finished_total');
+  const ended = async () =>
+    (await readMetrics(service.addresses.metricsUrl))('connection_service_operations_finished_total');
   const before = await ended();
   const { seconds } = await drive(cores, order);
   return ((await ended()) - before) / seconds;

@@ -1,3 +1,5 @@
+import type { Latency } from '../latencies.js';
+
 /** A connection that is worked on. */
 export interface Worked {
   connectionId: string;
@@ -38,13 +40,6 @@ export interface LoadCounts {
   refused: number;
   /** Every other answer but the expected one, and every end of a followed operation but success, by what it was. */
   errors: Record<string, number>;
-}
-
-export interface Latency {
-  count: number;
-  p50_ms: number;
-  p99_ms: number;
-  max_ms: number;
 }
 
 /** Of the submissions of one quarter of the time. */

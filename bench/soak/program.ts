@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Latencies } from '../latencies.js';
 import { SeededRandom } from '../sandbox/data/seeded-random.js';
 import { SoakClient } from './client.js';
-import { Latencies } from './latencies.js';
 import { LIMITS } from './limits.js';
 import type { FromLoad, LoadCounts, LoadOrder, LoadResult, QuarterLatencies, ToLoad, Worked } from './messages.js';
 import { simulatedWork, socialWork, type Work } from './work.js';

@@ -1,4 +1,5 @@
 import type { Database } from '../../storage/postgres/database.js';
+import { readMetrics } from '../metrics.js';
 import { acceptedAt, useOf } from '../process-use.js';
 import type { BenchService } from '../service.js';
 import { LIMITS } from './limits.js';
@@ -74,23 +75,13 @@ export class Sampler {
     this.samples.push({
       ...{ at, rss_mib: use.rss_mib, handles: use.handles - clients, clients, pools, answer_ms },
       database_connections: Object.values(pools).reduce((sum, count) => sum + count, 0),
-      browser_mib: metrics('browser_memory_mib'),
-      contexts: metrics('browser_contexts'),
-      pages: metrics('browser_pages'),
-      listeners: metrics('listeners'),
-      waiting: metrics('mailbox_operations'),
-      ended: metrics('operations_finished_total'),
+      browser_mib: metrics('connection_service_browser_memory_bytes') / 2 ** 20,
+      contexts: metrics('connection_service_browser_contexts'),
+      pages: metrics('connection_service_browser_pages'),
+      listeners: metrics('connection_service_listeners'),
+      waiting: metrics('connection_service_mailbox_operations'),
+      ended: metrics('connection_service_operations_finished_total'),
       tables: await sampleTables(this.#db),
     });
   }
-}
-
-/** Gives the value of a metric by its name, added up over its labels. */
-export async function readMetrics(metricsUrl: string): Promise<(name: string) => number> {
-  const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(LIMITS.request_ms) });
-  const sums = new Map<string, number>();
-  for (const [, name = '', value] of (await answer.text()).matchAll(/^(\w+)(?:\{[^}]*\})? (\S+)$/gm)) {
-    sums.set(name, (sums.get(name) ?? 0) + Number(value));
-  }
-  return (name) => sums.get(name) ?? 0;
 }

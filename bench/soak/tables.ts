@@ -57,8 +57,8 @@ export async function sampleLeftovers(db: Database): Promise<Leftovers> {
   const rows = await db.query<Leftovers>(
     'soakLeftovers',
     `select (select count(*)::int from pgboss.job_common
-         where (name like 'operation-%' or name like 'delivery-%') and state < 'completed') as jobs,
-       (select count(*)::int from running_operation) as running`,
+         where (name like 'mailbox-%' or name like 'delivery-%') and state < 'completed') as jobs,
+       (select count(*)::int from operation where status in ('running', 'waiting_user')) as running`,
   );
   return rows[0] ?? { jobs: Number.NaN, running: Number.NaN };
 }

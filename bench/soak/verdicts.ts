@@ -1,6 +1,7 @@
+import type { Latency } from '../latencies.js';
 import { median, type Point, picked, secondHalf, slopeOf } from '../level.js';
 import { LIMITS } from './limits.js';
-import type { Latency, QuarterLatencies } from './messages.js';
+import type { QuarterLatencies } from './messages.js';
 import type { Sample } from './samples.js';
 import { isMeantToGrow, type TableSample } from './tables.js';
 

@@ -1,4 +1,5 @@
-import { type Browser, type BrowserContext, type BrowserContextOptions, type CDPSession, chromium } from 'playwright';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from 'playwright';
 import { childEnvironment } from '../../storage/child-environment.js';
 import { Deadline } from '../../storage/deadline.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
@@ -6,6 +7,9 @@ import type { PoolLimits } from '../limits.js';
 import { BrowserChecks, succeedsWithin } from './browser-checks.js';
 import { confined } from './confinement.js';
 import { egressArguments } from './egress.js';
+
+/** Loads Playwright with the first browser: its bundle takes longer to load than all else in a browser thread. */
+const require = createRequire(import.meta.url);
 
 /** The options of a launch that are not bounds. */
 export interface LaunchOptions {
@@ -68,6 +72,7 @@ export class LiveBrowser {
    */
   static async launch(options: LaunchOptions, limits: PoolLimits): Promise<LiveBrowser> {
     const { path, args, sandboxed, ownUser = false, names = [] } = options;
+    const { chromium } = require('playwright') as typeof import('playwright');
     const browser = await confined(path, ownUser, (executablePath) =>
       chromium.launch({
         executablePath,

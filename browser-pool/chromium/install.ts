@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { childEnvironment } from '../../storage/child-environment.js';
 import { LIMITS } from '../limits.js';
 import { findBrowser } from './find-browser.js';
+import { type InstallStep, installSteps, readAptPlan } from './install-steps.js';
 
 /**
- * Installs a browser before the service starts when there is none; run by `npm start` and `npm test`. Always ends with
- * status 0: without a browser the service still serves, and its social operations fail with `browser_unavailable`.
+ * Installs a browser before the service starts when there is none, and says before each step what it changes; run by `npm start` and
+ * `npm test`. BROWSER_PATH and BROWSER_INSTALL=off decline. Always ends with status 0: without a browser the service still serves, and
+ * its social operations fail with `browser_unavailable`.
  */
 async function install(): Promise<void> {
   if (findBrowser()) return;
@@ -15,9 +15,15 @@ async function install(): Promise<void> {
     report('BROWSER_PATH names no executable file: correct or unset it; social operations will fail until then');
     return;
   }
-  for (const [title, command, args] of steps()) {
-    report(`no browser found, trying: ${title}`);
-    await run(command, args);
+  // The start refuses any other value, once there is something to start.
+  if ((process.env.BROWSER_INSTALL || 'auto') !== 'auto') {
+    report('there is none, and BROWSER_INSTALL is off: social operations will fail until there is one');
+    return;
+  }
+  report('there is none, and social operations need one (BROWSER_PATH names one, BROWSER_INSTALL=off goes without)');
+  for (const step of installSteps({ platform: process.platform, root: process.getuid?.() === 0 })) {
+    if (!(await announced(step))) continue;
+    await run(step.command, step.args, forward);
     const found = findBrowser();
     if (found) {
       report(`installed ${found}`);
@@ -29,20 +35,29 @@ async function install(): Promise<void> {
   );
 }
 
-function steps(): [title: string, command: string, args: string[]][] {
-  const playwright = dirname(createRequire(import.meta.url).resolve('playwright/package.json'));
-  const download: [string, string, string[]] = [
-    'playwright install chromium-headless-shell',
-    process.execPath,
-    [join(playwright, 'cli.js'), 'install', 'chromium-headless-shell'],
-  ];
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return [download];
-  return [
-    download,
-    ['apt-get update', 'apt-get', ['update']],
-    ['apt-get install chromium-headless-shell', 'apt-get', ['install', '-y', 'chromium-headless-shell']],
-    ['apt-get install chromium', 'apt-get', ['install', '-y', 'chromium']],
-  ];
+/** Says what the step does. False when it must not be done: apt would change what is there already. */
+async function announced({ title, command, plan }: InstallStep): Promise<boolean> {
+  if (!plan) {
+    report(`trying ${title}`);
+    return true;
+  }
+  const said: Buffer[] = [];
+  await run(command, plan, (chunk) => said.push(chunk));
+  const change = readAptPlan(Buffer.concat(said).toString());
+  if (!change) {
+    report(`cannot be had by ${title}`);
+    return false;
+  }
+  const size = change.disk === undefined ? '' : `, ${change.disk} on disk`;
+  const news = `${change.install} new packages${size}`;
+  if (change.upgrade === 0 && change.remove === 0) {
+    report(`trying ${title}: ${news}; nothing that is installed is changed`);
+    return true;
+  }
+  report(
+    `not done: ${title}: besides ${news}, it would upgrade ${change.upgrade} packages and remove ${change.remove}`,
+  );
+  return false;
 }
 
 /** What a download needs to know beside: the way out of this network, whom to trust, and from where. */
@@ -52,15 +67,18 @@ const DOWNLOADS = [
   ...['PLAYWRIGHT_DOWNLOAD_HOST', 'PLAYWRIGHT_CHROMIUM_DOWNLOAD_HOST', 'PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT'],
 ];
 
+const forward = (chunk: Buffer) => void process.stderr.write(chunk);
+
 /**
- * Runs one step to its end, its output on stderr. A step that fails, takes too long or is silent for too long only
- * leads to the next. `spawn`'s own timeout is not used: its timer outlives a command that does not exist.
+ * Runs a command to its end and hands on its output. One that fails, takes too long or is silent for too long only
+ * leads to the next step. `spawn`'s own timeout is not used: its timer outlives a command that does not exist.
  */
-function run(command: string, args: string[]): Promise<void> {
+function run(command: string, args: string[], output: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: childEnvironment({ DEBIAN_FRONTEND: 'noninteractive' }, DOWNLOADS),
+      // English: what apt would do is read.
+      env: childEnvironment({ DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' }, DOWNLOADS),
     });
     const stop = () => {
       child.kill();
@@ -69,12 +87,12 @@ function run(command: string, args: string[]): Promise<void> {
     };
     const limit = setTimeout(stop, LIMITS.install_step_ms);
     const silence = setTimeout(stop, LIMITS.install_silence_ms);
-    const forward = (chunk: Buffer) => {
-      process.stderr.write(chunk);
+    const take = (chunk: Buffer) => {
+      output(chunk);
       silence.refresh();
     };
-    child.stdout.on('data', forward);
-    child.stderr.on('data', forward);
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
     const done = () => {
       clearTimeout(limit);
       clearTimeout(silence);

@@ -3,8 +3,8 @@ import type { SessionContext } from './session-context.js';
 
 /** What a lease needs of the contexts it comes from. */
 export interface LeaseSource {
-  /** Whether the lease still is the connection's; false when a newer owner took over. */
-  owns(): boolean;
+  /** False when a newer owner of the connection took over, or its context is to serve no further run. */
+  mayKeep(): boolean;
   /** Ends the connection's lease. */
   release(): void;
   /** Opens another context like the leased one, from this session. */
@@ -21,8 +21,8 @@ export interface LeaseSource {
  * - *renewing*: that context is closed, another is being opened; then *held* again, for this run only.
  * - *ended*: kept warm or closed, by one call of `keep` or `drop`. Final.
  *
- * I1. A context is kept only if the lease still owns the connection, the context holds the stored session and was not
- *     renewed, and its browser lives.
+ * I1. A context is kept only if the lease still owns the connection, the context holds the stored session, was not renewed
+ *     and is not retired, and its browser lives.
  * I2. A context that is opened after the end is closed at once.
  */
 export class ContextLease {
@@ -45,7 +45,7 @@ export class ContextLease {
     const state = this.#state;
     if (state.kind === 'ended') return false;
     const { session } = state;
-    if (state.kind === 'renewing' || !state.keepable || !this.#source.owns() || session.browser.gone) {
+    if (state.kind === 'renewing' || !state.keepable || !this.#source.mayKeep() || session.browser.gone) {
       void this.drop();
       return false; // I1
     }
@@ -64,9 +64,10 @@ export class ContextLease {
     await this.#source.close(session);
   }
 
-  /** Closes the context and goes on with another one of this session through the same proxy. */
+  /** Closes the context and goes on with another one of this session, or of none, through the same proxy. */
   async renew(saved: string | null): Promise<void> {
     const { session } = this.#state;
+    if (saved === null) session.forget();
     this.#enter({ kind: 'renewing', session });
     await this.#source.close(session);
     const renewed = await this.#source.open(saved);

@@ -3,6 +3,7 @@ import { nameToResolve } from '../chromium/egress.js';
 import { RunFailure } from '../failures.js';
 import type { PoolLimits } from '../limits.js';
 import type { ProxyTarget } from '../messages.js';
+import type { Renewal } from '../session.js';
 import { ContextLease } from './context-lease.js';
 import { type Ownership, OwnershipFence } from './ownership-fence.js';
 import { SessionContext } from './session-context.js';
@@ -12,6 +13,8 @@ export interface ContextOwner extends Ownership {
   connectionId: string;
   proxy: ProxyTarget;
   session: string | null;
+  /** Called with what the site changed of the session. */
+  renewed: (renewal: Renewal) => void;
   /** Called when a newer owner of the connection takes the context away. */
   fenced: () => void;
 }
@@ -25,8 +28,9 @@ export interface ContextOwner extends Ownership {
  * - *closed*: it was idle for too long, outnumbered the limit, was used up or fenced, its browser retires, or its run
  *   ended badly. A context whose browser is gone is closed with it.
  *
- * I1. A context serves only the (connection, state_revision) and the epoch it was made under: another owner in between
- *     may have used and saved the session elsewhere. A run of a lower revision or epoch is refused with `session_fenced`.
+ * I1. A context serves only the (connection, state_revision), the epoch, the proxy and the stored session it was made under:
+ *     another owner, or the stream, may have used and saved the session elsewhere in between. A run of a lower revision or
+ *     epoch is refused with `session_fenced`.
  * I2. One run a connection: a second one takes the context over, because it comes from the connection's newer owner.
  * I3. While more contexts are open than the limit, idle ones are closed, least recently used first.
  */
@@ -36,6 +40,8 @@ export class Contexts {
   readonly #fence: OwnershipFence;
   readonly #idle = new Map<string, WarmContext>();
   readonly #leased = new Map<string, ContextOwner>();
+  /** Runs whose context serves no further one. */
+  readonly #retired = new WeakSet<ContextOwner>();
   /** With what ends the watch on each one's browser. */
   readonly #open = new Map<SessionContext, () => void>();
 
@@ -64,11 +70,11 @@ export class Contexts {
     }
   }
 
-  /** Closes the connection's idle context without saving it. */
-  closeIdle(connectionId: string): void {
-    const idle = this.#idle.get(connectionId);
-    this.#idle.delete(connectionId);
-    if (idle) void this.#close(idle.session);
+  /** Has the connection's context serve no further run: closes it now, or at the end of the run that holds it. */
+  retire(connectionId: string): void {
+    this.#closeIdle(connectionId);
+    const leased = this.#leased.get(connectionId);
+    if (leased) this.#retired.add(leased);
   }
 
   /** I3. Also closes contexts that were idle for too long, or whose browser is no longer the current one. */
@@ -76,9 +82,15 @@ export class Contexts {
     const before = performance.now() - this.#limits.context_idle_ms;
     for (const [connectionId, { idleSince, session }] of this.#idle) {
       if (idleSince < before || !session.browser.running || this.#open.size > this.#limits.contexts) {
-        this.closeIdle(connectionId);
+        this.#closeIdle(connectionId);
       }
     }
+  }
+
+  #closeIdle(connectionId: string): void {
+    const idle = this.#idle.get(connectionId);
+    this.#idle.delete(connectionId);
+    if (idle) void this.#close(idle.session);
   }
 
   #admit(owner: ContextOwner): void {
@@ -93,10 +105,12 @@ export class Contexts {
     const usable =
       idle.stateRevision === owner.stateRevision &&
       idle.epoch === owner.epoch &&
+      idle.session.leavesThrough(owner.proxy) &&
+      idle.session.continues(owner.session) &&
       idle.uses < this.#limits.context_uses &&
       idle.session.browser.running;
     if (!usable) {
-      this.closeIdle(owner.connectionId); // I1
+      this.#closeIdle(owner.connectionId); // I1
       return undefined;
     }
     this.#idle.delete(owner.connectionId);
@@ -117,10 +131,16 @@ export class Contexts {
 
   #leaseOf(owner: ContextOwner, session: SessionContext, uses: number): ContextLease {
     const { connectionId, stateRevision, epoch } = owner;
+    const open = async (saved: string | null) => {
+      const renewed = await this.#openContext(owner.proxy, saved);
+      renewed.reportTo(owner.renewed);
+      return renewed;
+    };
+    session.reportTo(owner.renewed);
     const source = {
-      owns: () => this.#owns(owner),
+      mayKeep: () => this.#owns(owner) && !this.#retired.has(owner),
       release: () => this.#release(owner),
-      open: (saved: string | null) => this.#openContext(owner.proxy, saved),
+      open,
       close: (closed: SessionContext) => this.#close(closed),
       park: (parked: SessionContext) => {
         const idleSince = performance.now();

@@ -28,6 +28,13 @@ type MessageCharacters<Min extends number, Max extends number> = tags.TagBase<
     { minLength: Min; maxLength: Max }
   >
 >;
+type PasswordCharacters<Max extends number> = tags.TagBase<
+  Checked<
+    'passwordCharacters',
+    `/^(?:[^\\p{Cc}\\p{Cs}]|\\t){1,${Max}}$/u.test($input)`,
+    { minLength: 1; maxLength: Max }
+  >
+>;
 type FileNameCharacters<Min extends number, Max extends number> = tags.TagBase<
   Checked<
     'fileNameCharacters',
@@ -44,7 +51,7 @@ type MediaTypeName = tags.TagBase<
   >
 >;
 
-/** Capabilities whose input is `{}`. */
+/** An empty object: the capability takes no input. */
 export type NoInput = Record<string, never>;
 
 /** Free text: any character but controls. */
@@ -53,12 +60,15 @@ export type Text<Min extends number, Max extends number> = string & Characters<M
 /** A message: free text that may hold newline and tab. */
 export type MessageText<Min extends number, Max extends number> = string & MessageCharacters<Min, Max>;
 
+/** What a person may have for a password: free text that may hold a tab. */
+export type PasswordText = string & PasswordCharacters<1024>;
+
 /** Free text without slashes of either kind. */
 export type FileName = string & FileNameCharacters<1, 255>;
 
 export type MediaType = string & tags.MaxLength<255> & MediaTypeName;
 
-/** Whether it is base64 at all is checked together with its decoded size. */
+/** Padded base64; whether it is any is checked together with its decoded size. */
 export type Base64 = string & tags.MinLength<1>;
 
 /** Public slug of a profile or company. */

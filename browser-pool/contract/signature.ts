@@ -17,5 +17,8 @@ export type AnswerOf<S extends Signature> = WithoutRevision<S['result']>;
 
 type WithoutRevision<Result> = Result extends object ? Omit<Result, 'state_revision'> : never;
 
-/** Why nothing was left to do (OPS-7). */
+/**
+ * Why nothing was left to do: `already_connected`, the two are connected; `invitation_pending`, an invitation of this person is
+ * pending; `self_target`, the recipient is the account itself.
+ */
 export type SkipReason = 'already_connected' | 'invitation_pending' | 'self_target';

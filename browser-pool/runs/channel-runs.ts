@@ -8,8 +8,8 @@ import type { RunResources } from './run-resources.js';
 /** What the runs of a channel need of their host. */
 export interface RunHost {
   readonly resources: RunResources;
-  /** Closes the connection's idle context. */
-  closeIdle(connectionId: string): void;
+  /** Has the connection's context serve no further run. */
+  retire(connectionId: string): void;
   /** The program of a capability, or the failure with which its runs are refused. */
   admit(capability: string): Program | RunFailure;
   /** A run has ended. */
@@ -25,6 +25,8 @@ export class ChannelRuns {
   readonly #channel: Channel<FromBrowser, ToBrowser>;
   readonly #host: RunHost;
   readonly #runs = new Map<number, Run>();
+  /** One for all runs: what it closes over would live as long as their contexts. */
+  readonly #reports = { send: (message: FromBrowser) => this.#send(message) };
 
   constructor(channel: Channel<FromBrowser, ToBrowser>, host: RunHost) {
     this.#channel = channel;
@@ -77,7 +79,10 @@ export class ChannelRuns {
         break;
       case 'close':
         this.interrupt(new RunFailure('session_fenced'), message.connectionId);
-        this.#host.closeIdle(message.connectionId);
+        this.#host.retire(message.connectionId);
+        break;
+      case 'retire':
+        this.#host.retire(message.connectionId);
         break;
       default:
         message satisfies never;
@@ -85,7 +90,7 @@ export class ChannelRuns {
   }
 
   #start(order: Extract<ToBrowser, { type: 'run' }>): void {
-    const run = new Run(order.run, order, this.#host.resources, { send: (message) => this.#send(message) });
+    const run = new Run(order.run, order, this.#host.resources, this.#reports);
     const program = this.#host.admit(order.capability);
     if (program instanceof RunFailure) {
       run.interrupt(program);

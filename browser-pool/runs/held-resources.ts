@@ -1,7 +1,8 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { ContextLease } from '../contexts/context-lease.js';
 import { browserUnavailable, RunFailure } from '../failures.js';
-import type { RunEnd, RunOrder } from '../messages.js';
+import type { RunEnd, RunOrder, SessionEffects } from '../messages.js';
+import type { Renewal } from '../session.js';
 import { RunPage } from './run-page.js';
 import type { RunResources } from './run-resources.js';
 import { RunSlots } from './run-slots.js';
@@ -11,6 +12,8 @@ export interface RunLifetime {
   /** Aborts when the run is interrupted. */
   readonly signal: AbortSignal;
   interrupt(failure: RunFailure): void;
+  /** The site changed the run's session. May be called behind the run's end, for as long as its context is open. */
+  renewed(renewal: Renewal): void;
   /** The running time stands still while the run waits for a slot, and goes on behind it. */
   stopClock(): void;
   startClock(): void;
@@ -75,7 +78,9 @@ export class HeldResources {
   async openContext(): Promise<void> {
     const { connectionId, stateRevision, epoch, proxy, session } = this.#order;
     const fenced = () => this.#run.interrupt(new RunFailure('session_fenced'));
-    const lease = await this.#shared.contexts.lease({ connectionId, stateRevision, epoch, proxy, session, fenced });
+    const { renewed } = this.#run;
+    const owner = { connectionId, stateRevision, epoch, proxy, session, renewed, fenced };
+    const lease = await this.#shared.contexts.lease(owner);
     if (this.#run.signal.aborted) {
       await lease.drop(); // I1
       throw this.#run.signal.reason;
@@ -103,6 +108,25 @@ export class HeldResources {
 
   session(): Promise<string> {
     return this.#held().session.session();
+  }
+
+  renewedSession(): Promise<string> {
+    return this.#held().session.renewedSession();
+  }
+
+  sawCookies(): void {
+    this.#lease?.session.sawCookies();
+  }
+
+  /**
+   * Before the run ends: reports what the site changed of the session, unless these effects replace or end it. Undefined when there is
+   * nothing to wait for. Never rejects.
+   */
+  settleSession(effects: SessionEffects | undefined): Promise<void> | undefined {
+    const session = this.#lease?.session;
+    const goesOn = effects?.session === undefined && (effects?.health ?? 'ready') === 'ready';
+    if (!goesOn) session?.forget();
+    return session?.settle();
   }
 
   /** Before a wait for the user: only the context stays held, and the page for a while. */

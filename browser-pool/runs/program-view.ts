@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { Deadline } from '../../storage/deadline.js';
+import type { WriteProgress } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import type { PoolLimits } from '../limits.js';
 import type { ProxyTarget, RunOrder } from '../messages.js';
@@ -7,8 +8,8 @@ import type { ProgramRun } from '../program.js';
 import type { SendPermission } from '../send-permission.js';
 import type { HeldResources } from './held-resources.js';
 
-/** The calls of a program that its actor answers. */
-export type ActorCalls = Pick<ProgramRun, 'boundary' | 'store' | 'challenge'>;
+/** The calls of a program that its actor answers, and what its run tells of the one that writes. */
+export type ActorCalls = Pick<ProgramRun, 'boundary' | 'progress' | 'store' | 'unverifyRecruiter' | 'challenge'>;
 
 /** A run as its page program sees it: the order, the resources it holds, the calls to its actor, and the time left. */
 export class ProgramView implements ProgramRun {
@@ -58,12 +59,28 @@ export class ProgramView implements ProgramRun {
     return this.#held.session();
   }
 
+  get progress(): WriteProgress {
+    return this.#actor.progress;
+  }
+
+  renewedSession(): Promise<string> {
+    return this.#held.renewedSession();
+  }
+
+  sawCookies(): void {
+    this.#held.sawCookies();
+  }
+
   boundary(): Promise<SendPermission> {
     return this.#actor.boundary();
   }
 
   store(bytes: ArrayBuffer): Promise<void> {
     return this.#actor.store(bytes);
+  }
+
+  unverifyRecruiter(): Promise<void> {
+    return this.#actor.unverifyRecruiter();
   }
 
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {

@@ -1,4 +1,5 @@
 import { Deadline } from '../../storage/deadline.js';
+import { UNKNOWN_PROGRESS, type WriteProgress } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import {
@@ -9,9 +10,10 @@ import {
   RunFailure,
   unanswered,
 } from '../failures.js';
-import type { FromBrowser, RunEnd, RunOrder } from '../messages.js';
+import type { FromBrowser, RunEnd, RunOrder, SessionEffects } from '../messages.js';
 import type { Program, ProgramOutcome } from '../program.js';
 import { permits, type SendPermission } from '../send-permission.js';
+import type { Renewal } from '../session.js';
 import { HeldResources } from './held-resources.js';
 import { type ActorCalls, ProgramView } from './program-view.js';
 import type { RunResources } from './run-resources.js';
@@ -36,13 +38,15 @@ export interface RunReports {
  * I2. The program never goes past the write boundary once the run has ended.
  * I3. Past the boundary a cancel is ignored, and a failure that leaves open whether the provider acted has
  *     `pastBoundary` set and is never transient (OPS-4). It is `unsent` instead where the program never got its permission, or
- *     has proof that nothing left.
+ *     has proof that nothing left. Such an end tells how far the request came.
  * I4. Slot, page and context are given back at the end; the context stays warm only when the run ended by itself and
  *     its failure, if any, is neither the browser's nor the session's.
  * I5. The clock goes only while the run holds what it needs to go on, and its actor hears of each change.
+ * I6. What the site changed of the session is reported before the end is sent.
  */
 export class Run implements ActorCalls {
   readonly order: RunOrder;
+  readonly progress: WriteProgress = { ...UNKNOWN_PROGRESS };
   readonly #run: number;
   readonly #resources: RunResources;
   readonly #reports: RunReports;
@@ -53,6 +57,8 @@ export class Run implements ActorCalls {
   #permission: SendPermission | undefined;
   /** The program has its permission: from then on only its sender knows whether something left. */
   #mayHaveLeft = false;
+  /** How the program ended is known: nothing from outside changes it any more. */
+  #settled = false;
 
   constructor(run: number, order: RunOrder, resources: RunResources, reports: RunReports) {
     this.order = order;
@@ -62,10 +68,13 @@ export class Run implements ActorCalls {
     this.#deadline = new Deadline(order.deadline_ms, new RunFailure('deadline_exceeded'));
     this.#deadline.pause(); // I5
     const { signal } = this.#deadline;
-    signal.addEventListener('abort', () => this.#fail(failureOf(signal.reason)));
+    signal.addEventListener('abort', () => {
+      if (!this.#settled) this.#fail(failureOf(signal.reason));
+    });
     this.#held = new HeldResources(order, resources, {
       signal,
       interrupt: (failure) => this.interrupt(failure),
+      renewed: renewalsOf(order, reports),
       stopClock: () => this.#setClock(false),
       startClock: () => this.#setClock(true),
     });
@@ -77,11 +86,22 @@ export class Run implements ActorCalls {
 
   /** Executes the program. Resolves when the run has ended; never rejects. */
   async execute(program: Program): Promise<void> {
+    let end: () => void;
+    let effects: SessionEffects | undefined;
     try {
-      this.#succeed(await this.#deadline.race(this.#start(program)));
+      const outcome = await this.#deadline.race(this.#start(program));
+      effects = outcome.effects;
+      end = () => this.#succeed(outcome);
     } catch (error) {
-      this.#fail(failureOf(error));
+      const failure = failureOf(error);
+      effects = failure.effects;
+      end = () => this.#fail(failure);
     }
+    if (this.#state.kind === 'ended') return;
+    this.#settled = true; // I6
+    const reported = this.#held.settleSession(effects);
+    if (reported) await reported;
+    end();
   }
 
   /** Ends the run with this failure, if it has not ended; past the boundary a cancel is too late. */
@@ -95,7 +115,7 @@ export class Run implements ActorCalls {
     if (this.#answer('proceed', '')) this.#permission = permission;
   }
 
-  /** The part of the file is durable. */
+  /** The part of the file, or that the connection shows no recruiter contract, is durable. */
   stored(): void {
     this.#answer('stored', '');
   }
@@ -117,6 +137,11 @@ export class Run implements ActorCalls {
   /** Asks the actor to store a part of the file. */
   async store(bytes: ArrayBuffer): Promise<void> {
     await this.#ask('stored', { type: 'file', run: this.#run, bytes });
+  }
+
+  /** Asks the actor to show no recruiter contract. */
+  async unverifyRecruiter(): Promise<void> {
+    await this.#ask('stored', { type: 'unverify', run: this.#run });
   }
 
   /** Asks the actor for the user's code, without a slot meanwhile. */
@@ -166,15 +191,16 @@ export class Run implements ActorCalls {
 
   async #ask(what: Answer, question: FromBrowser): Promise<string> {
     this.#deadline.signal.throwIfAborted(); // I1
-    const { code_wait_ms, proceed_wait_ms } = this.#resources.limits;
-    const wait_ms = what === 'code' ? code_wait_ms : proceed_wait_ms;
-    const reason = what === 'code' ? new RunFailure('challenge_expired') : unanswered();
+    const { proceed_wait_ms } = this.#resources.limits;
     const answer = Promise.withResolvers<string>();
     this.#enter({ kind: 'waiting', what, answer });
     this.#deadline.pause();
     this.#reports.send(question);
     try {
-      const text = await Deadline.within(wait_ms, answer.promise, { reason });
+      // A user takes as long as the operation lets them: then its actor answers or cancels.
+      const text = await (what === 'code'
+        ? answer.promise
+        : Deadline.within(proceed_wait_ms, answer.promise, { reason: unanswered() }));
       this.#deadline.signal.throwIfAborted(); // I2
       return text;
     } finally {
@@ -207,6 +233,7 @@ export class Run implements ActorCalls {
       transient: failure.transient && (!this.#mayHaveLeft || unsent),
       pastBoundary: this.#mayHaveLeft && !failure.definite,
       unsent,
+      ...(this.#mayHaveLeft && !unsent && { progress: { ...this.progress } }),
       ...(failure.effects && { effects: failure.effects }),
     };
     this.#end(end, !this.#deadline.signal.aborted && leavesContextUsable(failure));
@@ -228,6 +255,12 @@ export class Run implements ActorCalls {
     this.#reports.onState?.(next.kind);
   }
 }
+
+/** Outlives the run with its context, and keeps nothing else of the run or its order: an input may be large. */
+const renewalsOf =
+  ({ connectionId, stateRevision }: RunOrder, { send }: RunReports) =>
+  (renewal: Renewal) =>
+    send({ type: 'renewed', connectionId, stateRevision, ...renewal });
 
 type Answer = 'proceed' | 'stored' | 'code';
 

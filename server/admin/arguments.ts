@@ -45,6 +45,12 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It wants a duration such as 90s, 15m, 24h or 7d, at most a year.');
 }
 
+/** Rows of a page. */
+export function pageLimit(text: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 100) return Number(text);
+  throw new InvalidArgumentError('It wants a whole number from 1 to 100.');
+}
+
 export function region(text: string): string {
   if (/^[A-Za-z]{2}$/.test(text)) return text.toUpperCase();
   throw new InvalidArgumentError('It wants two letters.');

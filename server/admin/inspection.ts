@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { listPartitions, queueStats } from '../../storage/partitions/inspection.js';
+import { ageInWords } from './duration-words.js';
 import type { Perform } from './session.js';
 
 /** `partition list`, `queue stats` */
@@ -10,6 +11,8 @@ export function inspectionCommands(program: Command, perform: Perform): void {
   });
   const queue = program.command('queue').description('durable jobs');
   queue.command('stats').action(() => {
-    perform(async ({ db }) => ({ queues: await queueStats(db) }));
+    perform(async ({ db }) => ({
+      queues: (await queueStats(db)).map((row) => ({ ...row, oldest_ready: ageInWords(row.oldest_ready_at) })),
+    }));
   });
 }

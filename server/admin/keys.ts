@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Scope } from '../../storage/model/records.js';
+import { SCOPES, type Scope } from '../../storage/model/records.js';
 import { createKey, listKeys, type NewApiKey, revokeKey, rotateKey } from '../../storage/workspaces/keys.js';
 import { Failure } from './answer.js';
 import { duration, futureTime, id, name, scopes } from './arguments.js';
@@ -25,7 +25,7 @@ function createCommand(noun: Command, perform: Perform): void {
   noun
     .command('create')
     .requiredOption('--workspace <id>', 'the workspace it opens', id)
-    .requiredOption('--scopes <a,b>', 'what it may do', scopes)
+    .requiredOption('--scopes <a,b>', `what it may do, out of ${SCOPES.join(', ')}`, scopes)
     .option('--name <name>', 'what people call it', name)
     .option('--expires <time>', 'ISO 8601', futureTime)
     .action((options: CreateOptions) => {

@@ -1,11 +1,15 @@
 import { Command } from 'commander';
+import { VERSION } from '../start/version.js';
 import type { Answer } from './answer.js';
 import { deliveryCommands } from './deliveries.js';
 import { encryptionCommands } from './encryption.js';
 import { inspectionCommands } from './inspection.js';
 import { keyCommands } from './keys.js';
+import { connectionCommands, operationCommands } from './lists.js';
 import { proxyCommands } from './proxies.js';
-import { type Perform, type Work, withSession } from './session.js';
+import { requestFindCommand } from './request-find.js';
+import { restoreCommands } from './restore.js';
+import { type Chosen, type Perform, withSession } from './session.js';
 import { workspaceCommands } from './workspaces.js';
 
 /**
@@ -13,9 +17,9 @@ import { workspaceCommands } from './workspaces.js';
  * @throws CommanderError for wrong usage (and, with exitCode 0, after --help), ConfigError, Failure
  */
 export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Promise<Answer> {
-  let chosen: Work | undefined;
-  const perform: Perform = (work) => {
-    chosen = work;
+  let chosen: Chosen | undefined;
+  const perform: Perform = (work, database = 'existing') => {
+    chosen = { work, database };
   };
   const program = new Command('admin')
     .description("The operator's command line: answers with JSON on stdout.")
@@ -23,12 +27,17 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
     // The caller prints an error, as one line.
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(false);
+  program.version(VERSION, '--version', "the service's version");
   workspaceCommands(program, perform);
   keyCommands(program, perform);
   proxyCommands(program, perform);
   encryptionCommands(program, perform);
   inspectionCommands(program, perform);
+  operationCommands(program, perform);
+  connectionCommands(program, perform);
   deliveryCommands(program, perform);
+  requestFindCommand(program, perform);
+  restoreCommands(program, perform);
   for (const noun of [program, ...program.commands]) {
     noun.allowExcessArguments().action(() => noun.error(usage(noun)));
   }

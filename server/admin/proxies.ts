@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
+import type { Hint } from '../../actors/system.js';
 import { addProxy, listProxies, type NewProxy, removeProxy } from '../../storage/connections/proxies.js';
+import { notifyHints } from '../../storage/partitions/hints.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
 import { Failure } from './answer.js';
 import { id, proxyUrl, readAddress, region } from './arguments.js';
@@ -27,7 +30,7 @@ export function proxyCommands(program: Command, perform: Perform): void {
         const row = await addProxy(session.db, ring, { region: options.region, ...address });
         if ('url' in source && source.password) process.stderr.write(PASSWORD_IN_ARGUMENTS);
         return { proxy_id: row.id, region: row.region };
-      });
+      }, 'made');
     });
   noun.command('list').action(() => {
     perform(async ({ db }) => ({
@@ -39,10 +42,21 @@ export function proxyCommands(program: Command, perform: Perform): void {
     .requiredOption('--proxy <id>', 'the proxy to remove', id)
     .action((options: { proxy: string }) => {
       perform(async ({ db }) => {
-        if (!(await removeProxy(db, options.proxy))) throw new Failure(`there is no proxy ${options.proxy}`);
+        const unpinned = await removeProxy(db, options.proxy);
+        if (!unpinned) throw new Failure(`there is no proxy ${options.proxy}`);
+        await tellOwners(db, unpinned);
         return { proxy_id: options.proxy };
       });
     });
+}
+
+/** The owners look at these connections now; what is not told here their slow poll finds. */
+async function tellOwners(db: Database, connectionIds: string[]): Promise<void> {
+  const hints = connectionIds.map((connectionId): Hint => ({ type: 'unpinned', connectionId }));
+  await notifyHints(
+    db,
+    hints.map((hint) => JSON.stringify(hint)),
+  ).catch(() => {});
 }
 
 /** Written when the work is done: an error stays one line. */

@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs';
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
 import { connectDatabase } from '../../storage/postgres/embedded.js';
-import { migrate } from '../../storage/postgres/migrate.js';
+import { isMigrated, migrate } from '../../storage/postgres/migrate.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
 import { compareKeys, mayBeSealedUnder, noteKeys } from '../../storage/secrets/installation-keys.js';
 import { type Config, ConfigError, readConfig } from '../start/config.js';
+import { requireDataDir } from '../start/data-dir.js';
 import { existingEncryptionKeys, loadEncryptionKeys } from '../start/encryption-keys.js';
 import { LIMITS } from '../start/limits.js';
-import type { Answer } from './answer.js';
+import { type Answer, Failure } from './answer.js';
 
 /** What a command works with: the service's own database, migrated, and the keys of its environment. */
 export interface AdminSession {
@@ -22,21 +24,34 @@ export interface AdminSession {
 
 export type Work = (session: AdminSession) => Promise<Answer>;
 
+/** What a command works on: a database that is there, or one that it makes where there is none. What only looks makes none. */
+export type Wanted = 'existing' | 'made';
+
+export interface Chosen {
+  work: Work;
+  database: Wanted;
+}
+
 /** How a command hands over its work, once its arguments are known to be good. */
-export type Perform = (work: Work) => void;
+export type Perform = (work: Work, database?: Wanted) => void;
 
 /**
  * Opens the database that the service of this environment uses, does the work and closes it again. An embedded
  * database that does not run is started for as long as the command takes.
  */
-export async function withSession(env: NodeJS.ProcessEnv, work: Work): Promise<Answer> {
+export async function withSession(env: NodeJS.ProcessEnv, { work, database: wanted }: Chosen): Promise<Answer> {
   const config = readConfig(env);
+  if (config.databaseUrl === null && (wanted === 'made' || existsSync(config.dataDir))) requireDataDir(config);
   const database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
     dataDir: config.dataDir,
     exclusive: false,
+    existing: wanted === 'existing',
   });
   try {
+    if (wanted === 'existing' && !(await isMigrated(database.url))) {
+      throw new Failure('the database has no tables yet: they are made when the service starts');
+    }
     await migrate(database.url);
     const db = openDatabase({ url: database.url, maxConnections: LIMITS.admin_connections, applicationName: 'admin' });
     try {

@@ -10,7 +10,7 @@ export function workspaceCommands(program: Command, perform: Perform): void {
     .command('create')
     .requiredOption('--name <name>', 'what people call it', name)
     .action((options: { name: string }) => {
-      perform(async ({ db }) => shown(await createWorkspace(db, options.name)));
+      perform(async ({ db }) => shown(await createWorkspace(db, options.name)), 'made');
     });
   noun.command('list').action(() => {
     perform(async ({ db }) => ({ workspaces: (await listWorkspaces(db)).map(shown) }));

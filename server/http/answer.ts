@@ -1,5 +1,6 @@
 import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
+import { KeyUnknown } from '../../storage/secrets/encryption.js';
 import { LIMITS } from './limits.js';
 
 /** The answer to a request. Its body is text, made once, or made while the client takes it; null with 204 and 304. */
@@ -9,11 +10,14 @@ export interface Answer {
   headers?: Record<string, string>;
   /** Media type of the body; JSON when it is absent. */
   contentType?: string;
+  /** Of an error, for the log. */
+  errorCode?: string;
 }
 
-/** A body too large to be held in memory; its length is known before it is made. */
+/** A body too large to be held in memory. */
 export interface MadeBody {
-  bytes: number;
+  /** Its length; null where only its end shows it: then it is sent in chunks, and must be JSON where a space may stand between pieces. */
+  bytes: number | null;
   /** Together `bytes` long. A piece is made when the client has taken the one before. */
   pieces(): AsyncIterable<Buffer>;
 }
@@ -27,22 +31,32 @@ export const noContent: Answer = { status: 204, body: null };
 /** The two forms of a route's errors: `{code, message}` or the compatibility route's envelope. */
 export type ErrorStyle = 'plain' | 'envelope';
 
-/** An error's body (HTTP-2); a 409 is answered with `code` alone. */
+/** Why a request was refused (HTTP-2). */
 export interface ErrorJson {
+  /** What went wrong, for programs. */
   code: HttpErrorCode;
+  /** What went wrong, for people; its words may change. */
   message: string;
   /** Where the request is wrong: the first 50 places. */
   errors?: FieldError[];
-  /** How many places more it is wrong in. */
+  /** How many places more it is wrong in; absent when `errors` has them all. */
   more_errors?: number;
 }
 
-/** A conflict's body, outside the compatibility route. */
+/** Why a request cannot be done now: the code alone. */
 export type ConflictJson = Pick<ErrorJson, 'code'>;
 
-/** An error of the compatibility route. */
+/** Why a request of the compatibility route was refused. */
 export interface EnvelopeJson {
-  error: { code: string; message: string; details: Record<string, unknown> };
+  /** The refusal. */
+  error: {
+    /** What went wrong, for programs: a code of the service, of a failed operation, or why it ended otherwise. */
+    code: string;
+    /** What went wrong, for people; its words may change. */
+    message: string;
+    /** What is known beside the code, such as `operation_id` and `idempotency_key`; empty when there is nothing. */
+    details: Record<string, unknown>;
+  };
 }
 
 /** A request of the compatibility route went wrong once its idempotency key was known: its client repeats it with that key. */
@@ -64,8 +78,8 @@ export function errorAnswer(error: unknown, style: ErrorStyle, requestId: string
   const { code, message, errors, headers } = error instanceof HttpError ? error : unexpected(error, requestId);
   const { status } = HTTP_ERRORS[code];
   if (style === 'envelope') return envelope(status, code, message, shown(errors), headers);
-  if (status === 409) return json(status, { code } satisfies ConflictJson, headers);
-  return json(status, { code, message, ...shown(errors) } satisfies ErrorJson, headers);
+  const body = status === 409 ? ({ code } satisfies ConflictJson) : { code, message, ...shown(errors) };
+  return { ...json(status, body satisfies ConflictJson | ErrorJson, headers), errorCode: code };
 }
 
 /** The first of the wrong places, and how many there are besides: an answer must not outgrow what it answers. */
@@ -90,7 +104,8 @@ export function envelope(
   details: Record<string, unknown>,
   headers: Record<string, string>,
 ): Answer {
-  return json(status, { error: { code, message, details } } satisfies EnvelopeJson, headers);
+  const body = { error: { code, message, details } } satisfies EnvelopeJson;
+  return { ...json(status, body, headers), errorCode: code };
 }
 
 /** True for a failure of the database that passes by itself: away, too slow for now, or locked for too long. */
@@ -102,6 +117,7 @@ export function isPassing(error: unknown): boolean {
 function unexpected(error: unknown, requestId: string): HttpError {
   if (isUnreachable(error)) return new HttpError('unavailable', 'the database cannot be reached');
   if (isRefusedForNow(error)) return new HttpError('unavailable', 'the database does not answer in time');
+  if (error instanceof KeyUnknown) return new HttpError('encryption_key_unavailable', error.message);
   return new HttpError('internal_error', `unexpected failure, request ${requestId}`);
 }
 

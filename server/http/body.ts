@@ -3,15 +3,16 @@ import { HttpError } from '../../storage/model/errors.js';
 import { isPgSafeText } from '../../storage/postgres/pg-safe-values.js';
 import { invalidField } from './answer.js';
 import type { HttpExchange } from './exchange.js';
+import { LIMITS } from './limits.js';
 
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The body as a JSON object: 413, or 503 when there is no memory for it, then 415, then 400 `invalid_json` (HTTP-1, HTTP-4, HTTP-5,
- * HTTP-10). An empty body gives undefined. Null when the client went away.
+ * The body of a request of this workspace: 413, or 503 when there is no memory for it, then 415 (HTTP-1, HTTP-4, HTTP-10). An empty
+ * one gives undefined. Null when the client went away.
  */
-export async function readJson(exchange: HttpExchange): Promise<JsonObject | undefined | null> {
-  const bytes = await exchange.body();
+export async function readBody(exchange: HttpExchange, workspaceId: string): Promise<Buffer | undefined | null> {
+  const bytes = await exchange.body(workspaceId);
   if (bytes === null) return null;
   if (typeof bytes === 'string') throw new HttpError(bytes);
   if (bytes.length === 0) return undefined;
@@ -20,10 +21,12 @@ export async function readJson(exchange: HttpExchange): Promise<JsonObject | und
   if ((type !== '' && type !== 'application/json') || (encoding !== '' && encoding !== 'identity')) {
     throw new HttpError('unsupported_media_type');
   }
-  return parse(bytes);
+  return bytes;
 }
 
-function parse(bytes: Buffer): JsonObject {
+/** The body as a JSON object; throws 400 `invalid_json` (HTTP-5). */
+export function parseJson(bytes: Buffer): JsonObject {
+  refuseCrowded(bytes);
   if (!isUtf8(bytes)) throw new HttpError('invalid_json', 'the body is not UTF-8');
   let value: unknown;
   try {
@@ -38,6 +41,17 @@ function parse(bytes: Buffer): JsonObject {
   if (bytes.includes('\\u')) refuseUnstorable(value, 'body');
   return value as JsonObject;
 }
+
+/** A large body is long because of a long text. One of a hundred thousand values takes longer to parse and to refuse than all else. */
+function refuseCrowded(bytes: Buffer): void {
+  if (bytes.length <= LIMITS.body_bytes) return;
+  let commas = 0;
+  for (let at = bytes.indexOf(COMMA); at >= 0; at = bytes.indexOf(COMMA, at + 1)) {
+    if (++commas > LIMITS.large_body_values) throw invalidField('body', `at most ${LIMITS.large_body_values} values`);
+  }
+}
+
+const COMMA = ','.charCodeAt(0);
 
 function refuseUnstorable(root: object, rootPath: string): void {
   // A list, not recursion: callers choose how deep values are nested.

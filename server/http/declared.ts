@@ -17,8 +17,8 @@ export type AnswerHeader =
 /** One answer of a route beside the errors of the checks before it. */
 export interface DeclaredAnswer {
   description: string;
-  /** Absent: no body, or one of `contentType`. */
-  schema?: SchemaOf<unknown>;
+  /** Of several, one of them. Absent: no body, or one of `contentType`. */
+  schema?: SchemaOf<unknown> | readonly SchemaOf<unknown>[];
   /** Of a body that is not JSON. */
   contentType?: string;
   headers?: readonly AnswerHeader[];

@@ -21,10 +21,14 @@ import { STATUS_LINES } from './status-lines.js';
  * I4. Chunks of `onData` are neutered when the callback returns: they are copied.
  * I5. Outside its callbacks nothing is corked: `send` corks, so that an answer is one write.
  * I6. `end` copies what the socket does not take at once: large answers go out through `tryEnd` and `onWritable`.
+ *     A body whose length is not known goes out in chunks, through `write`: it copies what is not taken, drains only when it is
+ *     called again, and a writable event says nothing of how much is left. What follows a piece is written once a space, in a chunk
+ *     of its own, was taken whole: so at most one piece is held.
  * I7. An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end. What comes
  *     until then is dropped; the library closes a connection on which nothing comes, or less than 16 KiB a second, for ten seconds.
  * I8. `endWithoutBody` with a length leaves the answer pending for ever, and `undefined` announces 2^63 bytes: it gets no argument.
- * I9. A connection that is paused stays so: it is resumed before its request's body is waited for.
+ * I9. A connection that is paused stays so, for the requests after this one as well: it is resumed before its request's body is waited
+ *     for, and when all of it has come in spite of the pause (the library goes on reading where it could fill its buffer).
  * I10. A request in chunks is the last on its connection: the library takes what follows the last chunk, trailers too, for the next
  *      request. So is one whose end is not certain. It is answered in a later turn: what came with it in one piece is then looked at
  *      first, and the library, which finds a request unanswered, closes the connection instead of running it.
@@ -54,6 +58,7 @@ export class HttpExchange {
   #state: State = { kind: 'receiving' };
   #body: IncomingBody | undefined;
   #paused = false;
+  #piecesTaken = 0;
   #wakes: (() => void)[] = [];
 
   constructor(res: HttpResponse, req: HttpRequest) {
@@ -101,6 +106,11 @@ export class HttpExchange {
     this.#enter({ kind: 'received' });
   }
 
+  /** Parts of a large answer that the client has taken so far, but for what its socket holds. */
+  get piecesTaken(): number {
+    return this.#piecesTaken;
+  }
+
   /** True when the client went away before it had the whole answer. */
   get aborted(): boolean {
     return this.#state.kind === 'aborted';
@@ -108,10 +118,10 @@ export class HttpExchange {
 
   /**
    * The whole body, once it is there, or why it is refused; null when the client went away. Called when the request may send it:
-   * until then only the beginning is taken.
+   * until then only the beginning is taken. It counts as the workspace's.
    */
-  async body(): Promise<Buffer | RefusedBody | null> {
-    this.#body?.want(this.#state.kind === 'received');
+  async body(workspaceId: string): Promise<Buffer | RefusedBody | null> {
+    this.#body?.want(this.#state.kind === 'received', workspaceId);
     await this.#bodyEnd();
     return this.#state.kind === 'received' && this.#body ? this.#body.bytes() : null;
   }
@@ -151,20 +161,22 @@ export class HttpExchange {
       }
       res.writeHeader('Content-Type', answer.contentType ?? 'application/json; charset=utf-8');
       if (this.method === 'HEAD') {
-        res.writeHeader('Content-Length', String(lengthOf(body)));
+        const length = lengthOf(body);
+        if (length !== null) res.writeHeader('Content-Length', String(length));
         if (closing) res.writeHeader('Connection', 'close');
         res.endWithoutBody(); // I8
       } else if (isSmall(body)) res.end(body, closing);
       else if (closing) res.writeHeader('Connection', 'close');
     });
     if (body === null || isSmall(body) || this.method === 'HEAD') return;
-    if (typeof body !== 'string') return this.#make(body);
+    if (typeof body !== 'string')
+      return body.bytes === null ? this.#stream(body, closing) : this.#make(body, body.bytes);
     const bytes = Buffer.from(body);
     await this.#write(bytes, 0, bytes.length); // I6
   }
 
   /** Writes a body as it is made. When that fails, only a cut connection can show the client. */
-  async #make({ bytes, pieces }: MadeBody): Promise<void> {
+  async #make({ pieces }: MadeBody, bytes: number): Promise<void> {
     let written = 0;
     try {
       for await (const piece of pieces()) {
@@ -179,12 +191,45 @@ export class HttpExchange {
     }
   }
 
+  /** The same for a body whose length nobody knows before its end. */
+  async #stream({ pieces }: MadeBody, closing: boolean): Promise<void> {
+    try {
+      for await (const piece of pieces()) {
+        await this.#writeChunk(piece);
+        if (this.aborted) return;
+      }
+    } catch (error) {
+      if (!this.aborted) this.#res.close();
+      throw error;
+    }
+    if (!this.aborted) this.#res.cork(() => this.#res.end('', closing));
+  }
+
+  /** Resolves when the client has taken the piece, but for what its socket holds, or went away. */
+  async #writeChunk(piece: Buffer): Promise<void> {
+    if (this.aborted) return; // I3: while the piece was made
+    const res = this.#res;
+    let taken = false;
+    res.onWritable(() => {
+      taken ||= res.write(' '); // I6
+      this.#wake();
+      return taken;
+    });
+    res.cork(() => {
+      taken = res.write(piece);
+    });
+    while (!taken && !this.aborted) await this.#change();
+    this.#piecesTaken++;
+  }
+
   /** Resolves when the client has taken the piece, which begins at `from` of `total` bytes, or went away. */
   async #write(piece: Buffer, from: number, total: number): Promise<void> {
+    if (this.aborted) return; // I3: while the piece was made
     const res = this.#res;
     let taken = false;
     res.onWritable((offset) => {
       [taken] = res.tryEnd(piece.subarray(offset - from), total);
+      this.#piecesTaken++;
       this.#wake();
       return taken;
     });
@@ -198,11 +243,18 @@ export class HttpExchange {
     const body = this.#body;
     if (this.#state.kind !== 'receiving' || !body) return;
     body.take(chunk); // I4
-    if (isLast || body.flooded) this.#enter({ kind: 'received' });
-    else if (body.full && !this.#paused) {
+    if (isLast || body.flooded) {
+      this.#resume();
+      this.#enter({ kind: 'received' });
+    } else if (body.full && !this.#paused) {
       this.#paused = true;
       this.#res.pause();
     }
+  }
+
+  #resume(): void {
+    if (this.#paused) this.#res.resume(); // I9
+    this.#paused = false;
   }
 
   #enter(next: State): void {
@@ -212,8 +264,7 @@ export class HttpExchange {
   }
 
   async #bodyEnd(): Promise<void> {
-    if (this.#state.kind === 'receiving' && this.#paused) this.#res.resume(); // I9
-    this.#paused = false;
+    if (this.#state.kind === 'receiving') this.#resume();
     while (this.#state.kind === 'receiving') await this.#change();
   }
 
@@ -226,7 +277,7 @@ export class HttpExchange {
   }
 }
 
-function lengthOf(body: string | MadeBody): number {
+function lengthOf(body: string | MadeBody): number | null {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.bytes;
 }
 

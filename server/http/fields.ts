@@ -1,4 +1,5 @@
 import type { IValidation, tags } from 'typia';
+import { validated } from '../../storage/model/examined.js';
 import { fieldError } from '../../storage/model/field-errors.js';
 import { isSecretPath } from '../../storage/secrets/secret-names.js';
 import { invalid } from './answer.js';
@@ -32,7 +33,7 @@ type UuidText = tags.TagBase<{
   schema: { format: 'uuid' };
 }>;
 
-/** UTC, ISO 8601 with milliseconds (HTTP-16). */
+/** A moment in UTC, in ISO 8601 with milliseconds (HTTP-16). */
 export type Timestamp = string & tags.Format<'date-time'>;
 
 /** A count or a generation: a whole number from 0. */
@@ -43,7 +44,7 @@ export type Validator<T> = (input: unknown) => IValidation<T>;
 
 /** `input` as `T`; throws 400 `validation_error` whose paths begin with `root` (`body.region`). */
 export function check<T>(validator: Validator<T>, input: unknown, root: 'body' | 'query'): T {
-  const result = validator(input);
+  const result = validated(validator, input);
   if (result.success) return result.data;
   throw invalid(result.errors.map((error) => fieldError(error, { root, secret: isSecretPath(error.path) })));
 }

@@ -24,6 +24,8 @@ export class IncomingBody {
   #held_bytes = 0;
   #received_bytes = 0;
   #wanted = false;
+  /** The workspace that may send it, once it is wanted. */
+  #sender: string | undefined;
   #refused: RefusedBody | 'unwanted' | undefined;
 
   constructor(limit_bytes: number, declared: string, memory: BodyMemory) {
@@ -54,10 +56,11 @@ export class IncomingBody {
     }
   }
 
-  /** Its request may send it: from now on all of it is taken, and where its size is known there is room for it. */
-  want(ended: boolean): void {
+  /** Its request may send it, for this workspace: from now on all of it is taken, and where its size is known there is room for it. */
+  want(ended: boolean, sender?: string): void {
     if (this.#wanted || this.#refused) return;
     this.#wanted = true;
+    this.#sender = sender;
     const size = this.#declared_bytes;
     if (!ended && size !== null && size > this.#buffer.length) this.#grow(size);
     else if (this.#share === 'unchecked') this.#hold(this.#held_bytes);
@@ -76,7 +79,7 @@ export class IncomingBody {
 
   /** What was held of it is in nobody's hands any more. */
   release(): void {
-    this.#memory.give(this.#share, this.#held_bytes);
+    this.#memory.give(this.#share, this.#held_bytes, this.#sender);
     this.#held_bytes = 0;
     this.#buffer = NOTHING;
   }
@@ -95,10 +98,10 @@ export class IncomingBody {
   /** Counts so many bytes in all as held. False: there is no room, and the body is refused. */
   #hold(bytes: number): boolean {
     const share = bytes <= LIMITS.small_body_bytes ? 'small' : this.#wanted ? 'large' : 'unchecked';
-    this.#memory.give(this.#share, this.#held_bytes);
+    this.#memory.give(this.#share, this.#held_bytes, this.#sender);
     this.#held_bytes = 0;
     this.#share = share;
-    if (!this.#memory.take(share, bytes)) this.#refuse('overloaded');
+    if (!this.#memory.take(share, bytes, this.#sender)) this.#refuse('overloaded');
     else this.#held_bytes = bytes;
     return !this.#refused;
   }

@@ -50,26 +50,34 @@ export function keyFinder(
   const remembered = { max: LIMITS.key_cache_keys, ttl: LIMITS.key_cache_ms };
   const known = new LRUCache<string, Promise<UsableKey>>(remembered);
   const unknown = new LRUCache<string, true>(remembered);
+  /** Right when they were last looked up: no flood from the same address keeps them from being looked up again. */
+  const proven = new LRUCache<string, true>({ max: LIMITS.key_cache_keys });
   const loading = new Map<string, Promise<UsableKey | undefined>>();
-  const look = async (hash: string, from: string) => {
+  const look = async (hash: string, from: string | undefined) => {
     let wrong = false;
     try {
       const key = await load(hash);
       wrong = !key;
-      if (key) known.set(hash, Promise.resolve(key));
-      else unknown.set(hash, true);
+      if (key) {
+        known.set(hash, Promise.resolve(key));
+        proven.set(hash, true);
+      } else {
+        unknown.set(hash, true);
+        proven.delete(hash);
+      }
       return key;
     } finally {
       loading.delete(hash);
-      if (!wrong) lookups.notWrong(from);
+      if (!wrong && from !== undefined) lookups.notWrong(from);
     }
   };
   return async (hash, address) => {
     const present = known.get(hash) ?? loading.get(hash);
     if (present) return present;
     if (unknown.has(hash)) return undefined;
-    const from = address();
-    if (!lookups.admit(hash, from)) throw new HttpError('rate_limited', 'too many wrong keys from this address');
+    const from = proven.has(hash) ? undefined : address();
+    if (from !== undefined && !lookups.admit(hash, from))
+      throw new HttpError('rate_limited', 'too many wrong keys from this address');
     const key = look(hash, from);
     loading.set(hash, key);
     return key;

@@ -15,6 +15,15 @@ export const LIMITS = {
    */
   large_bodies_percent: 60,
   /**
+   * Of that part, what the large bodies of one workspace may take: past it they get the same 503, and another workspace's find room.
+   */
+  workspace_large_bodies_percent: 50,
+  /** Bodies of more than `body_bytes` that are worked on at once: past it they wait for their turn, and so long at most: 503 `overloaded`. */
+  large_bodies: 2,
+  large_body_wait_ms: 5_000,
+  /** Values in a body of more than `body_bytes`, by its commas; no input has half as many. Past it 400, before it is parsed. */
+  large_body_values: 20_000,
+  /**
    * What is taken of a body before its request's key, path and size were looked at, then its connection is paused. What came by then
    * of larger ones may take `unchecked_bodies_percent` of the memory: past it 503 `overloaded` where the request may send it.
    */
@@ -65,16 +74,52 @@ export const LIMITS = {
   database_answer_ms: 900,
   slow_submission_ms: 15_000,
 
+  /** Of the API's database connections, what the requests of one workspace may hold at once: past it they wait for their turn. */
+  workspace_database_percent: 30,
+  /** Statements of a workspace that wait for it, and for how long: past either 503 `overloaded`. */
+  workspace_waiting_statements: 500,
+  workspace_statement_wait_ms: 1_500,
+
+  /** Large answers to one workspace that are being sent: past it 503 `overloaded`. A client may read as slowly as it likes. */
+  workspace_answer_bytes: 64 * 2 ** 20,
+
   /**
-   * Requests under way with which a thread that runs `late_ms` late is behind: then every request but health is answered 503
+   * Requests of keys under way with which a thread that runs `late_ms` late is behind: then every request but health is answered 503
    * `overloaded` before any check. The lateness is measured every `lateness_sample_ms`.
    */
   busy_requests: 256,
   late_ms: 150,
   lateness_sample_ms: 20,
+  /**
+   * Requests at work that a workspace has at most beside others, on average. While this node runs `paced_late_ms` late, and one that
+   * never had to wait is there to be protected, they become
+   * `pace_fall` times as many every `pace_step_ms`, then `pace_rise` times; at least `pace_least`: one for a part of the time.
+   */
+  pace_most: 24,
+  pace_least: 0.1,
+  paced_late_ms: 20,
+  pace_fall: 0.75,
+  pace_rise: 1.1,
+  pace_step_ms: 100,
+  /** What a workspace had at work counts about so long; with less than `pace_active` on average it is not at work. */
+  pace_memory_ms: 500,
+  pace_active: 0.005,
+  /** Who had to wait so lately takes more than its part. */
+  pace_held_ms: 2_000,
+  /** The quickest answer of the database, and of a commit, counts for that much more every `pace_step_ms` while nobody shares the node. */
+  best_answer_growth: 1.001,
+  /** A request waits for its workspace's part: past it 503 `overloaded`. */
+  paced_wait_ms: 5_000,
 
   /** A page of events or deliveries, and the most a page of operations takes (EVT-7): the rest is on the next pages. */
   page_rows: 100,
+  /**
+   * Operations that a page of their list looks at for those that fit its filter: past it the page ends short, or empty, and its
+   * `next_cursor` leads on.
+   */
+  looked_at_operations: 1_000,
+  /** Rows that a whole list reads at a time. More are read as the client takes what was read. */
+  list_slice_rows: 500,
   /** Furthest offset: a larger one is refused with 400, and `next_offset` ends there. */
   offset_rows: 100_000,
   /** `Prefer: wait=N`: a longer wait is cut to this (HTTP-18). */
@@ -86,10 +131,20 @@ export const LIMITS = {
   code_hint_ms: 250,
   /** How long the compatibility route waits for the operation: past it 202 (COMPAT-1). */
   invitation_wait_ms: 5_000,
+  /** How long a reconcile waits for the look that it asked for: past it the answer has the one before, or none (OPS-22). */
+  look_wait_ms: 5_000,
   /** Gaps a listener's answer holds: older ones are left out. */
   listener_gaps_rows: 50,
-  /** How long the former secret signs beside the new one (EVT-12). */
+  /** How long an earlier secret signs beside the new one, from its rotation on (EVT-12). */
   secret_overlap_hours: 24,
+  /** Earlier secrets of a subscription that sign at once: a rotation past it is 409 `too_many_secrets`. */
+  former_secrets: 5,
+  /** Test events of a subscription under way at once: one more is 409 `too_many_tests` (EVT-19). */
+  pending_tests: 5,
+  /** Deliveries of a subscription, the newest, among which these are counted: however long its backlog, a test costs the same. */
+  tests_among_deliveries: 100,
+  /** Addresses of one workspace that prove themselves at once, at a node (EVT-18): past it 503 `overloaded`. */
+  workspace_verifications: 8,
   /** Deliveries made pending by one transaction of a bulk replay: more take another transaction. */
   replay_batch_rows: 1_000,
   /** How long a drain waits for the answers under way. Past it the node goes on with its end, and they may be cut by it. */
@@ -99,8 +154,10 @@ export const LIMITS = {
    * then are closed.
    */
   parting_ms: 100,
-  /** Until what is under way then is answered. Past it the connection is closed without an answer. */
+  /** A period in which something of what is under way then must be answered, or taken by its client. Past it connections are closed. */
   parting_answers_ms: 5_000,
-  /** `/healthz` gives the database this long: past it 503. */
+  /** Such periods at most, while answers go on. */
+  parting_periods: 3,
+  /** `/healthz` and `/readyz` give the database this long: past it 503. */
   health_database_ms: 1_500,
 } as const;

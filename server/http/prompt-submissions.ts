@@ -7,10 +7,14 @@ import { LIMITS } from './limits.js';
 /**
  * The same system, but that no submission waits for a database that is away: one that is not answered in time is answered as
  * failed, unless the database answers `control`, and it is only slow. Of a failed one nothing is promised, and its client sends
- * it again with its key.
+ * it again with its key. `stored` is told how long each took that was stored.
  */
-export function withPromptSubmissions(system: ActorSystem, control: Sql): ActorSystem {
-  const submissions = new PromptSubmissions(system, control);
+export function withPromptSubmissions(
+  system: ActorSystem,
+  control: Sql,
+  stored: (took_ms: number) => void = () => {},
+): ActorSystem {
+  const submissions = new PromptSubmissions(system, control, stored);
   return {
     log: system.log,
     submit: (submission) => submissions.submit(submission),
@@ -36,12 +40,14 @@ interface Waiting {
 class PromptSubmissions {
   readonly #system: ActorSystem;
   readonly #control: Sql;
+  readonly #stored: (took_ms: number) => void;
   readonly #waiting = new Set<Waiting>(); // I1
   #looking = false;
 
-  constructor(system: ActorSystem, control: Sql) {
+  constructor(system: ActorSystem, control: Sql, stored: (took_ms: number) => void) {
     this.#system = system;
     this.#control = control;
+    this.#stored = stored;
   }
 
   submit(submission: Submission): Promise<SubmitOutcome> {
@@ -56,7 +62,11 @@ class PromptSubmissions {
           answer(value);
         };
       };
-      this.#system.submit(submission).then(done(resolve), done(reject));
+      const answered = done(resolve);
+      this.#system.submit(submission).then((outcome) => {
+        if (outcome.kind === 'created') this.#stored(performance.now() - since);
+        answered(outcome);
+      }, done(reject));
     });
   }
 

@@ -10,6 +10,7 @@ const HEADERS = [
   'idempotency-key',
   'if-none-match',
   'prefer',
+  'traceparent',
   'user-agent',
   'x-request-id',
 ] as const;
@@ -45,6 +46,7 @@ export function readHead(req: HttpRequest): RequestHead {
       seen.push(name);
     }
     if (KNOWN.has(name) && headers[name as RequestHeader] === '') headers[name as RequestHeader] = value;
+    else if (name === 'traceparent') headers[name] += `,${value}`; // two name no trace
     // An empty key is a mistake of its client, not a wish for a new one: sent again, the same request would run twice.
     if (name === 'idempotency-key' && value === '') headers[name] = BLANK;
   });

@@ -1,7 +1,7 @@
 import { LIMITS } from './limits.js';
 
 /**
- * Whether this thread is behind with its requests: many are under way, and what is due runs late. Then a request is refused
+ * Whether this thread is behind with its requests: many with a key are under way, and what is due runs late. Then a request is refused
  * before anything is done for it: a refusal costs a small part of what an answer does, so that what was taken in goes on.
  */
 export interface RequestLoad {
@@ -12,10 +12,10 @@ export interface RequestLoad {
 }
 
 /**
- * Many requests alone are no sign: they may wait for their operations, or for slow clients. A late thread alone is none
+ * Many requests alone are no sign: they may wait for slow clients. Those that wait for their operations do not count meanwhile. A late thread alone is none
  * either: it may have been the machine's other work.
  */
-export function requestLoad(): RequestLoad {
+export function requestLoad(onSample: (late_ms: number, elapsed_ms: number) => void = () => {}): RequestLoad {
   let underWay = 0;
   let late_ms = 0;
   let dueAt = performance.now() + LIMITS.lateness_sample_ms;
@@ -23,6 +23,7 @@ export function requestLoad(): RequestLoad {
   const timer = setInterval(() => {
     const now = performance.now();
     late_ms = now - dueAt;
+    onSample(late_ms, LIMITS.lateness_sample_ms + late_ms);
     dueAt = now + LIMITS.lateness_sample_ms;
   }, LIMITS.lateness_sample_ms).unref();
   return {

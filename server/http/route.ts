@@ -2,10 +2,12 @@ import type { CallbackPolicy } from '../../actors/deliveries/callback-guard.js';
 import type { ActorSystem } from '../../actors/system.js';
 import type { ConnectionRef, ConnectionView } from '../../storage/connections/connections.js';
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
+import type { LogLines } from '../../storage/log-lines.js';
 import type { HttpErrorCode } from '../../storage/model/errors.js';
 import type { OperationRow, Scope } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
+import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer, ErrorStyle } from './answer.js';
 import type { JsonObject } from './body.js';
@@ -14,7 +16,9 @@ import type { Drain } from './drain.js';
 import type { Validator } from './fields.js';
 import type { Loader } from './loader.js';
 import type { Preferences } from './prefer.js';
+import type { RequestContext } from './request-context.js';
 import type { RequestHeader } from './request-headers.js';
+import type { SubscriptionRules } from './subscription-rules.js';
 
 /** What every handler may use. */
 export interface Services {
@@ -24,6 +28,7 @@ export interface Services {
   ring: KeyRing;
   system: ActorSystem;
   callbackPolicy: CallbackPolicy;
+  subscriptions: SubscriptionRules;
   /** Domains that `file.download` may reach. */
   providerDomains: readonly string[] | undefined;
   load: {
@@ -35,6 +40,13 @@ export interface Services {
     subscription: Loader<SubscriptionRow>;
   };
   drain: Drain;
+  lines: LogLines;
+  /** Is called with each operation that the edge itself ends. */
+  ended: OnOperationEnded;
+  /** Behind a gateway, whose headers every request carries (HTTP-11). */
+  hosted: boolean;
+  /** Waits for what this thread has no part in: meanwhile the request does not count among those that keep it busy. */
+  parked<T>(wait: Promise<T>): Promise<T>;
 }
 
 /** A checked request; `R`, `B`, `Q`: resource, body and query, as its route declares them. */
@@ -43,10 +55,13 @@ export interface Call<R, B, Q> extends Services {
   key: UsableKey;
   params: Record<string, string>;
   headers: Readonly<Record<RequestHeader, string>>;
+  context: RequestContext;
   prefer: Preferences;
   resource: R;
   body: B;
   query: Q;
+  /** Of the body as it was sent. */
+  body_bytes: number;
   /** Resolves when the client went away. */
   gone(): Promise<void>;
 }
@@ -69,12 +84,20 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Segments in braces are parameters. */
   path: string;
+  /** Verb and noun, unique among the routes: what generated clients call it. */
+  operationId: string;
   /** One line for the reference. */
   summary: string;
+  /** What it does and what its caller has to know, in whole sentences. */
+  description: string;
   /** All of them are needed; `none`: the route needs no key. */
   scopes: readonly Scope[] | 'none';
+  /** A supervisor beside the service asks it, past the gateway: it is answered without the gateway's headers (HTTP-11). */
+  probe?: true;
   errors?: ErrorStyle;
   body: BodySpec<B>;
+  /** Operators and balancers ask for it again and again: its requests are logged at `debug`. */
+  routine?: true;
   /** Absent: no query is taken. */
   query?: { numbers: readonly string[]; validate: Validator<Q>; schema: SchemaOf<Q> };
   /** Request headers of its own, for the reference. */
@@ -83,6 +106,8 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   answers: DeclaredAnswers;
   /** Codes that its handler alone refuses with, for the reference. */
   refusals?: readonly HttpErrorCode[];
+  /** Whether a request with these preferences waits for what takes its time: it is counted among the long polls. */
+  waits?(prefer: Preferences): boolean;
   /** True when its request would be refused with 503 `overloaded` whatever it holds: then it is, before any other check. */
   crowded?(params: Record<string, string>, system: ActorSystem): boolean;
   /** The resource the path names, within the key's workspace; undefined is answered 404. */

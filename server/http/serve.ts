@@ -2,13 +2,15 @@ import { HttpError } from '../../storage/model/errors.js';
 import type { Scope } from '../../storage/model/records.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from './answer.js';
-import { expectNoBody, readJson } from './body.js';
+import { expectNoBody, parseJson, readBody } from './body.js';
 import type { HttpExchange } from './exchange.js';
 import { check } from './fields.js';
 import type { KeyAuthenticator } from './keys.js';
+import type { LargeBodies } from './large-bodies.js';
 import { parsePrefer } from './prefer.js';
 import { expectNoQuery, parseQuery } from './query.js';
 import type { RateLimit } from './rate-limit.js';
+import type { RequestContext } from './request-context.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
 import type { WorkspaceRequests } from './workspace-requests.js';
@@ -19,11 +21,12 @@ export interface Checks {
   keys: KeyAuthenticator;
   rateLimit: RateLimit | undefined;
   workspaceRequests: WorkspaceRequests;
+  largeBodies: LargeBodies;
 }
 
 /**
- * Checks a request in the one order (HTTP-1) and has its route handle it. Throws HttpError for the first check that
- * fails; null when the client went away meanwhile.
+ * Checks a request in the one order (HTTP-1), has its route handle it and hands the answer to `send`, null when the client went
+ * away meanwhile. Notes in `context` whose it is. Throws HttpError for the first check that fails. The request is under way until `send` resolves.
  *
  *   gateway 401, User-Agent 403 → key 401 → rate 429 → workspace's requests 503 → route 404, method 405 → scope 403 → resource 404
  *   → size 413 → media type 415 → JSON 400 → social:send 403 → query, body and input 400 → idempotency and state (handler)
@@ -31,20 +34,31 @@ export interface Checks {
 export async function serve(
   exchange: HttpExchange,
   match: Match | undefined,
+  context: RequestContext,
   checks: Checks,
   services: Services,
-): Promise<Answer | null> {
-  checks.gateway?.(exchange.headers);
-  if (!needsKey(exchange.path)) return serveRoute(exchange, match, NO_KEY, services);
+  send: (answer: Answer | null) => Promise<void>,
+): Promise<void> {
+  const probe = match && routeOf(match, exchange.method)?.probe;
+  if (!probe) checks.gateway?.(exchange.headers);
+  if (!needsKey(exchange.path)) return send(await serveRoute(exchange, match, NO_KEY, context, checks, services));
   const key = await checks.keys.authenticate(exchange.headers.authorization, () => exchange.remoteAddress());
+  context.key = key;
   checks.rateLimit?.(key.id);
-  return checks.workspaceRequests(key.workspace_id, () => serveRoute(exchange, match, key, services));
+  return checks.workspaceRequests(key, async ({ db, sending, parked }) => {
+    if (exchange.aborted) return send(null); // while it waited for its turn
+    const answer = await serveRoute(exchange, match, key, context, checks, { ...services, db, parked });
+    const held_bytes = typeof answer?.body === 'string' ? answer.body.length : 0;
+    await sending(held_bytes, () => send(answer));
+  });
 }
 
 async function serveRoute(
   exchange: HttpExchange,
   match: Match | undefined,
   key: UsableKey,
+  context: RequestContext,
+  { largeBodies }: Checks,
   services: Services,
 ): Promise<Answer | null> {
   const route = findRoute(match, exchange.method);
@@ -53,8 +67,28 @@ async function serveRoute(
   const resource = route.resource && (await route.resource({ ...services, key, params }));
   if (route.resource && resource === undefined) throw new HttpError('not_found');
 
-  const json = route.body.kind === 'ignored' ? undefined : await readJson(exchange);
-  if (json === null) return null;
+  const bytes = route.body.kind === 'ignored' ? undefined : await services.parked(readBody(exchange, key.workspace_id));
+  if (bytes === null) return null;
+  const request = { exchange, route, params, resource, key, context, bytes };
+  return largeBodies.inTurn(key.workspace_id, bytes?.length ?? 0, services.parked, () => handle(request, services));
+}
+
+/** A request whose body has come. */
+interface WholeRequest {
+  exchange: HttpExchange;
+  route: Route;
+  params: Record<string, string>;
+  resource: unknown;
+  key: UsableKey;
+  context: RequestContext;
+  bytes: Buffer | undefined;
+}
+
+async function handle(
+  { exchange, route, params, resource, key, context, bytes }: WholeRequest,
+  services: Services,
+): Promise<Answer> {
+  const json = bytes && parseJson(bytes);
   if (route.body.kind === 'json' && json === undefined)
     throw new HttpError('invalid_json', 'a JSON object is required');
   if (json && route.bodyScopes) requireScopes(key, route.bodyScopes(json));
@@ -67,10 +101,12 @@ async function serveRoute(
     key,
     params,
     headers: exchange.headers,
+    context,
     prefer: parsePrefer(exchange.headers.prefer),
     resource,
     body,
     query,
+    body_bytes: bytes?.length ?? 0,
     gone: () => exchange.gone(),
   });
 }

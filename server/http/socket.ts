@@ -17,6 +17,7 @@ import { LIMITS } from './limits.js';
  * What the library does by itself:
  * - Broken framing (chunks, lengths, no Host) is answered 400 with a body of its own; the request is aborted.
  * - What is above U+007F at either end of a header's value is cut off, as white space is: `clé` comes as `cl`, `é` as nothing.
+ * - A header without a name (`: x`) hides all that are behind it, lengths too.
  * - It closes a connection on which a second request comes before the first is answered (pipelining).
  */
 /** The key of the library's switch that leaves its header out. */

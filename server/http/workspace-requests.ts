@@ -1,24 +1,93 @@
 import { HttpError } from '../../storage/model/errors.js';
+import type { Database } from '../../storage/postgres/database.js';
+import type { UsableKey } from '../../storage/workspaces/keys.js';
+import { LIMITS } from './limits.js';
+import type { RequestLoad } from './request-load.js';
+import type { RequestPace, Turn } from './request-pace.js';
+import { WorkspaceDatabase } from './workspace-database.js';
 
-/** Does the work of one request of this workspace, or throws 503 `overloaded` when too many of it are under way. */
-export type WorkspaceRequests = <T>(workspaceId: string, work: () => Promise<T>) => Promise<T>;
+/**
+ * Does the work of one request with this key, or throws 503 `overloaded` when too many of its workspace are under way. Until it has
+ * ended, its answer sent, the request is under way.
+ */
+export type WorkspaceRequests = <T>(key: UsableKey, work: (share: WorkspaceShare) => Promise<T>) => Promise<T>;
+
+/** What a request has of its workspace's share. */
+export interface WorkspaceShare {
+  /** The API's database as its workspace has it. */
+  db: Database;
+  /** Sends an answer of so many bytes; 503 `overloaded` when those being sent to its workspace take too much memory already. */
+  sending(bytes: number, send: () => Promise<void>): Promise<void>;
+  /** Awaits what costs this node nothing: meanwhile the request is not at work. */
+  parked<T>(wait: Promise<T>): Promise<T>;
+}
+
+export interface WorkspaceRequestsOptions {
+  /** Requests of one workspace under way at most. */
+  bound: number;
+  db: Database;
+  /** Is told of every request with a key: those of strangers count nowhere, who could keep as many under way as they like. */
+  load: Pick<RequestLoad, 'begun' | 'ended'>;
+  pace: RequestPace;
+}
 
 /**
  * Bounds what one workspace has under way at this node, whatever it is (HTTP-13): requests that wait for their operations,
- * submissions, lists. Past it the requests of the others still find room.
+ * submissions, lists; its share of the API's connections to the database; and the memory of what is sent to clients that may read
+ * slowly. Past it the requests of the others still find room.
  */
-export function workspaceRequests(bound: number): WorkspaceRequests {
-  const underWay = new Map<string, number>();
-  return async (workspaceId, work) => {
-    const before = underWay.get(workspaceId) ?? 0;
-    if (before >= bound) throw new HttpError('overloaded', 'too many requests of the workspace are under way');
-    underWay.set(workspaceId, before + 1);
+export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOptions): WorkspaceRequests {
+  const workspaces = new Map<string, Workspace>();
+  return async ({ id, workspace_id }, work) => {
+    const workspace = workspaces.get(workspace_id) ?? { underWay: 0, sent_bytes: 0, db: new WorkspaceDatabase(db) };
+    if (workspace.underWay >= bound)
+      throw new HttpError('overloaded', 'too many requests of the workspace are under way');
+    workspaces.set(workspace_id, workspace);
+    workspace.underWay++;
+    let turn: Turn | undefined;
     try {
-      return await work();
+      const given = await pace.turn(workspace_id);
+      turn = given;
+      load.begun();
+      const parked: WorkspaceShare['parked'] = async (wait) => {
+        load.ended();
+        try {
+          return await given.parked(wait);
+        } finally {
+          load.begun();
+        }
+      };
+      return await work({
+        db: workspace.db.of(id),
+        // Its clients may read as slowly as they like: they hold up none of its other requests.
+        sending: (bytes, send) => parked(sendWithin(workspace, bytes, send)),
+        parked,
+      });
     } finally {
-      const left = (underWay.get(workspaceId) as number) - 1;
-      if (left > 0) underWay.set(workspaceId, left);
-      else underWay.delete(workspaceId);
+      turn?.end();
+      if (turn) load.ended();
+      if (--workspace.underWay === 0) workspaces.delete(workspace_id);
     }
   };
+}
+
+interface Workspace {
+  underWay: number;
+  /** Of large answers that are being sent. */
+  sent_bytes: number;
+  readonly db: WorkspaceDatabase;
+}
+
+async function sendWithin(workspace: Workspace, bytes: number, send: () => Promise<void>): Promise<void> {
+  // A small one is in its socket's hands at once. None is so large that it cannot be sent alone.
+  if (bytes < LIMITS.streamed_answer_bytes) return send();
+  if (workspace.sent_bytes > 0 && workspace.sent_bytes + bytes > LIMITS.workspace_answer_bytes) {
+    throw new HttpError('overloaded', 'too many large answers to the workspace are being read');
+  }
+  workspace.sent_bytes += bytes;
+  try {
+    await send();
+  } finally {
+    workspace.sent_bytes -= bytes;
+  }
 }

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { THREAD_METRICS } from './catalogue.js';
-import type { MetricsSource } from './metric.js';
-import { type AnsweredRequest, REQUEST_METRIC, requestLabels } from './request-metric.js';
+import { OBSERVED_METRICS, THREAD_METRICS } from './catalogue.js';
+import type { MetricsSource, ObservedMetric } from './metric.js';
+import { type AnsweredRequest, requestLabels } from './request-metric.js';
 import { registerThreadCounter } from './thread-counter.js';
 import { ThreadHistogram } from './thread-histogram.js';
 
@@ -17,19 +17,21 @@ export interface Exposition {
 export function expose(source: MetricsSource): Exposition {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: REQUEST_METRIC.name,
-    help: REQUEST_METRIC.meaning,
-    labelNames: REQUEST_METRIC.labels,
-    buckets: [...REQUEST_METRIC.bounds],
-    registers: [registry],
-  });
+  const requests = observed(registry, OBSERVED_METRICS.requests);
+  const longPolls = observed(registry, OBSERVED_METRICS.longPolls);
   const histograms = registerThreadMetrics(registry, source);
   return {
     contentType: registry.contentType,
-    observe: (request) => requests.observe(requestLabels(request), request.seconds),
+    observe(request) {
+      const histogram = request.longPoll ? longPolls : requests;
+      histogram.observe(requestLabels(request), request.seconds);
+    },
     text: async () => [await registry.metrics(), ...histograms.map((one) => one.text())].join('\n'),
   };
+}
+
+function observed(registry: Registry, { name, meaning, labels, bounds }: ObservedMetric): Histogram {
+  return new Histogram({ name, help: meaning, labelNames: labels, buckets: [...bounds], registers: [registry] });
 }
 
 /** Returns the histograms, whose text follows the registry's. */
@@ -42,8 +44,8 @@ function registerThreadMetrics(registry: Registry, source: MetricsSource): Threa
           help: metric.meaning,
           labelNames: metric.labels,
           registers: [registry],
-          collect() {
-            for (const { labels, value } of metric.read(source)) this.set(labels, value);
+          async collect() {
+            for (const { labels, value } of await metric.read(source)) this.set(labels, value);
           },
         });
         return [];

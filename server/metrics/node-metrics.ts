@@ -1,71 +1,85 @@
-import type { HostStats } from '../../actors/messages.js';
-import type { BrowserStats } from '../../browser-pool/messages.js';
-import { counter, type GaugeMetric, gauge, sum, type ThreadMetric } from './metric.js';
+import { readFileSync } from 'node:fs';
+import { counter, type GaugeValue, gauge, type MetricsSource, ofHosts, type ThreadMetric } from './metric.js';
 
-/** What the node, its actor threads and its browser threads hold and did. */
+/** The process and its threads. */
 export const NODE_METRICS: readonly ThreadMetric[] = [
-  gauge('node_ready', '1 while this node takes and executes work', (source) =>
-    Number(source.status().state === 'running'),
+  {
+    name: 'build_info',
+    type: 'gauge',
+    labels: ['version', 'node'],
+    meaning: '1, with the version of the service and of Node',
+    bad: 'Two versions for longer than a rolling restart takes: a node was left behind.',
+    read: () => [{ labels: { version: VERSION, node: process.version }, value: 1 }],
+  },
+  {
+    name: 'node_ready',
+    type: 'gauge',
+    labels: [],
+    meaning: '1 while this node takes and executes work: what `/readyz` answers',
+    bad: '0 for longer than a start: `/readyz` names what is lacking.',
+    read: async (source) => [{ labels: {}, value: Number((await source.unreadyReasons()).length === 0) }],
+  },
+  gauge(
+    {
+      name: 'node_partitions',
+      meaning: 'Partitions this node owns, of 64',
+      bad: 'Over all nodes together below 64 for longer than a lease: operations of the rest are not executed.',
+    },
+    (source) => source.status().partitions,
   ),
-  gauge('node_partitions', 'Partitions this node owns, of 64', (source) => source.status().partitions),
-  gauge('actor_threads', 'Actor threads that live', (source) => source.status().actorThreads),
-  gauge('browser_threads', 'Browser threads that live', (source) => source.status().browserThreads),
-
-  ofHosts('connection_actors', 'Connections held in memory', (host) => host.connections),
-  ofHosts('mailbox_operations', 'Operations waiting in memory', (host) => host.queued),
-  ofHosts('operations_running', 'Operations under way', (host) => host.running),
-  ofHosts('listeners', 'Event streams held open', (host) => host.listeners),
-  counter('operations_submitted_total', 'Operations stored', (source) =>
-    source.stats().hosts.map((host) => host.submitted),
+  gauge(
+    {
+      name: 'actor_threads',
+      meaning: 'Actor threads that live',
+      bad: 'Below `ACTOR_THREADS`: a thread died and is being replaced; 0: nothing is executed.',
+    },
+    (source) => source.status().actorThreads,
   ),
-  counter(
-    'partitions_reconciled_total',
-    'Partitions taken again because an answer was lost, or rows and memory differed',
-    (source) => source.stats().hosts.map((host) => host.reconciled),
+  gauge(
+    {
+      name: 'browser_threads',
+      meaning: 'Browser threads that live',
+      bad: 'Below `BROWSER_THREADS`: a thread died and is being replaced; 0: `social` operations wait.',
+    },
+    (source) => source.status().browserThreads,
   ),
   {
-    name: 'operations_finished_total',
-    type: 'counter',
-    labels: ['status'],
-    meaning: 'Operations that ended, by status',
-    labelsOf: (status) => ({ status }),
-    read: (source) => source.stats().hosts.map((host) => host.finished),
+    name: 'event_loop_lag_seconds',
+    type: 'gauge',
+    labels: ['thread'],
+    meaning: 'The longest that the event loop of a thread was held up in the last 15 to 30 seconds',
+    bad: 'Above 1 s again and again: the machine lacks processors, or something blocks the thread. Above 6 s leases may run out.',
+    read: lagByThread,
   },
-
-  ofBrowsers('browser_contexts', 'Warm browser contexts', (browser) => browser.contexts),
-  ofBrowsers('browser_pages', 'Open pages', (browser) => browser.pages),
-  ofBrowsers('browser_runs', 'Page programs under way', (browser) => browser.running),
-  ofBrowsers('browser_runs_waiting', 'Page programs waiting for a slot', (browser) => browser.queued),
-  ofEachBrowser(
-    'browser_memory_mib',
-    'Memory of the Chromium of a browser thread with all its processes, in MiB (proportional set size)',
-    (browser) => browser.memory_mib,
+  ofHosts(
+    {
+      name: 'connection_actors',
+      meaning: 'Connections held in memory',
+      bad: 'None by itself: those at work. It grows with `mailbox_operations`.',
+    },
+    (host) => host.connections,
   ),
-  ofEachBrowser(
-    'browser_warm_pages',
-    'Pages a browser thread keeps open for the next run of their session',
-    (browser) => browser.warm_pages,
-  ),
-  counter('browser_restarts_total', 'Browsers replaced', (source) =>
-    source.stats().browsers.map((browser) => browser.restarts),
+  counter(
+    {
+      name: 'partitions_reconciled_total',
+      meaning: 'Partitions taken again because an answer was lost, or rows and memory differed',
+      bad: 'Steady growth while the database is reachable: answers are lost on the way to it.',
+    },
+    (source) => source.stats().hosts.map((host) => host.reconciled),
   ),
 ];
 
-function ofHosts(name: string, meaning: string, read: (host: HostStats) => number): GaugeMetric {
-  return gauge(name, meaning, (source) => sum(source.stats().hosts, read));
-}
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
-function ofBrowsers(name: string, meaning: string, read: (browser: BrowserStats) => number): GaugeMetric {
-  return gauge(name, meaning, (source) => sum(source.stats().browsers, read));
-}
-
-/** By the number of the thread, of which there are as many as BROWSER_THREADS sets. */
-function ofEachBrowser(name: string, meaning: string, read: (browser: BrowserStats) => number): GaugeMetric {
-  return {
-    name,
-    type: 'gauge',
-    labels: ['thread'],
-    meaning,
-    read: (source) => source.stats().browsers.map((browser, thread) => ({ labels: { thread }, value: read(browser) })),
-  };
+function lagByThread(source: MetricsSource): GaugeValue[] {
+  const { hosts, browsers } = source.stats();
+  const named = (name: string, threads: readonly { loop_lag_s: number }[]) =>
+    threads.map(({ loop_lag_s }, index) => ({ labels: { thread: `${name}-${index}` }, value: loop_lag_s }));
+  return [
+    { labels: { thread: 'main' }, value: source.mainLag_s() },
+    ...named('actors', hosts),
+    ...named('browsers', browsers),
+  ];
 }

@@ -1,4 +1,4 @@
-import type { HistogramSnapshot } from '../../actors/deliveries/histogram.js';
+import type { HistogramSnapshot } from '../../actors/histogram.js';
 import type { HistogramMetric, MetricsSource } from './metric.js';
 
 /**
@@ -8,9 +8,9 @@ import type { HistogramMetric, MetricsSource } from './metric.js';
 export class ThreadHistogram {
   readonly #metric: HistogramMetric;
   readonly #source: MetricsSource;
-  /** By thread and value of the label. */
+  /** By thread and name. */
   readonly #seen = new Map<string, HistogramSnapshot>();
-  /** By value of the label. */
+  /** By name. */
   readonly #total = new Map<string, HistogramSnapshot>();
 
   constructor(metric: HistogramMetric, source: MetricsSource) {
@@ -42,8 +42,8 @@ export class ThreadHistogram {
   }
 
   #series(value: string, { counts, sum }: HistogramSnapshot): string[] {
-    const { name, labels, bounds } = this.#metric;
-    const own = labels.map((label) => `${label}="${value}"`);
+    const { name, bounds } = this.#metric;
+    const own = Object.entries(this.#metric.labelsOf(value)).map(([label, of]) => `${label}="${of}"`);
     const series = (suffix: string, pairs: string[]) =>
       `${name}_${suffix}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''}`;
     let below = 0;

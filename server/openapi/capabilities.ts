@@ -1,38 +1,46 @@
-import typia from 'typia';
 import type { Capability } from '../../actors/capabilities/capability.js';
-import { capabilities } from '../../actors/capabilities/catalogue.js';
-import type { SkipReason } from '../../browser-pool/contract/signature.js';
+import { type CapabilityName, capabilities } from '../../actors/capabilities/catalogue.js';
 import { pascal } from './errors.js';
-import { type Components, nameOf, refTo, type Schema } from './schema.js';
-
-/** Why nothing was left to do (OPS-7). */
-interface SkippedResult {
-  reason: SkipReason;
-}
-
-const SKIPPED = typia.json.schemas<[SkippedResult]>();
+import { succeeded } from './examples/operations.js';
+import { type Components, componentOf, refTo, type Schema } from './schema.js';
 
 /**
- * Turns `OperationInput` into one submission a capability and `Operation` into one operation a capability, distinguished
- * by `capability`. Both must have been taken from their types already.
+ * Turns `OperationInput` into one submission a capability and `SucceededOperation` into one operation a capability,
+ * distinguished by `capability`. Both must have been taken from their types already.
  */
 export function describeCapabilities(components: Components): void {
-  const skipped = components.take(SKIPPED, { closed: false, dropHeads: false });
   const { schemas } = components;
-  schemas.OperationCommon = withoutFields(schemas.Operation, ['capability', 'result']);
+  const { properties: { capability: chosen } = {}, description = '' } = schemas.SucceededOperation ?? {};
+  const submitted = schemas.OperationInput;
+  schemas.SucceededOperationBase = withoutFields(schemas.SucceededOperation, ['capability', 'result']);
+  nameCapabilities(schemas);
   const submissions = new Map<string, string>();
   const operations = new Map<string, string>();
   for (const capability of capabilities) {
     const [input, result] = signatureOf(capability, components);
     const submission = `${pascal(capability.name)}Submission`;
-    schemas[submission] = submissionOf(capability, input);
+    schemas[submission] = submissionOf(capability, input, submitted?.properties);
     submissions.set(capability.name, submission);
-    const operation = `${pascal(capability.name)}Operation`;
-    schemas[operation] = operationOf(capability, result, skipped);
+    const operation = `${pascal(capability.name)}Succeeded`;
+    schemas[operation] = operationOf(capability, result, chosen);
     operations.set(capability.name, operation);
   }
-  schemas.OperationInput = oneOf('A request for work: the capability and its own input.', submissions);
-  schemas.Operation = oneOf('An operation; `capability` tells what its result holds.', operations);
+  schemas.OperationInput = oneOf(submitted?.description ?? '', submissions);
+  schemas.SucceededOperation = oneOf(description, operations);
+}
+
+/** Writes the names of all capabilities down once; the type of a name is none that has a name itself. */
+function nameCapabilities(schemas: Record<string, Schema>): void {
+  schemas.CapabilityName = {
+    type: 'string',
+    enum: capabilities.map(({ name }) => name),
+    description: 'Name of a capability.',
+  };
+  for (const { properties = {} } of Object.values(schemas)) {
+    const { capability, capabilities: several } = properties;
+    if (capability?.enum) properties.capability = { ...refTo('CapabilityName'), ...described(capability) };
+    if (several?.items?.enum) several.items = refTo('CapabilityName');
+  }
 }
 
 /** Schemas of a capability's input and result, collected with what they refer to. */
@@ -40,46 +48,52 @@ function signatureOf({ name, schemas, bounds, example }: Capability, components:
   const source = (schemas.components.schemas ?? {}) as Record<string, Schema>;
   const [input, result] = schemas.schemas as Schema[];
   if (!input || !result) throw new Error(`no schemas of ${name}`);
-  const read = [
-    components.read(input, source, { closed: true, dropHeads: true }),
-    components.read(result, source, { closed: false, dropHeads: true }),
-  ] as [Schema, Schema];
-  const properties = componentOf(components.schemas, read[0])?.properties ?? {};
-  for (const [field, keywords] of Object.entries(bounds)) Object.assign(properties[field] ?? {}, keywords);
+  const read: [Schema, Schema] = [
+    components.read(input, source, { closed: true }),
+    components.read(result, source, { closed: false }),
+  ];
+  const taken = componentOf(components.schemas, read[0]);
+  for (const [field, keywords] of Object.entries(bounds)) Object.assign(taken?.properties?.[field] ?? {}, keywords);
   const answered = componentOf(components.schemas, read[1]);
-  if (answered && !answered.examples) answered.examples = [example.result];
+  if (taken) taken.examples ??= [example.input];
+  if (answered) answered.examples ??= [example.result];
   return read;
 }
 
-function submissionOf({ name, summary, send, needs, example }: Capability, input: Schema): Schema {
+function submissionOf(
+  { name, summary, send, needs, example }: Capability,
+  input: Schema,
+  fields: Record<string, Schema> = {},
+): Schema {
   return {
     type: 'object',
-    title: name,
     description: [summary, send && 'Needs the scope `social:send`.', NEEDS[needs]].filter(Boolean).join(' '),
-    properties: { capability: { type: 'string', const: name }, input },
+    properties: {
+      capability: { ...described(fields.capability), type: 'string', const: name },
+      input: { ...input, ...described(fields.input) },
+    },
     required: ['capability', 'input'],
     additionalProperties: false,
     examples: [{ capability: name, input: example.input }],
   };
 }
 
-function operationOf({ name }: Capability, result: Schema, skipped: Schema): Schema {
+function operationOf(capability: Capability<CapabilityName>, result: Schema, chosen: Schema | undefined): Schema {
+  const { name } = capability;
   return {
-    title: name,
+    description: `\`${name}\`, done.`,
     allOf: [
-      refTo('OperationCommon'),
+      refTo('SucceededOperationBase'),
       {
         type: 'object',
         properties: {
-          capability: { type: 'string', const: name },
-          result: {
-            description: 'On success; or why nothing was left to do.',
-            oneOf: [result, skipped, { type: 'null' }],
-          },
+          capability: { ...described(chosen), type: 'string', const: name },
+          result: { ...result, description: 'What the capability gave.' },
         },
         required: ['capability', 'result'],
       },
     ],
+    examples: [succeeded(capability)],
   };
 }
 
@@ -88,6 +102,9 @@ const NEEDS = {
   session: 'The connection must be `ready`.',
   recruiter: 'The connection must be `ready`, and so must its `recruiter.health`.',
 } as const;
+
+const described = (schema: Schema | undefined): Schema =>
+  schema?.description === undefined ? {} : { description: schema.description };
 
 /** A union of components, by the capability that each is for. */
 function oneOf(description: string, variants: ReadonlyMap<string, string>): Schema {
@@ -108,8 +125,4 @@ function withoutFields(schema: Schema | undefined, names: string[]): Schema {
     properties: Object.fromEntries(kept),
     required: (schema?.required ?? []).filter((name) => !names.includes(name)),
   };
-}
-
-function componentOf(schemas: Record<string, Schema>, { $ref }: Schema): Schema | undefined {
-  return $ref === undefined ? undefined : schemas[nameOf($ref)];
 }

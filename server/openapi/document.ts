@@ -1,34 +1,31 @@
-import { capabilities } from '../../actors/capabilities/catalogue.js';
-import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
-import { SCOPES } from '../../storage/model/records.js';
 import type { Route } from '../http/route.js';
-import { eventCallback } from './callback.js';
+import { CALLBACK_PARAMETERS, eventWebhooks } from './callback.js';
 import { describeCapabilities } from './capabilities.js';
-import { errorResponses, pascal } from './errors.js';
-import { EXAMPLES } from './examples.js';
-import { ANSWER_HEADERS, answerHeaders } from './headers.js';
-import { parametersOf, SHARED_PARAMETERS } from './parameters.js';
-import { Components, nameOf, type Schema } from './schema.js';
+import { EXAMPLES } from './examples/components.js';
+import { ANSWER_HEADERS } from './headers.js';
+import { introduction } from './introduction.js';
+import { type OperationObject, operationObject } from './operation.js';
+import { SHARED_PARAMETERS } from './parameters.js';
+import { Components, componentOf, type Schema } from './schema.js';
+import { GATEWAY, WORKSPACE_KEY } from './security.js';
+import { tagsOf } from './tags.js';
 
 /**
  * The reference as an OpenAPI 3.1 document (HTTP-20), made from the table of routes that serves requests, the types
- * that validate them and the codes that refuse them.
+ * that validate them and the codes that refuse them. `hosted`: every request carries the gateway's headers.
  */
-export function buildDocument(routes: readonly Route[]): Record<string, unknown> {
+export function buildDocument(routes: readonly Route[], hosted: boolean): Record<string, unknown> {
   const components = new Components();
   const responses: Record<string, object> = {};
-  const paths: Record<string, Record<string, Operation>> = {};
+  const paths: Record<string, Record<string, OperationObject>> = {};
   for (const route of routes) {
-    const operation = operationOf(route, components, responses);
+    const operation = operationObject(route, hosted, components, responses);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
   describeCapabilities(components);
-  for (const [name, examples] of Object.entries(EXAMPLES)) {
-    const schema = components.schemas[name];
-    if (!schema) throw new Error(`an example of ${name}, which no route uses`);
-    schema.examples = examples;
-  }
-  for (const operation of Object.values(paths).flatMap(Object.values<Operation>)) {
+  const webhooks = eventWebhooks(components);
+  giveExamples(components.schemas);
+  for (const operation of Object.values(paths).flatMap(Object.values<OperationObject>)) {
     offerVariants(components.schemas, operation);
   }
   return {
@@ -36,145 +33,41 @@ export function buildDocument(routes: readonly Route[]): Record<string, unknown>
     info: {
       title: 'Connection, Operation and Event API',
       version: 'v1',
+      summary: 'Connections to professional-network accounts, durable operations on them, signed events.',
       description: introduction(),
+      contact: { name: 'The operator of this service' },
+      license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
     },
-    servers: [{ url: './' }],
-    tags: [...new Set(routes.map((route) => tagOf(route.path)))].map((name) => ({ name })),
+    servers: [{ url: '.', description: 'Where this document was read.' }],
+    tags: tagsOf(routes),
     paths,
+    webhooks,
     components: {
       schemas: components.schemas,
       responses,
-      parameters: SHARED_PARAMETERS,
+      parameters: { ...SHARED_PARAMETERS, ...CALLBACK_PARAMETERS },
       headers: ANSWER_HEADERS,
-      securitySchemes: SECURITY_SCHEMES,
+      securitySchemes: { ...WORKSPACE_KEY, ...(hosted && GATEWAY) },
     },
   };
 }
 
-/** An operation object of the document, as far as this file reads it. */
-interface Operation {
-  requestBody?: { content: Record<string, { schema: Schema; examples?: object }> };
-  callbacks?: object;
+/** Puts the examples into their components, behind those that are there. Throws for one of a component that no route uses. */
+function giveExamples(schemas: Record<string, Schema>): void {
+  for (const [name, examples] of Object.entries(EXAMPLES)) {
+    const schema = schemas[name];
+    if (!schema) throw new Error(`an example of ${name}, which no route uses`);
+    schema.examples = [...(schema.examples ?? []), ...examples];
+  }
 }
 
-function operationOf(route: Route, components: Components, responses: Record<string, object>): Operation {
-  const { method, path, summary, scopes, body } = route;
-  const operation = {
-    operationId: operationId(method, path),
-    summary,
-    tags: [tagOf(path)],
-    ...(scopes !== 'none' && { description: `Scopes: ${code(scopes)}.${route.bodyScopes ? SENDS : ''}` }),
-    security: securityOf(scopes),
-    parameters: parametersOf(route, components),
-    ...(body.kind === 'json' && {
-      requestBody: {
-        required: true,
-        description: `At most ${body.limit_bytes} bytes.`,
-        content: { 'application/json': { schema: components.take(body.schema, { closed: true, dropHeads: false }) } },
-      },
-    }),
-    responses: { ...errorResponses(route, components, responses), ...answersOf(route, components) },
-  };
-  const subscribes = method === 'POST' && path.endsWith('/subscriptions');
-  return subscribes ? { ...operation, callbacks: { event: eventCallback(components) } } : operation;
-}
-
-const code = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
-
-const SENDS = ` \`social:send\` as well for ${code(capabilities.filter(({ send }) => send).map(({ name }) => name))}.`;
-
-function answersOf(route: Route, components: Components): object {
-  const answers = Object.entries(route.answers).map(([status, answer]) => {
-    const { description, schema, contentType, headers } = answer;
-    const content = schema
-      ? { 'application/json': { schema: components.take(schema, { closed: false, dropHeads: false }) } }
-      : contentType && { [contentType]: { schema: { type: 'string' } } };
-    return [status, { description, headers: answerHeaders(headers), ...(content && { content }) }];
-  });
-  return Object.fromEntries(answers);
-}
-
-/** `GET /v1/connections/{connection_id}/events` as `getConnectionEvents`: unique, as paths and methods are. */
-function operationId(method: string, path: string): string {
-  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'v1');
-  const words = segments.map((segment) => pascal(segment.replace(/^\{(\w+)\}$/, 'by_$1').replaceAll(/\W/g, '_')));
-  return `${method.toLowerCase()}${words.join('')}`;
-}
-
-const TAGS: Readonly<Record<string, string>> = {
-  connections: 'Connections',
-  operations: 'Operations',
-  accounts: 'Compatibility',
-  subscriptions: 'Subscriptions',
-  listener: 'Events',
-  events: 'Events',
-  'simulated-events': 'Events',
-  deliveries: 'Deliveries',
-  docs: 'Reference',
-  'openapi.json': 'Reference',
-};
-
-/** The tag of the last resource that the path names. */
-function tagOf(path: string): string {
-  const named = path
-    .split('/')
-    .reverse()
-    .map((segment) => TAGS[segment])
-    .find((tag) => tag !== undefined);
-  return named ?? 'Service';
-}
-
-const SECURITY_SCHEMES = {
-  workspaceKey: {
-    type: 'http',
-    scheme: 'bearer',
-    description: `A workspace key. Its scopes are among ${code(SCOPES)}.`,
-  },
-  gatewayClientId: { type: 'apiKey', in: 'header', name: 'Gateway-Access-Client-Id', description: 'When hosted.' },
-  gatewayClientSecret: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Gateway-Access-Client-Secret',
-    description: 'When hosted, together with a named `User-Agent`.',
-  },
-};
-
-/** With the gateway's headers when hosted, without them otherwise (HTTP-11). */
-function securityOf(scopes: Route['scopes']): object[] {
-  const key = scopes === 'none' ? {} : { workspaceKey: [...scopes] };
-  return [key, { ...key, gatewayClientId: [], gatewayClientSecret: [] }];
-}
-
-/** The variants of a body, each by name, so that a reader can pick one. */
-function offerVariants(schemas: Record<string, Schema>, { requestBody }: Operation): void {
+/** The variants of a body, each by the value that tells them apart, so that a reader can pick one. */
+function offerVariants(schemas: Record<string, Schema>, { requestBody }: OperationObject): void {
   const content = requestBody?.content['application/json'];
-  const { $ref } = content?.schema ?? {};
-  const variants = ($ref && schemas[nameOf($ref)]?.oneOf) || [];
-  const examples = variants.flatMap((variant) => {
-    const name = nameOf(variant.$ref ?? '');
-    const { title = name, examples: [value] = [] } = schemas[name] ?? {};
-    return value === undefined ? [] : [[String(title), { value }] as const];
+  const { mapping = {} } = (content && componentOf(schemas, content.schema)?.discriminator) ?? {};
+  const examples = Object.entries(mapping).flatMap(([value, $ref]) => {
+    const [example] = componentOf(schemas, { $ref })?.examples ?? [];
+    return example === undefined ? [] : [[value, { value: example }] as const];
   });
   if (content && examples.length > 0) content.examples = Object.fromEntries(examples);
-}
-
-function introduction(): string {
-  const refusals = Object.entries(HTTP_ERRORS).map(
-    ([name, { status, message, retryable }]) => `| ${status} | \`${name}\` | ${message} | ${yesOrNo(retryable)} |`,
-  );
-  const failures = Object.entries(OPERATION_ERRORS).map(
-    ([name, { message, retryable }]) => `| \`${name}\` | ${message} | ${yesOrNo(retryable)} |`,
-  );
-  return [
-    'Manages connections to professional-network accounts, runs durable asynchronous operations against them and pushes signed events.',
-    'Submit an operation, read it until its status is terminal (`Prefer: wait=30` saves asking again), and look at `error_code` and `result`. Every submission carries an `Idempotency-Key`: sent again after a lost answer it gives the first operation, never a second one.',
-    'Refusals carry `{code, message, errors?}`, a 409 `{code}` alone. Whether the same request can succeed later:',
-    ['| status | code | meaning | later |', '|---|---|---|---|', ...refusals].join('\n'),
-    'A `failed` operation has one of these as its `error_code`. Whether submitting it again, under a new key, can help:',
-    ['| error_code | meaning | again |', '|---|---|---|', ...failures].join('\n'),
-  ].join('\n\n');
-}
-
-function yesOrNo(value: boolean): 'yes' | 'no' {
-  return value ? 'yes' : 'no';
 }

@@ -1,17 +1,18 @@
 import typia from 'typia';
-import { HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/errors.js';
+import { REFUSAL_MEANINGS } from '../../storage/model/error-meanings.js';
+import { type FieldError, HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/errors.js';
 import type { ConflictJson, EnvelopeJson, ErrorJson } from '../http/answer.js';
 import type { AnswerHeader } from '../http/declared.js';
 import type { Route } from '../http/route.js';
+import { IDEMPOTENCY_KEY } from './examples/values.js';
 import { answerHeaders } from './headers.js';
-import type { Components, Schema } from './schema.js';
+import { type Components, componentOf, type Schema } from './schema.js';
 
 /*
  * The errors of a route, from what is checked before it (HTTP-1), what its handler refuses with, and the status
  * that each code has (`storage/model/errors.ts`). Answers that several routes share are written once, in `components.responses`.
  */
 
-const READING = { closed: false, dropHeads: false };
 const ERROR = typia.json.schemas<[ErrorJson]>();
 const CONFLICT = typia.json.schemas<[ConflictJson]>();
 const ENVELOPE = typia.json.schemas<[EnvelopeJson]>();
@@ -47,29 +48,41 @@ export function errorResponses(
       const sorted = [...codes].sort();
       const name = `${sorted.map(pascal).join('Or')}${envelope ? 'Envelope' : ''}`;
       responses[name] ??= {
-        description: sorted.map((code) => `\`${code}\``).join(' or '),
+        description: sorted.map((code) => `\`${code}\`: ${REFUSAL_MEANINGS[code]}`).join(' '),
         headers: answerHeaders([...new Set(sorted.flatMap(headersOf))]),
-        content: { 'application/json': { schema: bodyOf(Number(status), sorted, envelope, components) } },
+        content: {
+          'application/json': {
+            schema: bodyOf(Number(status), sorted, envelope, components),
+            examples: Object.fromEntries(sorted.map((code) => [code, { value: exampleOf(code, envelope) }])),
+          },
+        },
       };
       return [status, { $ref: `#/components/responses/${name}` }];
     }),
   );
 }
 
+/** The type of the answer, with the codes of this status alone. */
 function bodyOf(status: number, codes: HttpErrorCode[], envelope: boolean, components: Components): Schema {
-  if (envelope) return components.take(ENVELOPE, READING);
-  const base = components.take(status === 409 ? CONFLICT : ERROR, READING);
-  // Codes of this status only; only a 400 has `errors`.
-  const { code, errors, ...properties } = resolved(base, components).properties ?? {};
-  return {
-    ...resolved(base, components),
-    properties: { code: { type: 'string', enum: codes }, ...properties, ...(status === 400 && errors && { errors }) },
-    ...(status === 409 && { additionalProperties: false }),
-  };
+  if (envelope) return components.take(ENVELOPE, { closed: false });
+  const conflict = status === 409;
+  const whole = components.take(conflict ? CONFLICT : ERROR, { closed: conflict });
+  const { description = '' } = componentOf(components.schemas, whole)?.properties?.code ?? {};
+  return { allOf: [whole, { type: 'object', properties: { code: { type: 'string', enum: codes, description } } }] };
 }
 
-function resolved(schema: Schema, components: Components): Schema {
-  return schema.$ref ? (components.schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {}) : schema;
+/** A place that is wrong, for the code that names places. */
+const WRONG: FieldError = { path: 'body.surprise', expected: 'no such field' };
+
+function exampleOf(code: HttpErrorCode, envelope: boolean): ErrorJson | ConflictJson | EnvelopeJson {
+  const { status, message } = HTTP_ERRORS[code];
+  const errors = code === 'validation_error' ? { errors: [WRONG] } : {};
+  if (envelope) {
+    // Once the key was known it is in the details.
+    const details = { ...errors, ...(status >= 500 && { idempotency_key: IDEMPOTENCY_KEY }) };
+    return { error: { code, message, details } };
+  }
+  return status === 409 ? { code } : { code, message, ...errors };
 }
 
 /** `connection_busy` as `ConnectionBusy`. */

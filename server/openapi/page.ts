@@ -1,43 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-
-/**
- * The readable reference (HTTP-20): swagger-ui, from files that this service serves itself. Addresses are relative,
- * so that the page also works below a prefix.
- */
-export const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API reference</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="docs/swagger-ui.css">
-</head>
-<body>
-<div id="reference"></div>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>
-</body>
-</html>
-`;
-
-const START = `SwaggerUIBundle({
-  url: 'openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  docExpansion: 'list',
-  validatorUrl: null,
-});
-`;
+import { join } from 'node:path';
 
 /** Allows the page its own files only. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
+  // The viewer makes styles as it runs: neither hash nor nonce names them, as `style` attributes count the lines of what is shown, and a
+  // nonce goes to one of its five sheets. They can fetch nothing: the page loads from its own origin alone.
+  "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -50,15 +20,28 @@ export interface PageFile {
   text: string;
 }
 
+const SOURCES = join(import.meta.dirname, '../../../server/openapi/page');
+/** Put there by the build: a program of one file, of which the packages that it was made from are no part of the service. */
+const VIEWER = join(import.meta.dirname, '../../viewer.js');
+
+const CSS = 'text/css; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/**
+ * The readable reference (HTTP-20): a viewer, from files that this service serves itself. Addresses are relative, so that the page
+ * also works below a prefix.
+ */
+export function page(): string {
+  return readFileSync(join(SOURCES, 'index.html'), 'utf8');
+}
 
 /** The page's files by name; read once, at the first request. */
 export function pageFiles(): ReadonlyMap<string, PageFile> {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const read = (path: string, contentType: string) => ({ contentType, text: readFileSync(path, 'utf8') });
   return new Map([
-    ['swagger-ui.css', { contentType: 'text/css; charset=utf-8', text: read('swagger-ui.css') }],
-    ['swagger-ui-bundle.js', { contentType: JAVASCRIPT, text: read('swagger-ui-bundle.js') }],
-    ['start.js', { contentType: JAVASCRIPT, text: START }],
+    ['page.css', read(join(SOURCES, 'page.css'), CSS)],
+    ['operation.css', read(join(SOURCES, 'operation.css'), CSS)],
+    ['start.js', read(join(SOURCES, 'start.js'), JAVASCRIPT)],
+    ['viewer.js', read(VIEWER, JAVASCRIPT)],
   ]);
 }

@@ -1,21 +1,51 @@
 import typia from 'typia';
 import type { Uuid } from '../http/fields.js';
 import type { Route } from '../http/route.js';
+import { cursorOf, placeCursor } from '../routes/paging.js';
+import { AT, CONNECTION, DELIVERY, EVENT, OPERATION, SUBSCRIPTION, USERNAME } from './examples/values.js';
 import { REQUEST_ID, requestHeaders } from './headers.js';
-import { Components, nameOf, type Schema } from './schema.js';
+import { parameterExample } from './parameter-example.js';
+import { Components, componentOf, nameOf, type Schema } from './schema.js';
 
-const ID = new Components().take(typia.json.schemas<[Uuid]>(), { closed: false, dropHeads: false });
+/** What an id in a path is of says its parameter. */
+const { description: _, ...ID } = new Components().take(typia.json.schemas<[Uuid]>(), { closed: false });
+
+interface Described {
+  description: string;
+  schema: Schema;
+  example: string;
+}
 
 /** The parameters of paths, by the name in braces. */
-const PATH_PARAMETERS: Record<string, { description: string; schema: Schema }> = {
-  connection_id: { description: 'A connection of the workspace.', schema: ID },
-  operation_id: { description: 'An operation of the workspace.', schema: ID },
-  subscription_id: { description: 'A subscription of the workspace.', schema: ID },
-  event_id: { description: 'An event of the workspace.', schema: ID },
-  delivery_id: { description: 'A delivery of the workspace.', schema: ID },
-  account_id: { description: 'A connection id, or the username of an account.', schema: { type: 'string' } },
-  file: { description: 'A file of the reference page.', schema: { type: 'string' } },
+const PATH_PARAMETERS: Record<string, Described> = {
+  connection_id: { description: 'Id of a connection of the workspace.', schema: ID, example: CONNECTION },
+  operation_id: { description: 'Id of an operation of the workspace.', schema: ID, example: OPERATION },
+  subscription_id: { description: 'Id of a subscription of the workspace.', schema: ID, example: SUBSCRIPTION },
+  event_id: { description: 'Id of an event of the workspace.', schema: ID, example: EVENT },
+  delivery_id: { description: 'Id of a delivery of the workspace.', schema: ID, example: DELIVERY },
+  account_id: {
+    description: 'Id of a connection, or the username of an account.',
+    schema: { type: 'string' },
+    example: USERNAME,
+  },
+  file: { description: 'Name of a file of the reference page.', schema: { type: 'string' }, example: 'start.js' },
 };
+
+/** Values of queries, by the name of the parameter; `status` has those of its type. */
+const QUERY_EXAMPLES: Record<string, string | number> = {
+  connection_id: CONNECTION,
+  limit: 50,
+  offset: 100,
+};
+
+/** A cursor as the list's own pages have it: operations by their ids, all else by the time of creation as well. */
+function cursorFor({ operationId }: Route): string {
+  return operationId === 'listOperations'
+    ? cursorOf(OPERATION)
+    : placeCursor({ created_us: CREATED_us, id: CONNECTION });
+}
+
+const CREATED_us = Date.parse(AT) * 1000;
 
 /** Path, query and header parameters of a route. */
 export function parametersOf(route: Route, components: Components): object[] {
@@ -45,7 +75,10 @@ function queryParameters(route: Route, components: Components): object[] {
   const source = (named.schemas ?? {}) as Record<string, Schema>;
   const query = source[nameOf((schemas as Schema[])[0]?.$ref ?? '')];
   return Object.entries(query?.properties ?? {}).map(([name, property]) => {
-    const { description, ...schema } = components.read(property, source, { closed: true, dropHeads: false });
-    return { name, in: 'query', ...(description && { description }), schema };
+    const { description, ...schema } = components.read(property, source, { closed: true });
+    const example =
+      (name === 'cursor' ? cursorFor(route) : QUERY_EXAMPLES[name]) ??
+      (componentOf(components.schemas, schema) ?? schema).enum?.at(-1);
+    return { name, in: 'query', description, schema, ...parameterExample(example, false) };
   });
 }

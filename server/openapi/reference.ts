@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import typia from 'typia';
 import type { Answer } from '../http/answer.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { buildDocument } from './document.js';
-import { CONTENT_SECURITY_POLICY, PAGE, type PageFile, pageFiles } from './page.js';
+import type { OpenapiJson } from './openapi-json.js';
+import { CONTENT_SECURITY_POLICY, type PageFile, page, pageFiles } from './page.js';
 
 /** Text that does not change while the service runs, with the headers that let clients keep a copy. */
 interface Fixed {
@@ -34,7 +36,7 @@ function once<T>(make: () => T): () => T {
 }
 
 function readyPage(): Fixed {
-  return fixed(PAGE, 'text/html; charset=utf-8', {
+  return fixed(page(), 'text/html; charset=utf-8', {
     'Content-Security-Policy': CONTENT_SECURITY_POLICY,
     'Referrer-Policy': 'no-referrer',
   });
@@ -59,31 +61,39 @@ const UNCHANGED = { description: 'The copy is still current.', headers: ['ETag']
  * gateway's headers, as on every route. `table` is called late: these routes are in it.
  */
 export function referenceRoutes(table: () => readonly Route[]): Route[] {
-  const openapi = once(() => fixed(JSON.stringify(buildDocument(table())), 'application/json; charset=utf-8'));
-  const page = once(readyPage);
+  const document = (hosted: boolean) =>
+    once(() => fixed(JSON.stringify(buildDocument(table(), hosted)), 'application/json; charset=utf-8'));
+  const [hosted, open] = [document(true), document(false)];
+  const shown = once(readyPage);
   const files = once(readyFiles);
   return [
     route({
       ...COMMON,
+      operationId: 'getOpenapi',
       path: '/openapi.json',
       summary: 'This reference as an OpenAPI 3.1 document',
+      description: 'Answers this document, made from the routes and types that serve requests. It needs no key.',
       answers: {
-        200: { description: 'The document.', contentType: 'application/json', headers: ['ETag'] },
+        200: { description: 'The document.', schema: typia.json.schemas<[OpenapiJson]>(), headers: ['ETag'] },
         304: UNCHANGED,
       },
-      handle: async ({ headers }) => answered(openapi(), headers['if-none-match']),
+      handle: async (call) => answered(call.hosted ? hosted() : open(), call.headers['if-none-match']),
     }),
     route({
       ...COMMON,
+      operationId: 'getReferencePage',
       path: '/docs',
       summary: 'This reference as a page to read',
+      description: 'Answers a page that shows this document. It needs no key.',
       answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-      handle: async ({ headers }) => answered(page(), headers['if-none-match']),
+      handle: async ({ headers }) => answered(shown(), headers['if-none-match']),
     }),
     route({
       ...COMMON,
+      operationId: 'getReferenceFile',
       path: '/docs/{file}',
       summary: 'What the page is made of',
+      description: 'Answers a script or style of the reference page. It needs no key.',
       answers: {
         200: { description: 'The file.', contentType: 'text/*', headers: ['ETag'] },
         304: UNCHANGED,

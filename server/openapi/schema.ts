@@ -13,26 +13,36 @@ export interface Schema {
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: boolean | Schema;
+  discriminator?: Discriminator;
   description?: string;
   examples?: unknown[];
   [keyword: string]: unknown;
+}
+
+/** By which field the types of a union are told apart. */
+interface Discriminator {
+  propertyName: string;
+  mapping?: Record<string, string>;
 }
 
 /** How a type's schema is rewritten. */
 export interface Reading {
   /** A value the service takes: fields it does not know are refused (HTTP-6). */
   closed: boolean;
-  /**
-   * In files that hold only types typia takes the comment at the head for that of the first type. Such a comment cites a
-   * section of the contract: a description that does so is left out, an enumeration's always.
-   */
-  dropHeads: boolean;
 }
 
 const PREFIX = '#/components/schemas/';
 
-export const refTo = (name: string): Schema => ({ $ref: PREFIX + name });
+export const refTo = (name: string): { $ref: string } => ({ $ref: PREFIX + name });
 export const nameOf = (ref: string): string => ref.slice(PREFIX.length);
+
+/** The component that a schema refers to. */
+export function componentOf(schemas: Record<string, Schema>, { $ref }: Schema): Schema | undefined {
+  return $ref === undefined ? undefined : schemas[nameOf($ref)];
+}
+
+/** The name of a type in the document. */
+const published = (ref: string): string => nameOf(ref).replace(/Json$/, '');
 
 /**
  * Collects what typia makes of the service's types into one `components.schemas`.
@@ -43,8 +53,9 @@ export const nameOf = (ref: string): string => ref.slice(PREFIX.length);
 export class Components {
   readonly schemas: Record<string, Schema> = {};
 
-  /** The schema of the collection's type. */
-  take(collection: SchemaOf<unknown>, reading: Reading): Schema {
+  /** The schema of the collection's type; of several collections, of one of their types. */
+  take(collection: SchemaOf<unknown> | readonly SchemaOf<unknown>[], reading: Reading): Schema {
+    if (isSeveral(collection)) return { oneOf: collection.map((one) => this.take(one, reading)) };
     const [root] = collection.schemas as Schema[];
     if (!root) throw new Error('a collection without a type');
     return this.read(root, (collection.components.schemas ?? {}) as Record<string, Schema>, reading);
@@ -58,7 +69,7 @@ export class Components {
     const target = source[nameOf($ref)];
     if (!target) throw new Error(`no component ${$ref}`);
     if (isPlain(target)) return { ...this.read(target, source, reading), ...described };
-    const name = nameOf($ref).replace(/Json$/, '');
+    const name = published($ref);
     this.#collect(name, target, source, reading);
     return { ...refTo(name), ...described };
   }
@@ -82,10 +93,11 @@ export class Components {
     const one = (inner: Schema) => this.read(inner, source, reading);
     const { description, required, ...kept } = schema;
     const written: Schema = { ...kept };
-    const text = description && readable(description, reading.dropHeads || schema.oneOf !== undefined);
+    const text = description && readable(description);
     if (text) written.description = text;
     if (required?.length) written.required = required;
     if (schema.oneOf) written.oneOf = schema.oneOf.map(one);
+    if (schema.discriminator) written.discriminator = renamed(schema.discriminator);
     if (schema.items) written.items = one(schema.items);
     if (typeof schema.additionalProperties === 'object')
       written.additionalProperties = one(schema.additionalProperties);
@@ -106,9 +118,10 @@ function isPlain(schema: Schema): boolean {
   return schema.oneOf === undefined || !schema.oneOf.some((one) => one.$ref !== undefined || 'const' in one);
 }
 
-/** Constants as one enumeration, and `null` beside a type as that type's second one. */
+/** Constants with their type, several as one enumeration, and `null` beside a type as that type's second one. */
 function simplified(schema: Schema): Schema {
   const { oneOf, ...rest } = schema;
+  if ('const' in schema) return { type: typeof schema.const, ...schema };
   if (!oneOf) return schema;
   const constants = oneOf.filter((one) => 'const' in one);
   const others = oneOf.filter((one) => !('const' in one) && one.type !== 'null');
@@ -125,9 +138,20 @@ function simplified(schema: Schema): Schema {
   return schema;
 }
 
+function isSeveral(
+  collection: SchemaOf<unknown> | readonly SchemaOf<unknown>[],
+): collection is readonly SchemaOf<unknown>[] {
+  return Array.isArray(collection);
+}
+
+/** The mapping with the names that the components have in the document. */
+function renamed({ propertyName, mapping = {} }: Discriminator): Discriminator {
+  const entries = Object.entries(mapping).map(([value, ref]) => [value, refTo(published(ref)).$ref]);
+  return { propertyName, mapping: Object.fromEntries(entries) };
+}
+
 /** A doc comment without its citations of the project's own pages. */
-function readable(comment: string, dropHeads: boolean): string {
-  if (dropHeads && /\(contract:/.test(comment)) return '';
+function readable(comment: string): string {
   if (comment.startsWith('Construct a type with a set of properties')) return '';
   return comment
     .replace(/^Contract: "[^"]*"\. */, '')

@@ -13,7 +13,7 @@ import { LIMITS } from '../http/limits.js';
 export async function giveCode(
   db: Database,
   system: ActorSystem,
-  hint: Extract<Hint, { type: 'code' }>,
+  hint: Omit<Extract<Hint, { type: 'code' }>, 'mark'>,
 ): Promise<'taken' | 'refused' | 'unheard'> {
   const { operationId, challengeId } = hint;
   const mark = await markAnswer(db, operationId, challengeId);
@@ -21,7 +21,7 @@ export async function giveCode(
   const standing = () => answerStanding(db, operationId, challengeId, mark);
   const waits = new Backoff({ first_ms: LIMITS.code_look_ms, cap_ms: LIMITS.code_hint_ms });
   for (const begun = performance.now(); performance.now() - begun < LIMITS.code_taken_ms; ) {
-    system.hint(hint);
+    system.hint({ ...hint, mark: mark.at });
     await delay(waits.next_ms());
     const now = await standing();
     if (now !== 'waiting') return now === 'taken' ? 'taken' : 'refused';

@@ -22,11 +22,15 @@ import { connectionResource } from './resources.js';
 
 /** New credentials; at least one of the two (CONN-4). */
 export interface ConnectionPatchInput {
+  /** New password; any counts as a change. */
   password?: PasswordInput;
+  /** New region; the present one alone changes nothing. */
   region?: RegionInput;
 }
 
+/** The connection has no session any more. */
 export interface DisconnectedJson {
+  /** Always `needs_login`. */
   health: 'needs_login';
 }
 
@@ -66,8 +70,7 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
 }
 
 /**
- * The answer is the same for a simulated connection, although that one stays ready (CONN-3). What is too much for one transaction
- * is canceled in further ones before the answer; what takes longer than that, after it.
+ * What is too much for one transaction is canceled in further ones before the answer; what takes longer than that, after it.
  */
 async function disconnect(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
   const stopping = await changeIdle(call, call.resource.id, async (tx, { id, partition }) => {
@@ -92,8 +95,11 @@ async function remove(call: Call<ConnectionView, undefined, undefined>): Promise
 export const connectionChangeRoutes: Route[] = [
   route({
     method: 'PATCH',
+    operationId: 'updateConnection',
     path: '/v1/connections/{connection_id}',
     summary: 'Change password or region; the connection must log in again',
+    description:
+      'Stores new credentials of a real account. What changes ends the session: the connection is `needs_login` until `social.login` succeeds. The present region alone changes nothing.',
     scopes: ['connections:write'],
     body: {
       kind: 'json',
@@ -108,23 +114,31 @@ export const connectionChangeRoutes: Route[] = [
   }),
   route({
     method: 'POST',
+    operationId: 'disconnectConnection',
     path: '/v1/connections/{connection_id}/disconnect',
     summary: 'Clear the session, cancel what waits, keep the history',
+    description:
+      'Clears the session, stops the listener, deactivates subscriptions and cancels queued operations and waiting deliveries. The history stays.',
     scopes: ['connections:write'],
     body: { kind: 'none' },
     resource: connectionResource,
-    answers: { 200: { description: 'Disconnected.', schema: typia.json.schemas<[DisconnectedJson]>() } },
+    answers: {
+      200: { description: 'The connection has no session any more.', schema: typia.json.schemas<[DisconnectedJson]>() },
+    },
     refusals: ['connection_busy'],
     handle: disconnect,
   }),
   route({
     method: 'DELETE',
+    operationId: 'deleteConnection',
     path: '/v1/connections/{connection_id}',
     summary: 'Delete the connection with its history',
+    description:
+      'Deletes the connection with its credentials, operations, events, subscriptions and deliveries. Idempotency keys that were used stay used.',
     scopes: ['connections:write'],
     body: { kind: 'none' },
     resource: connectionResource,
-    answers: { 204: { description: 'Deleted.' } },
+    answers: { 204: { description: 'The connection is gone.' } },
     refusals: ['connection_busy'],
     handle: remove,
   }),

@@ -5,36 +5,60 @@ import type { ConnectionView } from '../../storage/connections/connections.js';
 import type { Health, Provider, RecruiterHealth } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 
-/** Connection as it is answered (contract: "Connection"). The last four fields appear on `social` only (CONN-3). */
+/** An account that operations run on (contract: "Connection"). The last four fields appear on `social` only (CONN-3). */
 export interface ConnectionJson {
+  /** Id of the connection. */
   id: Uuid;
+  /** What stands behind it. */
   provider: Provider;
-  external_actor: { kind: string; id: string | null };
+  /** Who the account is at the provider. */
+  external_actor: {
+    /** What kind of actor: `person`, or `installation` of a simulated connection. */
+    kind: string;
+    /** Hash id of the account; null on `social` before the first login. */
+    id: string | null;
+  };
+  /** Whether it can work. */
   health: Health;
-  /** Capability names available. */
+  /** Names of the capabilities that can be submitted on it. */
   capabilities: readonly CapabilityName[];
-  /** Session generation; a change invalidates earlier session ownership. */
+  /** Generation of its session: a change invalidates what an earlier session still does. */
   state_revision: Count;
+  /** Region of its proxy, two letters in upper case; only on `social`. */
   region?: string | null;
+  /** Whether the region has an active proxy; only on `social`. */
   regional_proxy_configured?: boolean;
+  /** The proxy that the session is pinned to, null before the first login; only on `social`. */
   session_proxy?: SessionProxyJson | null;
+  /** What is known of its recruiter contract; only on `social`. */
   recruiter?: RecruiterJson;
 }
 
-/** The proxy the connection is pinned to. */
+/** The proxy that a session is pinned to. */
 export interface SessionProxyJson {
+  /** Id of the proxy, as the operator's command line shows it. */
   id: Uuid;
+  /** Region of the proxy. */
   region: string;
+  /** Whether the operator still offers it. */
   active: boolean;
+  /** Whether its region is that of the connection. */
   matches_region: boolean;
 }
 
+/** Recruiter state of a connection, set by a successful `social.recruiter.switch`. */
 export interface RecruiterJson {
+  /** Whether recruiter reads work. */
   health: RecruiterHealth;
+  /** Why they do not, null when they do or nothing is known. */
   reason: string | null;
+  /** Name of the contract that was switched to last, null when there was none. */
   contract: string | null;
+  /** When the contract was verified last, null when it never was. */
   verified_at: Timestamp | null;
+  /** Generation of the session in which it was verified, null when it never was. */
   verified_session_revision: Count | null;
+  /** The operation that changed this state last, null when there was none. */
   operation_id: Uuid | null;
 }
 

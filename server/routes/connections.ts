@@ -1,6 +1,6 @@
 import typia, { type IValidation, type tags } from 'typia';
 import { v7 as uuidv7 } from 'uuid';
-import type { Text } from '../../browser-pool/contract/fields.js';
+import type { PasswordText, Text } from '../../browser-pool/contract/fields.js';
 import { isIdentityTaken } from '../../storage/connections/connection-changes.js';
 import {
   findConnections,
@@ -10,44 +10,58 @@ import {
 } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';
 import { partitionOf } from '../../storage/model/records.js';
+import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { type Answer, json } from '../http/answer.js';
 import type { NonBlank, Printable } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type ConnectionJson, connectionJson, connectionSchema } from './connection-json.js';
+import { listAnswer } from './list-answer.js';
+import type { CursorQuery } from './paging.js';
 import { connectionResource } from './resources.js';
 
-/** Two letters, any case (CONN-2). */
+/** A region: two letters in any case (CONN-2). */
 export type RegionInput = string & tags.Pattern<'^[A-Za-z]{2}$'>;
-export type PasswordInput = Text<1, 1024> & NonBlank;
+export type PasswordInput = PasswordText & NonBlank;
 
-/** A real account (contract: "Connections", create-field rules). */
+/** A real account, with its credentials (contract: "Connections"). */
 export interface NewSocialInput {
+  /** Always `social`. */
   provider: 'social';
+  /** Name that the account signs in with, up to 255 characters. */
   username: Text<1, 255> & NonBlank;
-  /** Never returned. */
+  /** Password that it signs in with, up to 1024 characters; it is stored encrypted and never returned. */
   password: PasswordInput;
+  /** Region whose proxy the account uses. */
   region: RegionInput;
 }
 
 /** A synthetic account, for testing. */
 export interface NewSimulatedInput {
+  /** Always `simulated`. */
   provider: 'simulated';
+  /** Who the synthetic account is. */
   external_actor: SimulatedActorInput;
 }
 
-/** Who the synthetic account is; one connection each in a workspace. */
+/** Who a synthetic account is; one connection each in a workspace. */
 export interface SimulatedActorInput {
+  /** What kind of actor it stands for: a `person`, or an `installation` of an application. */
   kind: 'person' | 'installation';
+  /** Its id, 1 to 255 printable characters; triggers in it steer every operation of the connection. */
   id: Printable<1, 255>;
 }
 
+/** The account to connect: `provider` tells which of the two. */
 export type NewConnectionInput = NewSocialInput | NewSimulatedInput;
 
-/** Every connection of the workspace. */
+/** Every connection of the workspace, or a page of them. */
 export interface ConnectionsJson {
+  /** The connections, oldest first. */
   connections: ConnectionJson[];
+  /** With `limit` or `cursor` only: where the next page begins, null on the last one. */
+  next_cursor?: string | null;
 }
 
 const validateSocial = typia.createValidateEquals<NewSocialInput>();
@@ -67,9 +81,10 @@ export function identityKey(username: string): string {
   return username.trim().normalize('NFC').toUpperCase().toLowerCase();
 }
 
-async function list({ db, key }: Call<undefined, undefined, undefined>): Promise<Answer> {
-  const rows = await listConnections(db, key.workspace_id);
-  return json(200, { connections: rows.map(connectionJson) } satisfies ConnectionsJson);
+async function list({ db, key, query }: Call<undefined, undefined, CursorQuery>): Promise<Answer> {
+  const name = 'connections' satisfies keyof ConnectionsJson;
+  const read = (after: ListPlace, limit: number) => listConnections(db, key.workspace_id, after, limit);
+  return listAnswer({ name, read, show: connectionJson }, query);
 }
 
 async function create({ db, ring, key, body }: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
@@ -98,17 +113,28 @@ async function create({ db, ring, key, body }: Call<undefined, NewConnectionInpu
 export const connectionRoutes: Route[] = [
   route({
     method: 'GET',
+    operationId: 'listConnections',
     path: '/v1/connections',
-    summary: 'Every connection of the workspace, oldest first',
+    summary: 'Every connection of the workspace, oldest first; limit and cursor make pages of them',
+    description:
+      'Lists the connections of the workspace in the order of their creation. Without `limit` and `cursor` it answers all of them.',
     scopes: ['connections:read'],
     body: { kind: 'none' },
+    query: {
+      numbers: ['limit'],
+      validate: typia.createValidateEquals<CursorQuery>(),
+      schema: typia.json.schemas<[CursorQuery]>(),
+    },
     answers: { 200: { description: 'The connections.', schema: typia.json.schemas<[ConnectionsJson]>() } },
     handle: list,
   }),
   route({
     method: 'POST',
+    operationId: 'createConnection',
     path: '/v1/connections',
     summary: 'Create a connection',
+    description:
+      'Connects an account: a real one with its credentials, which `social.login` then signs in, or a synthetic one for testing, which is `ready` at once. An account has one connection in a workspace.',
     scopes: ['connections:write'],
     body: {
       kind: 'json',
@@ -122,8 +148,10 @@ export const connectionRoutes: Route[] = [
   }),
   route({
     method: 'GET',
+    operationId: 'getConnection',
     path: '/v1/connections/{connection_id}',
     summary: 'One connection',
+    description: 'Reads one connection with its health.',
     scopes: ['connections:read'],
     body: { kind: 'none' },
     resource: connectionResource,

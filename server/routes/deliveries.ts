@@ -18,55 +18,80 @@ import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
 import { deliveryResource, subscriptionResource } from './resources.js';
 
 export interface DeliveriesQuery extends OffsetQuery {
+  /** Only deliveries with this status. */
   status?: DeliveryStatus;
 }
 
 /** Which failed deliveries to try again: those of newer events (EVT-13). */
 export interface ReplayFailedInput {
+  /** Deliveries of events recorded after this moment, in ISO 8601. */
   since: string & tags.Format<'date-time'>;
 }
 
-/** Delivery as it is answered (contract: "Delivery"). */
+/** One event on its way to one subscription (contract: "Delivery"). */
 export interface DeliveryJson {
+  /** Id of the delivery series; `X-CS-Delivery-Id` of its callbacks. */
   id: Uuid;
+  /** The subscription that gets the event. */
   subscription_id: Uuid;
+  /** The event. */
   event_id: Uuid;
+  /** How it stands. */
   status: DeliveryStatus;
+  /** How many attempts were made, replays included. */
   attempt_count: Count;
+  /** How often it was replayed. */
   replay_count: Count;
+  /** When the next attempt is due, null when none is. */
   next_attempt_at: Timestamp | null;
+  /** When the receiver took it, null when it has not. */
   delivered_at: Timestamp | null;
+  /** Why the last attempt failed, as the `error` of an attempt; null when it did not. */
   last_error: string | null;
 }
 
-/** Delivery in detail. */
+/** A delivery in detail. */
 export interface DeliveryDetailJson extends DeliveryJson {
+  /** Its attempts, the first one first. */
   attempts: DeliveryAttemptJson[];
 }
 
+/** One call of the receiver. */
 export interface DeliveryAttemptJson {
+  /** Id of the attempt. */
   id: Uuid;
-  /** Goes on through replays. */
+  /** Its place among the attempts, from 1; it goes on through replays. */
   sequence: Count;
+  /** How it ended. */
   outcome: DeliveryAttemptRow['outcome'];
+  /** HTTP status of the receiver's answer, null when none came. */
   status_code: Count | null;
+  /**
+   * Why it failed: `dns`, `blocked`, `refused`, `unreachable`, `tls`, `timeout`, `status`, `reset`, `protocol`, `secret` or
+   * `internal`; null when it did not.
+   */
   error: string | null;
+  /** When it began. */
   started_at: Timestamp;
+  /** When it ended, null while it runs. */
   completed_at: Timestamp | null;
 }
 
 /** A page of deliveries. */
 export interface DeliveriesJson {
+  /** `offset` of the next page, null on the last one. */
   next_offset: Count | null;
+  /** The deliveries, newest event first. */
   deliveries: DeliveryJson[];
 }
 
-/** How many deliveries a bulk replay made pending. */
+/** How much a bulk replay made pending. */
 export interface ReplayedJson {
+  /** How many deliveries are tried again. */
   replayed: Count;
 }
 
-function deliveryJson(row: DeliveryRow): DeliveryJson {
+export function deliveryJson(row: DeliveryRow): DeliveryJson {
   return {
     id: row.id,
     subscription_id: row.subscription_id,
@@ -106,12 +131,14 @@ async function get({ db, resource }: Call<DeliveryRow, undefined, undefined>): P
 }
 
 async function replay({ db, system, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
-  const outcome = await db.transaction((tx) => replayDelivery(tx, resource.id));
-  if (outcome === 'gone') throw new HttpError('not_found');
-  if (outcome !== 'replayed') throw new HttpError(outcome);
+  // Read before the commit: afterwards its owner may have sent it already, and the answer says what was asked for (EVT-5).
+  const row = await db.transaction(async (tx) => {
+    const outcome = await replayDelivery(tx, resource.id);
+    if (outcome !== 'replayed') throw new HttpError(outcome === 'gone' ? 'not_found' : outcome);
+    const [replayed] = await findDeliveries(tx, [resource.id]);
+    return replayed!;
+  });
   system.hint({ type: 'deliveries', connectionId: resource.connection_id });
-  const [row] = await findDeliveries(db, [resource.id]);
-  if (!row) throw new HttpError('not_found');
   return json(202, deliveryJson(row));
 }
 
@@ -140,8 +167,11 @@ async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undef
 export const deliveryRoutes: Route[] = [
   route({
     method: 'GET',
+    operationId: 'listDeliveries',
     path: '/v1/subscriptions/{subscription_id}/deliveries',
     summary: 'Deliveries of a subscription, newest event first',
+    description:
+      'Lists the deliveries of a subscription, with one status if you ask for it, 100 on a page. Continue with `next_offset` until it is null.',
     scopes: ['events:read'],
     body: { kind: 'none' },
     query: {
@@ -155,8 +185,10 @@ export const deliveryRoutes: Route[] = [
   }),
   route({
     method: 'GET',
+    operationId: 'getDelivery',
     path: '/v1/deliveries/{delivery_id}',
     summary: 'One delivery with its attempts',
+    description: 'Reads one delivery with every attempt that was made.',
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: deliveryResource,
@@ -165,8 +197,11 @@ export const deliveryRoutes: Route[] = [
   }),
   route({
     method: 'POST',
+    operationId: 'replayDelivery',
     path: '/v1/deliveries/{delivery_id}/replay',
     summary: 'Try a failed delivery again',
+    description:
+      'Puts a failed delivery back into the queue, with five new attempts. Its id stays, and its attempts go on counting.',
     scopes: ['events:write'],
     body: { kind: 'none' },
     resource: deliveryResource,
@@ -176,8 +211,10 @@ export const deliveryRoutes: Route[] = [
   }),
   route({
     method: 'POST',
+    operationId: 'replayFailedDeliveries',
     path: '/v1/subscriptions/{subscription_id}/replay-failed',
     summary: 'Try every failed delivery of newer events again',
+    description: 'Puts every failed delivery of newer events back into the queue, however many there are.',
     scopes: ['events:write'],
     body: {
       kind: 'json',

@@ -2,53 +2,43 @@ import typia from 'typia';
 import { v4 as uuidv4 } from 'uuid';
 import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
-import { type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/deliveries/events.js';
+import { dataOf, type EventRow, type EventSummary, findEvents, listEvents } from '../../storage/deliveries/events.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { EventType } from '../../storage/model/records.js';
+import type { Sql } from '../../storage/postgres/database.js';
 import { isShallowJson, JSON_DEPTH } from '../../storage/postgres/pg-safe-values.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
-import type { Count, Timestamp, Uuid } from '../http/fields.js';
+import type { Count } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
+import { type EventJson, type EventSummaryJson, eventSchema } from './event-json.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
 import { connectionRefResource, eventResource } from './resources.js';
 
 /** An event to record on a simulated connection (EVT-11). */
 export interface SimulatedEventInput {
+  /** What happened. */
   type: EventType;
-  data: Record<string, unknown>;
-}
-
-/** Event in a list (contract: "Event"). */
-export interface EventSummaryJson {
-  id: Uuid;
-  provider_event_id: string;
-  type: EventType;
-  received_at: Timestamp;
-}
-
-/** Event in detail; `data` is the normalized provider payload. */
-export interface EventJson extends EventSummaryJson {
-  connection_id: Uuid;
+  /** Its payload, taken as it is. Receivers expect the fields that an event of this type has. */
   data: Record<string, unknown>;
 }
 
 /** A page of events. */
 export interface EventsJson {
+  /** `offset` of the next page, null on the last one. */
   next_offset: Count | null;
+  /** The events, newest first. */
   events: EventSummaryJson[];
 }
-
-/** Also the body of a callback. */
-export const eventSchema = typia.json.schemas<[EventJson]>();
 
 function summaryJson({ id, provider_event_id, type, received_at }: EventSummary): EventSummaryJson {
   return { id, provider_event_id, type, received_at: received_at.toISOString() };
 }
 
-function eventJson(row: EventRow): EventJson {
-  return { ...summaryJson(row), connection_id: row.connection_id, data: row.data };
+function eventJson(db: Sql, row: EventRow): EventJson {
+  // What the stream or a client gave for this type.
+  return { ...summaryJson(row), connection_id: row.connection_id, data: dataOf(db, row) } as EventJson;
 }
 
 async function list({ db, resource, query }: Call<ConnectionRef, undefined, OffsetQuery>): Promise<Answer> {
@@ -72,14 +62,16 @@ async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined
   if (recorded.deliveries > 0) system.hint({ type: 'deliveries', connectionId: resource.id });
   const [row] = await findEvents(db, [recorded.id]);
   if (!row) throw new HttpError('not_found');
-  return json(201, eventJson(row), { Location: `/v1/events/${row.id}` });
+  return json(201, eventJson(db, row), { Location: `/v1/events/${row.id}` });
 }
 
 export const eventRoutes: Route[] = [
   route({
     method: 'GET',
+    operationId: 'listEvents',
     path: '/v1/connections/{connection_id}/events',
     summary: 'Events of a connection, newest first',
+    description: 'Lists the events of a connection, 100 on a page. Continue with `next_offset` until it is null.',
     scopes: ['events:read'],
     body: { kind: 'none' },
     query: {
@@ -93,18 +85,23 @@ export const eventRoutes: Route[] = [
   }),
   route({
     method: 'GET',
+    operationId: 'getEvent',
     path: '/v1/events/{event_id}',
     summary: 'One event with its payload',
+    description: 'Reads one event with its payload, as a callback carries it.',
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: eventResource,
     answers: { 200: { description: 'The event.', schema: eventSchema } },
-    handle: async ({ resource }) => json(200, eventJson(resource)),
+    handle: async ({ db, resource }) => json(200, eventJson(db, resource)),
   }),
   route({
     method: 'POST',
+    operationId: 'recordSimulatedEvent',
     path: '/v1/connections/{connection_id}/simulated-events',
     summary: 'Record an event on a simulated connection',
+    description:
+      'Records an event of any type on a simulated connection, as its stream would have, and delivers it to its subscriptions.',
     scopes: ['events:write'],
     body: {
       kind: 'json',

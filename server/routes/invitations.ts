@@ -5,6 +5,7 @@ import type { MessageText, ProviderId } from '../../browser-pool/contract/fields
 import { type ConnectionRef, findConnectionByIdentity } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
+import { resultOf } from '../../storage/operations/operations.js';
 import { type Answer, type EnvelopeJson, envelope, invalidField, json, KeyedError } from '../http/answer.js';
 import { isPrintableKey, pathId, type Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
@@ -13,23 +14,41 @@ import { identityKey } from './connections.js';
 import { awaitSettled } from './operations.js';
 import { requireValidInput, submit } from './submission.js';
 
-/** The older request shape of an invitation (contract: "Compatibility invitation route"). */
+/** An invitation in the older request shape (contract: "Compatibility invitation route"). */
 export interface InvitationInput {
-  /** Recipient's profile hash id. */
+  /** Hash id of the person to invite. */
   hash_id: ProviderId;
+  /** Note that comes with the invitation, 1 to 300 characters. */
   message?: MessageText<1, 300>;
-  /** Adds the provider's raw answer, for diagnosis. */
+  /** `true` adds the provider's raw answer, for diagnosis. */
   return_original?: boolean;
 }
 
-/** The provider's answer; `original` when the request set `return_original`. */
+/** The provider's answer to an invitation. */
 export interface InvitationSentJson {
-  data: { result: { code: string | null; message: string | null }; original?: Record<string, unknown> };
+  /** What came of it. */
+  data: {
+    /** The provider's answer. */
+    result: {
+      /** The provider's code: not every answer is a sent invitation. Null when it gave none. */
+      code: string | null;
+      /** The provider's words about it, null when it gave none. */
+      message: string | null;
+    };
+    /** The provider's raw answer; only when the request set `return_original`. */
+    original?: Record<string, unknown>;
+  };
 }
 
-/** Under way. */
+/** An invitation that is under way. */
 export interface InvitationQueuedJson {
-  data: { operation_id: Uuid; status: 'queued' };
+  /** The operation that sends it. */
+  data: {
+    /** Id of the operation. */
+    operation_id: Uuid;
+    /** Always `queued`: it has not ended. */
+    status: 'queued';
+  };
 }
 
 const envelopeSchema = typia.json.schemas<[EnvelopeJson]>();
@@ -75,14 +94,19 @@ async function inviteUnder(
     ? operation
     : await awaitSettled(call, operation, LIMITS.invitation_wait_ms).catch(() => operation);
   if (!settled) throw new HttpError('not_found', 'the operation was deleted meanwhile');
-  return outcomeAnswer(settled, body.return_original === true, {
+  return outcomeAnswer(settled, resultOf(call.db, settled), body.return_original === true, {
     'Idempotency-Key': idempotencyKey,
     'X-Operation-Id': operation.id,
   });
 }
 
 /** An operation's status in the older answer shape. */
-function outcomeAnswer(operation: OperationRow, returnOriginal: boolean, headers: Record<string, string>): Answer {
+function outcomeAnswer(
+  operation: OperationRow,
+  found: Record<string, unknown> | null,
+  returnOriginal: boolean,
+  headers: Record<string, string>,
+): Answer {
   const details = { operation_id: operation.id };
   switch (operation.status) {
     case 'queued':
@@ -90,16 +114,12 @@ function outcomeAnswer(operation: OperationRow, returnOriginal: boolean, headers
     case 'waiting_user':
       return json(202, { data: { operation_id: operation.id, status: 'queued' } }, headers);
     case 'succeeded': {
-      const { code, message, original } = operation.result ?? {};
+      const { code, message, original } = found ?? {};
       const result = { code: code ?? null, message: message ?? null };
-      return json(
-        200,
-        { data: { result, ...(returnOriginal && { original: original ?? operation.result }) } },
-        headers,
-      );
+      return json(200, { data: { result, ...(returnOriginal && { original: original ?? found }) } }, headers);
     }
     case 'skipped': {
-      const reason = String(operation.result?.reason ?? 'skipped');
+      const reason = String(found?.reason ?? 'skipped');
       return envelope(409, reason, 'nothing was left to do', { ...details, reason }, headers);
     }
     case 'canceled':
@@ -126,8 +146,11 @@ const OPERATION_HEADERS = ['Idempotency-Key', 'X-Operation-Id'] as const;
 export const invitationRoutes: Route[] = [
   route({
     method: 'POST',
+    operationId: 'sendInvitation',
     path: '/v1/accounts/{account_id}/linkedin/invite',
     summary: 'Send an invitation, in an older request shape',
+    description:
+      'Submits `social.invitation.send` in an older request shape and waits for it up to five seconds. Errors have the envelope `{error: {code, message, details}}`. New clients submit operations instead.',
     scopes: ['operations:write', 'social:send'],
     errors: 'envelope',
     body: {
@@ -138,8 +161,13 @@ export const invitationRoutes: Route[] = [
     },
     resource: accountResource,
     headers: { 'Idempotency-Key': 'optional', Prefer: ['respond-async'] },
+    waits: ({ respondAsync }) => !respondAsync,
     answers: {
-      200: { description: 'Sent.', schema: typia.json.schemas<[InvitationSentJson]>(), headers: OPERATION_HEADERS },
+      200: {
+        description: 'The provider answered: `code` tells whether the invitation was sent.',
+        schema: typia.json.schemas<[InvitationSentJson]>(),
+        headers: OPERATION_HEADERS,
+      },
       202: {
         description: 'Still under way, or `Prefer: respond-async`.',
         schema: typia.json.schemas<[InvitationQueuedJson]>(),

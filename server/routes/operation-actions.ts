@@ -1,43 +1,46 @@
 import typia, { type tags } from 'typia';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
-import { cancelOperation, reconcilable } from '../../storage/operations/operations.js';
+import { isLookRequested, requestLook } from '../../storage/operations/looks.js';
+import { cancelOperation } from '../../storage/operations/operations.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Printable } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { giveCode } from './challenge-code.js';
-import { operationAnswer } from './operation-answer.js';
-import { operationSchema } from './operation-json.js';
+import { answerAsItIs } from './operation-answer.js';
+import { operationSchema, unknownOperationSchema } from './operation-json.js';
+import { awaitWakeUps } from './operations.js';
 import { operationResource } from './resources.js';
 
 /** The user's answer to a challenge (contract: "Operations"). */
 export interface ChallengeInput {
   /** `challenge.id` of the operation. */
   challenge_id: string & tags.MinLength<1> & tags.MaxLength<255>;
-  /** Neither stored nor logged. */
+  /** The code that the user got, 1 to 32 printable characters; it is neither stored nor logged. */
   code: Printable<1, 32>;
 }
 
 /** The operation has the code; whether it is right shows in the operation. */
 export interface CodeAcceptedJson {
+  /** Always `accepted`. */
   status: 'accepted';
 }
 
 /** The row records the request first, so that the owner sees it in any case; the signal only makes it look sooner. */
-async function cancel({ db, system, load, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
+async function cancel(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
+  const { db, system, ended, resource } = call;
   const outcome = await cancelOperation(db, resource.id);
   if (outcome === 'requested') {
     system.hint({ type: 'cancel', connectionId: resource.connection_id, operationId: resource.id });
-  }
-  const operation = await load.operation(resource.id);
-  if (!operation) throw new HttpError('not_found');
-  return operationAnswer(db, 200, operation);
+  } else if (typeof outcome === 'object') ended(outcome);
+  return answerAsItIs(call, resource.id);
 }
 
 async function challenge({
   db,
   system,
+  load,
   resource,
   body,
 }: Call<OperationRow, ChallengeInput, undefined>): Promise<Answer> {
@@ -52,7 +55,7 @@ async function challenge({
     case 'taken':
       return json(202, { status: 'accepted' } satisfies CodeAcceptedJson);
     case 'refused':
-      throw new HttpError('challenge_not_accepting_code');
+      throw new HttpError((await load.operation(resource.id)) ? 'challenge_not_accepting_code' : 'not_found');
     case 'unheard':
       throw new HttpError('unavailable', 'the code did not reach the operation, it may be given again');
     default:
@@ -60,18 +63,36 @@ async function challenge({
   }
 }
 
-async function reconcile({ db, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
-  const verdict = await reconcilable(db, resource);
-  if (verdict === 'not_outcome_unknown') throw new HttpError('not_outcome_unknown');
-  if (verdict === 'busy') throw new HttpError('connection_busy');
-  return operationAnswer(db, 200, resource);
+/**
+ * Has the place looked at where the write would show (OPS-22), and waits for that a while. The request stands in a row, so that the owner
+ * sees it in any case; while it does, asking again begins no second look. The status stays.
+ */
+async function reconcile(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
+  const { db, system, resource } = call;
+  if (resource.status !== 'outcome_unknown') throw new HttpError('not_outcome_unknown');
+  switch (await requestLook(db, resource.id)) {
+    case 'busy':
+      throw new HttpError('connection_busy');
+    case 'gone':
+      throw new HttpError('not_found');
+    case 'not_ready':
+      return answerAsItIs(call, resource.id);
+    case 'requested':
+      break;
+  }
+  system.hint({ type: 'look', connectionId: resource.connection_id });
+  await awaitWakeUps(call, resource.id, LIMITS.look_wait_ms, async () => !(await isLookRequested(db, resource.id)));
+  return answerAsItIs(call, resource.id);
 }
 
 export const operationActionRoutes: Route[] = [
   route({
     method: 'POST',
+    operationId: 'answerChallenge',
     path: '/v1/operations/{operation_id}/challenge',
     summary: 'Answer the challenge an operation waits for',
+    description:
+      'Gives an operation in `waiting_user` the code that its user got. Whether the code was right shows in the operation: a wrong one ends in a new challenge, the third in `challenge_failed`.',
     scopes: ['operations:write'],
     body: {
       kind: 'json',
@@ -86,8 +107,11 @@ export const operationActionRoutes: Route[] = [
   }),
   route({
     method: 'POST',
+    operationId: 'cancelOperation',
     path: '/v1/operations/{operation_id}/cancel',
     summary: 'Request that an operation is cancelled',
+    description:
+      'Requests the end of an operation. A queued one is `canceled` at once; a running or waiting one ends soon, unless a write has left already: nothing is undone at the provider. One that has ended stays as it is.',
     scopes: ['operations:write'],
     body: { kind: 'none' },
     resource: operationResource,
@@ -96,13 +120,21 @@ export const operationActionRoutes: Route[] = [
   }),
   route({
     method: 'POST',
+    operationId: 'reconcileOperation',
     path: '/v1/operations/{operation_id}/reconcile',
-    summary: 'Look for evidence of an unknown outcome',
+    summary: 'Look at the place where a write of unknown outcome would show',
+    description:
+      'Looks, without writing, at the place where a write of unknown outcome would show, and waits a few seconds for the look. The status stays, and nothing is ever sent again. Nothing is looked at while the connection is not ready.',
     scopes: ['operations:write'],
     body: { kind: 'none' },
     resource: operationResource,
     answers: {
-      200: { description: 'The operation, unchanged: there is no automatic evidence.', schema: operationSchema },
+      200: {
+        description:
+          'The operation; `evidence.look` is what stood where the write would show, once a look has ended. Asked again, this answers ' +
+          'with the same look or begins the next.',
+        schema: unknownOperationSchema,
+      },
     },
     refusals: ['not_outcome_unknown', 'connection_busy'],
     handle: reconcile,

@@ -1,64 +1,151 @@
 import typia from 'typia';
+import type { CapabilityName } from '../../actors/capabilities/catalogue.js';
 import type { OperationErrorCode } from '../../storage/model/errors.js';
-import type { Attempt, ChallengeKind, OperationRow, OperationStatus, Transition } from '../../storage/model/records.js';
-import type { Count, Timestamp, Uuid } from '../http/fields.js';
+import type { Attempt, OperationRow } from '../../storage/model/records.js';
+import type { Timestamp, Uuid } from '../http/fields.js';
+import type { EvidenceJson } from './evidence-json.js';
+import type {
+  AttemptJson,
+  ChallengeJson,
+  FailureDetailsJson,
+  SkippedResultJson,
+  TransitionJson,
+} from './operation-parts.js';
 
-/** Operation as it is answered (contract: "Operation"). */
-export interface OperationJson {
+/** What every operation has, whatever its status (contract: "Operation"). */
+interface OperationBase {
+  /** Id of the operation: `GET /v1/operations/{operation_id}` reads it. */
   id: Uuid;
+  /** The connection that it runs on. */
   connection_id: Uuid;
-  capability: string;
-  status: OperationStatus;
-  result: Record<string, unknown> | null;
-  /** Safe classification of a failure. */
-  error_code: OperationErrorCode | null;
-  /** Safe detail of a failure; `retryable` is always there. */
-  error_details: Record<string, unknown> | null;
-  /** Only while waiting for the user. */
-  challenge: ChallengeJson | null;
-  /** A running external action can still complete. */
+  /** The capability that was submitted. */
+  capability: CapabilityName;
+  /** `true` once its end was requested; a running external action can still complete. */
   cancel_requested: boolean;
+  /** When it was submitted. */
   created_at: Timestamp;
+  /** When it last changed. */
   updated_at: Timestamp;
+  /** Every try at it, the first one first; empty until its turn has come. */
   attempts: AttemptJson[];
+  /** Every change of its status, the first one first; the last one led to `status`. */
   timeline: TransitionJson[];
 }
 
-/** What an operation waits for: the user's code, or, without `accepts_code`, something only the user can do elsewhere. */
-export interface ChallengeJson {
-  id: Uuid;
-  kind: ChallengeKind;
-  expires_at: Timestamp;
-  accepts_code: boolean;
+/** The fields that tell of an end; each status fills in its own. */
+interface NoEnd {
+  /** Null: there is no result. */
+  result: null;
+  /** Null: it did not fail. */
+  error_code: null;
+  /** Null: it did not fail. */
+  error_details: null;
+  /** Null: nothing about its outcome is unknown. */
+  evidence: null;
+  /** Null: it does not wait for the user. */
+  challenge: null;
 }
 
-/** One try at an operation. */
-export interface AttemptJson extends Omit<Attempt, 'id' | 'state_revision' | 'number' | 'started_at' | 'completed_at'> {
-  id: Uuid;
-  state_revision: Count;
-  number: Count;
-  started_at: Timestamp;
-  completed_at: Timestamp | null;
+/** An operation that waits for its turn: those of one connection run one after another. */
+export interface QueuedOperationJson extends OperationBase, NoEnd {
+  /** Always `queued`. */
+  status: 'queued';
 }
 
-/** A change of an operation's status. */
-export interface TransitionJson extends Omit<Transition, 'at'> {
-  at: Timestamp;
+/** An operation that runs. */
+export interface RunningOperationJson extends OperationBase, NoEnd {
+  /** Always `running`. */
+  status: 'running';
 }
+
+/** An operation that waits for its user, by a login or a recruiter switch. Its connection runs nothing else meanwhile. */
+export interface WaitingOperationJson extends OperationBase, Omit<NoEnd, 'challenge'> {
+  /** Always `waiting_user`. */
+  status: 'waiting_user';
+  /** What the provider asks the user for. */
+  challenge: ChallengeJson;
+}
+
+/** An operation that did what it was to do. Its capability tells what its result holds. */
+export interface SucceededOperationJson extends OperationBase, Omit<NoEnd, 'result'> {
+  /** Always `succeeded`. */
+  status: 'succeeded';
+  /** The capability's result. */
+  result: Record<string, unknown>;
+}
+
+/** An operation that failed. Of a write that failed nothing was done. */
+export interface FailedOperationJson extends OperationBase, Omit<NoEnd, 'error_code' | 'error_details'> {
+  /** Always `failed`. */
+  status: 'failed';
+  /** What went wrong. */
+  error_code: OperationErrorCode;
+  /** What is known of it beside the code. */
+  error_details: FailureDetailsJson;
+}
+
+/** An operation that ended on request, or with its connection, before anything left. */
+export interface CanceledOperationJson extends OperationBase, NoEnd {
+  /** Always `canceled`. */
+  status: 'canceled';
+}
+
+/** An operation that had nothing to do (OPS-7). */
+export interface SkippedOperationJson extends OperationBase, Omit<NoEnd, 'result'> {
+  /** Always `skipped`. */
+  status: 'skipped';
+  /** Why nothing was left to do. */
+  result: SkippedResultJson;
+}
+
+/**
+ * A write that may have happened and of which nobody can prove that it did: its answer was lost, or means nothing. It stays so, and
+ * nothing is sent again. Look at the provider, or have `reconcile` look, before the same is sent under a new key.
+ */
+export interface UnknownOperationJson extends OperationBase, Omit<NoEnd, 'evidence'> {
+  /** Always `outcome_unknown`. */
+  status: 'outcome_unknown';
+  /** What is known of the write. */
+  evidence: EvidenceJson;
+}
+
+/** Operation as it is answered: `status` tells which of these it is. */
+export type OperationJson =
+  | QueuedOperationJson
+  | RunningOperationJson
+  | WaitingOperationJson
+  | SucceededOperationJson
+  | FailedOperationJson
+  | CanceledOperationJson
+  | SkippedOperationJson
+  | UnknownOperationJson;
 
 export const operationSchema = typia.json.schemas<[OperationJson]>();
+export const queuedOperationSchema = typia.json.schemas<[QueuedOperationJson]>();
+export const unknownOperationSchema = typia.json.schemas<[UnknownOperationJson]>();
 
-export function operationJson(row: OperationRow): OperationJson {
+/** Every field as any status may have it. */
+type Shown = { [Field in keyof OperationJson]: OperationJson[Field] };
+
+/**
+ * `result` and `evidence`: the operation's, opened. Storage takes any text for its codes; what is written there are these. Which fields
+ * are there follows from the status: constraints of the table hold it.
+ */
+export function operationJson(
+  row: OperationRow,
+  result: Record<string, unknown> | null,
+  evidence: EvidenceJson | null,
+): OperationJson {
   const waiting = row.status === 'waiting_user' ? row.challenge : null;
-  return {
+  const shown: Shown = {
     id: row.id,
     connection_id: row.connection_id,
-    capability: row.capability,
+    capability: row.capability as CapabilityName,
     status: row.status,
-    result: row.result,
-    // Storage takes any text; what is written there are these codes.
+    result,
     error_code: row.error_code as OperationErrorCode | null,
-    error_details: row.error_details,
+    error_details: row.error_details as FailureDetailsJson | null,
+    evidence,
     challenge: waiting && {
       id: waiting.id,
       kind: waiting.kind,
@@ -71,6 +158,7 @@ export function operationJson(row: OperationRow): OperationJson {
     attempts: row.attempts.map(attemptJson),
     timeline: row.timeline.map(({ from, to, reason, at }) => ({ from, to, reason, at })),
   };
+  return shown as OperationJson;
 }
 
 /** Names its fields one by one: what else the row may keep does not leave the service. */

@@ -1,41 +1,46 @@
-import typia, { type tags } from 'typia';
+import typia from 'typia';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow, OperationStatus } from '../../storage/model/records.js';
 import { isSettled } from '../../storage/model/transitions.js';
 import { listOperations } from '../../storage/operations/operations.js';
-import { type Answer, invalidField } from '../http/answer.js';
-import { pathId, type Uuid } from '../http/fields.js';
+import type { Answer } from '../http/answer.js';
+import type { Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
 import { answerWith, operationAnswer } from './operation-answer.js';
 import { type OperationJson, operationSchema } from './operation-json.js';
+import { type CursorQuery, cursorOf, idOf } from './paging.js';
 import { operationResource } from './resources.js';
 
 /** Filters and paging of the list of operations (OPS-15). */
-export interface OperationsQuery {
+export interface OperationsQuery extends CursorQuery {
+  /** Only operations of this connection. */
   connection_id?: Uuid;
+  /** Only operations with this status. */
   status?: OperationStatus;
-  /** `next_cursor` of the page before. */
-  cursor?: string & tags.MaxLength<512>;
-  limit?: number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<typeof LIMITS.page_rows>;
 }
 
-/** A page of operations. */
+/** A page of operations. Of a filtered list it may be short, or empty, before the last one. */
 export interface OperationsJson {
+  /** The operations, newest first. */
   operations: OperationJson[];
+  /** Where the next page begins; null on the last one. */
   next_cursor: string | null;
 }
 
+/** What a route that waits for an operation needs. */
+export type WaitServices = Pick<Services, 'system' | 'drain' | 'parked'> & { gone(): Promise<void> };
+
 /**
- * The operation as soon as it is terminal or waits for the user, or as it is after `timeout_ms`, when the client went
- * away, or when the edge drains. Null when it was deleted meanwhile.
+ * Asks `over` at once and again at each wake-up of the operation, until it says so, for `timeout_ms` at most; shorter when the client
+ * went away, or when the edge drains. It is asked once more at the end.
  */
-export async function awaitSettled(
-  { system, load, drain, gone }: Services & { gone(): Promise<void> },
-  operation: OperationRow,
+export async function awaitWakeUps(
+  { system, drain, gone, parked }: WaitServices,
+  operationId: string,
   timeout_ms: number,
-): Promise<OperationRow | null> {
-  if (isSettled(operation.status)) return operation;
+  over: () => Promise<boolean>,
+): Promise<void> {
   const until = performance.now() + timeout_ms;
   const interrupted = Promise.withResolvers<void>();
   let stop = false;
@@ -48,16 +53,32 @@ export async function awaitSettled(
   try {
     for (;;) {
       const left_ms = until - performance.now();
-      // Requested before the row is read: one of the two sees a finish between them.
-      const settled = stop || left_ms <= 0 ? null : system.awaitable(operation.id, left_ms);
-      const current = await load.operation(operation.id);
-      if (!current) return null;
-      if (!settled || isSettled(current.status)) return current;
-      await Promise.race([settled, interrupted.promise]);
+      // Requested before the rows are read: one of the two sees a change between them.
+      const woken = stop || left_ms <= 0 ? null : system.awaitable(operationId, left_ms);
+      if ((await over()) || !woken) return;
+      await parked(Promise.race([woken, interrupted.promise]));
     }
   } finally {
     forget();
   }
+}
+
+/**
+ * The operation as soon as it is terminal or waits for the user, or as it is after `timeout_ms`, when the client went
+ * away, or when the edge drains. Null when it was deleted meanwhile.
+ */
+export async function awaitSettled(
+  services: WaitServices & Pick<Services, 'load'>,
+  operation: OperationRow,
+  timeout_ms: number,
+): Promise<OperationRow | null> {
+  let current: OperationRow | undefined = operation;
+  if (isSettled(operation.status)) return operation;
+  await awaitWakeUps(services, operation.id, timeout_ms, async () => {
+    current = await services.load.operation(operation.id);
+    return !current || isSettled(current.status);
+  });
+  return current ?? null;
 }
 
 async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
@@ -68,39 +89,30 @@ async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answ
   return operationAnswer(call.db, 200, operation, { 'Preference-Applied': `wait=${prefer.wait_s}` });
 }
 
-/** Opaque to callers: the id after which the next page begins. */
-function cursorOf(id: string): string {
-  return Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
-}
-
-function idOf(cursor: string): string {
-  const hex = Buffer.from(cursor, 'base64url').toString('hex');
-  const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  if (pathId(id) === undefined || cursorOf(id) !== cursor)
-    throw invalidField('query.cursor', 'next_cursor of a page', cursor);
-  return id;
-}
-
 async function list({ db, key, query }: Call<undefined, undefined, OperationsQuery>): Promise<Answer> {
   const limit = query.limit ?? LIMITS.page_rows;
-  const rows = await listOperations(db, {
+  const { operations, lookedTo } = await listOperations(db, {
     workspaceId: key.workspace_id,
     connectionId: query.connection_id ?? null,
     status: query.status ?? null,
     before: query.cursor === undefined ? null : idOf(query.cursor),
     limit: limit + 1,
+    look: LIMITS.looked_at_operations,
   });
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const next_cursor = rows.length > limit && last ? cursorOf(last.id) : null;
+  const page = operations.slice(0, limit);
+  const next = operations.length > limit ? page.at(-1)?.id : lookedTo;
+  const next_cursor = next ? cursorOf(next) : null;
   return answerWith(db, 200, (show) => ({ operations: page.map(show), next_cursor }) satisfies OperationsJson);
 }
 
 export const operationRoutes: Route[] = [
   route({
     method: 'GET',
+    operationId: 'listOperations',
     path: '/v1/operations',
     summary: 'Operations of the workspace, newest first',
+    description:
+      'Lists operations of the workspace, of one connection or with one status if you ask for it. Follow `next_cursor` until it is null.',
     scopes: ['operations:read'],
     body: { kind: 'none' },
     query: {
@@ -113,12 +125,16 @@ export const operationRoutes: Route[] = [
   }),
   route({
     method: 'GET',
+    operationId: 'getOperation',
     path: '/v1/operations/{operation_id}',
-    summary: 'One operation; `Prefer: wait=N` waits for its end',
+    summary: 'One operation; Prefer: wait=N waits for its end',
+    description:
+      'Reads one operation. `Prefer: wait=N` answers as soon as it has ended or waits for its user, so that nobody has to ask in a loop.',
     scopes: ['operations:read'],
     body: { kind: 'none' },
     resource: operationResource,
     headers: { Prefer: ['wait'] },
+    waits: ({ wait_s }) => wait_s !== null && wait_s > 0,
     answers: { 200: { description: 'The operation.', schema: operationSchema, headers: ['Preference-Applied'] } },
     handle: get,
   }),

@@ -1,9 +1,21 @@
 import type { tags } from 'typia';
+import type { ListPlace } from '../../storage/postgres/list-place.js';
+import { invalidField } from '../http/answer.js';
+import { pathId } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 
 /** Where a page begins. */
 export interface OffsetQuery {
+  /** How many rows to skip; `next_offset` of the page before. */
   offset?: number & tags.Type<'uint32'> & tags.Maximum<typeof LIMITS.offset_rows>;
+}
+
+/** Where a page begins, and how much it holds. */
+export interface CursorQuery {
+  /** `next_cursor` of the page before. */
+  cursor?: string & tags.MaxLength<512>;
+  /** Rows on a page, 1 to 100; 100 when only `cursor` is given. */
+  limit?: number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<typeof LIMITS.page_rows>;
 }
 
 /** Rows that a list reads: one more than a page, to know whether another page exists. */
@@ -15,3 +27,40 @@ export function pageOf<Row>(rows: Row[], offset: number): { page: Row[]; next_of
   const more = rows.length > LIMITS.page_rows && next <= LIMITS.offset_rows;
   return { page: rows.slice(0, LIMITS.page_rows), next_offset: more ? next : null };
 }
+
+/** Opaque to callers: the id after which the next page begins. */
+export function cursorOf(id: string): string {
+  return Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
+/** The id in a cursor; throws 400 for what is none. */
+export function idOf(cursor: string): string {
+  const id = uuidOf(Buffer.from(cursor, 'base64url'));
+  if (pathId(id) === undefined || cursorOf(id) !== cursor) throw notACursor(cursor);
+  return id;
+}
+
+/** The same of a list in order of creation: eight bytes of time before the id. */
+export function placeCursor({ created_us, id }: ListPlace): string {
+  const time = Buffer.alloc(8);
+  time.writeBigInt64BE(BigInt(created_us));
+  return Buffer.concat([time, Buffer.from(id.replaceAll('-', ''), 'hex')]).toString('base64url');
+}
+
+/** The place in such a cursor; throws 400 for what is none. */
+export function placeOf(cursor: string): ListPlace {
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.length !== PLACE_bytes) throw notACursor(cursor);
+  const place = { created_us: Number(bytes.readBigInt64BE()), id: uuidOf(bytes.subarray(8)) };
+  const known = Number.isSafeInteger(place.created_us) && place.created_us >= 0 && pathId(place.id) !== undefined;
+  if (!known || placeCursor(place) !== cursor) throw notACursor(cursor);
+  return place;
+}
+
+const PLACE_bytes = 24;
+
+function uuidOf(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+const notACursor = (cursor: string) => invalidField('query.cursor', 'next_cursor of a page', cursor);

@@ -12,19 +12,20 @@ import { isPrintableKey } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
 import { operationAnswer } from './operation-answer.js';
-import { type OperationJson, operationJson, operationSchema } from './operation-json.js';
+import { operationJson, operationSchema, queuedOperationSchema } from './operation-json.js';
 import { submissionTarget } from './resources.js';
 
-/** A request for work (contract: "Operations"). */
+/** A request for work: the capability and its own input (contract: "Operations"). */
 export interface OperationInput {
-  /** One of the capabilities; which the connection lists. */
+  /** The capability's name, one of those that the connection lists. */
   capability: string;
   /** The capability's own input. */
   input: Record<string, unknown>;
 }
 
-/** The submission is valid; nothing was stored (OPS-16). */
+/** The answer to a dry run: the submission is valid, and nothing was stored (OPS-16). */
 export interface DryRunJson {
+  /** Always `true`: an invalid one is refused as the submission itself would be. */
   valid: true;
 }
 
@@ -58,17 +59,21 @@ const OVERLOADED: Record<Extract<SubmitOutcome, { kind: 'overloaded' }>['what'],
   workspace: 'too many operations of the workspace have not ended',
 };
 
-/** Stores the submission through the owner's committer. Throws HttpError unless it was created or replayed. */
+/** Stores the submission through the owner's committer, with where it came from. Throws HttpError unless it was created or replayed. */
 export async function submit(
-  { system, load, drain }: Services,
-  submission: Submission,
+  { system, load, drain, context }: Services & Pick<Call<unknown, unknown, unknown>, 'context'>,
+  submission: Omit<Submission, 'origin'>,
 ): Promise<{ created: boolean; operation: OperationRow }> {
   if (drain.draining) throw new HttpError('unavailable', 'the service is shutting down');
-  const outcome = await system.submit(submission);
+  const { requestId, traceparent } = context;
+  context.connectionId = submission.connectionId;
+  const outcome = await system.submit({ ...submission, origin: { requestId, traceparent } });
   switch (outcome.kind) {
     case 'created':
+      context.operationId = outcome.operation.id;
       return { created: true, operation: outcome.operation };
     case 'replayed': {
+      context.operationId = outcome.operationId;
       const operation = await load.operation(outcome.operationId);
       if (!operation) throw new HttpError('not_found', 'the operation was deleted meanwhile');
       return { created: false, operation };
@@ -103,17 +108,24 @@ async function submitOperation(call: Call<ConnectionRef, OperationInput, undefin
     connectionId: resource.id,
     capability: body.capability,
     input: body.input,
+    input_bytes: call.body_bytes,
     idempotencyKey,
   });
   if (!created) return operationAnswer(call.db, 200, operation, { 'Idempotency-Replayed': 'true' });
-  return json(202, operationJson(operation), { Location: `/v1/operations/${operation.id}`, 'Retry-After': '1' });
+  return json(202, operationJson(operation, null, null), {
+    Location: `/v1/operations/${operation.id}`,
+    'Retry-After': '1',
+  });
 }
 
 export const submissionRoutes: Route[] = [
   route({
     method: 'POST',
+    operationId: 'submitOperation',
     path: '/v1/connections/{connection_id}/operations',
     summary: 'Submit an operation; it runs asynchronously',
+    description:
+      'Stores a request for work; it runs asynchronously, one operation of a connection after another. 202 means that it is stored, not that it worked: read the operation until it has ended. Sent again with its `Idempotency-Key`, a submission answers 200 with the first operation and never makes a second.',
     scopes: ['operations:write'],
     body: {
       kind: 'json',
@@ -127,11 +139,11 @@ export const submissionRoutes: Route[] = [
     headers: { 'Idempotency-Key': 'required', Prefer: ['dry-run'] },
     answers: {
       200: {
-        description: 'The operation that this key submitted before, as it is now; or the answer to a dry run.',
-        schema: typia.json.schemas<[OperationJson | DryRunJson]>(),
+        description: 'The operation that this key submitted before, as it is now; or the answer to `Prefer: dry-run`.',
+        schema: [operationSchema, typia.json.schemas<[DryRunJson]>()],
         headers: ['Idempotency-Replayed', 'Preference-Applied'],
       },
-      202: { description: 'Accepted and stored.', schema: operationSchema, headers: ['Location', 'Retry-After'] },
+      202: { description: 'Accepted and stored.', schema: queuedOperationSchema, headers: ['Location', 'Retry-After'] },
     },
     refusals: ['idempotency_conflict', 'encryption_key_unavailable'],
     handle: submitOperation,

@@ -1,10 +1,12 @@
 import typia from 'typia';
 import { type StoppingConnection, stopRest, stopSubscription } from '../../storage/connections/stopping.js';
+import { rotateSecret } from '../../storage/deliveries/signing-secrets.js';
 import {
   activateSubscription,
+  callbackUrlOf,
   findSubscriptions,
   lockSubscription,
-  rotateSecret,
+  markVerified,
   type SubscriptionRow,
 } from '../../storage/deliveries/subscriptions.js';
 import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
@@ -15,29 +17,30 @@ import type { Timestamp } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { subscriptionResource } from './resources.js';
-import { signingSecret } from './signing-secret.js';
+import { newSecret, type SigningSecretJson, signingSecretJson } from './signing-secret.js';
 import { type SubscriptionJson, subscriptionJson } from './subscription-json.js';
+import { proves, withRoomForProof } from './subscription-proof.js';
 
-/** Exactly this one key. */
+/** Whether the subscription gets events: exactly this one key. */
 export interface SubscriptionPatchInput {
+  /** `true` activates it, `false` deactivates it and cancels what waits. */
   active: boolean;
 }
 
-/** A new secret, shown here only; until `previous_valid_until` the one before it signs as well. */
-export interface RotatedSecretJson {
-  secret: string;
+/** A new secret; it is shown only here. */
+export interface RotatedSecretJson extends SigningSecretJson {
+  /** Until then the secret before it signs as well, as those before that do to theirs. */
   previous_valid_until: Timestamp;
 }
 
 /**
- *   inactive ─ active:true, connection ready ─▶ active     (not ready: 409, unchanged; a disconnect under way: 503, unchanged)
+ *   inactive ─ active:true, connection ready ─▶ active     (not ready: 409, unchanged; a disconnect under way: 503, unchanged;
+ *                                                           its address does not prove itself where it has to: 409, unchanged)
  *   active ─ active:false ─▶ inactive                      (pending and sending deliveries become canceled)
  */
-async function patch({
-  db,
-  resource,
-  body,
-}: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<Answer> {
+async function patch(call: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<Answer> {
+  const { db, resource, body, subscriptions } = call;
+  if (subscriptions.verifier && body.active && !resource.active && !resource.verified) await prove(call);
   const stopping = await db.transaction(async (tx): Promise<StoppingConnection | null> => {
     const locked = await lockSubscription(tx, resource);
     if (!locked) throw new HttpError('not_found');
@@ -56,22 +59,40 @@ async function patch({
   if (stopping) await stopRest(db, stopping, () => performance.now() > until);
   const [row] = await findSubscriptions(db, [resource.id]);
   if (!row) throw new HttpError('not_found');
-  return json(200, subscriptionJson(row));
+  return json(200, subscriptionJson(db, row));
 }
 
+/** Throws 409 unless the address proves itself now. */
+async function prove(call: Call<SubscriptionRow, SubscriptionPatchInput, undefined>): Promise<void> {
+  const { db, resource } = call;
+  const proven = await withRoomForProof(call, () => proves(call, resource.id, callbackUrlOf(call.db, resource)));
+  if (!proven) throw new HttpError('callback_not_verified');
+  await markVerified(db, resource.id);
+}
+
+/** The earlier secrets sign on, each until it was told (EVT-12); a rotation whose answer was lost leaves one as any other does. */
 async function rotate({ db, ring, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
-  const secret = signingSecret();
+  const secret = newSecret();
   const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
-  const until = await rotateSecret(db, resource.id, sealed, LIMITS.secret_overlap_hours);
-  if (!until) throw new HttpError('not_found');
-  return json(200, { secret, previous_valid_until: until.toISOString() } satisfies RotatedSecretJson);
+  const until = await db.transaction(async (tx) => {
+    if (!(await lockSubscription(tx, resource))) throw new HttpError('not_found');
+    return rotateSecret(tx, resource.id, sealed, LIMITS);
+  });
+  if (!until) throw new HttpError('too_many_secrets');
+  return json(200, {
+    ...signingSecretJson(secret),
+    previous_valid_until: until.toISOString(),
+  } satisfies RotatedSecretJson);
 }
 
 export const subscriptionChangeRoutes: Route[] = [
   route({
     method: 'PATCH',
+    operationId: 'updateSubscription',
     path: '/v1/subscriptions/{subscription_id}',
     summary: 'Activate or deactivate a subscription',
+    description:
+      'Activates or deactivates a subscription. Deactivating cancels the deliveries that wait or are under way; events of that time are never sent to it.',
     scopes: ['events:write'],
     body: {
       kind: 'json',
@@ -83,18 +104,21 @@ export const subscriptionChangeRoutes: Route[] = [
     answers: {
       200: { description: 'The subscription as it is now.', schema: typia.json.schemas<[SubscriptionJson]>() },
     },
-    refusals: ['connection_not_ready'],
+    refusals: ['connection_not_ready', 'callback_not_verified'],
     handle: patch,
   }),
   route({
     method: 'POST',
+    operationId: 'rotateSubscriptionSecret',
     path: '/v1/subscriptions/{subscription_id}/rotate-secret',
-    summary: 'New signing secret; the old one signs beside it for a day',
+    summary: 'New signing secret; each earlier one signs beside it for a day from its own rotation',
+    description:
+      'Makes a new signing secret, which only this answer shows. Callbacks carry a signature by each secret that is still valid, so a receiver can change over within a day.',
     scopes: ['events:write'],
     body: { kind: 'none' },
     resource: subscriptionResource,
     answers: { 200: { description: 'The new secret.', schema: typia.json.schemas<[RotatedSecretJson]>() } },
-    refusals: ['encryption_key_unavailable'],
+    refusals: ['too_many_secrets', 'encryption_key_unavailable'],
     handle: rotate,
   }),
 ];

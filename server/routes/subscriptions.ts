@@ -3,80 +3,113 @@ import { v7 as uuidv7 } from 'uuid';
 import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callback-guard.js';
 import type { Distinct, Text } from '../../browser-pool/contract/fields.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
+import { roomForSubscription } from '../../storage/deliveries/subscription-bounds.js';
 import {
   countDeliveries,
   insertSubscription,
   listSubscriptions,
+  proveSubscription,
   type SubscriptionRow,
 } from '../../storage/deliveries/subscriptions.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { EventType } from '../../storage/model/records.js';
+import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
+import { destinationOf } from '../http/subscription-rules.js';
+import { listAnswer } from './list-answer.js';
+import type { CursorQuery } from './paging.js';
 import { connectionRefResource, subscriptionResource } from './resources.js';
-import { signingSecret } from './signing-secret.js';
+import { newSecret, signingSecretJson } from './signing-secret.js';
 import {
   type NewSubscriptionJson,
   type SubscriptionDetailJson,
   type SubscriptionsJson,
   subscriptionJson,
 } from './subscription-json.js';
+import { proves, withRoomForProof } from './subscription-proof.js';
 
-/** Where events of a connection are pushed to (contract: "Subscription creation rules"). */
+/** Where events of a connection are to be pushed to (contract: "Subscription creation rules"). */
 export interface NewSubscriptionInput {
+  /** The types of event to push, each once. */
   event_types: EventType[] & tags.MinItems<1> & Distinct;
-  /** Public HTTPS, without query and fragment. */
+  /** Public HTTPS address, without credentials, query and fragment. */
   callback_url: string & tags.MinLength<1> & tags.MaxLength<2048>;
-  /** Signs the callbacks; one is generated when it is absent. */
+  /** Signs the callbacks, 32 to 255 characters; one is generated when it is absent. */
   secret?: Text<32, 255>;
 }
 
-async function list({ db, resource }: Call<ConnectionRef, undefined, undefined>): Promise<Answer> {
-  const rows = await listSubscriptions(db, resource.id);
-  return json(200, { subscriptions: rows.map(subscriptionJson) } satisfies SubscriptionsJson);
+async function list({ db, resource, query }: Call<ConnectionRef, undefined, CursorQuery>): Promise<Answer> {
+  const name = 'subscriptions' satisfies keyof SubscriptionsJson;
+  const read = (after: ListPlace, limit: number) => listSubscriptions(db, resource.id, after, limit);
+  return listAnswer({ name, read, show: (row) => subscriptionJson(db, row) }, query);
 }
 
 async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>): Promise<Answer> {
-  const { db, ring, callbackPolicy, resource, body } = call;
+  const { db, ring, callbackPolicy, subscriptions, resource, body } = call;
   const callback = await checkCallback(body.callback_url, callbackPolicy);
   if (!callback.ok) throw invalidField('body.callback_url', CALLBACK_REFUSALS[callback.reason]);
   const id = uuidv7();
-  const secret = body.secret ?? signingSecret();
-  const row = await insertSubscription(db, {
+  const secret = body.secret ?? newSecret();
+  if (!subscriptions.destination) throw new HttpError('encryption_key_unavailable');
+  const destination = subscriptions.destination(call.key.workspace_id, destinationOf(body.callback_url));
+  const subscription = {
     id,
     connectionId: resource.id,
     eventTypes: body.event_types,
     callbackUrl: body.callback_url,
     secretSealed: ring.seal(secret, subscriptionSecretContext(id)),
+    destination,
+    unproven: subscriptions.verifier !== undefined,
+  };
+  const row = await withRoomForProof(call, async () => {
+    const stored = await db.transaction(async (tx) => {
+      const room = await roomForSubscription(tx, resource.id, destination, subscriptions.bounds);
+      if (room === false) throw new HttpError('too_many_subscriptions');
+      return room && insertSubscription(tx, subscription);
+    });
+    if (!stored || !(await proves(call, id, body.callback_url))) return stored;
+    return proveSubscription(db, id);
   });
   if (!row) throw new HttpError('not_found');
-  const created: NewSubscriptionJson = { ...subscriptionJson(row), secret };
+  const created: NewSubscriptionJson = { ...subscriptionJson(call.db, row), ...signingSecretJson(secret) };
   return json(201, created, { Location: `/v1/subscriptions/${id}` });
 }
 
 async function get({ db, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
   const delivery_counts = await countDeliveries(db, resource.id);
-  const detail: SubscriptionDetailJson = { ...subscriptionJson(resource), delivery_counts };
+  const detail: SubscriptionDetailJson = { ...subscriptionJson(db, resource), delivery_counts };
   return json(200, detail);
 }
 
 export const subscriptionRoutes: Route[] = [
   route({
     method: 'GET',
+    operationId: 'listSubscriptions',
     path: '/v1/connections/{connection_id}/subscriptions',
-    summary: 'Subscriptions of a connection',
+    summary: 'Subscriptions of a connection, oldest first; limit and cursor make pages of them',
+    description:
+      'Lists the subscriptions of a connection in the order of their creation. Without `limit` and `cursor` it answers all of them.',
     scopes: ['events:read'],
     body: { kind: 'none' },
+    query: {
+      numbers: ['limit'],
+      validate: typia.createValidateEquals<CursorQuery>(),
+      schema: typia.json.schemas<[CursorQuery]>(),
+    },
     resource: connectionRefResource,
     answers: { 200: { description: 'The subscriptions.', schema: typia.json.schemas<[SubscriptionsJson]>() } },
     handle: list,
   }),
   route({
     method: 'POST',
+    operationId: 'createSubscription',
     path: '/v1/connections/{connection_id}/subscriptions',
     summary: 'Push events of a connection to a callback',
+    description:
+      'Has events of a connection pushed to an HTTPS address, signed with a secret that only this answer shows. On a connection that is not `ready` the subscription begins inactive.',
     scopes: ['events:write'],
     body: {
       kind: 'json',
@@ -92,13 +125,15 @@ export const subscriptionRoutes: Route[] = [
         headers: ['Location'],
       },
     },
-    refusals: ['encryption_key_unavailable'],
+    refusals: ['too_many_subscriptions', 'encryption_key_unavailable'],
     handle: create,
   }),
   route({
     method: 'GET',
+    operationId: 'getSubscription',
     path: '/v1/subscriptions/{subscription_id}',
     summary: 'One subscription with the counts of its deliveries',
+    description: 'Reads one subscription with how many of its deliveries have each status.',
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: subscriptionResource,

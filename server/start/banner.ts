@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { join, relative } from 'node:path';
 import type { Config } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
+import { VERSION } from './version.js';
 
 /** The addresses of a started service. */
 export interface Addresses {
@@ -36,7 +37,15 @@ export async function banner(config: Config, addresses: Addresses, demoKey: stri
     rows.push(['network', `the stand-in network, steered at ${addresses.sandboxControlUrl}`]);
   }
   const head = rows.map(([name, value]) => `  ${name.padEnd(10)} ${value}`);
-  return ['', 'The service is ready.', '', ...head, '', ...(await story(config, addresses, demoKey)), ''].join('\n');
+  return [
+    '',
+    `The service is ready (version ${VERSION}).`,
+    '',
+    ...head,
+    '',
+    ...(await story(config, addresses, demoKey)),
+    '',
+  ].join('\n');
 }
 
 async function story(config: Config, addresses: Addresses, demoKey: string | null): Promise<string[]> {
@@ -85,7 +94,9 @@ function shell(config: Config, addresses: Addresses, demoKey: string): string[] 
 async function firstRound(config: Config): Promise<string[]> {
   const receiver = await demoReceiver(config.dataDir);
   const callback = `https://${receiver.host}:${receiver.port}/callback`;
-  const open = config.callbackAllowedNetworks?.includes(`${receiver.host}/32`);
+  const open =
+    config.callbackAllowedEndpoints.some(({ address }) => address === receiver.host) ||
+    config.callbackAllowedNetworks?.includes(`${receiver.host}/32`);
   const lines = [
     '',
     '  echo "An account of the stand-in network: any name signs in, with the password sandbox"',

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
 import { secretNames } from '../../storage/secrets/secret-names.js';
+import type { TracingSettings } from '../../storage/tracing/tracing.js';
 import { Unusable } from './kinds.js';
 import {
   type Machine,
@@ -12,8 +13,9 @@ import {
 } from './variables.js';
 
 /**
- * The environment, read once at start. Two places read a variable besides: the HTTP library its bound of headers
- * (`server/http/socket.ts`), and the search for a browser (`browser-pool/chromium/find-browser.ts`).
+ * The environment, read once at start. Three places read a variable besides: the HTTP library its bound of headers
+ * (`server/http/socket.ts`), and the search for a browser (`browser-pool/chromium/find-browser.ts`) and its installation
+ * (`browser-pool/chromium/install.ts`).
  */
 export interface Config {
   host: string;
@@ -39,18 +41,31 @@ export interface Config {
   deliveryWorkspacePercent: number;
   /** CIDRs that callbacks may reach although they are not public (EVT-2). */
   callbackAllowedNetworks: string[] | null;
+  /** Single ports that callbacks may reach as well: of a trial, its receiver's. */
+  callbackAllowedEndpoints: { address: string; port: number }[];
+  /** Ports of public addresses that callbacks may use (EVT-2). */
+  callbackPorts: number[];
+  /** Whether addresses have to prove themselves before they get callbacks (EVT-18). */
+  callbackVerification: Settings['CALLBACK_VERIFICATION'];
   /** PEM file of a CA trusted for callbacks beside the public ones. */
   callbackCaFile: string | null;
   /** `address` or `address:port`. Null: the machine's resolver. */
   callbackDnsServers: string[] | null;
+  metricsHost: string;
   metricsPort: number;
-  log: { level: Settings['LOG_LEVEL']; format: Settings['LOG_FORMAT'] };
+  log: { level: Settings['LOG_LEVEL']; format: Settings['LOG_FORMAT']; sample: number };
+  /** Null: no spans are made. */
+  tracing: TracingSettings | null;
   /** How stdout announces that the service is ready: one JSON object, or a banner for a person. */
   announce: 'json' | 'banner';
   /** Requests a second of one key (HTTP-12). Null: no limit. */
   rateLimitPerSecond: number | null;
   /** Operations of one workspace that may be accepted and not ended, over all nodes (HTTP-13). */
   workspaceOperations: number;
+  /** Subscriptions of one workspace over all nodes, of one connection, and of one connection to one destination (HTTP-13). */
+  workspaceSubscriptions: number;
+  connectionSubscriptions: number;
+  destinationSubscriptions: number;
   /** Requests of one workspace that may be under way at this node (HTTP-13). */
   workspaceRequests: number;
   /** Open connections of clients. Null: derived from the limit of descriptors. */
@@ -59,6 +74,8 @@ export interface Config {
   bodyMemoryMib: number;
   /** Null: the browser is searched for. */
   browserPath: string | null;
+  /** Read by `browser-pool/chromium/install.ts`, before the service is started. */
+  browserInstall: Settings['BROWSER_INSTALL'];
   /** Whether a browser may run without its sandbox (POOL-20). */
   browserSandbox: Settings['BROWSER_SANDBOX'];
   /** Absolute. Null: no screenshots or traces are made. */
@@ -94,20 +111,35 @@ export function readConfig(
     deliveryConcurrency: settings.DELIVERY_CONCURRENCY,
     deliveryWorkspacePercent: settings.DELIVERY_WORKSPACE_PERCENT,
     callbackAllowedNetworks: settings.CALLBACK_ALLOWED_NETWORKS,
+    callbackAllowedEndpoints: [],
+    callbackPorts: settings.CALLBACK_PORTS,
+    callbackVerification: settings.CALLBACK_VERIFICATION,
     callbackCaFile: settings.CALLBACK_CA_FILE,
     callbackDnsServers: settings.CALLBACK_DNS_SERVERS,
+    metricsHost: settings.METRICS_HOST,
     metricsPort: settings.METRICS_PORT,
-    log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT },
+    log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT, sample: settings.LOG_SAMPLE },
+    tracing: tracing(settings),
     announce: env.LOG_FORMAT === 'json' ? 'json' : 'banner',
     rateLimitPerSecond: settings.RATE_LIMIT_PER_SECOND,
     workspaceOperations: settings.WORKSPACE_OPERATIONS,
+    workspaceSubscriptions: settings.WORKSPACE_SUBSCRIPTIONS,
+    connectionSubscriptions: settings.CONNECTION_SUBSCRIPTIONS,
+    destinationSubscriptions: settings.DESTINATION_SUBSCRIPTIONS,
     workspaceRequests: settings.WORKSPACE_REQUESTS,
     httpConnections: settings.HTTP_CONNECTIONS,
     bodyMemoryMib: settings.BODY_MEMORY_MIB,
     browserPath: settings.BROWSER_PATH,
+    browserInstall: settings.BROWSER_INSTALL,
     browserSandbox: settings.BROWSER_SANDBOX,
     browserArtifactsDir: settings.BROWSER_ARTIFACTS_DIR,
   };
+}
+
+/** Spans are made once it is known where they go; the exporter reads the address from the environment again, as it does its other variables. */
+function tracing(settings: Settings): TracingSettings | null {
+  const endpoint = settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return endpoint === null ? null : { share: settings.OTEL_TRACES_SAMPLER_ARG };
 }
 
 function readSettings(env: Environment, machine: Machine): Settings {

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import typia from 'typia';
 import { LIMITS } from './limits.js';
 import { loadOrCreate, replace } from './private-file.js';
 
 /**
  * The HTTPS receiver of this machine that `npm run receiver` starts, so that callbacks can be seen without a public
- * host. It has a loopback address of its own: exempting that one address (EVT-2) keeps callbacks from `localhost`
- * and everything that listens there.
+ * host. It has a loopback address of its own, and only its port is exempt (EVT-2): that keeps callbacks from everything
+ * else that listens on loopback.
  */
 export interface DemoReceiver {
   host: string;
@@ -37,6 +36,7 @@ export async function demoReceiver(dataDir: string): Promise<DemoReceiver> {
 }
 
 async function identity(): Promise<{ key: string; cert: string; secret: string }> {
+  const { generate } = await import('selfsigned');
   const notAfterDate = new Date();
   notAfterDate.setFullYear(notAfterDate.getFullYear() + LIMITS.receiver_certificate_years);
   const pair = await generate([{ name: 'commonName', value: 'callback receiver' }], {

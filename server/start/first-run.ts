@@ -23,7 +23,8 @@ export async function withDemoReceiver(config: Config): Promise<Config> {
   const decided = config.callbackAllowedNetworks !== null || config.callbackCaFile !== null;
   if (config.databaseUrl !== null || config.provider.kind !== 'sandbox' || decided) return config;
   const receiver = await demoReceiver(config.dataDir);
-  return { ...config, callbackAllowedNetworks: [`${receiver.host}/32`], callbackCaFile: receiver.caFile };
+  const callbackAllowedEndpoints = [{ address: receiver.host, port: receiver.port }];
+  return { ...config, callbackAllowedEndpoints, callbackCaFile: receiver.caFile };
 }
 
 /**

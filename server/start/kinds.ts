@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 
 /** How the text of a variable becomes a value. */
 export interface Kind<T> {
-  /** What a value must be: ends the line of a refusal, and is a column of the README's table. */
+  /** What a value must be: ends the line of a refusal, and is a column of the table in `server/REFERENCE.md`. */
   wants: string;
   /** @throws Unusable */
   parse(text: string): T;
@@ -34,6 +34,15 @@ export function matching(pattern: RegExp, wants: string): Kind<string> {
   };
 }
 
+/** May hold a password: a refusal must not show it. */
+export const httpAddress: Kind<string> = {
+  wants: 'http://host:port or https://host:port, with or without a path',
+  parse(text) {
+    if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
+    throw new Unusable();
+  },
+};
+
 /** Plain decimals only: `1e3`, `0x10` and ` 8 ` are refused. */
 export function wholeNumber(min: number, max: number, wants = `a whole number from ${min} to ${max}`): Kind<number> {
   return {
@@ -46,7 +55,26 @@ export function wholeNumber(min: number, max: number, wants = `a whole number fr
   };
 }
 
+/** A part of a whole, as a plain decimal. */
+export const share: Kind<number> = {
+  wants: 'a number from 0 to 1',
+  parse(text) {
+    const number = Number(text);
+    if (/^\d(\.\d{1,9})?$/.test(text) && number <= 1) return number;
+    throw new Unusable();
+  },
+};
+
 export const port = wholeNumber(0, 65535, 'a port from 0 to 65535 (0 takes a free one)');
+
+/** An IP address of this machine, or of all of its networks. */
+export const address: Kind<string> = {
+  wants: 'an IP address such as 127.0.0.1, 0.0.0.0 or ::',
+  parse(text) {
+    if (isIP(text) !== 0) return text;
+    throw new Unusable();
+  },
+};
 
 export function oneOf<const T extends string>(...values: T[]): Kind<T> {
   const last = values.at(-1) ?? '';
@@ -75,6 +103,13 @@ function listOf(accepts: (item: string) => boolean, wants: string): Kind<string[
 
 export const networks = listOf((item) => ipaddr.isValidCIDR(item), 'networks such as 127.0.0.0/8');
 export const nameServers = listOf(isNameServer, 'addresses such as 9.9.9.9 or [2620:fe::fe]:53');
+
+const portNumbers = listOf((item) => /^[1-9]\d{0,4}$/.test(item) && Number(item) <= 65535, 'ports from 1 to 65535');
+
+export const ports: Kind<number[]> = {
+  wants: portNumbers.wants,
+  parse: (text) => portNumbers.parse(text).map(Number),
+};
 
 /** True for `address` and `address:port`, an IPv6 address in brackets. Checked exactly: port 0 ends Node's process. */
 function isNameServer(text: string): boolean {

@@ -89,7 +89,11 @@ class SupervisedSandbox implements SandboxProcess {
     const args = [PROGRAM, '--data-dir', `${dataDir}/sandbox`, '--control-port', String(controlPort)];
     // Its own session: a terminal's Ctrl-C must not end the network under a service that still drains. The pipe is I1.
     const stdio: ['pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe'];
-    const child = spawn(process.execPath, args, { stdio, detached: true, env: childEnvironment() });
+    const child = spawn(process.execPath, args, {
+      stdio,
+      detached: true,
+      env: childEnvironment({}, ['NODE_COMPILE_CACHE']),
+    });
     this.#enter({ kind: 'starting', child }); // I2
     // A broken pipe is reported by the exit.
     child.stdin.on('error', () => {});

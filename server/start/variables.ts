@@ -1,14 +1,18 @@
 import { type EncryptionKey, parseEncryptionKeys } from '../../storage/secrets/encryption.js';
 import {
+  address,
   certificateFile,
   folder,
+  httpAddress,
   type Kind,
   matching,
   nameServers,
   networks,
   oneOf,
   port,
+  ports,
   readableFile,
+  share,
   text,
   Unusable,
   wholeNumber,
@@ -29,7 +33,7 @@ export interface Variable<T = unknown, D extends Default = Default> extends Kind
   default: D;
   /** The default in words, where it is not a plain value. */
   defaultInWords?: string;
-  /** Ends the row of the README's table. */
+  /** Ends the row of the table in `server/REFERENCE.md`. */
   meaning: string;
 }
 
@@ -60,7 +64,7 @@ const provider: Kind<ProviderSetting> = {
   parse: (text) => (text === 'sandbox' ? { kind: 'sandbox' } : { kind: 'site', file: SITE_FILE.parse(text) }),
 };
 
-/** Every variable of the environment that the service reads, in the order of the README's table. */
+/** Every variable of the environment that the service reads, in the order of the table in `server/REFERENCE.md`. */
 export const VARIABLES = {
   HOST: variable({
     ...text('an address to listen on'),
@@ -108,6 +112,23 @@ export const VARIABLES = {
     meaning:
       'operations of one workspace that have not ended, over all nodes; more are answered 503; to be the same on every node',
   }),
+  WORKSPACE_SUBSCRIPTIONS: variable({
+    ...wholeNumber(1, 100_000_000),
+    default: '100000',
+    meaning: 'subscriptions of one workspace, over all nodes; more are answered 409; to be the same on every node',
+  }),
+  CONNECTION_SUBSCRIPTIONS: variable({
+    ...wholeNumber(1, 1_000_000),
+    default: '1000',
+    meaning: 'subscriptions of one connection; more are answered 409; to be the same on every node',
+  }),
+  DESTINATION_SUBSCRIPTIONS: variable({
+    ...wholeNumber(1, 1_000_000),
+    // Each of its events is sent there as many times.
+    default: '100',
+    meaning:
+      'subscriptions of one connection to one host and port; more are answered 409; to be the same on every node',
+  }),
   WORKSPACE_REQUESTS: variable({
     ...wholeNumber(1, 1_000_000),
     default: '5000',
@@ -152,6 +173,11 @@ export const VARIABLES = {
     defaultInWords: 'searched for',
     meaning: 'the browser to use',
   }),
+  BROWSER_INSTALL: variable({
+    ...oneOf('auto', 'off'),
+    default: 'auto',
+    meaning: 'whether `npm start` gets a browser where there is none: a download, else as root a package of the system',
+  }),
   BROWSER_SANDBOX: variable({
     ...oneOf('auto', 'on', 'off'),
     default: 'auto',
@@ -180,6 +206,16 @@ export const VARIABLES = {
     default: null,
     meaning: 'networks that callbacks may reach although they are not public',
   }),
+  CALLBACK_PORTS: variable({
+    ...ports,
+    default: '443,8443',
+    meaning: 'ports of public addresses that callbacks may use; those of `CALLBACK_ALLOWED_NETWORKS` may use any',
+  }),
+  CALLBACK_VERIFICATION: variable({
+    ...oneOf('off', 'required'),
+    default: 'off',
+    meaning: '`required`: an address gets callbacks once it has answered a challenge, and nothing else before',
+  }),
   CALLBACK_CA_FILE: variable({
     ...certificateFile,
     default: null,
@@ -191,21 +227,46 @@ export const VARIABLES = {
     defaultInWords: "the machine's resolver",
     meaning: 'the only name servers asked for the hosts of callbacks',
   }),
+  METRICS_HOST: variable({
+    ...address,
+    default: '127.0.0.1',
+    meaning: 'address on which `/metrics`, `/readyz` and `/livez` are served, to whoever reaches it',
+  }),
   METRICS_PORT: variable({
     ...port,
     default: '9090',
-    meaning: 'port on loopback for `/metrics` (Prometheus) and `/readyz`',
+    meaning: 'port there for `/metrics` (Prometheus), `/readyz` and `/livez`',
   }),
   LOG_LEVEL: variable({
     ...oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',
     meaning: 'the least severe lines that are logged, on stderr',
   }),
+  LOG_SAMPLE: variable({
+    ...share,
+    default: '1',
+    meaning: 'share of the lines of requests and ends of operations that went well; the others are always logged',
+  }),
   LOG_FORMAT: variable({
     ...oneOf('json', 'pretty'),
     default: ({ terminal }) => (terminal ? 'pretty' : 'json'),
     defaultInWords: '`pretty` on a terminal, else `json`',
     meaning: 'set to `json`, it also makes stdout one ready line: `{"ready":true,"url":…}`',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: variable({
+    ...httpAddress,
+    default: null,
+    meaning: 'where spans of requests, operations and callbacks go, by OTLP over HTTP; unset, none are made',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variable({
+    ...httpAddress,
+    default: null,
+    meaning: 'the same as a whole address, without `v1/traces` added',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: variable({
+    ...share,
+    default: '1',
+    meaning: "share of the traces that begin here; of those that a caller's `traceparent` names, its flag decides",
   }),
 };
 

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { LIMITS } from '../limits.js';
 import type { Provider } from '../model/records.js';
 import { type Sql, violatedConstraint } from '../postgres/database.js';
+import { isRunning } from '../postgres/is-running.js';
 import { EVERY_OPERATION } from './stopping.js';
 
 /**
@@ -26,7 +27,7 @@ export async function lockIdleConnection(
 ): Promise<LockedConnection | 'busy' | 'locked' | undefined> {
   const row = await lockConnection(tx, connectionId);
   if (!row || row === 'locked') return row;
-  return (await hasRunningOperation(tx, connectionId)) ? 'busy' : row;
+  return (await hasRunningOperation(tx, row)) ? 'busy' : row;
 }
 
 async function lockConnection(tx: Sql, connectionId: string): Promise<LockedConnection | 'locked' | undefined> {
@@ -45,18 +46,17 @@ async function lockConnection(tx: Sql, connectionId: string): Promise<LockedConn
 }
 
 /** True while an operation of the connection is running or waiting for the user. */
-export async function hasRunningOperation(sql: Sql, connectionId: string): Promise<boolean> {
-  const rows = await sql.query(
+async function hasRunningOperation(sql: Sql, { id, partition }: LockedConnection): Promise<boolean> {
+  const [row] = await sql.query<{ running: boolean }>(
     'hasRunningOperation',
-    'select 1 as running from running_operation where connection_id = $1',
-    [connectionId],
+    `select ${isRunning('$2::smallint', '$1::uuid')} as running`,
+    [id, partition],
   );
-  return rows.length > 0;
+  return row?.running ?? false;
 }
 
-// What the loss of a session resets (CONN-9, CONN-10). A simulated connection has no session to lose: it stays ready.
-const SESSION_LOST = `health = case when provider = 'simulated' then 'ready' else 'needs_login' end,
-  state_revision = state_revision + 1, session_sealed = null, session_revision = null,
+// What the loss of a session resets (CONN-9, CONN-10).
+const SESSION_LOST = `health = 'needs_login', state_revision = state_revision + 1, session_sealed = null, session_revision = null,
   recruiter_health = 'not_verified', recruiter_reason = null, recruiter_contract = null, recruiter_verified_at = null,
   recruiter_verified_revision = null, recruiter_operation_id = null`;
 

@@ -1,5 +1,6 @@
 import type { ConnectionRow, Provider } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { isBehind, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 
 /** A connection with the fields of its regional proxies that an answer shows (contract: "Connection"). */
 export interface ConnectionView extends ConnectionRow {
@@ -23,13 +24,19 @@ const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, c.actor
   exists (select 1 from regional_proxy r where r.region = c.region and r.active) as proxy_configured,
   p.region as pinned_region, p.active as pinned_active`;
 
-/** Every connection of the workspace in order of creation. Index: connection_by_workspace. */
-export function listConnections(sql: Sql, workspaceId: string): Promise<ConnectionView[]> {
-  return sql.query<ConnectionView>(
+/** Connections of the workspace in order of creation, `limit` of them behind `after`. Index: connection_by_workspace. */
+export function listConnections(
+  sql: Sql,
+  workspaceId: string,
+  after: ListPlace,
+  limit: number,
+): Promise<(ConnectionView & ListPlace)[]> {
+  return sql.query<ConnectionView & ListPlace>(
     'listConnections',
-    `select ${VIEW} from connection c left join regional_proxy p on p.id = c.proxy_id
-     where c.workspace_id = $1 and c.deleted_at is null order by c.created_at, c.id`,
-    [workspaceId],
+    `select ${VIEW}, ${placeOfRow('c')} from connection c left join regional_proxy p on p.id = c.proxy_id
+     where c.workspace_id = $1 and c.deleted_at is null and ${isBehind('c', '$2', '$3')}
+     order by c.created_at, c.id limit $4`,
+    [workspaceId, after.created_us, after.id, limit],
   );
 }
 

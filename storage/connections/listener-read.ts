@@ -14,6 +14,10 @@ export interface ListenerRow {
   last_frame_at: Date | null;
   last_confirmed_at: Date | null;
   heartbeat_at: Date | null;
+  /** Its listener was heard of lately, on the database's clock. */
+  alive: boolean;
+  /** The session has a proxy to leave through. */
+  pinned: boolean;
   open_gap_count: number;
   /** The newest event of the connection, for providers without a stream. */
   newest_event_id: string | null;
@@ -28,19 +32,20 @@ export interface GapRow {
   closed_at: Date | null;
 }
 
-/** The stream of this connection; undefined when the connection is gone. */
-export async function findListener(sql: Sql, connectionId: string): Promise<ListenerRow | undefined> {
+/** The stream of this connection; undefined when the connection is gone. A heartbeat older than `stale_ms` is of a listener that is gone. */
+export async function findListener(sql: Sql, connectionId: string, stale_ms: number): Promise<ListenerRow | undefined> {
   const [row] = await sql.query<ListenerRow>(
     'findListener',
     `select c.provider, c.health, l.stream_status, l.status, l.reason, l.continuity_status, l.last_event_id, l.last_event_at,
-       l.last_frame_at, l.last_confirmed_at, l.heartbeat_at,
+       l.last_frame_at, l.last_confirmed_at, l.heartbeat_at, c.proxy_id is not null as pinned,
+       coalesce(l.heartbeat_at > now() - $2 * interval '1 millisecond', false) as alive,
        (select count(*) from listener_gap g where g.connection_id = c.id and g.closed_at is null) as open_gap_count,
        e.provider_event_id as newest_event_id, e.received_at as newest_event_at
      from connection c left join listener l on l.connection_id = c.id
      left join lateral (select provider_event_id, received_at from event
        where connection_id = c.id order by id desc limit 1) e on true
      where c.id = $1 and c.deleted_at is null`,
-    [connectionId],
+    [connectionId, stale_ms],
   );
   return row;
 }

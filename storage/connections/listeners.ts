@@ -14,23 +14,37 @@ export interface ListenableConnection {
   session_sealed: Buffer;
 }
 
-const HAS_STREAM = `provider = 'social' and health = 'ready' and session_sealed is not null and proxy_id is not null`;
-const LISTENABLE = `select id, workspace_id, partition, state_revision, region, proxy_id, session_sealed from connection
-  where ${HAS_STREAM}`;
+/** The same of a connection that may have lost its pin: it has a stream again with the next one. */
+export type UnpinnedConnection = Omit<ListenableConnection, 'proxy_id'> & { proxy_id: string | null };
+
+export const isPinned = (connection: UnpinnedConnection): connection is ListenableConnection =>
+  connection.proxy_id !== null;
+
+const HAS_SESSION = `provider = 'social' and health = 'ready' and session_sealed is not null`;
+const HAS_STREAM = `${HAS_SESSION} and proxy_id is not null`;
+const COLUMNS = 'id, workspace_id, partition, state_revision, region, proxy_id, session_sealed';
 
 /** Every connection of these partitions that has a stream to listen to. Index: connection_by_partition. */
 export function listenableConnections(db: Sql, partitions: number[]): Promise<ListenableConnection[]> {
-  return db.query('listenableConnections', `${LISTENABLE} and partition = any($1)`, [partitions]);
+  return db.query(
+    'listenableConnections',
+    `select ${COLUMNS} from connection where ${HAS_STREAM} and partition = any($1)`,
+    [partitions],
+  );
 }
 
-/** This connection, when it has a stream to listen to. */
-export async function listenableConnection(db: Sql, id: string): Promise<ListenableConnection | undefined> {
-  const [row] = await db.query<ListenableConnection>('listenableConnection', `${LISTENABLE} and id = $1`, [id]);
+/** This connection, when it has a session to listen with. */
+export async function listenableConnection(db: Sql, id: string): Promise<UnpinnedConnection | undefined> {
+  const [row] = await db.query<UnpinnedConnection>(
+    'listenableConnection',
+    `select ${COLUMNS} from connection where ${HAS_SESSION} and id = $1`,
+    [id],
+  );
   return row;
 }
 
 /** What a listener listens with: when it changes, it takes another listener. */
-export type ListenedSession = Pick<ListenableConnection, 'id' | 'state_revision' | 'proxy_id'>;
+export type ListenedSession = Pick<UnpinnedConnection, 'id' | 'state_revision' | 'proxy_id'>;
 
 /** What the listeners of these partitions should listen with: the poll behind a lost hint. Index: connection_by_partition. */
 export function listenableSessions(db: Sql, partitions: number[]): Promise<ListenedSession[]> {
@@ -89,26 +103,31 @@ export async function saveListener(db: Sql, state: ListenerState): Promise<void>
 const notReplaced = (connection: string, epoch: string) =>
   `not exists (select 1 from listener l where l.connection_id = ${connection} and l.epoch > ${epoch})`;
 
-/** Opens a gap unless one is open already. Returns the id of the open one; undefined when a later owner listens. */
+/**
+ * Opens a gap unless one is open already, from now on; or from the last heartbeat of the listener, when nobody saw its stream end
+ * (`unseen`). Returns the open one, and whether this opened it; undefined when a later owner listens.
+ */
 export async function openGap(
   db: Sql,
   connectionId: string,
   epoch: number,
   reason: string,
-): Promise<string | undefined> {
-  const [row] = await db.query<{ id: string }>(
+  unseen = false,
+): Promise<{ id: string; opened: boolean } | undefined> {
+  const [row] = await db.query<{ id: string; opened: boolean }>(
     'openGap',
     `with opened as (
-       insert into listener_gap (id, connection_id, reason, last_event_id)
-       select $1, c.id, $4, (select last_event_id from listener where connection_id = c.id) from connection c
+       insert into listener_gap (id, connection_id, reason, last_event_id, started_at)
+       select $1, c.id, $4, l.last_event_id, case when $5 then coalesce(l.heartbeat_at, now()) else now() end
+       from connection c left join listener l on l.connection_id = c.id
        where c.id = $2 and ${notReplaced('$2', '$3')}
        on conflict do nothing returning id
      )
-     select id from opened
-     union all select id from listener_gap where connection_id = $2 and closed_at is null and ${notReplaced('$2', '$3')}`,
-    [uuidv7(), connectionId, epoch, reason],
+     select id, true as opened from opened
+     union all select id, false from listener_gap where connection_id = $2 and closed_at is null and ${notReplaced('$2', '$3')}`,
+    [uuidv7(), connectionId, epoch, reason, unseen],
   );
-  return row?.id;
+  return row;
 }
 
 /** Closes the open gap, if there is one and no later owner listens. The events of the gap stay missing. */

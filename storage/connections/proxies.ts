@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Sql } from '../postgres/database.js';
+import type { Database, Sql } from '../postgres/database.js';
 import type { KeyRing } from '../secrets/encryption.js';
 import { proxyCredentialsContext } from '../secrets/sealing.js';
 
@@ -44,13 +44,29 @@ export function listProxies(sql: Sql): Promise<ProxyRow[]> {
   return sql.query<ProxyRow>('listProxies', `select ${COLUMNS} from regional_proxy order by region, created_at, id`);
 }
 
-/** False when there is no such proxy. Connections pinned to it are pinned to another one at their next login. */
-export async function removeProxy(sql: Sql, proxyId: string): Promise<boolean> {
-  const rows = await sql.query<{ id: string }>('removeProxy', 'delete from regional_proxy where id = $1 returning id', [
-    proxyId,
-  ]);
-  return rows.length > 0;
+/**
+ * Removes a proxy, and gives the connections that were pinned to it; undefined when there is no such proxy. They lose their pin under
+ * the next `state_revision` (CONN-10), keep their session, and are pinned to another proxy by their next login. Waits for a login
+ * that is being stored with this pin.
+ */
+export function removeProxy(db: Database, proxyId: string): Promise<string[] | undefined> {
+  return db.transaction(async (tx) => {
+    const [proxy] = await tx.query('lockProxy', 'select id from regional_proxy where id = $1 for update', [proxyId]);
+    if (!proxy) return undefined;
+    const unpinned = await tx.query<{ id: string }>(
+      'unpinConnections',
+      `update connection c set proxy_id = null, state_revision = c.state_revision + 1, ${RECRUITER_MOVED}
+       from (select id from connection where proxy_id = $1 order by id for no key update) pinned
+       where c.id = pinned.id returning c.id`,
+      [proxyId],
+    );
+    await tx.query('removeProxy', 'delete from regional_proxy where id = $1', [proxyId]);
+    return unpinned.map(({ id }) => id);
+  });
 }
+
+/** What another revision of the same session leaves of its recruiter contract: nothing is verified under it (CONN-9). */
+const RECRUITER_MOVED = `recruiter_health = 'not_verified', recruiter_reason = 'session_changed'`;
 
 /**
  * The proxy of the region that a connection is to be pinned to; undefined when the region has none. Each connection
@@ -120,9 +136,4 @@ async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy):
     [id, proxy.region.toUpperCase(), proxy.url, credentials],
   );
   return rows[0]!;
-}
-
-/** Pins a connection to a proxy: its sessions leave from there until the next pin. */
-export async function pinConnection(sql: Sql, connectionId: string, proxyId: string): Promise<void> {
-  await sql.query('pinConnection', 'update connection set proxy_id = $2 where id = $1', [connectionId, proxyId]);
 }

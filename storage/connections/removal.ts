@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { removeJobs } from '../postgres/job-table.js';
+import { isMailboxOf, MAILBOX } from '../postgres/mailbox-jobs.js';
 import { EVERY_OPERATION } from './stopping.js';
 
 /**
@@ -70,13 +70,13 @@ export const keepKeys: Slice = async (tx, connectionId, after) => {
 };
 
 /**
- * Operations with their jobs and files, the newest first: those stand in the way of a list of the workspace's operations. Their keys are noted once more, for one that was stored while the first pass went on.
+ * Operations with their files, the newest first: those stand in the way of a list of the workspace's operations. Their keys are noted once more, for one that was stored while the first pass went on.
  * While there are many parts of files, a slice takes only those.
  */
 const dropOperations: Slice = async (tx, connectionId, after) => {
-  const operations = await tx.query<{ id: string; partition: number }>(
+  const operations = await tx.query<{ id: string }>(
     'pageOfOperations',
-    `select id, partition from operation where connection_id = $1 and id < $2::uuid order by id desc limit $3
+    `select id from operation where connection_id = $1 and id < $2::uuid order by id desc limit $3
      for update skip locked`,
     [connectionId, after, LIMITS.removal_rows],
   );
@@ -96,10 +96,6 @@ const dropOperations: Slice = async (tx, connectionId, after) => {
      select workspace_id, sha256(convert_to(idempotency_key, 'UTF8')) from operation where id = any($1)
      on conflict do nothing`,
     [ids],
-  );
-  await removeJobs(
-    tx,
-    operations.map(({ id, partition }) => ({ queue: 'operation', partition, id })),
   );
   await tx.query('dropOperations', 'delete from operation where id = any($1)', [ids]);
   return { last };
@@ -154,13 +150,18 @@ export const DROPS: readonly { drop: Slice; from: string }[] = [
   { drop: dropRows('listener_gap', 'id', 'uuid'), from: FROM_THE_START.id },
 ];
 
-/** Deletes the connection's own row, the last one, with the few that hang on it; false while there is more than that. */
+/** Deletes the connection's own row, the last one, with its mailbox and the few rows that hang on it; false while there is more than that. */
 export async function dropConnection(sql: Sql, connectionId: string): Promise<boolean> {
   const tables = ['operation', 'subscription', 'event', 'event_position', 'simulated_invitation', 'listener_gap'];
   const empty = tables.map((table) => `not exists (select from ${table} where connection_id = $1)`);
   const rows = await sql.query<{ id: string }>(
     'dropConnection',
-    `delete from connection where id = $1 and deleted_at is not null and ${empty.join(' and ')} returning id`,
+    `with gone as (
+       delete from connection where id = $1 and deleted_at is not null and ${empty.join(' and ')} returning id, partition
+     ), mailbox as (
+       delete from ${MAILBOX} j using gone g where ${isMailboxOf('g.partition', 'g.id')}
+     )
+     select id from gone`,
     [connectionId],
   );
   return rows.length > 0;

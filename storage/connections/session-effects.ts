@@ -9,20 +9,25 @@ export interface ConnectionChange {
   revision: number;
   health: Health | null;
   sessionSealed: Buffer | null;
+  /** The stored session that the change is about; on any other it is not applied, because the site renewed it meanwhile. Null: whichever. */
+  ofSession: Buffer | null;
   actorId: string | null;
+  /** The proxy that the session lives behind from now on; null leaves the pin. Not applied when that proxy is gone or switched off. */
+  proxyId: string | null;
   recruiter: { health: RecruiterHealth; reason: string | null; contract: string | null; operationId: string } | null;
 }
 
 /**
  * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (CONN-9).
  * Leaving `ready` drops the stored session, which the provider no longer accepts, and recruiter readiness with it. A run that
- * found the session good does not restore `ready` when the stream's refusal has dropped the session meanwhile. False when the
- * revision had moved on.
+ * found the session good does not restore `ready` when the stream's refusal has dropped the session meanwhile. False, and nothing
+ * is applied, when the revision or the session had moved on, or the proxy of a new pin is no longer to be used.
  */
 export async function changeConnection(tx: Sql, change: ConnectionChange): Promise<boolean> {
   const rows = await tx.query<{ id: string }>(
     'changeConnection',
-    `update connection c set
+    `with pin as materialized (select id from regional_proxy where id = $11 and active for key share)
+     update connection c set
        state_revision = $3,
        health = case when $4 = 'ready' and c.provider = 'social' and coalesce($5, c.session_sealed) is null then c.health
          else coalesce($4, c.health) end,
@@ -36,8 +41,11 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
        recruiter_contract = case when $7::text is not null then $9 else c.recruiter_contract end,
        recruiter_verified_at = case when $7 = 'ready' then now() else c.recruiter_verified_at end,
        recruiter_verified_revision = case when $7 = 'ready' then $3 else c.recruiter_verified_revision end,
-       recruiter_operation_id = case when $7::text is not null then $10 else c.recruiter_operation_id end
+       recruiter_operation_id = case when $7::text is not null then $10 else c.recruiter_operation_id end,
+       proxy_id = coalesce($11, c.proxy_id)
      where c.id = $1 and c.state_revision = $2
+       and ($11::uuid is null or exists (select 1 from pin))
+       and ($12::bytea is null or c.session_sealed is null or c.session_sealed = $12)
      returning c.id`,
     [
       change.connectionId,
@@ -50,7 +58,31 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
       change.recruiter?.reason ?? null,
       change.recruiter?.contract ?? null,
       change.recruiter?.operationId ?? null,
+      change.proxyId,
+      change.ofSession,
     ],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The site may change the recruiter contract of the session from now on: none is shown until a switch proves one (CONN-14). Held by the
+ * operation's row, as every write of an attempt. False when the attempt is no longer held, or the revision had moved on.
+ */
+export async function unverifyRecruiter(
+  sql: Sql,
+  attempt: { id: string; epoch: number; attemptId: string },
+  connection: { id: string; state_revision: number },
+): Promise<boolean> {
+  const rows = await sql.query<{ id: string }>(
+    'unverifyRecruiter',
+    `update connection c set recruiter_health = 'not_verified', recruiter_reason = 'switch_not_proven', recruiter_contract = null,
+       recruiter_verified_at = null, recruiter_verified_revision = null, recruiter_operation_id = $1
+     where c.id = $4 and c.state_revision = $5 and exists (
+       select 1 from operation o where o.id = $1 and o.connection_id = c.id and o.epoch = $2 and o.status = 'running'
+         and o.attempts -> -1 ->> 'id' = $3::uuid::text)
+     returning c.id`,
+    [attempt.id, attempt.epoch, attempt.attemptId, connection.id, connection.state_revision],
   );
   return rows.length > 0;
 }
@@ -59,13 +91,13 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
 export type EndedHealth = Exclude<Health, 'ready'>;
 
 /**
- * The provider refuses the session of this revision: `ready` → `health`, reported by the owner of the partition under
+ * The provider refuses this stored session: `ready` → `health`, reported by the owner of the partition under
  * this epoch. Locks the partition's row FOR KEY SHARE, as every start does. False when the connection has moved on.
  */
 export function endSession(
   db: Database,
   connectionId: string,
-  revision: number,
+  { revision, session }: { revision: number; session: Buffer },
   epoch: number,
   health: EndedHealth,
 ): Promise<boolean> {
@@ -83,8 +115,36 @@ export function endSession(
       revision,
       health,
       sessionSealed: null,
+      ofSession: session,
       actorId: null,
+      proxyId: null,
       recruiter: null,
     });
+  });
+}
+
+/**
+ * Stores the session that `renew` makes of the stored one, under the same revision; undefined changes nothing. Held by the revision and
+ * by the epoch of the partition's owner, whose row is locked FOR KEY SHARE, as every start does. False when the connection has moved on.
+ */
+export function renewSession(
+  db: Database,
+  { connectionId, revision, epoch }: { connectionId: string; revision: number; epoch: number },
+  renew: (sealed: Buffer) => Buffer | undefined,
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [stored] = await tx.query<{ session_sealed: Buffer }>(
+      'holdStoredSession',
+      `select c.session_sealed from connection c join partition p on p.id = c.partition
+       where c.id = $1 and c.state_revision = $2 and c.health = 'ready' and c.session_sealed is not null and p.epoch = $3
+       for key share of p for no key update of c`,
+      [connectionId, revision, epoch],
+    );
+    if (!stored) return false;
+    const sealed = renew(stored.session_sealed);
+    if (sealed) {
+      await tx.query('renewSession', 'update connection set session_sealed = $2 where id = $1', [connectionId, sealed]);
+    }
+    return true;
   });
 }

@@ -2,7 +2,8 @@ import { cancelOpenDeliveries } from '../deliveries/cancellation.js';
 import { LIMITS } from '../limits.js';
 import { OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { jobPage, removeJobs } from '../postgres/job-table.js';
+import { removeJobs } from '../postgres/job-table.js';
+import { isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
 
 /**
  * Stopping what a connection still has to do, for a disconnect and a delete: its queued operations and its open deliveries become
@@ -118,8 +119,8 @@ export function stoppingConnections(sql: Sql): Promise<StoppingConnection[]> {
 const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
 
 /**
- * queued → canceled for those of one page of the partition's jobs that are the connection's, up to the operation `through`; their
- * jobs go. Operations are found by their jobs: a queued one has one, the history has none however long it is.
+ * queued → canceled for those of one page of the connection's operations after the id `after`, from the mark of its mailbox on, up to the
+ * operation `through`. Without a mailbox there is none. Its owner finds that nothing is left.
  */
 async function cancelQueuedPage(
   tx: Sql,
@@ -127,15 +128,18 @@ async function cancelQueuedPage(
   through: string,
   after: string,
 ): Promise<{ seen: number; last: string | null }> {
-  const [page] = await tx.query<{ seen: number; last: string | null; canceled: string[] }>(
+  const [page] = await tx.query<{ seen: number; last: string | null }>(
     'cancelQueuedPage',
-    `with page as materialized (${jobPage('operation', '$2::smallint', '$3::uuid', '$4')}), canceled as (
+    `with page as materialized (
+       select o.id from ${MAILBOX} j cross join lateral (
+         select q.id from operation q where q.connection_id = j.id and q.id >= ${markOf('j.data')} and q.id > $3::uuid
+         order by q.id limit $4
+       ) o where ${isMailboxOf('$2::smallint', '$1::uuid')}
+     ), canceled as (
        update operation o set status = ${CANCEL_QUEUED.to}, timeline = o.timeline || $5::jsonb, updated_at = now()
-       from page p where o.id = p.id and o.connection_id = $1 and o.id <= $6::uuid and o.status ${CANCEL_QUEUED.from}
-       returning o.id
+       from page p where o.id = p.id and o.id <= $6::uuid and o.status ${CANCEL_QUEUED.from}
      )
-     select (select count(*) from page) as seen, (select p.id from page p order by p.id desc limit 1) as last,
-       array(select c.id from canceled c) as canceled`,
+     select (select count(*) from page)::int as seen, (select p.id from page p order by p.id desc limit 1) as last`,
     [
       id,
       partition,
@@ -145,10 +149,5 @@ async function cancelQueuedPage(
       through,
     ],
   );
-  if (!page) return { seen: 0, last: null };
-  await removeJobs(
-    tx,
-    page.canceled.map((operation) => ({ queue: 'operation', partition, id: operation })),
-  );
-  return page;
+  return page ?? { seen: 0, last: null };
 }

@@ -4,6 +4,8 @@ import type { Sql } from '../postgres/database.js';
 const CANCEL = DELIVERY_STEPS.sql(['pending', 'sending'], 'canceled');
 const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
+// Index: delivery_by_status, taken for its order: without one the planner reads the whole table for each subscription once most rows
+// are those of a few. Arrays, not joins, for the same reason.
 /**
  * pending, sending → canceled for up to `limit` deliveries of the connection's inactive subscriptions, whose jobs are gone already.
  * Open attempts are closed, because their sender may be lost before it reports how they ended. Deliveries are locked in the order of
@@ -14,15 +16,16 @@ export async function cancelOpenDeliveries(tx: Sql, connectionId: string, limit:
     'cancelOpenDeliveries',
     `with chosen as materialized (
        select d.id from subscription s cross join unnest(array['pending', 'sending']) o(status) cross join lateral (
-         select d.id from delivery d where d.subscription_id = s.id and d.status = o.status limit $2) d
+         select d.id from delivery d where d.subscription_id = s.id and d.status = o.status order by d.event_id limit $2) d
        where s.connection_id = $1 and not s.active limit $2
      ), to_cancel as materialized (
-       select d.id from delivery d where d.id in (select id from chosen) and d.status ${CANCEL.from} order by d.id for update
+       select d.id from delivery d where d.id = any(array(select id from chosen)) and d.status ${CANCEL.from} order by d.id for update
      ), canceled as (
-       update delivery d set status = ${CANCEL.to}, next_attempt_at = null from to_cancel x where d.id = x.id
+       update delivery d set status = ${CANCEL.to}, next_attempt_at = null
+       where d.id = any(array(select id from to_cancel))
      ), closed as (
        update delivery_attempt a set outcome = ${CLOSE.to}, completed_at = now()
-       from to_cancel x where a.delivery_id = x.id and a.outcome ${CLOSE.from}
+       where a.delivery_id = any(array(select id from to_cancel)) and a.outcome ${CLOSE.from}
      )
      select count(*) as canceled from chosen`,
     [connectionId, limit],

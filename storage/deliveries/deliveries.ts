@@ -1,7 +1,8 @@
-import type { DeliveryAttemptOutcome, DeliveryStatus, EventType } from '../model/records.js';
+import type { DeliveryAttemptOutcome, DeliveryStatus, RecordedEventType } from '../model/records.js';
 import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import type { OwnedSubscription } from './delivery-queue.js';
+import { formerSecrets } from './signing-secrets.js';
 
 /**
  * The fenced writes of deliveries and their attempts (contract: "Delivery"; EVT-6); `DELIVERY_STEPS` has the states. Each takes a batch.
@@ -27,16 +28,20 @@ export interface StartedDelivery {
   attempt_id: string;
   subscription_id: string;
   connection_id: string;
-  callback_url: string;
-  secret_sealed: Buffer;
-  previous_secret_sealed: Buffer | null;
-  previous_valid_until: Date | null;
+  /** Not sealed, or null. */
+  callback_url: string | null;
+  callback_url_sealed: Buffer | null;
+  /** Those that sign this attempt, the newest first. */
+  secrets_sealed: Buffer[];
   event_id: string;
-  event_type: EventType;
+  event_type: RecordedEventType;
   provider_event_id: string;
   received_at: Date;
-  /** The event's `data`, as JSON text. */
-  event_data: string;
+  /** The event's `data`: JSON text, or sealed. */
+  event_data: string | null;
+  event_data_sealed: Buffer | null;
+  /** The trace of the operation that caused the event; null of any other event. */
+  traceparent: string | null;
   /** Number of this attempt over all series, from 1. */
   attempt_count: number;
   /** When this attempt started, by the database's clock. */
@@ -76,9 +81,10 @@ const START = `
     insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
     select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, now() from started s
   )
-  select s.id, s.epoch, s.attempt_id, s.subscription_id, b.connection_id, b.callback_url, b.secret_sealed,
-    b.previous_secret_sealed, b.previous_valid_until, s.event_id, e.type as event_type, e.provider_event_id,
-    e.received_at, e.data::text as event_data, s.attempt_count, now() as started_at
+  select s.id, s.epoch, s.attempt_id, s.subscription_id, b.connection_id, b.callback_url, b.callback_url_sealed,
+    array_prepend(b.secret_sealed, ${formerSecrets('b.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
+    e.received_at, e.data::text as event_data, e.data_sealed as event_data_sealed, e.traceparent,
+    s.attempt_count, now() as started_at
   from started s join subscription b on b.id = s.subscription_id join event e on e.id = s.event_id
   order by s.event_id`;
 

@@ -49,36 +49,57 @@ const WAKE = makeJobsDue({
 export interface FetchedSubscription {
   id: string;
   workspace_id: string | null;
+  /** The hash of its workspace and of where its callbacks lead, in hexadecimal; null in rows that have none. */
+  destination: string | null;
+  /** Set while that destination is noted as paused: the class of its last error. */
+  paused_reason: string | null;
 }
 
-const WORKSPACE = '(select s.workspace_id from subscription s where s.id = j.id)';
+/** Of which no more is fetched now. */
+export interface FullShares {
+  /** Their ids. */
+  workspaces: readonly string[];
+  /** As `FetchedSubscription` has them. */
+  destinations: readonly string[];
+}
 
-// `fence`: as that of a start. The rest is pg-boss's fetch.
+// `fence`: as that of a start. The rest is pg-boss's fetch. A subscription that is deleted is in no share that could be full.
 const FETCH = `
   with fence as materialized (
     select p.id from partition p where p.id = $1 and p.epoch = $2 for key share
   ), due as materialized (
-    select j.id, ${WORKSPACE} as workspace_id
+    select j.id
     from ${dueJobs('delivery', '$1::smallint')} and exists (select 1 from fence)
-      and (cardinality($4::uuid[]) = 0 or coalesce(${WORKSPACE} <> all($4), true))
+      and (cardinality($4::uuid[]) + cardinality($5::text[]) = 0 or not exists (
+        select 1 from subscription s where s.id = j.id
+          and (s.workspace_id = any($4) or s.destination = any(array(select decode(d, 'hex') from unnest($5::text[]) d)))))
     order by ${FETCH_ORDER} limit $3 for update of j skip locked
   ), fetched as (
     ${markFetched('delivery', '$1::smallint', 'due')}
   )
-  select id, workspace_id from due`;
+  select d.id, s.workspace_id, encode(s.destination, 'hex') as destination, p.reason as paused_reason
+  from due d left join subscription s on s.id = d.id left join callback_pause p on p.destination = s.destination`;
 
 /**
  * Fetches the jobs of subscriptions of one partition that have something due, `limit` at most, those first that were first made: they
- * are this owner's until they are parked. None of the workspaces in `full`, which stay due; none when the epoch is stale.
+ * are this owner's until they are parked. None of what is `full`, which stays due; none when the epoch is stale.
  * Index: that of pg-boss's jobs by queue.
  */
 export function fetchSubscriptions(
   db: Sql,
   partition: { id: number; epoch: number },
   limit: number,
-  full: readonly string[],
+  { workspaces, destinations }: FullShares,
 ): Promise<FetchedSubscription[]> {
-  return db.query<FetchedSubscription>('fetchSubscriptions', FETCH, [partition.id, partition.epoch, limit, full]);
+  // A destination that is no hash is that of one subscription.
+  const hashes = destinations.filter((one) => /^[0-9a-f]+$/.test(one));
+  return db.query<FetchedSubscription>('fetchSubscriptions', FETCH, [
+    partition.id,
+    partition.epoch,
+    limit,
+    workspaces,
+    hashes,
+  ]);
 }
 
 /** A subscription and the epoch its owner holds its partition under. */

@@ -1,9 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
+import { messageKeys } from '../model/message-keys.js';
 import type { NewEvent } from '../model/records.js';
 import { DELIVERY_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import { makeJobsDue } from '../postgres/job-table.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
+import { eventDataContext } from '../secrets/sealing.js';
 
 /** An event that was new, and how many deliveries came with it. */
 export interface RecordedEvent {
@@ -15,14 +17,17 @@ export interface RecordedEvent {
 
 const RECORD = `
   with input as (
-    select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[])
-      i(id, connection_id, provider_event_id, type, data)
+    select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[], $7::bytea[], $8::bytea[],
+      $9::bigint[], $10::text[])
+      i(id, connection_id, provider_event_id, type, data, data_sealed, conversation_hash, delivered_ms, traceparent)
   ), held as materialized (
     select c.id from connection c
     where c.workspace_id = $1 and c.deleted_at is null and c.id in (select i.connection_id from input i) order by c.id for key share
   ), stored as (
-    insert into event (id, workspace_id, connection_id, provider_event_id, type, data)
-    select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data
+    insert into event (id, workspace_id, connection_id, provider_event_id, type, data, data_sealed, conversation_hash, delivered_ms,
+      traceparent)
+    select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data, i.data_sealed, i.conversation_hash, i.delivered_ms,
+      i.traceparent
     from input i join held h on h.id = i.connection_id
     order by i.connection_id, i.provider_event_id
     on conflict (connection_id, provider_event_id) do nothing
@@ -41,7 +46,7 @@ const RECORD = `
     select s.id, e.id as event_id
     from counted c join stored e on e.connection_id = c.connection_id
     join subscription s on s.connection_id = c.connection_id
-    where s.active and e.type = any(s.event_types)
+    where s.active and case when $11::uuid is null then e.type = any(s.event_types) else s.id = $11 end
   ), addressed as materialized (
     update subscription s set delivery_count = s.delivery_count + cardinality(m.event_ids)
     from (select id, array_agg(event_id order by event_id desc) as event_ids from matching group by id) m
@@ -62,7 +67,8 @@ const RECORD = `
   left join (select event_id, count(*)::int as count from delivery group by event_id) m on m.event_id = s.id`;
 
 /**
- * Records events, a delivery for each matching active subscription, and makes the subscriptions' jobs due, in one statement
+ * Records events, a delivery for each matching active subscription (of `addressee` alone, where one is given, whatever it
+ * selects), and makes the subscriptions' jobs due, in one statement
  * (contract: "Events are persisted before delivery"). An event that its connection has already is left out (EVT-8), as
  * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
  * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes
@@ -71,14 +77,28 @@ const RECORD = `
  * Events and deliveries get gapless ranks, the newest the count of its list (0004_list_positions.sql). Recorders of one
  * connection take turns from `counted` to their commit, so ranks become visible in their order.
  */
-export async function recordEvents(tx: Sql, workspaceId: string, events: NewEvent[]): Promise<RecordedEvent[]> {
+export async function recordEvents(
+  tx: Sql,
+  workspaceId: string,
+  events: NewEvent[],
+  addressee: string | null = null,
+): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
+  const ids = events.map(() => uuidv7());
+  const data = events.map((e, i) => tx.vault.store(pgSafeJson(e.data), eventDataContext(ids[i] as string)));
+  // A plain one is found by what it says.
+  const messages = events.map((e, i) => (data[i]?.sealed ? messageKeys(tx.vault, e) : undefined));
   return tx.query<RecordedEvent>('recordEvents', RECORD, [
     workspaceId,
-    events.map(() => uuidv7()),
+    ids,
     events.map((e) => e.connectionId),
     events.map((e) => e.providerEventId),
     events.map((e) => e.type),
-    events.map((e) => pgSafeJson(e.data)),
+    data.map(({ plain }) => plain),
+    data.map(({ sealed }) => sealed),
+    messages.map((keys) => keys?.conversation_hash ?? null),
+    messages.map((keys) => keys?.delivered_ms ?? null),
+    events.map(({ traceparent }) => traceparent ?? null),
+    addressee,
   ]);
 }

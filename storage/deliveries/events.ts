@@ -1,18 +1,21 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
-import type { EventType } from '../model/records.js';
+import type { RecordedEventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { eventDataContext } from '../secrets/sealing.js';
 
 export interface EventSummary {
   id: string;
   provider_event_id: string;
-  type: EventType;
+  type: RecordedEventType;
   received_at: Date;
 }
 
 export interface EventRow extends EventSummary {
   workspace_id: string;
   connection_id: string;
-  data: Record<string, unknown>;
+  /** Not sealed, or null; `dataOf` gives either. */
+  data: Record<string, unknown> | null;
+  data_sealed: Buffer | null;
 }
 
 /**
@@ -36,8 +39,13 @@ export function listEvents(sql: Sql, connectionId: string, offset: number, limit
 export function findEvents(sql: Sql, ids: string[]): Promise<EventRow[]> {
   return sql.query<EventRow>(
     'findEvents',
-    `select id, workspace_id, connection_id, provider_event_id, type, received_at, data from event e
+    `select id, workspace_id, connection_id, provider_event_id, type, received_at, data, data_sealed from event e
      where id = any($1::uuid[]) and ${ofKeptConnection('e.connection_id')}`,
     [ids],
   );
+}
+
+/** What the event says. Throws KeyUnknown when the node lacks the key that it is sealed under. */
+export function dataOf({ vault }: Sql, { id, data, data_sealed }: EventRow): Record<string, unknown> {
+  return vault.openValue({ plain: data, sealed: data_sealed }, eventDataContext(id)) ?? {};
 }

@@ -30,7 +30,7 @@ export async function replayDelivery(tx: Sql, deliveryId: string): Promise<Repla
 }
 
 /**
- * Replays up to `limit` failed deliveries of the subscription whose event is newer than `since`, in order of events after
+ * Replays up to `limit` failed deliveries of the subscription whose event is newer than `since`, as its time is shown, in order of events after
  * `afterEvent` (EVT-13). Returns how many, and the event to go on after; null when the subscription is inactive.
  * Run it in a transaction. Index: delivery_by_status.
  */
@@ -51,7 +51,7 @@ export async function replayFailedDeliveries(
     'replayFailedDeliveries',
     `update delivery set ${REPLAYED} from (
        select d.id from delivery d join event e on e.id = d.event_id
-       where d.subscription_id = $1 and d.status ${REPLAY.from} and d.event_id > $3 and e.received_at > $2
+       where d.subscription_id = $1 and d.status ${REPLAY.from} and d.event_id > $3 and date_trunc('milliseconds', e.received_at) > $2
        order by d.event_id limit $4 for update of d
      ) chosen where delivery.id = chosen.id
      returning delivery.event_id`,

@@ -1,6 +1,8 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { DeliveryStatus, EventType, Health } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { isBehind, type ListPlace, placeOfRow } from '../postgres/list-place.js';
+import { callbackUrlContext } from '../secrets/sealing.js';
 
 export interface SubscriptionRow {
   id: string;
@@ -8,19 +10,43 @@ export interface SubscriptionRow {
   connection_id: string;
   partition: number;
   event_types: EventType[];
-  callback_url: string;
+  /** Not sealed, or null; `callbackUrlOf` gives either. */
+  callback_url: string | null;
+  callback_url_sealed: Buffer | null;
   active: boolean;
+  /** Its address has proven itself (EVT-18). */
+  verified: boolean;
   created_at: Date;
+  /** Since when its destination has been paused, and the class of its last error; null while it is not. */
+  paused_since: Date | null;
+  paused_reason: string | null;
 }
 
-const COLUMNS = 'id, workspace_id, connection_id, partition, event_types, callback_url, active, created_at';
+/** Of `subscription s`. */
+const COLUMNS = `s.id, s.workspace_id, s.connection_id, s.partition, s.event_types, s.callback_url, s.callback_url_sealed, s.active, s.verified, s.created_at,
+  (select p.since from callback_pause p where p.destination = s.destination) as paused_since,
+  (select p.reason from callback_pause p where p.destination = s.destination) as paused_reason`;
 
-/** Oldest first. Index: subscription_by_connection. */
-export function listSubscriptions(sql: Sql, connectionId: string): Promise<SubscriptionRow[]> {
-  return sql.query<SubscriptionRow>(
+/** Where its callbacks go. Throws KeyUnknown when the node lacks the key that it is sealed under. */
+export function callbackUrlOf(
+  { vault }: Sql,
+  { id, callback_url, callback_url_sealed }: Pick<SubscriptionRow, 'id' | 'callback_url' | 'callback_url_sealed'>,
+): string {
+  return vault.openText({ plain: callback_url, sealed: callback_url_sealed }, callbackUrlContext(id)) ?? '';
+}
+
+/** Oldest first, `limit` of them behind `after`. Index: subscription_by_connection. */
+export function listSubscriptions(
+  sql: Sql,
+  connectionId: string,
+  after: ListPlace,
+  limit: number,
+): Promise<(SubscriptionRow & ListPlace)[]> {
+  return sql.query<SubscriptionRow & ListPlace>(
     'listSubscriptions',
-    `select ${COLUMNS} from subscription where connection_id = $1 order by created_at, id`,
-    [connectionId],
+    `select ${COLUMNS}, ${placeOfRow('s')} from subscription s where s.connection_id = $1 and ${isBehind('s', '$2', '$3')}
+     order by s.created_at, s.id limit $4`,
+    [connectionId, after.created_us, after.id, limit],
   );
 }
 
@@ -28,7 +54,7 @@ export function listSubscriptions(sql: Sql, connectionId: string): Promise<Subsc
 export function findSubscriptions(sql: Sql, ids: string[]): Promise<SubscriptionRow[]> {
   return sql.query<SubscriptionRow>(
     'findSubscriptions',
-    `select ${COLUMNS} from subscription s where id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}`,
+    `select ${COLUMNS} from subscription s where s.id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}`,
     [ids],
   );
 }
@@ -39,6 +65,10 @@ export interface NewSubscription {
   eventTypes: EventType[];
   callbackUrl: string;
   secretSealed: Buffer;
+  /** The keyed hash of its workspace and of where its callbacks lead. */
+  destination: Buffer | null;
+  /** It stays inactive, whatever its connection's health, until `proveSubscription`. */
+  unproven?: boolean;
 }
 
 /**
@@ -49,18 +79,23 @@ export async function insertSubscription(
   sql: Sql,
   subscription: NewSubscription,
 ): Promise<SubscriptionRow | undefined> {
+  const callback = sql.vault.store(subscription.callbackUrl, callbackUrlContext(subscription.id));
   const [row] = await sql.query<SubscriptionRow>(
     'insertSubscription',
-    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
-     select $1, c.workspace_id, c.id, c.partition, $3, $4, c.health = 'ready', $5
+    `insert into subscription as s (id, workspace_id, connection_id, partition, event_types, callback_url, callback_url_sealed, active,
+       secret_sealed, destination)
+     select $1, c.workspace_id, c.id, c.partition, $3, $4, $8, c.health = 'ready' and not $7, $5, $6
      from connection c where c.id = $2 and c.deleted_at is null for share
      returning ${COLUMNS}`,
     [
       subscription.id,
       subscription.connectionId,
       subscription.eventTypes,
-      subscription.callbackUrl,
+      callback.plain,
       subscription.secretSealed,
+      subscription.destination,
+      subscription.unproven ?? false,
+      callback.sealed,
     ],
   );
   return row;
@@ -88,26 +123,29 @@ export async function lockSubscription(
   return connection && row && { active: row.active, ...connection };
 }
 
+/** The address of a new subscription has proven itself: it is active when its connection is ready now. Undefined when either is gone. */
+export async function proveSubscription(sql: Sql, id: string): Promise<SubscriptionRow | undefined> {
+  const [row] = await sql.query<SubscriptionRow>(
+    'proveSubscription',
+    `with ready as materialized (
+       select c.id, c.health = 'ready' as ready from connection c
+       where c.id = (select connection_id from subscription where id = $1) and c.deleted_at is null for share
+     )
+     update subscription s set verified = true, active = r.ready from ready r
+     where s.id = $1 and s.connection_id = r.id returning ${COLUMNS}`,
+    [id],
+  );
+  return row;
+}
+
+/** The address of the subscription has proven itself. */
+export async function markVerified(sql: Sql, id: string): Promise<void> {
+  await sql.query('markVerified', 'update subscription set verified = true where id = $1', [id]);
+}
+
 /** inactive → active. */
 export async function activateSubscription(tx: Sql, id: string): Promise<void> {
   await tx.query('activateSubscription', 'update subscription set active = true where id = $1', [id]);
-}
-
-/** The new secret signs first from now on, the one before it for `overlap_hours` more (EVT-12). */
-export async function rotateSecret(
-  sql: Sql,
-  id: string,
-  secretSealed: Buffer,
-  overlap_hours: number,
-): Promise<Date | undefined> {
-  const [row] = await sql.query<{ previous_valid_until: Date }>(
-    'rotateSecret',
-    `update subscription set previous_secret_sealed = secret_sealed, secret_sealed = $2,
-       previous_valid_until = now() + $3 * interval '1 hour'
-     where id = $1 returning previous_valid_until`,
-    [id, secretSealed, overlap_hours],
-  );
-  return row?.previous_valid_until;
 }
 
 /** How many deliveries the subscription has in each status. Index only: delivery_by_status. */

@@ -1,6 +1,7 @@
 /**
  * Every code the service answers with: its HTTP status, or its place as an operation's `error_code`
- * (contract: "Errors"; OPS-8). Errors are data: a code and details cross threads, classes do not.
+ * (contract: "Errors"; OPS-8); what each means stands in `error-meanings.ts`. Errors are data: a code and details cross threads,
+ * classes do not.
  */
 
 /** What is known of a code that a request is refused with. */
@@ -39,6 +40,22 @@ export const HTTP_ERRORS = {
   not_outcome_unknown: { status: 409, retryable: false, message: 'the outcome of the operation is known' },
   delivery_not_failed: { status: 409, retryable: false, message: 'the delivery has not failed' },
   subscription_inactive: { status: 409, retryable: false, message: 'the subscription is not active' },
+  callback_not_verified: { status: 409, retryable: false, message: 'the callback has not answered the challenge' },
+  too_many_subscriptions: {
+    status: 409,
+    retryable: false,
+    message: 'the connection, its workspace or the destination has as many subscriptions as it may',
+  },
+  too_many_secrets: {
+    status: 409,
+    retryable: false,
+    message: 'as many earlier secrets of the subscription sign as may',
+  },
+  too_many_tests: {
+    status: 409,
+    retryable: true,
+    message: 'as many test events of the subscription are under way as may',
+  },
   not_simulated: { status: 409, retryable: false, message: 'the connection is not a simulated one' },
   body_too_large: { status: 413, retryable: false, message: 'the body is larger than this route takes' },
   unsupported_media_type: { status: 415, retryable: false, message: 'bodies are application/json' },
@@ -54,33 +71,31 @@ export type HttpErrorCode = keyof typeof HTTP_ERRORS;
 interface OperationErrorRecord {
   /** True when the same submission, under a new key, can be expected to help. */
   retryable: boolean;
-  /** What happened, for the reference. */
-  message: string;
 }
 
 /** Codes of failed operations: their `error_code`. */
 export const OPERATION_ERRORS = {
-  validation_error: { retryable: false, message: 'the request is not valid' },
-  connection_not_ready: { retryable: false, message: 'the account is not ready' },
-  recruiter_not_ready: { retryable: false, message: 'the recruiter contract is not verified in this session' },
-  authentication_failed: { retryable: false, message: 'the provider refused the credentials' },
-  identity_mismatch: { retryable: false, message: 'the session belongs to another account' },
-  challenge_expired: { retryable: true, message: 'no code came in time' },
-  challenge_failed: { retryable: true, message: 'the codes given were wrong' },
-  challenge_unsupported: { retryable: false, message: 'the provider asks for something that no code answers' },
-  regional_proxy_unavailable: { retryable: false, message: 'the region has no proxy' },
-  proxy_error: { retryable: true, message: 'the proxy could not be used' },
-  browser_unavailable: { retryable: true, message: 'no browser could take the operation' },
-  upstream_error: { retryable: true, message: 'the provider failed' },
-  parsing_error: { retryable: false, message: 'the provider answered in an unknown form' },
-  provider_not_found: { retryable: false, message: 'the provider does not know what the input names' },
-  provider_rate_limited: { retryable: true, message: 'the provider limits the rate of this account' },
-  provider_restricted: { retryable: false, message: 'the provider does not allow this account to do it' },
-  upstream_timeout: { retryable: true, message: 'the provider did not answer in time' },
-  session_fenced: { retryable: true, message: 'the session was replaced or given up meanwhile' },
-  worker_lost: { retryable: true, message: 'the node that ran the operation was lost' },
-  deadline_exceeded: { retryable: true, message: 'the operation ran for too long' },
-  internal_error: { retryable: true, message: 'unexpected failure' },
+  validation_error: { retryable: false },
+  connection_not_ready: { retryable: false },
+  recruiter_not_ready: { retryable: false },
+  authentication_failed: { retryable: false },
+  identity_mismatch: { retryable: false },
+  challenge_expired: { retryable: true },
+  challenge_failed: { retryable: true },
+  challenge_unsupported: { retryable: false },
+  regional_proxy_unavailable: { retryable: false },
+  proxy_error: { retryable: true },
+  browser_unavailable: { retryable: true },
+  upstream_error: { retryable: true },
+  parsing_error: { retryable: false },
+  provider_not_found: { retryable: false },
+  provider_rate_limited: { retryable: true },
+  provider_restricted: { retryable: false },
+  upstream_timeout: { retryable: true },
+  session_fenced: { retryable: true },
+  worker_lost: { retryable: true },
+  deadline_exceeded: { retryable: true },
+  internal_error: { retryable: true },
 } as const satisfies Record<string, OperationErrorRecord>;
 export type OperationErrorCode = keyof typeof OPERATION_ERRORS;
 
@@ -104,10 +119,13 @@ export class HttpError extends Error {
   }
 }
 
-/** Where a value is wrong: a path like `body.region`, what was expected there, and the value unless it is secret. */
+/** A place where a request is wrong. */
 export interface FieldError {
+  /** Path of the value, such as `body.region`. */
   path: string;
+  /** What was expected there. */
   expected: string;
+  /** The value, when it is short and neither secret nor of an unknown field. */
   value?: unknown;
 }
 

@@ -1,10 +1,21 @@
+import type { Boundary, StoredEvidence } from './evidence.js';
+
 /**
  * The rows as the other folders see them, and the vocabularies of their fields
  * (contract: "Resources and their fields"). Timestamps are `Date`, sealed columns are `Buffer`.
  */
 
+/** What stands behind a connection: `social`, an account at the provider; `simulated`, a synthetic account for testing. */
 export type Provider = 'social' | 'simulated';
+/**
+ * Whether the connection can work: `ready`, its session works; `needs_login`, `social.login` has to make one; `invalid`, the
+ * provider refuses the account or the session is another's, until a login or a change of credentials.
+ */
 export type Health = 'ready' | 'needs_login' | 'invalid';
+/**
+ * Whether recruiter reads work: `not_verified`, no contract was verified in this session; `ready`, one was; `needs_switch`,
+ * `social.recruiter.switch` has to choose one.
+ */
 export type RecruiterHealth = 'not_verified' | 'ready' | 'needs_switch';
 
 export interface ConnectionRow {
@@ -28,6 +39,11 @@ export interface ConnectionRow {
   created_at: Date;
 }
 
+/**
+ * Where an operation stands: `queued`, waits for its turn; `running`, works; `waiting_user`, waits for its challenge to be
+ * answered; `succeeded`, done, with a result; `failed`, ended with an error code; `canceled`, ended on request before anything
+ * left; `skipped`, nothing was left to do; `outcome_unknown`, a write may have happened, and nobody can prove it.
+ */
 export type OperationStatus =
   | 'queued'
   | 'running'
@@ -38,28 +54,46 @@ export type OperationStatus =
   | 'skipped'
   | 'outcome_unknown';
 
+/**
+ * How an attempt stands: `running`, it works; `succeeded`, it ended the operation well; `failed`, it failed; `abandoned`, it was
+ * given up before anything left; `outcome_unknown`, its write may have happened.
+ */
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'abandoned' | 'outcome_unknown';
 
-/** How far an attempt came; `write-boundary.ts` has what follows from it. */
+/**
+ * The step that an attempt came to. A read is `reading` from its start. A write is `preparing` until its write boundary,
+ * `dispatching` from there on, and ends as `confirming` when an answer came that is no success. Both are `done` with success.
+ */
 export type AttemptPhase = 'preparing' | 'reading' | 'dispatching' | 'confirming' | 'done';
 
 export interface Attempt {
   id: string;
   state_revision: number;
   number: number;
+  /** How it stands. */
   status: AttemptStatus;
+  /** The step that it came to. */
   phase: AttemptPhase;
   started_at: string;
   completed_at: string | null;
+  /** Once it passed its write boundary; not in what a former version wrote. */
+  boundary?: Boundary;
 }
 
 export interface Transition {
+  /** The status before, null of the first change. */
   from: OperationStatus | null;
+  /** The status from then on. */
   to: OperationStatus;
+  /** What led to it, such as `submitted`, `started`, `cancel_requested`, `no_proof`, a challenge's kind or an error code. */
   reason: string;
   at: string;
 }
 
+/**
+ * What the provider asks the user for: `email`, `sms` and `authenticator`, a code from there; `captcha`, something that only the
+ * user can do elsewhere.
+ */
 export type ChallengeKind = 'email' | 'sms' | 'authenticator' | 'captcha';
 
 /** Stored while an operation waits; `answered` and `tries` never leave the service. */
@@ -78,17 +112,29 @@ export interface OperationRow {
   connection_id: string;
   capability: string;
   status: OperationStatus;
+  /** Not sealed, or null; `resultOf` (operations.ts) gives either. */
   result: Record<string, unknown> | null;
+  result_sealed: Buffer | null;
   error_code: string | null;
   error_details: Record<string, unknown> | null;
+  /** Only of an unknown outcome; null in what a former version ended. */
+  evidence: StoredEvidence | null;
   challenge: Challenge | null;
   cancel_requested: boolean;
   attempts: Attempt[];
   timeline: Transition[];
   created_at: Date;
   updated_at: Date;
+  /** Not sealed, or null; `lookOf` (looks.ts) gives either. */
+  evidence_look: Record<string, unknown> | null;
+  evidence_look_sealed: Buffer | null;
 }
 
+/**
+ * What happened, of what a subscription selects: `message_received`, a message came in; `message_sent`, the account sent one;
+ * `sponsored_inmail_received`, an advertisement came in; `custom_connection_request_accepted`, an invitation seems to be accepted;
+ * `connection.stream_degraded`, the event stream was interrupted; `connection.stream_restored`, it runs again.
+ */
 export type EventType =
   | 'message_received'
   | 'message_sent'
@@ -97,16 +143,35 @@ export type EventType =
   | 'connection.stream_degraded'
   | 'connection.stream_restored';
 
+/** Asked for by a client, for one subscription: no subscription selects it (EVT-19). */
+export const TEST_EVENT = 'subscription.test';
+/**
+ * What happened: what a subscription selects, `message_received`, `message_sent`, `sponsored_inmail_received`,
+ * `custom_connection_request_accepted`, `connection.stream_degraded` and `connection.stream_restored`; or `subscription.test`, a client
+ * tries a subscription.
+ */
+export type RecordedEventType = EventType | typeof TEST_EVENT;
+
 /** An event about to be recorded. `providerEventId` makes it unique within its connection. */
 export interface NewEvent {
   connectionId: string;
   providerEventId: string;
-  type: EventType;
+  type: RecordedEventType;
   data: Record<string, unknown>;
+  /** The trace of the operation that caused it, if one did. */
+  traceparent?: string | null;
 }
 
-export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed', 'canceled'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+export const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['pending', 'sending', 'delivered', 'failed', 'canceled'];
+/**
+ * How a delivery stands: `pending`, waits for its next attempt; `sending`, an attempt is under way; `delivered`, the receiver
+ * answered 2xx; `failed`, the last attempt of the series failed; `canceled`, its subscription was deactivated.
+ */
+export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'failed' | 'canceled';
+/**
+ * How an attempt ended: `sending`, it has not; `delivered`, with 2xx; `failed`, with anything else or with silence; `canceled`,
+ * its subscription was deactivated meanwhile; `abandoned`, its sender was lost.
+ */
 export type DeliveryAttemptOutcome = 'sending' | 'delivered' | 'failed' | 'canceled' | 'abandoned';
 
 export const SCOPES = [

@@ -37,6 +37,16 @@ export class StatusSteps<Status extends string> {
     return { from: literals.length === 1 ? `= ${literals[0]}` : `in (${literals.join(', ')})`, to: `'${to}'` };
   }
 
+  /** Every status of the table. */
+  get statuses(): Status[] {
+    return Object.keys(this.#steps) as Status[];
+  }
+
+  /** The statuses that may follow this one. */
+  after(status: Status): readonly Status[] {
+    return this.#steps[status];
+  }
+
   /** The status of a new row. */
   get first(): Status {
     return this.#first;

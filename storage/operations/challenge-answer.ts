@@ -3,20 +3,20 @@ import type { Sql } from '../postgres/database.js';
 
 /**
  * A caller's answer to a challenge (OPS-10). The row is marked while the code is on its way to the owner, so that of two
- * answers one counts; that the owner took a code shows in the timeline. The code itself is not stored.
+ * answers one counts; that the owner took the code of a mark shows in the timeline. The code itself is not stored.
  *
  *     open ─ mark ─▶ marked ─ the owner takes the code ─▶ taken
  *      ▲               ├─ withdraw, or the mark is older than `answer_mark_ms` (its edge was lost) ─▶ open
  *      └───────────────┘
  */
 export interface AnswerMark {
-  /** When it was made, as the row holds it. */
+  /** When it was made, as the row holds it; the timeline holds that of each code that was taken. */
   at: string;
-  /** How many codes the owner had taken before. */
+  /** How many codes were taken before by owners of the version before, which do not note whose. */
   taken: number;
 }
 
-const TAKEN = `jsonb_array_length(jsonb_path_query_array(timeline, '$[*] ? (@.reason == "code_received")'))`;
+const TAKEN = `jsonb_array_length(jsonb_path_query_array(timeline, '$[*] ? (@.reason == "code_received" && !exists(@.mark))'))`;
 
 /**
  * Marks the operation's challenge as being answered. Undefined unless it is this one, unexpired, not marked and takes a code, and
@@ -47,10 +47,10 @@ export async function answerStanding(
 ): Promise<'waiting' | 'taken' | 'over'> {
   const [row] = await sql.query<{ standing: 'waiting' | 'taken' | 'over' }>(
     'answerStanding',
-    `select case when ${TAKEN} > $3 then 'taken'
+    `select case when ${TAKEN} > $3 or timeline @> jsonb_build_array(jsonb_build_object('mark', $4::text)) then 'taken'
        when status = 'waiting_user' and challenge ->> 'id' = $2 then 'waiting' else 'over' end as standing
      from operation where id = $1`,
-    [operationId, challengeId, mark.taken],
+    [operationId, challengeId, mark.taken, mark.at],
   );
   return row?.standing ?? 'over';
 }

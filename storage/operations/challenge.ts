@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.js';
 import type { Challenge } from '../model/records.js';
 import { OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
@@ -40,19 +41,44 @@ export async function waitForUser(
   return rows.length > 0;
 }
 
-/** waiting_user → running: a code was accepted. False when the attempt is no longer held. */
-export async function resumeFromUser(db: Sql, held: HeldOperation): Promise<boolean> {
+/**
+ * waiting_user → running: the code is accepted for which the row has this mark (`AnswerMark`); null, from a node of the version before,
+ * stands for any. `unmarked`: that mark was taken back, or another one took its place. `not_held`: the attempt is held no longer.
+ */
+export async function resumeFromUser(
+  db: Sql,
+  held: HeldOperation,
+  mark: string | null,
+): Promise<'resumed' | 'unmarked' | 'not_held'> {
   const entry = transition('waiting_user', 'running', 'code_received', new Date());
-  const rows = await db.query<{ id: string }>(
+  const [row] = await db.query<{ status: string }>(
     'resumeFromUser',
     `with resumed as (
-       update operation o set status = ${RESUME_STEP.to}, challenge = null, timeline = o.timeline || $4::jsonb, updated_at = now()
+       update operation o set status = ${RESUME_STEP.to}, challenge = null, updated_at = now(),
+         timeline = o.timeline || jsonb_build_array($4::jsonb || jsonb_build_object('mark', o.challenge -> 'answered_at'))
        from ${INPUT} where ${HELD} and o.status ${RESUME_STEP.from}
-       returning o.id
+         and ($5::text is null or o.challenge ->> 'answered_at' = $5)
+       returning o.status
      )
-     select id from resumed
-     union all select o.id from operation o join ${INPUT} on ${HELD} where o.status = ${RESUME_STEP.to}`,
-    [...heldArrays([held]), JSON.stringify([entry])],
+     select status from resumed
+     union all select o.status from operation o join ${INPUT} on ${HELD} where not exists (select from resumed)`,
+    [...heldArrays([held]), JSON.stringify(entry), mark],
   );
-  return rows.length > 0;
+  if (!row) return 'not_held';
+  return row.status === 'running' ? 'resumed' : 'unmarked';
+}
+
+/**
+ * Milliseconds for which this challenge still waits, by the database's clock: to its end, and beyond it while the row is marked for a
+ * code that was given before. 0 when it is over; undefined while the row does not wait for it.
+ */
+export async function challengeLeft(db: Sql, held: HeldOperation, challengeId: string): Promise<number | undefined> {
+  const [row] = await db.query<{ left_ms: number }>(
+    'challengeLeft',
+    `select greatest(0, extract(epoch from greatest((o.challenge ->> 'expires_at')::timestamptz,
+         (o.challenge ->> 'answered_at')::timestamptz + $5 * interval '1 millisecond') - now()))::float8 * 1000 as left_ms
+     from operation o join ${INPUT} on ${HELD} where o.status = ${WAIT_STEP.to} and o.challenge ->> 'id' = $4`,
+    [...heldArrays([held]), challengeId, LIMITS.answer_mark_ms],
+  );
+  return row?.left_ms;
 }

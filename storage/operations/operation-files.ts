@@ -1,4 +1,6 @@
+import { ofKeptConnection } from '../model/kept-connection.js';
 import type { Sql } from '../postgres/database.js';
+import { filePartContext } from '../secrets/sealing.js';
 import type { HeldOperation } from './execution.js';
 
 /**
@@ -23,15 +25,16 @@ const HELD = `select o.id from operation o
  * stored again when the answer was lost. False when the attempt is no longer held: then nothing was stored.
  */
 export async function storeFilePart(db: Sql, held: HeldOperation, part: number, bytes: Buffer): Promise<boolean> {
+  const stored = db.vault.storeBytes(bytes, filePartContext(held.id, held.attemptId, part));
   const rows = await db.query<{ part: number }>(
     'storeFilePart',
     `with held as materialized (${HELD}), left_over as (
        delete from operation_file f using held h where $4::integer = 0 and f.operation_id = h.id and f.attempt_id <> $3
      )
-     insert into operation_file (operation_id, attempt_id, part, bytes) select h.id, $3, $4, $5 from held h
-     on conflict (operation_id, attempt_id, part) do update set bytes = excluded.bytes
+     insert into operation_file (operation_id, attempt_id, part, bytes, sealed) select h.id, $3, $4, $5, $6 from held h
+     on conflict (operation_id, attempt_id, part) do update set bytes = excluded.bytes, sealed = excluded.sealed
      returning part`,
-    [held.id, held.epoch, held.attemptId, part, bytes],
+    [held.id, held.epoch, held.attemptId, part, stored.bytes, stored.sealed],
   );
   return rows.length > 0;
 }
@@ -45,12 +48,13 @@ export async function dropFileParts(db: Sql, held: HeldOperation): Promise<void>
   );
 }
 
-/** One part; undefined past the last one, or when the operation is gone. */
+/** One part; undefined past the last one, or once the operation's connection is deleted. Throws KeyUnknown when the node lacks its key. */
 export async function readFilePart(sql: Sql, file: StoredFile, part: number): Promise<Buffer | undefined> {
-  const [row] = await sql.query<{ bytes: Buffer }>(
+  const [row] = await sql.query<{ bytes: Buffer; sealed: boolean }>(
     'readFilePart',
-    'select bytes from operation_file where operation_id = $1 and attempt_id = $2 and part = $3',
+    `select f.bytes, f.sealed from operation_file f join operation o on o.id = f.operation_id
+     where f.operation_id = $1 and f.attempt_id = $2 and f.part = $3 and ${ofKeptConnection('o.connection_id')}`,
     [file.operationId, file.attemptId, part],
   );
-  return row?.bytes;
+  return row && sql.vault.openBytes(row, filePartContext(file.operationId, file.attemptId, part));
 }

@@ -1,13 +1,21 @@
-import { hasRunningOperation } from '../connections/connection-changes.js';
+import type { EndedOperation } from '../model/ended-operation.js';
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { OperationRow, OperationStatus } from '../model/records.js';
 import { isTerminal, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { removeJobs } from '../postgres/job-table.js';
+import { resultContext } from '../secrets/sealing.js';
 
-/** Reads of operations, and what a caller may do to one: cancel, reconcile. */
-const COLUMNS = `id, workspace_id, connection_id, capability, status, result, error_code, error_details, challenge,
-  cancel_requested, attempts, timeline, created_at, updated_at`;
+/** Reads of operations, and what a caller may do to one: cancel. Looks have a file of their own. */
+const COLUMNS = `id, workspace_id, connection_id, capability, status, result, result_sealed, error_code, error_details, challenge,
+  cancel_requested, attempts, timeline, created_at, updated_at, evidence, evidence_look, evidence_look_sealed`;
+
+/** What the operation ended with. Throws KeyUnknown when the node lacks the key that it is sealed under. */
+export function resultOf(
+  { vault }: Sql,
+  { id, result, result_sealed }: Pick<OperationRow, 'id' | 'result' | 'result_sealed'>,
+): Record<string, unknown> | null {
+  return vault.openValue({ plain: result, sealed: result_sealed }, resultContext(id));
+}
 
 /** These operations, whatever their workspace; the caller compares it. */
 export function findOperations(sql: Sql, ids: string[]): Promise<OperationRow[]> {
@@ -25,38 +33,57 @@ export interface OperationFilter {
   /** Only operations accepted before this one. */
   before: string | null;
   limit: number;
+  /** Operations that are looked at, whether they fit or not. */
+  look: number;
 }
 
-/** Newest first (OPS-15). Indexes: operation_by_workspace, operation_by_connection. */
-export function listOperations(sql: Sql, filter: OperationFilter): Promise<OperationRow[]> {
+export interface FoundOperations {
+  operations: OperationRow[];
+  /** The last one that was looked at, where fewer than `limit` were found among `look`; null when there is nothing behind them. */
+  lookedTo: string | null;
+}
+
+/**
+ * Newest first (OPS-15). Indexes: operation_by_workspace, operation_by_connection. No index names the status, whose updates must
+ * stay within a row's page: it is looked at row by row, and so is whether the connection was deleted, as far as `look` goes.
+ */
+export async function listOperations(sql: Sql, filter: OperationFilter): Promise<FoundOperations> {
   // Two statements, not one with `or`: each then has the plan that its index allows.
   const scope = filter.connectionId
     ? 'connection_id = $5 and workspace_id = $1'
     : '$5::uuid is null and workspace_id = $1';
-  return sql.query<OperationRow>(
+  const looked = `from operation where ${scope} and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by id desc`;
+  const rows = await sql.query<OperationRow & { looked_to: string | null }>(
     filter.connectionId ? 'listOperationsOfConnection' : 'listOperations',
-    `select ${COLUMNS} from operation o
-     where ${scope} and ($2::text is null or status = $2) and ${ofKeptConnection('o.connection_id')}
-       and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     order by id desc limit $4`,
-    [filter.workspaceId, filter.status, filter.before, filter.limit, filter.connectionId],
+    `with page as materialized (
+       select ${COLUMNS} from (select * ${looked} limit $6) o
+       where ($2::text is null or status = $2) and ${ofKeptConnection('o.connection_id')}
+       order by id desc limit $4
+     ), looked as (select id as looked_to ${looked} offset $6 - 1 limit 1)
+     select p.*, l.looked_to from page p
+       full join (select looked_to from looked where (select count(*) from page) < $4) l on false
+     order by p.id desc nulls last`,
+    [filter.workspaceId, filter.status, filter.before, filter.limit, filter.connectionId, filter.look],
   );
+  const lookedTo = rows.at(-1)?.looked_to ?? null;
+  return { operations: lookedTo === null ? rows : rows.slice(0, -1), lookedTo };
 }
 
 const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
 
 /**
  * queued → canceled at once; running and waiting operations get `cancel_requested` and their owner ends them; a terminal
- * one stays as it is (OPS-5). Returns which of these it was; `gone` when there is no such operation.
+ * one stays as it is (OPS-5). Returns which of these it was, of a canceled one what ended; `gone` when there is no such operation.
  */
 export function cancelOperation(
   db: Database,
   operationId: string,
-): Promise<'canceled' | 'requested' | 'terminal' | 'gone'> {
+): Promise<EndedOperation | 'requested' | 'terminal' | 'gone'> {
   return db.transaction(async (tx) => {
-    const [row] = await tx.query<{ status: OperationStatus; partition: number }>(
+    const [row] = await tx.query<{ status: OperationStatus }>(
       'lockOperation',
-      'select status, partition from operation where id = $1 for update',
+      'select status from operation where id = $1 for update',
       [operationId],
     );
     if (!row) return 'gone';
@@ -69,22 +96,14 @@ export function cancelOperation(
       );
       return 'requested';
     }
-    await tx.query(
+    const [ended] = await tx.query<EndedOperation>(
       'cancelOperation',
       `update operation set status = ${CANCEL_QUEUED.to}, cancel_requested = true, timeline = timeline || $2::jsonb, updated_at = now()
-       where id = $1`,
+       where id = $1
+       returning id, workspace_id, connection_id, capability, status, error_code, jsonb_array_length(attempts) as attempts,
+         request_id, traceparent`,
       [operationId, JSON.stringify([transition('queued', 'canceled', 'cancel_requested', new Date())])],
     );
-    await removeJobs(tx, [{ queue: 'operation', partition: row.partition, id: operationId }]);
-    return 'canceled';
+    return ended ?? 'gone';
   });
-}
-
-/**
- * Whether evidence may be read now (contract: reconcile). No provider gives evidence that could be read without a
- * person, so the operation stays `outcome_unknown` either way.
- */
-export async function reconcilable(sql: Sql, operation: OperationRow): Promise<'yes' | 'not_outcome_unknown' | 'busy'> {
-  if (operation.status !== 'outcome_unknown') return 'not_outcome_unknown';
-  return (await hasRunningOperation(sql, operation.connection_id)) ? 'busy' : 'yes';
 }

@@ -1,9 +1,14 @@
 import { LIMITS } from '../limits.js';
+import { conversationHash, conversationIn } from '../model/message-keys.js';
+import type { Vault } from '../model/vault.js';
 import type { Sql } from '../postgres/database.js';
+import { eventDataContext } from '../secrets/sealing.js';
+import { firstIdAt } from './id-time.js';
 
 /**
  * The conversations of the simulated network, read from the events that its messages left. Every statement is backed by the
- * index event_message or by the order of event ids, and reads a bounded number of rows.
+ * indexes event_conversation (sealed messages) and event_message (plain ones), or by the order of event ids, and reads a bounded
+ * number of rows.
  */
 export interface StoredMessage {
   /** The event's id. */
@@ -15,14 +20,26 @@ export interface StoredMessage {
   delivered_at: number;
 }
 
+interface MessageRow extends Pick<StoredMessage, 'id' | 'sent' | 'delivered_at'> {
+  data: Record<string, unknown> | null;
+  data_sealed: Buffer | null;
+}
+
 const RECEIVED_MS = 'floor(extract(epoch from e.received_at) * 1000)';
-const DELIVERED_MS = `case when jsonb_typeof(e.data -> 'delivered_at') = 'number'
-  then least(greatest(floor((e.data ->> 'delivered_at')::numeric), ${RECEIVED_MS} - ${LIMITS.message_lag_ms}), ${RECEIVED_MS})
-  else ${RECEIVED_MS} end`;
-const MESSAGE = `e.id, left(e.data ->> 'conversation_id', 255) as conversation_id, e.type = 'message_sent' as sent, e.data,
-  (${DELIVERED_MS})::float8 as delivered_at`;
+const SAID_MS = `coalesce(e.delivered_ms,
+  case when jsonb_typeof(e.data -> 'delivered_at') = 'number' then floor((e.data ->> 'delivered_at')::numeric) end)`;
+const DELIVERED_MS = `case when ${SAID_MS} is null then ${RECEIVED_MS}
+  else least(greatest(${SAID_MS}, ${RECEIVED_MS} - ${LIMITS.message_lag_ms}), ${RECEIVED_MS}) end`;
+const MESSAGE = `e.id, e.type = 'message_sent' as sent, e.data, e.data_sealed, (${DELIVERED_MS})::float8 as delivered_at`;
 const IS_MESSAGE = `e.type in ('message_sent', 'message_received')`;
-const IS_CONVERSATION = `left(e.data ->> 'conversation_id', 255) ~ '^[A-Za-z0-9_+=-]+$'`;
+const PLAIN_ID = `left(e.data ->> 'conversation_id', 255)`;
+const IS_CONVERSATION = `(e.conversation_hash is not null or ${PLAIN_ID} ~ '^[A-Za-z0-9_+=-]+$')`;
+
+/** Throws KeyUnknown when the node lacks the key of a message. */
+function opened(vault: Vault, { id, sent, delivered_at, ...row }: MessageRow): StoredMessage {
+  const data = vault.openValue({ plain: row.data, sealed: row.data_sealed }, eventDataContext(id)) ?? {};
+  return { id, sent, delivered_at, data, conversation_id: conversationIn(data) ?? '' };
+}
 
 /** The newest messages of a conversation, only those delivered before `before_ms` when it is given. */
 export async function readMessages(
@@ -32,15 +49,26 @@ export async function readMessages(
   before_ms: number | null,
   count: number,
 ): Promise<StoredMessage[]> {
-  return db.query<StoredMessage>(
+  const newest = (found: string) => `(
+    select e.* from event e where e.connection_id = $1 and ${found} and ${IS_MESSAGE}
+      and ($3::float8 is null or (e.id < $4::uuid and ${DELIVERED_MS} < $3::float8))
+    order by e.id desc limit $5)`;
+  const rows = await db.query<MessageRow>(
     'readSimulatedMessages',
-    `select ${MESSAGE} from event e
-     where e.connection_id = $1 and left(e.data ->> 'conversation_id', 255) = $2 and ${IS_MESSAGE}
-       and ($3::float8 is null or (e.id < $4::uuid and ${DELIVERED_MS} < $3::float8))
-     order by e.id desc limit $5`,
-    // The bound on ids only saves reading newer messages: an id's time is at most the lag behind its message.
-    [connectionId, conversationId, before_ms, firstIdAt((before_ms ?? 0) + 2 * LIMITS.message_lag_ms), count],
+    `select ${MESSAGE} from (
+       ${newest('e.conversation_hash = $6')} union all ${newest(`${PLAIN_ID} = $2`)}
+     ) e order by e.id desc limit $5`,
+    [
+      connectionId,
+      conversationId,
+      before_ms,
+      // The bound on ids only saves reading newer messages: an id's time is at most the lag behind its message.
+      firstIdAt((before_ms ?? 0) + 2 * LIMITS.message_lag_ms),
+      count,
+      conversationHash(db.vault, connectionId, conversationId),
+    ],
   );
+  return rows.map((row) => opened(db.vault, row));
 }
 
 export interface InboxPage {
@@ -61,7 +89,7 @@ export async function readInbox(
   before_ms: number | null,
   count: number,
 ): Promise<InboxPage> {
-  const rows = await db.query<StoredMessage & { scanned: number; oldest: string | null }>(
+  const rows = await db.query<MessageRow & { scanned: number; oldest: string | null }>(
     'readSimulatedInbox',
     `with recent as materialized (
        select e.* from event e
@@ -74,20 +102,25 @@ export async function readInbox(
        select ${MESSAGE} from recent e
        where ${IS_CONVERSATION} and ($3::float8 is null or ${DELIVERED_MS} < $3::float8)
          and not exists (select 1 from event n
+           where n.connection_id = $1 and n.id > e.id and n.conversation_hash = e.conversation_hash)
+         and not exists (select 1 from event n
            where n.connection_id = $1 and n.type in ('message_sent', 'message_received') and n.id > e.id
-             and left(n.data ->> 'conversation_id', 255) = left(e.data ->> 'conversation_id', 255))
+             and left(n.data ->> 'conversation_id', 255) = ${PLAIN_ID})
        order by e.id desc limit $4
      ) m on true
      order by m.id desc`,
     [connectionId, before, before_ms, count + 1],
   );
-  const newest = rows.filter((row) => row.id !== null);
+  const newest = rows.filter((row) => row.id !== null).map((row) => opened(db.vault, row));
   const last = newest[count - 1];
   if (newest.length > count && last) return { newest: newest.slice(0, count), next: last.id };
   return { newest, next: rows[0]?.scanned === LIMITS.inbox_window_messages ? rows[0].oldest : null };
 }
 
-/** Conversations with the text in one of the connection's newest messages, by the newest message that has it. */
+/**
+ * Conversations with the text, in lower case, in one of the connection's newest messages, by the newest message that has it. The
+ * messages are looked through here: the database cannot read what is sealed.
+ */
 export async function searchInbox(
   db: Sql,
   connectionId: string,
@@ -95,36 +128,30 @@ export async function searchInbox(
   before: string | null,
   count: number,
 ): Promise<StoredMessage[]> {
-  return db.query<StoredMessage>(
+  const recent = await db.query<MessageRow>(
     'searchSimulatedInbox',
-    `with recent as materialized (
-       select e.* from event e where e.connection_id = $1 and ${IS_MESSAGE} order by e.id desc limit ${LIMITS.inbox_window_messages}
-     ), found as (
-       select distinct on (left(e.data ->> 'conversation_id', 255)) ${MESSAGE} from recent e
-       where ${IS_CONVERSATION} and position(lower($2) in lower(e.data ->> 'message_body')) > 0
-       order by left(e.data ->> 'conversation_id', 255), e.id desc
-     )
-     select * from found where $3::uuid is null or id < $3::uuid order by id desc limit $4`,
-    [connectionId, text, before, count],
+    `select ${MESSAGE} from event e where e.connection_id = $1 and ${IS_MESSAGE}
+     order by e.id desc limit ${LIMITS.inbox_window_messages}`,
+    [connectionId],
   );
+  const found = new Map<string, StoredMessage>();
+  for (const row of recent) {
+    const message = opened(db.vault, row);
+    const { conversation_id, data } = message;
+    if (conversation_id === '' || found.has(conversation_id) || typeof data.message_body !== 'string') continue;
+    if (data.message_body.toLowerCase().includes(text)) found.set(conversation_id, message);
+  }
+  return [...found.values()].filter(({ id }) => before === null || id < before).slice(0, count);
 }
 
 /** Of these conversations, those that have recorded messages. */
 export async function readActive(db: Sql, connectionId: string, conversationIds: string[]): Promise<Set<string>> {
   const rows = await db.query<{ id: string }>(
     'readSimulatedActive',
-    `select i.id from unnest($2::text[]) i(id)
-     where exists (select 1 from event e
-       where e.connection_id = $1 and left(e.data ->> 'conversation_id', 255) = i.id and ${IS_MESSAGE})`,
-    [connectionId, conversationIds],
+    `select i.id from unnest($2::text[], $3::bytea[]) i(id, hash)
+     where exists (select 1 from event e where e.connection_id = $1 and e.conversation_hash = i.hash)
+       or exists (select 1 from event e where e.connection_id = $1 and ${PLAIN_ID} = i.id and ${IS_MESSAGE})`,
+    [connectionId, conversationIds, conversationIds.map((id) => conversationHash(db.vault, connectionId, id))],
   );
   return new Set(rows.map((row) => row.id));
-}
-
-/** The lowest UUIDv7 of a millisecond. */
-function firstIdAt(time_ms: number): string {
-  const hex = Math.min(time_ms, 2 ** 48 - 1)
-    .toString(16)
-    .padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }

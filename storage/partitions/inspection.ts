@@ -22,8 +22,8 @@ export function listPartitions(sql: Sql): Promise<PartitionView[]> {
 }
 
 export interface QueueView {
-  /** The queues of all partitions together: a job is an operation, or a subscription with anything to deliver. */
-  queue: 'operation' | 'delivery';
+  /** The queues of all partitions together: a job is a connection with operations to run, or a subscription with anything to deliver. */
+  queue: 'mailbox' | 'delivery';
   /** Jobs that could run now. */
   ready: number;
   /** Jobs that wait for their time: retries. */
@@ -43,7 +43,7 @@ export function queueStats(sql: Sql): Promise<QueueView[]> {
        count(*) filter (where not active and not due) as scheduled,
        count(*) filter (where active) as active,
        min(due_at) filter (where not active and due) as oldest_ready_at
-     from (values ('operation'), ('delivery')) as kind (queue) left join job using (queue)
+     from (values ('mailbox'), ('delivery')) as kind (queue) left join job using (queue)
      group by kind.queue order by kind.queue desc`,
   );
 }

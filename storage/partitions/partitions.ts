@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.js';
+import type { EndedOperation } from '../model/ended-operation.js';
 import type { Sql } from '../postgres/database.js';
 import { recoverPartition } from './recovery.js';
 
@@ -37,7 +38,7 @@ export async function renewLeases(
   return db.query<RenewedLease>(
     'renewLeases',
     `with alive as (
-       insert into node (id) select $1::uuid where $5 on conflict (id) do update set heartbeat_at = now()
+       insert into node (id, reads_sealed, mailboxes) select $1::uuid, true, true where $5 on conflict (id) do update set heartbeat_at = now()
      ), asked as (
        select * from unnest($3::smallint[], $4::bigint[]) a(id, epoch)
      ), held as materialized (
@@ -89,6 +90,9 @@ export async function limitLockWaits(tx: Sql, wait_ms: number): Promise<void> {
   await tx.query('limitLockWaits', `select set_config('lock_timeout', $1, true)`, [`${wait_ms}ms`]);
 }
 
+/** Gets each operation that a recovery ended. Its transaction may still fail. */
+export type OnEnded = (operation: EndedOperation) => void;
+
 /**
  * Takes up to `limit` partitions that are free, and recovers them (I2, I3); with `ids`, only of these, and those as well that
  * name this node already. Leaves out rows that are locked: concurrent claimers skip each other's (I1). Run inside a transaction.
@@ -99,6 +103,7 @@ export async function claimPartitions(
   limit: number,
   lease_ms: number,
   ids: number[] | null = null,
+  onEnded: OnEnded = () => {},
 ): Promise<OwnedPartition[]> {
   const claimed = await tx.query<OwnedPartition>(
     'claimPartitions',
@@ -110,7 +115,7 @@ export async function claimPartitions(
      returning p.id, p.epoch`,
     [nodeId, limit, lease_ms, ids],
   );
-  for (const { id } of claimed) await recoverPartition(tx, id);
+  for (const { id } of claimed) (await recoverPartition(tx, id)).ended.forEach(onEnded);
   return claimed;
 }
 
@@ -124,6 +129,7 @@ export async function retakePartitions(
   ids: number[],
   lease_ms: number,
   inHand?: string[],
+  onEnded: OnEnded = () => {},
 ): Promise<OwnedPartition[]> {
   const taken = await tx.query<OwnedPartition>(
     'retakePartitions',
@@ -132,7 +138,7 @@ export async function retakePartitions(
      returning id, epoch`,
     [nodeId, ids, lease_ms],
   );
-  for (const { id } of taken) await recoverPartition(tx, id, inHand);
+  for (const { id } of taken) (await recoverPartition(tx, id, inHand)).ended.forEach(onEnded);
   return taken;
 }
 

@@ -5,12 +5,16 @@
  * Owns: the items from `add` until their flush settles. Invariants:
  * I1 an item is in exactly one flush, but for `isolate`, which flushes those of a failed batch once more, each alone;
  * I2 items are flushed in the order in which they were added;
- * I3 at most `concurrency` flushes are under way;
+ * I3 a flush holds at most `maxItems`, of at most `maxWeight` together; at most `concurrency` flushes are under way;
  * I4 `size` never exceeds `bound`, and nothing is added while the oldest item has waited for `wait_ms`: `add` refuses instead.
  */
 export interface BatcherOptions<In, Out> {
   /** Items a flush at most. */
   maxItems: number;
+  /** What an item weighs; absent: nothing. */
+  weigh?: (item: In) => number;
+  /** What the items of a flush weigh together at most; one that weighs more goes alone. Absent: no matter. */
+  maxWeight?: number;
   /** How long an item may wait for others while no flush is under way, in milliseconds; 0 is one turn. */
   linger_ms: number;
   /** Flushes under way at most; while all are busy, items gather. */
@@ -24,6 +28,8 @@ export interface BatcherOptions<In, Out> {
    * one cannot fail the others. Must be false for a database that cannot be reached, where each would wait anew. Absent: never.
    */
   isolate?: (error: unknown) => boolean;
+  /** Is told how many items a flush takes. */
+  flushed?: (items: number) => void;
   /** Does the work; answers one `Out` per item, in order. A throw rejects every item of the batch. */
   flush: (items: In[]) => Promise<Out[]>;
 }
@@ -95,8 +101,21 @@ export class Batcher<In, Out> {
   #start(): void {
     // I1, I2
     while (this.#waiting.length > 0 && this.#flushing < this.#options.concurrency) {
-      void this.#flush(this.#waiting.splice(0, this.#options.maxItems));
+      void this.#flush(this.#waiting.splice(0, this.#fitting()));
     }
+  }
+
+  /** How many of those that wait the next flush takes: one at least (I3). */
+  #fitting(): number {
+    const { maxItems, weigh, maxWeight = Number.POSITIVE_INFINITY } = this.#options;
+    const most = Math.min(maxItems, this.#waiting.length);
+    if (!weigh) return most;
+    let weight = 0;
+    for (let n = 0; n < most; n++) {
+      weight += weigh((this.#waiting[n] as Waiting<In, Out>).item);
+      if (weight > maxWeight) return Math.max(1, n);
+    }
+    return most;
   }
 
   async #flushEach(batch: Waiting<In, Out>[]): Promise<void> {
@@ -113,6 +132,7 @@ export class Batcher<In, Out> {
   async #flush(batch: Waiting<In, Out>[]): Promise<void> {
     this.#flushing++;
     this.#inFlight += batch.length;
+    this.#options.flushed?.(batch.length);
     try {
       const outs = await this.#options.flush(batch.map((w) => w.item));
       batch.forEach((w, i) => {

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { LIMITS } from '../limits.js';
+import { PLAIN_VAULT, type Vault } from '../model/vault.js';
+import { isRefusedForNow, isUnanswered, NotSent } from './liveness.js';
 import { type OutageEvents, Reachability } from './reachability.js';
 import { destroyConnection, Session } from './session.js';
 import type { Sql } from './sql.js';
@@ -14,14 +16,32 @@ export interface Database extends Sql {
    * `NotCommitted` when the connection is lost before the commit is sent, `AnswerLost` when the commit's answer is.
    */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  stats(): PoolStats;
   /** Waits for what is in flight, then closes every connection. */
   close(): Promise<void>;
 }
+
+/** What a pool holds now, and which of its statements and transactions failed since it was opened. */
+export interface PoolStats {
+  in_use: number;
+  idle: number;
+  /** Statements that wait for a connection. */
+  waiting: number;
+  failures: Record<StatementFailure, number>;
+}
+
+/**
+ * Why a statement or transaction failed: it had no connection, its answer was lost, the database refused it for its own state, or for what
+ * it holds.
+ */
+export type StatementFailure = 'no_connection' | 'answer_lost' | 'refused_for_now' | 'refused';
 
 export interface DatabaseOptions {
   url: string;
   /** Connections of this pool at most. */
   maxConnections: number;
+  /** Absent: one that stores plain values and opens no sealed one. */
+  vault?: Vault;
   /** How long its statements may take; absent: as a tool's. */
   limits?: TimeLimits;
   /** Shown in pg_stat_activity. */
@@ -52,6 +72,7 @@ class PromptClient extends pg.Client {
 /** Opens a pool. Connects lazily: the first statement shows whether the server answers. */
 export function openDatabase(options: DatabaseOptions): Database {
   const limits = options.limits ?? TIME_LIMITS.tool;
+  const vault = options.vault ?? PLAIN_VAULT;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections,
@@ -69,18 +90,27 @@ export function openDatabase(options: DatabaseOptions): Database {
     const now = performance.now();
     if (closing || now - lostAt < LIMITS.lost_connection_log_ms) return;
     lostAt = now;
-    options.onError?.(error);
+    options.onError?.(new NotSent(error));
   });
   const reachability = new Reachability({ url: options.url, outage: options.outage, dropIdle: () => dropIdle(pool) });
+  const failures: PoolStats['failures'] = { no_connection: 0, answer_lost: 0, refused_for_now: 0, refused: 0 };
+  const count = (error: unknown) => {
+    const failure = failureOf(error);
+    if (failure) failures[failure]++;
+  };
   const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
     const since = performance.now();
-    const session = await opened(pool, limits.statement_ms, reachability);
+    const session = await opened({ pool, vault }, limits.statement_ms, reachability).catch((error) => {
+      count(error);
+      throw error;
+    });
     try {
       const result = await work(session);
       reachability.answered();
       return result;
     } catch (error) {
       reachability.failed(error, since);
+      count(error);
       throw error;
     } finally {
       session.release();
@@ -88,8 +118,15 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
   return {
     pool,
+    vault,
     query: (name, text, values) => withSession((session) => session.query(name, text, values)),
     transaction: (work) => withSession((session) => session.transaction(work)),
+    stats: () => ({
+      in_use: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      failures: { ...failures },
+    }),
     close() {
       closing = true;
       reachability.close();
@@ -98,11 +135,23 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-async function opened(pool: pg.Pool, statement_ms: number, reachability: Reachability): Promise<Session> {
+/** Undefined for what the work itself threw. */
+function failureOf(error: unknown): StatementFailure | undefined {
+  if (error instanceof NotSent) return 'no_connection';
+  if (isUnanswered(error)) return 'answer_lost';
+  if (isRefusedForNow(error)) return 'refused_for_now';
+  return error instanceof pg.DatabaseError ? 'refused' : undefined;
+}
+
+async function opened(
+  { pool, vault }: { pool: pg.Pool; vault: Vault },
+  statement_ms: number,
+  reachability: Reachability,
+): Promise<Session> {
   reachability.check();
   const since = performance.now();
   try {
-    return await reachability.unlessAway(Session.open(pool, statement_ms), (late) => late.release());
+    return await reachability.unlessAway(Session.open(pool, vault, statement_ms), (late) => late.release());
   } catch (error) {
     reachability.notConnected(error, since);
     throw error;

@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { childEnvironment } from '../child-environment.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Backoff } from '../backoff.js';
+import { LIMITS } from '../limits.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
-import { type ProcessIdentity, postgresUser } from './postgres-user.js';
+import { type RunningKeeper, startKeeper } from './keeper-process.js';
+import { type RoleOptions, roleStatements, SERVICE_ROLE } from './service-role.js';
 
 /**
  * The default database: a real PostgreSQL from npm, running on DATA_DIR/postgres with fsync on. One keeper process at a
@@ -14,6 +15,8 @@ import { type ProcessIdentity, postgresUser } from './postgres-user.js';
  */
 export interface DatabaseServer {
   url: string;
+  /** Whether its role may do anything on the database's machine: run programs, read files. Never, where it is the embedded one. */
+  superuser: boolean;
   /** Stops the server when this call started it; does nothing for one that was running already, or for DATABASE_URL. */
   stop(): Promise<void>;
 }
@@ -45,6 +48,9 @@ export function isAlive(pid: number): boolean {
   return !existsSync(stat) || !/^\d+ \(.*\) [ZX]/.test(readFileSync(stat, 'utf8'));
 }
 
+/** Characters of base64url. */
+const PASSWORD_LENGTH = 32;
+
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -55,58 +61,145 @@ const SETTINGS = [
   'jit=off',
 ];
 
-/** Starts the server of `dir`, which is made when it is new, and writes `runningFile`. Throws `DatabaseUnavailable`. */
-export async function startEmbedded(dir: string, runningFile: string, settings: string[]): Promise<DatabaseServer> {
+/** What is told of an embedded server that ends by itself. */
+export interface RestartEvents {
+  /** It ended, or did not start again, for this reason; it is started again. */
+  ended(reason: string): void;
+  started(): void;
+  /** It ended too often: it is started no more. */
+  gaveUp(reason: string): void;
+}
+
+export interface EmbeddedOptions extends RoleOptions {
+  /** PostgreSQL's data; made when it is new. */
+  dir: string;
+  /** Written for other commands: `Running`. */
+  runningFile: string;
+  /** Further PostgreSQL settings, `name=value`. */
+  settings: string[];
+  /** Absent: a server that ends by itself is not started again. */
+  restarts: RestartEvents | undefined;
+}
+
+/** Starts the embedded server. Throws `DatabaseUnavailable`. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<DatabaseServer> {
+  const { dir, runningFile, restarts } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const initialised = existsSync(join(dir, 'PG_VERSION'));
-  const password = await passwordOf(dir, initialised);
-  const program = join(import.meta.dirname, 'keeper.js');
-  const identity = process.getuid?.() === 0 ? await postgresUser(dir, program) : { command: [], options: {} };
-  const keeper = spawnKeeper(program, identity);
-  const ended = new Promise<void>((done) => keeper.once('exit', () => done()));
-  const answer = await new Promise<{ port?: number; error?: string }>((done) => {
-    createInterface({ input: keeper.stdout }).once('line', (line) => done(JSON.parse(line)));
-    keeper.once('error', (error) => done({ error: error.message }));
-    void ended.then(() => done({ error: 'its process ended' }));
-    keeper.stdin.on('error', () => {});
-    keeper.stdin.write(`${JSON.stringify({ dir, password, initialised, flags: [...SETTINGS, ...settings] })}\n`);
+  const server = new EmbeddedServer(options, await passwordOf(dir));
+  await server.start().catch((error: Error) => {
+    if (error instanceof DatabaseUnavailable) throw error;
+    throw new DatabaseUnavailable(`DATA_DIR: the embedded database in ${dir} does not start: ${error.message}`);
   });
-  if (!answer.port) {
-    keeper.stdin.end();
-    throw new DatabaseUnavailable(`DATA_DIR: the embedded database in ${dir} does not start: ${answer.error}`);
-  }
-  keeper.unref();
-  const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${answer.port}/postgres`;
-  const postmaster = Number((await readFile(join(dir, 'postmaster.pid'), 'utf8')).split('\n')[0]);
-  const running: Running = { url, keeper: keeper.pid ?? 0, postmaster };
-  await writeFile(runningFile, JSON.stringify(running), { mode: 0o600 });
+  if (restarts) void server.keepRunning(restarts);
   return {
-    url,
+    url: server.url,
+    superuser: false,
     async stop() {
-      keeper.ref();
-      keeper.stdin.end();
-      await ended;
+      await server.stop();
       await rm(runningFile, { force: true });
     },
   };
 }
 
-/** The password of the server, made before its first start. */
-async function passwordOf(dir: string, initialised: boolean): Promise<string> {
-  const file = join(dir, '..', 'postgres-password');
-  if (!initialised && !existsSync(file)) {
-    await writeFile(file, randomBytes(24).toString('base64url'), { mode: 0o600 });
+/**
+ * The embedded PostgreSQL of a process, started again at the same address when it ends by itself, or its keeper does.
+ *
+ *     running ─ ends ─▶ waiting (back-off) ─▶ running | waiting | given up, after LIMITS.database_restarts within a while
+ *     any ─ stop ─▶ stopped
+ */
+class EmbeddedServer {
+  readonly #options: EmbeddedOptions;
+  readonly #password: string;
+  readonly #stopping = new AbortController();
+  #keeper: RunningKeeper | undefined;
+  #postmaster = 0;
+  /** Settles when nothing of a restart is under way. */
+  #restart: Promise<void> = Promise.resolve();
+
+  constructor(options: EmbeddedOptions, password: string) {
+    this.#options = options;
+    this.#password = password;
   }
-  return (await readFile(file, 'utf8')).trim();
+
+  get url(): string {
+    const password = encodeURIComponent(this.#password);
+    return `postgres://${SERVICE_ROLE}:${password}@127.0.0.1:${this.#keeper?.port}/postgres`;
+  }
+
+  /** Starts it, at the address that it had before. */
+  async start(): Promise<void> {
+    const { dir, runningFile, settings } = this.#options;
+    this.#keeper = await startKeeper({
+      dir,
+      port: this.#keeper?.port,
+      initialised: existsSync(join(dir, 'PG_VERSION')),
+      flags: [...SETTINGS, ...settings],
+      statements: roleStatements(this.#password, this.#options),
+    });
+    this.#postmaster = Number((await readFile(join(dir, 'postmaster.pid'), 'utf8')).split('\n')[0]);
+    const running: Running = { url: this.url, keeper: this.#keeper.pid, postmaster: this.#postmaster };
+    await writeFile(runningFile, JSON.stringify(running), { mode: 0o600 });
+  }
+
+  async keepRunning(events: RestartEvents): Promise<void> {
+    const { signal } = this.#stopping;
+    const waits = new Backoff({ first_ms: LIMITS.database_restart_ms, cap_ms: LIMITS.database_restart_cap_ms });
+    let ends: number[] = [];
+    let reason = await this.#keeper?.ended;
+    while (reason !== undefined && !signal.aborted) {
+      const now = performance.now();
+      ends = [...ends.filter((at) => now - at < LIMITS.database_restarts_ms), now];
+      if (ends.length > LIMITS.database_restarts) return events.gaveUp(reason);
+      if (ends.length === 1) waits.reset();
+      events.ended(reason);
+      await delay(waits.next_ms(), undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      const started = this.#again();
+      this.#restart = started.then(() => {});
+      const failure = await started;
+      if (failure === undefined) events.started();
+      reason = failure ?? (await this.#keeper?.ended);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#restart;
+    await this.#keeper?.stop();
+  }
+
+  /** A keeper that was killed leaves PostgreSQL behind, which nobody else stops. */
+  async #orphanEnded(): Promise<void> {
+    if (!isAlive(this.#postmaster)) return;
+    process.kill(this.#postmaster, 'SIGINT');
+    const until = performance.now() + LIMITS.database_stop_ms;
+    while (isAlive(this.#postmaster)) {
+      if (performance.now() > until) throw new Error('it lost its keeper and does not stop');
+      await delay(LIMITS.database_stop_poll_ms);
+    }
+  }
+
+  /** Starts it once more; gives the reason when it does not start. */
+  async #again(): Promise<string | undefined> {
+    try {
+      await this.#orphanEnded();
+      await this.start();
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
 }
 
-function spawnKeeper(program: string, identity: ProcessIdentity) {
-  const [command = process.execPath, ...args] = [...identity.command, process.execPath, program];
-  return spawn(command, args, {
-    ...identity.options,
-    cwd: '/',
-    env: childEnvironment(), // PostgreSQL inherits it from the keeper
-    detached: true, // its own session: a terminal's Ctrl-C must not stop the database under a draining service
-    stdio: ['pipe', 'pipe', 'inherit'],
+/** The password of the service's role. One that is not there, or was written by halves, is made anew: each start sets it. */
+async function passwordOf(dir: string): Promise<string> {
+  const file = join(dir, '..', 'postgres-password');
+  const existing = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
   });
+  if (existing.trim().length >= PASSWORD_LENGTH) return existing.trim();
+  const password = randomBytes((PASSWORD_LENGTH * 3) / 4).toString('base64url');
+  await writeFile(file, password, { mode: 0o600 });
+  return password;
 }

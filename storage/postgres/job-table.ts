@@ -10,10 +10,10 @@ import { QUEUE_KINDS, type QueueKind, queueName } from './jobs.js';
  * rely on this of pg-boss: (name, id) is the primary key; `created` can be fetched once start_after has passed, `active` cannot;
  * a fetch orders by created_on. Statements that wait for locks on jobs take them in the order of (name, id).
  */
-const TABLE = 'pgboss.job_common';
+export const JOBS = 'pgboss.job_common';
 
 /** Our leases decide what is lost, so a job never expires by itself: these outlive every timer of pg-boss, by 60 years. */
-const NEVER_EXPIRES = `2147483647, now() + interval '60 years'`;
+export const NEVER_EXPIRES = `2147483647, now() + interval '60 years'`;
 
 export interface JobRef {
   queue: QueueKind;
@@ -35,23 +35,9 @@ const isJobOf = (source: Omit<JobSource, 'from'>) =>
 
 const isDue = `j.state < 'active' and not j.blocked and j.start_after <= now()`;
 
-/** True when the queue of this kind and partition (an expression) holds a job that could be fetched now. */
-export function hasDueJob(queue: QueueKind, partition: string): string {
-  return `exists (select 1 from ${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue})`;
-}
-
 /** The ids of the queue's jobs after the id `after`, fetched or not, in the order of their ids, `limit` at most. */
 export function jobPage(queue: QueueKind, partition: string, after: string, limit: string): string {
-  return `select j.id from ${TABLE} j where j.name = '${queue}-' || ${partition} and j.id > ${after} order by j.id limit ${limit}`;
-}
-
-/** Inserts a job for each row; it counts as fetched where `fetched` holds. `createdOn` puts the jobs in order. */
-export function insertJobs(source: JobSource & { fetched: string; createdOn: string }): string {
-  return `insert into ${TABLE} (id, name, state, started_on, start_after, expire_seconds, keep_until, created_on)
-    select ${source.id}, '${source.queue}-' || ${source.partition},
-      case when ${source.fetched} then 'active' else 'created' end::pgboss.job_state,
-      case when ${source.fetched} then now() end, now(), ${NEVER_EXPIRES}, ${source.createdOn}
-    from ${source.from}`;
+  return `select j.id, j.state, j.data from ${JOBS} j where j.name = '${queue}-' || ${partition} and j.id > ${after} order by j.id limit ${limit}`;
 }
 
 /**
@@ -59,7 +45,7 @@ export function insertJobs(source: JobSource & { fetched: string; createdOn: str
  * back when it was fetched, and never put off. No job may occur twice.
  */
 export function makeJobsDue(source: JobSource & { due: string }): string {
-  return `insert into ${TABLE} as j (id, name, state, started_on, start_after, expire_seconds, keep_until)
+  return `insert into ${JOBS} as j (id, name, state, started_on, start_after, expire_seconds, keep_until)
     select ${source.id} as id, '${source.queue}-' || ${source.partition} as name, 'created'::pgboss.job_state,
       null::timestamptz, ${source.due}, ${NEVER_EXPIRES}
     from ${source.from} order by name, id
@@ -68,42 +54,37 @@ export function makeJobsDue(source: JobSource & { due: string }): string {
       where j.state <> 'created' or j.start_after > excluded.start_after`;
 }
 
-/** Deletes the job of each row for which `where` holds. */
-export function deleteJobs(source: JobSource & { where: string }): string {
-  return `delete from ${TABLE} j using ${source.from} where ${isJobOf(source)} and (${source.where})`;
-}
-
 /** The columns of a job that was read without a lock: what it is, and whether it changed since. */
 export const SEEN_JOB = `j.name as queue_name, j.id, j.state = 'active' as fetched, j.start_after as job_due,
   j.state as seen_state, j.started_on as seen_started`;
 
 /** Joins the job of each row, as `j`. */
 export function joinJob(source: JobSource): string {
-  return `${source.from} join ${TABLE} j on ${isJobOf(source)}`;
+  return `${source.from} join ${JOBS} j on ${isJobOf(source)}`;
 }
 
 const isSeenJob = 'j.name = s.queue_name and j.id = s.id';
 
 /** Reads the rows `s` of `seen`, with their jobs as `j`: only those whose job has not changed since. */
 export function joinUnchangedJob(seen: string): string {
-  return `${seen} s join ${TABLE} j on ${isSeenJob}
+  return `${seen} s join ${JOBS} j on ${isSeenJob}
     where j.state = s.seen_state and j.started_on is not distinct from s.seen_started and j.start_after = s.job_due`;
 }
 
 /** Deletes the jobs of rows read with `SEEN_JOB` into the common table `seen`, where `where` holds. */
 export function deleteSeenJobs(seen: string, where: string): string {
-  return `delete from ${TABLE} j using ${seen} s where ${isSeenJob} and (${where})`;
+  return `delete from ${JOBS} j using ${seen} s where ${isSeenJob} and (${where})`;
 }
 
 /** Puts the jobs of rows read with `SEEN_JOB` into `seen` back, due at `due`, where `where` holds. */
 export function putBackSeenJobs(seen: string, due: string, where: string): string {
-  return `update ${TABLE} j set state = 'created', started_on = null, start_after = ${due}
+  return `update ${JOBS} j set state = 'created', started_on = null, start_after = ${due}
     from ${seen} s where ${isSeenJob} and (${where})`;
 }
 
 /** The queue's jobs `j` that could be fetched now, as FROM and WHERE; a fetch takes them in the order of `FETCH_ORDER`. */
 export function dueJobs(queue: QueueKind, partition: string): string {
-  return `${TABLE} j where j.name = '${queue}-' || ${partition} and ${isDue}`;
+  return `${JOBS} j where j.name = '${queue}-' || ${partition} and ${isDue}`;
 }
 
 /** In this order pg-boss fetches; its index by queue has it. */
@@ -111,7 +92,7 @@ export const FETCH_ORDER = 'j.priority desc, j.created_on';
 
 /** Marks the jobs whose ids are in the common table `due`, which has locked them, as fetched. */
 export function markFetched(queue: QueueKind, partition: string, due: string): string {
-  return `update ${TABLE} j set state = 'active', started_on = now()
+  return `update ${JOBS} j set state = 'active', started_on = now()
     from ${due} d where ${isJobOf({ queue, partition, id: 'd.id' })}`;
 }
 
@@ -123,7 +104,7 @@ export function fetchedJobPage(source: Omit<JobSource, 'id'> & { after: string; 
   return `${source.from} cross join lateral (
     select array_agg(p.id order by p.id) as ids,
       coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'since', p.started_on::text)) filter (where p.state = 'active'), '[]') as fetched
-    from (select j.id, j.state, j.started_on from ${TABLE} j
+    from (select j.id, j.state, j.started_on from ${JOBS} j
       where j.name = '${source.queue}-' || ${source.partition} and j.id > ${source.after} order by j.id limit ${source.limit}) p
   ) page`;
 }
@@ -133,13 +114,18 @@ export const fetchedSince = (since: string): string => `j.state = 'active' and j
 
 /** The ids of the jobs in these queues (an array expression), those that are due the longest first, `limit` at most. */
 export function longestDueJobs(queues: string, limit: string): string {
-  return `select id from ${TABLE} where name = any(${queues}) order by start_after limit ${limit}`;
+  return `select id from ${JOBS} where name = any(${queues}) order by start_after limit ${limit}`;
+}
+
+/** The jobs `j` of these queues (an array expression) that are not fetched, those due the longest first, `limit` at most. */
+export function waitingJobs(queues: string, limit: string): string {
+  return `select j.id, j.data from ${JOBS} j where j.name = any(${queues}) and j.state < 'active' order by j.start_after limit ${limit}`;
 }
 
 /** The live jobs: their `queue` without its partition, whether they are `active` and `due`, and `due_at`. */
 export const LIVE_JOBS = `select split_part(name, '-', 1) as queue, state = 'active' as active, start_after <= now() as due,
     start_after as due_at
-  from ${TABLE} where state in ('created', 'retry', 'active')`;
+  from ${JOBS} where state in ('created', 'retry', 'active')`;
 
 /** Deletes jobs: their work is done, or must not be done any more. */
 export async function removeJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
@@ -147,24 +133,23 @@ export async function removeJobs(tx: Sql, jobs: JobRef[]): Promise<void> {
   await tx.query(
     'removeJobs',
     `with held as materialized (
-       select j.name, j.id from ${TABLE} j join unnest($1::text[], $2::uuid[]) i(name, id)
+       select j.name, j.id from ${JOBS} j join unnest($1::text[], $2::uuid[]) i(name, id)
          on j.name = i.name and j.id = i.id
        order by j.name, j.id for update of j
      )
-     delete from ${TABLE} j using held h where j.name = h.name and j.id = h.id`,
+     delete from ${JOBS} j using held h where j.name = h.name and j.id = h.id`,
     [jobs.map((job) => queueName(job.queue, job.partition)), jobs.map((job) => job.id)],
   );
 }
 
 /**
- * Puts the fetched jobs of a partition's queues of these kinds back, but for those of the ids in `kept`: their holder is gone.
- * Part of recovery. Returns how many there were. Takes a statement a page: however many there are, none reaches its time limit.
+ * Puts the fetched jobs of a partition's queue of this kind back: their holder is gone. Part of recovery. Returns how many there were.
+ * Takes a statement a page: however many there are, none reaches its time limit.
  */
-export async function putBackJobs(tx: Sql, partition: number, queues: QueueKind[], kept: string[]): Promise<number> {
-  const names = queues.map((queue) => queueName(queue, partition));
+export async function putBackJobs(tx: Sql, partition: number, queue: QueueKind): Promise<number> {
   let total = 0;
   for (;;) {
-    const rows = await tx.query('putBackJobs', PUT_BACK, [names, kept, LIMITS.put_back_jobs]);
+    const rows = await tx.query('putBackJobs', PUT_BACK, [queueName(queue, partition), LIMITS.put_back_jobs]);
     total += rows.length;
     if (rows.length < LIMITS.put_back_jobs) return total;
   }
@@ -172,33 +157,18 @@ export async function putBackJobs(tx: Sql, partition: number, queues: QueueKind[
 
 const PUT_BACK = `
   with held as materialized (
-    select j.name, j.id from ${TABLE} j where j.name = any($1) and j.state = 'active'
-      and not exists (select 1 from unnest($2::uuid[]) kept(id) where kept.id = j.id)
-    order by j.name, j.id limit $3 for update
+    select j.name, j.id from ${JOBS} j where j.name = $1 and j.state = 'active' order by j.name, j.id limit $2 for update
   )
-  update ${TABLE} j set state = 'created', started_on = null
+  update ${JOBS} j set state = 'created', started_on = null
   from held h where j.name = h.name and j.id = h.id
   returning j.id`;
-
-/**
- * The place of a job in its queue, as a number: microseconds of the database's clock since 1970. What was accepted before another
- * operation was asked for has the lower place, whatever the clocks of the nodes show.
- */
-export const placeOf = (time: string) => `(extract(epoch from ${time}) * 1000000)::float8`;
-
-/** The ids of the fetched jobs among the `limit` jobs of the queue with the lowest ids: for operations, the oldest. */
-export function oldestFetchedJobs(queue: QueueKind, partition: string, limit: string): string {
-  return `select j.id from (
-      select id, state from ${TABLE} where name = '${queue}-' || ${partition} order by id limit ${limit}) j
-    where j.state = 'active'`;
-}
 
 /** Of these partitions, the queues that hold a job due now: the slow poll behind lost hints. */
 export async function dueQueues(db: Sql, partitions: number[]): Promise<{ queue: QueueKind; partition: number }[]> {
   const rows = await db.query<{ name: string }>(
     'dueQueues',
     `select q.name from unnest($1::text[]) q(name)
-     where exists (select 1 from ${TABLE} j where j.name = q.name and ${isDue})`,
+     where exists (select 1 from ${JOBS} j where j.name = q.name and ${isDue})`,
     [queuesOf(partitions)],
   );
   return rows.map(({ name }) => {

@@ -1,21 +1,21 @@
-import { PgBoss } from 'pg-boss';
 import { PARTITIONS } from '../model/records.js';
 
 /**
- * The durable queues: two pg-boss queues a partition, `operation-<n>` and `delivery-<n>`. The id of a job is the id of its
- * operation, or of a subscription with deliveries to make; a job carries no data, the row does. It is deleted when its
- * work is done: the rows are the history.
+ * The durable queues: two pg-boss queues a partition, `mailbox-<n>` and `delivery-<n>`. The id of a job is the id of a connection with
+ * operations that have not ended, or of a subscription with deliveries to make. It is deleted when nothing of it is left: the rows are the
+ * history. The queues `operation-<n>` are those of the version before (`former-jobs.ts`).
  *
  * pg-boss owns the schema and the queues. `job-table.ts` holds the statements that work on its table: each stands under the fence of
  * a partition, or together with rows of ours, which pg-boss's API cannot.
  */
-export const QUEUE_KINDS = ['operation', 'delivery'] as const;
+export const QUEUE_KINDS = ['mailbox', 'operation', 'delivery'] as const;
 export type QueueKind = (typeof QUEUE_KINDS)[number];
 
 export const queueName = (queue: QueueKind, partition: number): string => `${queue}-${partition}`;
 
 /** Installs or upgrades pg-boss's schema and makes the queues of every partition. Safe to run at every start. */
 export async function installQueues(url: string): Promise<void> {
+  const { PgBoss } = await import('pg-boss'); // here: threads and the command line need the queues' names alone
   const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false, max: 1 });
   boss.on('error', () => {});
   await boss.start();

@@ -28,6 +28,11 @@ export class AnswerLost extends Error {
   }
 }
 
+/** True for what a statement throws when the database did not answer it; also for one that is told of a lost idle connection. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof NotSent || error instanceof NotCommitted || error instanceof AnswerLost;
+}
+
 function messageOf(cause: unknown): string {
   const inner = cause instanceof AggregateError ? cause.errors[0] : cause;
   return inner instanceof Error ? inner.message : String(inner);
@@ -51,9 +56,7 @@ const LOST_MESSAGES = /^(?:Connection terminated|Query read timeout)/;
 
 /** True when the database could not be reached or its answer was lost; false when it refused a statement. */
 export function isUnreachable(error: unknown): boolean {
-  return (
-    error instanceof NotSent || error instanceof NotCommitted || error instanceof AnswerLost || endsConnection(error)
-  );
+  return isUnanswered(error) || endsConnection(error);
 }
 
 /**

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { LIMITS } from '../limits.js';
+import { DATA_SEALING_MARK } from '../model/vault.js';
 import { installQueues } from './jobs.js';
 
 const FOLDER = join(import.meta.dirname, '../../../storage/migrations');
@@ -38,7 +39,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     const files = (await readdir(FOLDER)).filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name)).sort();
     const applied = await appliedMigrations(client);
     acceptNewer(
-      [...applied.values()].filter(({ name }) => !files.includes(name)),
+      [...applied.values()].filter(({ name }) => !files.includes(name) && name !== DATA_SEALING_MARK),
       options,
     );
     for (const name of files) {
@@ -50,6 +51,20 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
       await applyWhenUnlocked(client, { name, sha256, compatible: COMPATIBLE.test(text) }, text);
     }
     await installQueues(url);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether any migration was ever made: false for a database that is new. */
+export async function isMigrated(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ made: boolean }>(
+      "select to_regclass('schema_migration') is not null as made",
+    );
+    return rows[0]?.made === true;
   } finally {
     await client.end();
   }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import { Deadline } from '../deadline.js';
 import { LIMITS } from '../limits.js';
+import type { Vault } from '../model/vault.js';
 import { AnswerLost, endsConnection, NotCommitted, NotSent, neverSent } from './liveness.js';
 import type { Sql } from './sql.js';
 
@@ -40,21 +41,23 @@ export function destroyConnection(client: pg.ClientBase): void {
  * I4. A connection in an unknown state never goes back to the pool.
  */
 export class Session implements Sql {
+  readonly vault: Vault;
   readonly #client: pg.PoolClient;
   readonly #statement_ms: number;
   #lost: Error | undefined;
   #unfit: Error | undefined;
 
-  private constructor(client: pg.PoolClient, statement_ms: number) {
+  private constructor(client: pg.PoolClient, vault: Vault, statement_ms: number) {
+    this.vault = vault;
     this.#client = client;
     this.#statement_ms = statement_ms;
     client.on('error', this.#died); // I1
   }
 
   /** Checks a connection out. Throws `NotSent`. */
-  static async open(pool: pg.Pool, statement_ms: number): Promise<Session> {
+  static async open(pool: pg.Pool, vault: Vault, statement_ms: number): Promise<Session> {
     try {
-      return new Session(await pool.connect(), statement_ms);
+      return new Session(await pool.connect(), vault, statement_ms);
     } catch (error) {
       throw new NotSent(error);
     }

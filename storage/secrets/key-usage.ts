@@ -1,8 +1,12 @@
 import type { Sql } from '../postgres/database.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
-/** With the one value of the installation. */
-const COLUMNS = [...SEALED_COLUMNS, { table: 'installation', column: 'fingerprint_secret_sealed' }];
+/** With the parts of files, and the one value of the installation. */
+const COLUMNS = [
+  ...SEALED_COLUMNS.map(({ table, column }) => ({ table, column, id: 'id', value: column })),
+  { table: 'operation_file', column: 'bytes', id: 'operation_id', value: 'case when sealed then bytes end' },
+  { table: 'installation', column: 'fingerprint_secret_sealed', id: 'id', value: 'fingerprint_secret_sealed' },
+];
 
 /** How many values of a column are sealed under one key. */
 export interface KeyUsage {
@@ -38,18 +42,18 @@ export async function sealedUnder(sql: Sql, ends: number | null): Promise<Sealed
   return { usage, complete };
 }
 
-function usageOf(sql: Sql, { table, column }: { table: string; column: string }, ends: number | null) {
+function usageOf(sql: Sql, { table, column, id, value }: (typeof COLUMNS)[number], ends: number | null) {
   const examined =
     ends === null
-      ? `select id from ${table}`
-      : `(select id from ${table} order by id limit $1) union (select id from ${table} order by id desc limit $1)`;
+      ? `select ${id} from ${table}`
+      : `(select ${id} from ${table} order by ${id} limit $1) union (select ${id} from ${table} order by ${id} desc limit $1)`;
   // `version | id length | key id | …`, as encryption.ts writes it.
   return sql.query<{ key: string | null; count: number; examined: number }>(
     `sealedUnder.${table}.${column}${ends === null ? '.all' : ''}`,
     `with examined as materialized (${examined}), sealed as (
-       select case when octet_length(v.value) > 2 and get_byte(v.value, 0) = 1
+       select case when octet_length(v.value) > 2 and get_byte(v.value, 0) in (1, 2)
          then encode(substring(v.value from 3 for get_byte(v.value, 1)), 'escape') end as key
-       from (select t.${column} as value from ${table} t where t.id in (select id from examined)) v
+       from (select ${value} as value from ${table} where ${id} in (select ${id} from examined)) v
        where octet_length(v.value) > 0
      ), counted as (
        select key, count(*) as count from sealed group by key

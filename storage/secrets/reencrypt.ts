@@ -1,7 +1,10 @@
 import { LIMITS } from '../limits.js';
 import type { Database, Sql } from '../postgres/database.js';
+import { isDataSealed } from './data-sealing.js';
 import { type KeyRing, KeyUnknown } from './encryption.js';
-import { resealFingerprintSecret } from './installation.js';
+import { fingerprintSecret, resealFingerprintSecret } from './installation.js';
+import { reencryptFiles } from './reencrypt-files.js';
+import { sealPlainData } from './seal-plain.js';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
 
 /** What a re-encryption did. */
@@ -13,22 +16,28 @@ export interface Reencrypted {
 }
 
 /**
- * Re-encrypts what is sealed under a former key. Each row is written only while it still holds what was read, so a password
- * changed meanwhile stays changed, and the work can be interrupted and run again. A value whose key is not in the ring is
- * left as it is, and counted. Throws for one that was tampered with.
+ * Re-encrypts what is sealed under a former key, and seals what is stored plain, once all nodes can read it. Each row is written
+ * only while it still holds what was read, so a password changed meanwhile stays changed, and the work can be interrupted and run
+ * again. A value whose key is not in the ring is left as it is, and counted. Throws for one that was tampered with.
  */
 export async function reencryptAll(db: Database, ring: KeyRing): Promise<Reencrypted> {
   const resealed: Record<string, number> = {};
   const unknown: Record<string, number> = {};
+  const lacks = (keyId: string) => {
+    unknown[keyId] = (unknown[keyId] ?? 0) + 1;
+  };
+  const plainToo = await isDataSealed(db);
   for (const column of SEALED_COLUMNS) {
-    const name = `${column.table}.${column.column}`;
-    resealed[name] = await reencryptColumn(db, ring, column, (keyId) => {
-      unknown[keyId] = (unknown[keyId] ?? 0) + 1;
-    });
+    resealed[`${column.table}.${column.column}`] = await reencryptColumn(db, ring, column, lacks);
+  }
+  resealed['operation_file.bytes'] = await reencryptFiles(db, ring, lacks, plainToo);
+  if (plainToo) {
+    const sealed = await sealPlainData(db, ring, await fingerprintSecret(db, ring));
+    for (const [column, values] of Object.entries(sealed)) resealed[column] = (resealed[column] ?? 0) + values;
   }
   const secret = await resealFingerprintSecret(db, ring);
   resealed['installation.fingerprint_secret_sealed'] = secret.resealed;
-  if (secret.unknown) unknown[secret.unknown] = (unknown[secret.unknown] ?? 0) + 1;
+  if (secret.unknown) lacks(secret.unknown);
   return { resealed, unknown };
 }
 
@@ -36,12 +45,13 @@ export async function reencryptAll(db: Database, ring: KeyRing): Promise<Reencry
 async function reencryptColumn(
   sql: Sql,
   ring: KeyRing,
-  { table, column, context }: SealedColumn,
+  { table, column, context, of, data }: SealedColumn,
   lacks: (keyId: string) => void,
 ): Promise<number> {
-  const reseal = (id: string, sealed: Buffer): Buffer | undefined => {
+  const reseal = (bound: string, sealed: Buffer): Buffer | undefined => {
     try {
-      return ring.seal(ring.open(sealed, context(id)), context(id));
+      const opened = ring.open(sealed, context(bound));
+      return data ? ring.sealData(opened, context(bound)) : ring.seal(opened, context(bound));
     } catch (error) {
       if (!(error instanceof KeyUnknown)) throw error;
       lacks(error.keyId);
@@ -51,14 +61,14 @@ async function reencryptColumn(
   let reencrypted = 0;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const page = await sql.query<{ id: string; sealed: Buffer }>(
+    const page = await sql.query<{ id: string; bound: string; sealed: Buffer }>(
       `listSealed.${table}.${column}`,
-      `select id, ${column} as sealed from ${table} where id > $1 and octet_length(${column}) > 0 order by id limit $2`,
+      `select id, ${of ?? 'id'} as bound, ${column} as sealed from ${table} where id > $1 and octet_length(${column}) > 0 order by id limit $2`,
       [after, LIMITS.reencrypt_page_rows],
     );
     const stale = page
       .filter((row) => ring.stale(row.sealed))
-      .map((row) => ({ ...row, next: reseal(row.id, row.sealed) }))
+      .map((row) => ({ ...row, next: reseal(row.bound, row.sealed) }))
       .filter(({ next }) => next !== undefined);
     if (stale.length > 0) {
       const written = await sql.query<{ id: string }>(

@@ -25,6 +25,8 @@ const WITHHELD = {
   ENCRYPTION_KEYS: ['settings'],
   GATEWAY_CLIENT_ID: ['settings'],
   GATEWAY_CLIENT_SECRET: ['settings'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['settings'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['settings'],
 } as const satisfies Record<string, readonly Place[]>;
 
 /** The names that are withheld at one place. */

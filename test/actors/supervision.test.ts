@@ -21,6 +21,7 @@ async function twoThreads(t: Test) {
     databaseUrl: url,
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
+    dataSealing: new SharedArrayBuffer(1),
     workspaceOperations: 500_000,
     actorThreads: threads,
     browserThreads: 1,
@@ -39,16 +40,10 @@ async function twoThreads(t: Test) {
     }
   };
   const [struck, other] = [await onThread(0), await onThread(1)];
-  const submit = async (connectionId: string, profile: string) => {
+  const submit = async (connectionId: string, what: string | object, capability = 'social.profile.get') => {
     const idempotencyKey = randomUUID();
-    const input = { profile_id: profile };
-    const outcome = await node.submit({
-      workspaceId,
-      connectionId,
-      capability: 'social.profile.get',
-      input,
-      idempotencyKey,
-    });
+    const input = typeof what === 'string' ? { profile_id: what } : { ...what };
+    const outcome = await node.submit({ workspaceId, connectionId, capability, input, idempotencyKey });
     return outcome.kind === 'created' ? outcome.operation.id : t.fail(`not accepted: ${outcome.kind}`);
   };
   const row = async (id: unknown) => (await findOperations(db, [String(id)]))[0]!;
@@ -58,7 +53,7 @@ async function twoThreads(t: Test) {
       () => row(id),
       ({ status }) => status !== 'queued' && status !== 'running',
     );
-  return { node, states, struck, other, submit, row, ended };
+  return { db, node, states, struck, other, submit, row, ended };
 }
 
 t.test('a thread that throws comes back within five seconds; nothing accepted is lost', async (t) => {
@@ -71,8 +66,14 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
     () => row(running),
     ({ status }) => status === 'running',
   );
+  t.strictSame(node.status().lacks, []);
   const crashedAt = Date.now();
   node.crashThread(0);
+  await eventually(
+    'the node shows that a thread is missing',
+    async () => node.status().lacks,
+    (lacks) => lacks.includes('actor_threads'),
+  );
   t.match(
     await ended(elsewhere),
     { status: 'succeeded', attempts: [{ number: 1 }] },
@@ -88,7 +89,39 @@ t.test('a thread that throws comes back within five seconds; nothing accepted is
   const recovered_ms = Date.parse(again.timeline.at(-2)?.at ?? '') - crashedAt;
   t.ok(recovered_ms < 5_000, `it ran again after ${recovered_ms} ms`);
   t.match(node.status(), { state: 'running', partitions: 64, actorThreads: 2 });
+  t.strictSame(node.status().lacks, [], 'nothing is missing any more');
   t.strictSame(states, ['running'], 'the node kept running all along');
+});
+
+t.test('a write whose thread dies past its boundary is in question, with the thread that passed it', async (t) => {
+  const { db, node, struck, submit, row, ended } = await twoThreads(t);
+  const past = await db.transaction(async (tx) => {
+    await tx.query('testLock', 'lock table event in share mode'); // its end, which records an event, waits
+    const message = { recipient_actor_id: 'bob', body: 'once' };
+    const id = await submit(struck, message, 'social.message.send');
+    await eventually(
+      'it is past its boundary',
+      () => row(id),
+      ({ attempts }) => attempts[0]?.phase === 'dispatching',
+    );
+    node.crashThread(0);
+    // What the thread had asked before it died is cut off with it: else it would end once the lock is gone.
+    const cut = 'select pg_terminate_backend(pid) from pg_locks where not granted';
+    await eventually(
+      'it was settled without its thread',
+      () => db.query('testCut', cut).then(() => row(id)),
+      ({ status }) => status === 'outcome_unknown',
+    );
+    return id;
+  });
+  const [partition] = await db.query<{ node_id: string }>('testOwner', 'select node_id from partition where id = $1', [
+    partitionOf(struck),
+  ]);
+  const boundary = { node_id: partition?.node_id, thread: 'actors-0' };
+  t.match(await ended(past), {
+    ...{ status: 'outcome_unknown', attempts: [{ status: 'outcome_unknown', phase: 'dispatching', boundary }] },
+    evidence: { fault: 'worker_lost', request: { sent: 'unknown', at: null }, answer: null },
+  });
 });
 
 t.test('a node takes nothing before its threads have loaded: it would wait for them', async (t) => {

@@ -89,7 +89,6 @@ function emptyEvidence(seed: number): Evidence {
       subscriptions: [],
       deliveries: [],
       jobs: [],
-      running_operations: [],
       file_parts: [],
       listeners: [],
       partitions: [],
@@ -177,6 +176,7 @@ function run(making: Making, { submission, id, stored, social }: Sent, free: num
     capability: submission.capability,
     status: 'queued',
     error_code: null,
+    evidence_fault: null,
     idempotency_key: submission.key,
     cancel_requested: false,
     created_at: accepted,
@@ -202,7 +202,7 @@ function run(making: Making, { submission, id, stored, social }: Sent, free: num
   const [status, code] = endOf(submission, trouble, write);
   const attempt = operation.attempts.at(-1)!;
   const done = { succeeded: 'succeeded', outcome_unknown: 'outcome_unknown' }[status as string] ?? 'failed';
-  Object.assign(attempt, { status: done, phase: write ? 'dispatching' : 'preparing', completed_at: over + clock });
+  Object.assign(attempt, { status: done, phase: write ? 'dispatching' : 'reading', completed_at: over + clock });
   if (status === 'succeeded') attempt.phase = 'done';
   const seen = status === 'succeeded' || (status === 'outcome_unknown' && random(2) === 0);
   if (submission.marker !== null && social && seen) evidence.ledger.push(ledgerOf(submission, at, over, random));
@@ -236,7 +236,8 @@ function endOf({ expected }: SubmissionRecord, trouble: Trouble, write: boolean)
 function begun({ id }: Making, operation: OperationRecord, at: number, clock: number): void {
   const number = operation.attempts.length + 1;
   const started_at = at + clock;
-  operation.attempts.push({ id: id(), number, status: 'running', phase: 'preparing', started_at, completed_at: null });
+  const phase = operation.capability === 'social.message.send' ? 'preparing' : 'reading';
+  operation.attempts.push({ id: id(), number, status: 'running', phase, started_at, completed_at: null });
   operation.timeline.push({ from: operation.status, to: 'running', reason: 'started', at: started_at });
   operation.status = 'running';
 }
@@ -253,7 +254,8 @@ function lose(making: Making, operation: OperationRecord, at: number, clock: num
 
 function end(operation: OperationRecord, status: string, code: string | null, at: number): void {
   operation.timeline.push({ from: operation.status, to: status, reason: code ?? status, at });
-  Object.assign(operation, { status, error_code: code, updated_at: at });
+  const evidence_fault = status === 'outcome_unknown' ? 'worker_lost' : null;
+  Object.assign(operation, { status, error_code: code, evidence_fault, updated_at: at });
 }
 
 function ledgerOf({ connection_id, marker }: SubmissionRecord, from: number, to: number, random: Random): LedgerRecord {
@@ -274,6 +276,7 @@ function waitForUser(making: Making): void {
     capability: 'social.login',
     status: 'queued',
     error_code: null,
+    evidence_fault: null,
     idempotency_key: sent.submission.key,
     cancel_requested: false,
     created_at: at,
@@ -285,8 +288,12 @@ function waitForUser(making: Making): void {
   operation.timeline.push({ from: 'running', to: 'waiting_user', reason: 'challenge_email', at });
   operation.status = 'waiting_user';
   evidence.rows.operations.push(operation);
-  evidence.rows.jobs.push({ queue: `operation-${partitionOf(connection)}`, id: operationId, state: 'active' });
-  evidence.rows.running_operations.push({ connection_id: connection, operation_id: operationId });
+  evidence.rows.jobs.push({
+    queue: `mailbox-${partitionOf(connection)}`,
+    id: connection,
+    state: 'active',
+    from: operationId,
+  });
 }
 
 type Delivery = Rows['deliveries'][number];

@@ -196,8 +196,25 @@ t.test('what was under way when the rows were read is no breach', async (t) => {
   const { connection_id, capability } = submissions[0]!;
   const timeline = [{ from: null, to: 'queued', reason: 'submitted', at: accepted_at }];
   const late = { id: key, connection_id, capability, status: 'queued', idempotency_key: key, attempts: [], timeline };
-  rows.operations.push({ ...rows.operations[0]!, ...late, error_code: null, updated_at: accepted_at });
-  rows.jobs.push({ queue: `operation-${partitionOf(connection_id)}`, id: key, state: 'active' });
+  rows.operations.push({
+    ...rows.operations[0]!,
+    ...late,
+    error_code: null,
+    evidence_fault: null,
+    updated_at: accepted_at,
+  });
+  rows.jobs = rows.jobs.filter((job) => job.id !== connection_id);
+  rows.jobs.push({ queue: `mailbox-${partitionOf(connection_id)}`, id: connection_id, state: 'active', from: key });
+  t.same(check(evidence), []);
+});
+
+t.test('a node of a former version excuses what has no evidence until it is gone', async (t) => {
+  const evidence = keptEvidence({ seed: 5, connections: 4, operations: 60 });
+  const unknown = evidence.rows.operations.filter(({ status }) => status === 'outcome_unknown');
+  t.ok(unknown.length > 0);
+  for (const row of unknown) row.evidence_fault = null;
+  t.equal(check(evidence).filter(({ invariant }) => invariant === 'endIsWhole').length, unknown.length);
+  evidence.run.former_until = Math.max(...unknown.map(({ updated_at }) => updated_at));
   t.same(check(evidence), []);
 });
 
@@ -231,9 +248,16 @@ t.test('the name of a fault tells what it hits', async (t) => {
     database: ['database_killed', 'backends_terminated'],
     disk: ['database_disk_full'],
     link: ['link_cut', 'link_stalled_up', 'link_stalled_down', 'link_stalled_both', 'link_deaf'],
-    provider: ['error', 'delay', 'drop_before_commit', 'drop_after_commit', 'hang', 'malformed', 'logged_out'].map(
-      (mode) => `network_${mode}`,
-    ),
+    provider: [
+      'error',
+      'error_after_commit',
+      'delay',
+      'drop_before_commit',
+      'drop_after_commit',
+      'hang',
+      'malformed',
+      'logged_out',
+    ].map((mode) => `network_${mode}`),
     receiver: ['receiver_killed', 'receiver_late', 'receiver_refusing'],
     clock: ['clock_off'],
     other: [],

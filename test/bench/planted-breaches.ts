@@ -36,7 +36,8 @@ const writeOf = ({ ledger }: Evidence, { submission }: Whole) =>
 
 function ends(row: OperationRecord, status: string, code: string | null): string {
   row.timeline.at(-1)!.to = status;
-  Object.assign(row, { status, error_code: code });
+  const evidence_fault = status === 'outcome_unknown' ? 'connection_lost' : null;
+  Object.assign(row, { status, error_code: code, evidence_fault });
   return row.id;
 }
 
@@ -306,6 +307,16 @@ export const PLANTED: readonly PlantedBreach[] = [
     plant: (evidence) => {
       const { row } = read(evidence);
       row.error_code = 'proxy_error';
+      return row.id;
+    },
+  },
+  {
+    invariant: 'endIsWhole',
+    when: 'an unknown outcome has no evidence',
+    plant: (evidence) => {
+      const { row } = written(evidence);
+      ends(row, 'outcome_unknown', null);
+      row.evidence_fault = null;
       return row.id;
     },
   },
@@ -586,16 +597,40 @@ export const PLANTED: readonly PlantedBreach[] = [
     },
   },
   {
-    invariant: 'jobsAreOfLiveOperations',
-    when: 'a job is of no operation',
+    invariant: 'mailboxesHoldLiveOperations',
+    when: 'a mailbox is of no connection',
     plant: (evidence) => {
-      evidence.rows.jobs.push({ queue: 'operation-1', id: 'nobody', state: 'created' });
+      evidence.rows.jobs.push({ queue: 'mailbox-1', id: 'nobody', state: 'created', from: 'an id' });
       return 'nobody';
     },
   },
   {
-    invariant: 'jobsAreOfLiveOperations',
-    when: 'a job is left of what has ended',
+    invariant: 'mailboxesHoldLiveOperations',
+    when: 'a queued operation has no mailbox',
+    plant: (evidence) => ends(read(evidence).row, 'queued', null),
+  },
+  {
+    invariant: 'mailboxesHoldLiveOperations',
+    when: 'a mailbox is in the queue of another partition',
+    plant: (evidence) => {
+      const job = evidence.rows.jobs.find(({ queue }) => queue.startsWith('mailbox-'))!;
+      job.queue = job.queue === 'mailbox-0' ? 'mailbox-1' : 'mailbox-0';
+      return job.from!;
+    },
+  },
+  {
+    invariant: 'mailboxesHoldLiveOperations',
+    when: 'the mark of a mailbox is beyond what has not ended',
+    plant: (evidence) => {
+      const job = evidence.rows.jobs.find(({ queue }) => queue.startsWith('mailbox-'))!;
+      const id = job.from!;
+      job.from = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      return id;
+    },
+  },
+  {
+    invariant: 'mailboxesHoldLiveOperations',
+    when: 'a job of the version before is left',
     plant: (evidence) => {
       const { id, connection_id } = read(evidence).row;
       evidence.rows.jobs.push({ queue: `operation-${partitionOf(connection_id)}`, id, state: 'active' });
@@ -603,49 +638,27 @@ export const PLANTED: readonly PlantedBreach[] = [
     },
   },
   {
-    invariant: 'jobsAreOfLiveOperations',
-    when: 'a queued operation has no job',
-    plant: (evidence) => ends(read(evidence).row, 'queued', null),
-  },
-  {
-    invariant: 'jobsAreOfLiveOperations',
-    when: 'a job is in the queue of another partition',
-    plant: (evidence) => {
-      const job = evidence.rows.jobs.find(({ queue }) => queue.startsWith('operation-'))!;
-      job.queue = job.queue === 'operation-0' ? 'operation-1' : 'operation-0';
-      return job.id;
-    },
-  },
-  {
-    invariant: 'fetchedJobsAreInHand',
-    when: 'a job was fetched, and its operation waits behind nothing',
+    invariant: 'openMailboxesAreInHand',
+    when: 'a mailbox is open, and what is queued in it waits behind nothing',
     plant: (evidence) => {
       const { id, connection_id } = read(evidence).row;
-      evidence.rows.jobs.push({ queue: `operation-${partitionOf(connection_id)}`, id, state: 'active' });
+      const queue = `mailbox-${partitionOf(connection_id)}`;
+      evidence.rows.jobs = evidence.rows.jobs.filter((job) => job.id !== connection_id);
+      evidence.rows.jobs.push({ queue, id: connection_id, state: 'active', from: id });
+      for (const row of evidence.rows.operations)
+        if (row.connection_id === connection_id && row.status === 'waiting_user') ends(row, 'succeeded', null);
       return ends(read(evidence).row, 'queued', null);
     },
   },
   {
-    invariant: 'leasesAreOfRunningOperations',
-    when: 'a lease is of what has ended',
+    invariant: 'oneIsUnderWay',
+    when: 'two operations of a connection are under way',
     plant: (evidence) => {
-      const { id, connection_id } = read(evidence).row;
-      evidence.rows.running_operations.push({ connection_id, operation_id: id });
-      return id;
+      const waiting = evidence.rows.operations.find(({ status }) => status === 'waiting_user')!;
+      const beside = { ...waiting, id: 'another one', timeline: [...waiting.timeline] };
+      evidence.rows.operations.push(beside);
+      return ends(beside, 'running', null);
     },
-  },
-  {
-    invariant: 'leasesAreOfRunningOperations',
-    when: 'a lease is of an operation that is not there',
-    plant: (evidence) => {
-      evidence.rows.running_operations.push({ connection_id: 'c', operation_id: 'no such operation' });
-      return 'no such operation';
-    },
-  },
-  {
-    invariant: 'leasesAreOfRunningOperations',
-    when: 'what waits for its user has no lease',
-    plant: (evidence) => evidence.rows.running_operations.pop()!.operation_id,
   },
   {
     invariant: 'noDeliveryIsLeftSending',

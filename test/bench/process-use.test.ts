@@ -12,7 +12,7 @@ t.test('a connection is a handle of the process, and is counted at the port that
   t.equal(acceptedAt(port), 0);
   const before = useOf(process.pid)?.handles ?? Number.NaN;
 
-  const sockets = Array.from({ length: 5 }, () => connect(port, '127.0.0.1'));
+  const sockets = Array.from({ length: 5 }, () => connect(port, '127.0.0.1').on('error', () => {}));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   await eventually(
     'all are accepted, each counted once and not at its other end',

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { check } from '../../bench/chaos/checker/check.js';
@@ -12,6 +13,8 @@ import { claimPartitions } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
+
+const KEYS = `test:${randomBytes(32).toString('base64')}`;
 
 const MESSAGE = 'social.message.send';
 
@@ -38,12 +41,20 @@ async function run(db: Database, operations: NewOperation[], epoch: number, end:
     ...operation,
     epoch,
     attemptId: uuidv7(),
-    phase: 'preparing' as const,
   }));
-  await startOperations(db, held);
-  await enterDispatching(db, held);
+  await startOperations(db, held, []);
+  await enterDispatching(db, held, { node_id: uuidv7(), thread: 'actors-0' });
   const done = { from: 'running', to: 'succeeded', reason: 'succeeded', attemptStatus: 'succeeded' } as const;
-  const ends = held.map((one) => ({ ...one, ...done, result: {}, errorCode: null, errorDetails: null, running_ms: 0 }));
+  const ends = held.map((one) => ({
+    ...one,
+    ...done,
+    result: {},
+    errorCode: null,
+    errorDetails: null,
+    evidence: null,
+    phase: 'done' as const,
+    running_ms: 0,
+  }));
   if (end) await finishOperations(db, ends);
   return held;
 }
@@ -67,7 +78,8 @@ t.test('what the checker reads of a database is what the service stored', async 
   await storeFilePart(db, held!, 0, Buffer.from('a part'));
   await storeFilePart(db, held!, 1, Buffer.from('another'));
   const subscription = { id: uuidv7(), connectionId: one.id, callbackUrl: 'https://receiver.test/in' };
-  await insertSubscription(db, { ...subscription, eventTypes: ['message_sent'], secretSealed: Buffer.alloc(1) });
+  const unused = { secretSealed: Buffer.alloc(1), destination: null };
+  await insertSubscription(db, { ...subscription, ...unused, eventTypes: ['message_sent'] });
   const event = { connectionId: one.id, providerEventId: 'e', type: 'message_sent' as const, data: {} };
   await recordEvents(db, workspace, [event]);
   await db.query(
@@ -78,7 +90,7 @@ t.test('what the checker reads of a database is what the service stored', async 
   );
   await db.query('testFree', `update partition set lease_until = '-infinity' where id = 9`);
 
-  const rows = await readRows(url);
+  const rows = await readRows(url, KEYS);
 
   const now = Date.now();
   const isNow = (at: number | null | undefined) => typeof at === 'number' && at >= before && at <= now;
@@ -90,6 +102,7 @@ t.test('what the checker reads of a database is what the service stored', async 
     capability: MESSAGE,
     status: 'succeeded',
     error_code: null,
+    evidence_fault: null,
     idempotency_key: ended.idempotencyKey,
     cancel_requested: false,
     attempts: [{ number: 1, status: 'succeeded', phase: 'done' }],
@@ -103,12 +116,13 @@ t.test('what the checker reads of a database is what the service stored', async 
   t.same(
     rows.jobs.map(({ queue, id, state }) => [queue, id, state]).sort(),
     [
-      [`operation-${one.partition}`, waiting.id, 'created'],
-      [`operation-${other.partition}`, running.id, 'created'],
+      [`mailbox-${one.partition}`, one.id, 'created'],
+      [`mailbox-${other.partition}`, other.id, 'created'],
       [`delivery-${one.partition}`, subscription.id, 'created'],
     ].sort(),
   );
-  t.same(rows.running_operations, [{ connection_id: other.id, operation_id: running.id }]);
+  t.equal(rows.jobs.find(({ id }) => id === other.id)?.from, running.id);
+  t.equal(waiting.connectionId, one.id);
   t.same(rows.file_parts, [{ operation_id: running.id, attempt_id: held!.attemptId }], 'once, however many parts');
   t.match(rows.subscriptions, [
     { id: subscription.id, connection_id: one.id, event_types: ['message_sent'], active: true },
@@ -138,7 +152,7 @@ t.test('rows are read page by page, every one once', async (t) => {
      from generate_series(1, $4::integer) n`,
     [workspace, id, partition, operations],
   );
-  const rows = await readRows(url);
+  const rows = await readRows(url, KEYS);
   t.equal(new Set(rows.operations.map((operation) => operation.id)).size, operations);
   t.equal(rows.operations.length, operations);
 });
@@ -150,14 +164,13 @@ t.test('an operation that the database lost track of is found through its rows',
   const operation = newOperation(workspace, id);
   await submitOperations(db, [operation], []);
   await run(db, [operation], 0, false);
-  await db.query('testForget', 'delete from running_operation');
-  await db.query('testForgetJob', `delete from pgboss.job_common where name like 'operation-%'`);
+  await db.query('testForgetJob', `delete from pgboss.job_common where name like 'mailbox-%'`);
   const read_at = Date.now();
   const record = { seed: 1, commit: '', nodes: 1, started_at: read_at - 1_000, calm_at: read_at, read_at, faults: [] };
   const logs = { submissions: [], cancels: [], ledger: [], callbacks: [], samples: [] };
-  const found = check({ ...logs, run: record, rows: await readRows(url) });
+  const found = check({ ...logs, run: record, rows: await readRows(url, KEYS) });
   const names = new Set(found.flatMap(({ invariant, what }) => (what.includes(operation.id) ? invariant : [])));
-  for (const name of ['everyOperationEnds', 'jobsAreOfLiveOperations', 'leasesAreOfRunningOperations']) {
+  for (const name of ['everyOperationEnds', 'mailboxesHoldLiveOperations']) {
     t.ok(names.has(name), name);
   }
 });

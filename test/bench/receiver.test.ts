@@ -34,6 +34,13 @@ t.test('a signed callback is verified over a certificate of its own', async (t) 
   t.same(seen, [{ verified: true, eventId: 'e1', deliveryId: 'd1', event: { id: 'e1' } }]);
 });
 
+t.test('a signed challenge is answered', async (t) => {
+  const { identity, send } = await receiving(t);
+  const challenge = JSON.stringify({ type: 'subscription.verification', challenge: 'c' });
+  t.equal(await send(Math.floor(Date.now() / 1000), identity.secret, challenge), 200);
+  t.equal(await send(Math.floor(Date.now() / 1000), 'another secret', challenge), 401);
+});
+
 t.test('another secret or a stale timestamp is refused', async (t) => {
   const { identity, seen, send } = await receiving(t);
   const now = Math.floor(Date.now() / 1000);

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { Latencies, type Latency } from '../../bench/latencies.js';
 import { type Ending, leftOf } from '../../bench/soak/ending.js';
-import { Latencies } from '../../bench/soak/latencies.js';
-import type { Latency, QuarterLatencies } from '../../bench/soak/messages.js';
+import type { QuarterLatencies } from '../../bench/soak/messages.js';
 import type { Sample } from '../../bench/soak/samples.js';
 import { creepOf, verdictOf, verdictsOf } from '../../bench/soak/verdicts.js';
 

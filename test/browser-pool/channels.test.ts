@@ -43,6 +43,28 @@ t.test('sessions and channels', async (t) => {
     t.match(await run.expect('failure'), { code: 'session_fenced' });
   });
 
+  t.test('a retired context serves no further run; the run that holds it ends as it would', async (t) => {
+    const retired = new Account(network, 'retired');
+    await retired.login(channel);
+    const run = retired.run(channel, 'social.invitation.send', { recipient_actor_id: 'ACoAAnobody' });
+    await run.expect('boundary');
+    const { contexts } = await channel.stats(({ running }) => running === 1);
+    channel.retire(retired.connectionId);
+    run.proceed();
+    t.match(await run.expect('failure'), { code: 'provider_not_found', pastBoundary: false });
+    await channel.stats((stats) => stats.running === 0 && stats.contexts === contexts - 1);
+    await retired.run(channel, 'social.identity.get').expect('result');
+  });
+
+  t.test('a warm context does not go on leaving through a proxy that is another by now', async (t) => {
+    const { server } = network.proxy;
+    await account.run(channel, 'social.identity.get').expect('result');
+    const gone = { ...network.proxy, server: server.replace(/[0-9]+$/, '9') };
+    t.match(await account.run(channel, 'social.identity.get', {}, { proxy: gone }).expect('failure'), {
+      code: 'proxy_error',
+    });
+  });
+
   t.test('a restarted actor host gets a channel of its own; the runs on the old one end', async () => {
     const first = pool.connect();
     const run = account.run(first, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });

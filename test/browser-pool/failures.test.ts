@@ -21,9 +21,11 @@ t.test(
   },
 );
 
-t.test('a gateway that lost what stands behind it proves nothing', async (t) => {
-  for (const status of [400, 401, 403, 404, 429, 500, 503]) t.equal(refusal(status)?.definite, true, String(status));
-  for (const status of [502, 504])
+t.test('only an answer that the site names as a refusal proves that nothing was done', async (t) => {
+  for (const status of [400, 401, 403, 404, 429]) t.equal(refusal(status)?.definite, true, String(status));
+  for (const status of [408, 425, 500, 502, 503, 504])
     t.match(refusal(status), { code: 'upstream_error', definite: false }, String(status));
+  t.equal(refusal(500, { refusals: [500] })?.definite, true, 'as it says of itself');
+  t.equal(refusal(409, { refusals: [400] })?.definite, false);
   t.equal(refusal(200), null);
 });

@@ -1,11 +1,15 @@
 import type { Test } from 'tap';
 import type { PoolLimits } from '../../browser-pool/limits.js';
-import { Network } from '../fixture/network.js';
+import { Network, type SiteName } from '../fixture/network.js';
 import { type ActorChannel, Pool } from './pool.js';
 
-/** A network of its own and a pool on it, both ended with the test. */
-export async function poolFixture(t: Test, limits: Partial<PoolLimits> = {}): Promise<PoolFixture> {
-  const network = await Network.start();
+/** A network of its own, as one of its sites, and a pool on it; both end with the test. */
+export async function poolFixture(
+  t: Test,
+  limits: Partial<PoolLimits> = {},
+  site: SiteName = 'social',
+): Promise<PoolFixture> {
+  const network = await Network.start(site);
   t.teardown(() => network.close());
   const open = (limits: Partial<PoolLimits>) => {
     const pool = new Pool(network.site, limits);

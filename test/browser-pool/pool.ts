@@ -3,11 +3,11 @@ import { Piscina } from 'piscina';
 import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostTask, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { PoolLimits } from '../../browser-pool/limits.js';
-import type { BrowserStats, FromBrowser, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
+import type { BrowserStats, FromBrowser, RenewedSession, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
 import type { SendPermission } from '../../browser-pool/send-permission.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
 
-type RunMessage = Exclude<FromBrowser, { type: 'stats' | 'clock' }>;
+type RunMessage = Exclude<FromBrowser, { type: 'stats' | 'clock' | 'renewed' }>;
 
 /** A browser host in a thread of its own, with one channel to it; the test closes it. */
 export class Pool {
@@ -61,6 +61,8 @@ export class Pool {
 export class ActorChannel {
   readonly #channel: Channel<ToBrowser, FromBrowser>;
   readonly #runs = new Map<number, TestRun>();
+  /** Sessions that their site renewed, in the order in which they were reported. */
+  readonly renewed: RenewedSession[] = [];
   #statsWaiters: { until: (stats: BrowserStats) => boolean; resolve: (stats: BrowserStats) => void }[] = [];
   #next = 1;
 
@@ -68,7 +70,9 @@ export class ActorChannel {
     this.#channel = new Channel(port);
     this.#channel.onMessage((message) => {
       if (message.type === 'stats') this.#reported(message.stats);
+      else if (message.type === 'renewed') this.renewed.push(message);
       else if (message.type === 'clock') this.#runs.get(message.run)?.clock.push(message.running);
+      else if (message.type === 'unverify') this.#channel.send({ type: 'stored', run: message.run });
       else this.#runs.get(message.run)?.take(message);
     });
   }
@@ -83,6 +87,10 @@ export class ActorChannel {
 
   closeConnection(connectionId: string): void {
     this.#channel.send({ type: 'close', connectionId });
+  }
+
+  retire(connectionId: string): void {
+    this.#channel.send({ type: 'retire', connectionId });
   }
 
   /** The next report for which `until` holds. */

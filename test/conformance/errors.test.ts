@@ -28,6 +28,10 @@ const STATUSES: Record<string, number> = {
   not_outcome_unknown: 409,
   delivery_not_failed: 409,
   subscription_inactive: 409,
+  callback_not_verified: 409,
+  too_many_subscriptions: 409,
+  too_many_secrets: 409,
+  too_many_tests: 409,
   not_simulated: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
@@ -110,6 +114,12 @@ const onAPlainService: Row[] = [
   plain('not_outcome_unknown', { send: 'POST /v1/operations/{operation}/reconcile' }),
   plain('delivery_not_failed', { send: 'POST /v1/deliveries/{delivered}/replay' }),
   plain('subscription_inactive', { send: 'POST /v1/deliveries/{failed}/replay' }),
+  plain('too_many_subscriptions', {
+    send: 'POST /v1/connections/{sue}/subscriptions',
+    body: { event_types: ['message_sent'], callback_url: '{callback}' },
+  }),
+  plain('too_many_secrets', { send: 'POST /v1/subscriptions/{inactive}/rotate-secret' }),
+  plain('too_many_tests', { send: 'POST /v1/subscriptions/{tested}/test' }),
   plain('not_simulated', {
     send: 'POST /v1/connections/{sue}/simulated-events',
     body: { type: 'message_sent', data: {} },
@@ -170,7 +180,8 @@ t.test('every HTTP error code has its status and its body', async (t) => {
     "the service's list is the contract's",
   );
   const callbacks = await receiveCallbacks(t);
-  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false', CONNECTION_SUBSCRIPTIONS: '1' });
+  on.names.callback = callbacks.url;
   const { client } = on.service;
   on.names.ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   on.names.sue = await client.connect(SUE);
@@ -184,6 +195,14 @@ t.test('every HTTP error code has its status and its body', async (t) => {
     callback_url: callbacks.url,
   });
   on.names.inactive = String(subscription.body.id);
+  for (let i = 0; i < 5; i++) await on.call({ send: 'POST /v1/subscriptions/{inactive}/rotate-secret' });
+  callbacks.refuse(true);
+  const refused = await client.send('POST', `/v1/connections/${on.names.ada}/subscriptions`, {
+    event_types: ['message_sent'],
+    callback_url: callbacks.url,
+  });
+  on.names.tested = String(refused.body.id);
+  for (let i = 0; i < 5; i++) await on.call({ send: 'POST /v1/subscriptions/{tested}/test' });
   const stored = await insertDeliveries(on.db, on.names.inactive, ['delivered', 'failed']);
   [on.names.delivered, on.names.failed] = [stored.deliveries[0] ?? '', stored.deliveries[1] ?? ''];
   await hold(t, on, onAPlainService);

@@ -12,6 +12,7 @@ export const OPERATION = [
   'result',
   'error_code',
   'error_details',
+  'evidence',
   'challenge',
   'cancel_requested',
   'created_at',
@@ -20,9 +21,20 @@ export const OPERATION = [
   'timeline',
 ];
 export const ATTEMPT = ['id', 'state_revision', 'number', 'status', 'phase', 'started_at', 'completed_at'];
+export const EVIDENCE = ['boundary_at', 'request', 'answer', 'fault', 'worker', 'look'];
+export const WORKER = ['node_id', 'thread', 'attempt_id'];
 export const TIMELINE = ['from', 'to', 'reason', 'at'];
 export const CHALLENGE = ['id', 'kind', 'expires_at', 'accepts_code'];
-export const SUBSCRIPTION = ['id', 'connection_id', 'event_types', 'callback_url', 'active', 'created_at'];
+export const SUBSCRIPTION = [
+  'id',
+  'connection_id',
+  'event_types',
+  'callback_url',
+  'active',
+  'verified',
+  'created_at',
+  'paused',
+];
 export const EVENT_ITEM = ['id', 'provider_event_id', 'type', 'received_at'];
 export const EVENT = [...EVENT_ITEM, 'connection_id', 'data'];
 export const DELIVERY = [

@@ -82,7 +82,7 @@ const BOUNDS: readonly Bound[] = [
       }),
     takes: ['k', long(128, '~'), 'with spaces and "quotes"'],
     taken: 202,
-    refuses: ['', '   ', ascii(129), '\u00e4'],
+    refuses: ['', '   ', ascii(129), '\u00e4', 'k\u00e4y'],
   },
   {
     limit: 'Connection username: nonblank, at most 255 characters',

@@ -20,6 +20,7 @@ export const ROUTES: readonly [send: string, scopes: readonly Scope[]][] = [
   ['GET /v1/subscriptions/{subscription}', ['events:read']],
   ['PATCH /v1/subscriptions/{subscription}', ['events:write']],
   ['POST /v1/subscriptions/{subscription}/rotate-secret', ['events:write']],
+  ['POST /v1/subscriptions/{subscription}/test', ['events:write']],
   ['GET /v1/connections/{ada}/listener', ['events:read']],
   ['GET /v1/connections/{ada}/events', ['events:read']],
   ['POST /v1/connections/{ada}/simulated-events', ['events:write']],

@@ -1,9 +1,13 @@
 import type { Test } from 'tap';
 import { request } from 'undici';
+import { buildDocument } from '../../server/openapi/document.js';
+import { routes } from '../../server/table.js';
 import type { Scope } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
+import { DocumentedExchanges, readReference } from '../server/openapi/documented-exchanges.js';
+import type { Document } from '../server/openapi/openapi-schemas.js';
 
 /**
  * The contract's tables as data. A row names the row of the table that it holds, what is sent, and what comes
@@ -48,9 +52,19 @@ export interface TableAnswer {
   body: Record<string, unknown>;
 }
 
-/** A running service with a database of its own, and what is needed to hold rows against it. */
+const reference = readReference(JSON.parse(JSON.stringify(buildDocument(routes, false))) as Document);
+
+/**
+ * A running service with a database of its own, and what is needed to hold rows against it. Every exchange is held against the
+ * reference as well: what is not as it is documented fails the test.
+ */
 export async function tableFixture(t: Test, env: Record<string, string> = {}): Promise<TableFixture> {
   const fixture = await serviceFixture(t, env);
+  const exchanges = new DocumentedExchanges(await reference);
+  t.teardown(() => {
+    t.comment(`${exchanges.checked} exchanges held against the reference, ${exchanges.seen.size} of them different`);
+    if (exchanges.faults.length > 0) throw new Error(`not as documented:\n${exchanges.faults.join('\n')}`);
+  });
   const service = await startService(t, fixture);
   const names: Record<string, string> = { nobody: '01900000-0000-7000-8000-000000000000' };
   const keys = new Map<string, Promise<string>>();
@@ -65,16 +79,21 @@ export async function tableFixture(t: Test, env: Record<string, string> = {}): P
     const bearer = scopes === 'none' ? undefined : scopes ? await key(scopes) : fixture.key;
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const payload = body === undefined ? undefined : raw ? body : filled(names, JSON.stringify(body));
+    const sent = {
+      ...(bearer && { authorization: `Bearer ${bearer}` }),
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), filled(names, value)])),
+    };
     const answer = await request(service.url + path, {
       method: method as 'GET',
-      headers: {
-        ...(bearer && { authorization: `Bearer ${bearer}` }),
-        ...(payload !== undefined && { 'content-type': 'application/json' }),
-        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, filled(names, value)])),
-      },
+      headers: sent,
       ...(payload !== undefined && { body: payload }),
     });
     const text = await answer.body.text();
+    exchanges.hold({
+      ...{ method, path, status: answer.statusCode, headers: answer.headers, text },
+      sent: { headers: sent, text: payload === undefined ? '' : Buffer.from(payload).toString() },
+    });
     return { status: answer.statusCode, headers: answer.headers, text, body: text === '' ? {} : JSON.parse(text) };
   };
   return { fixture, service, db: fixture.db, names, key, call };

@@ -2,8 +2,9 @@ import t, { type Test } from 'tap';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, type Operation } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
-import { insertLaterJob } from '../fixture/jobs.js';
+import { insertLaterJob, jobState } from '../fixture/jobs.js';
 import { insertDeliveries } from '../server/rows.js';
+import * as fields from './fields.js';
 import { person, type TableFixture, tableFixture } from './table.js';
 
 /** The tables of "States and transitions", row by row, and the transitions that OPS-1 adds. */
@@ -21,9 +22,21 @@ const running = (client: Client, id: unknown) =>
 
 /** How an operation of each kind runs to its end: what is submitted, what it goes through, how its attempt ends. */
 const ENDS: [row: string, input: string, through: string[], attempt: string[], also: object][] = [
-  ['running → succeeded', 'ada', ['running', 'succeeded'], ['succeeded', 'done'], { error_code: null }],
-  ['running → failed', 'sim-fail-parsing_error', ['running', 'failed'], ['failed', 'preparing'], { result: null }],
-  ['running → skipped', 'sim-skip-self_target', ['running', 'skipped'], ['succeeded', 'done'], { error_code: null }],
+  ['running → succeeded', 'ada', ['running', 'succeeded'], ['succeeded', 'done'], { evidence: null }],
+  [
+    'running → failed',
+    'sim-fail-parsing_error',
+    ['running', 'failed'],
+    ['failed', 'reading'],
+    { result: null, evidence: null },
+  ],
+  [
+    'running → skipped',
+    'sim-skip-self_target',
+    ['running', 'skipped'],
+    ['succeeded', 'done'],
+    { error_code: null, evidence: null },
+  ],
 ];
 
 t.test('Operation status', async (t) => {
@@ -36,14 +49,14 @@ t.test('Operation status', async (t) => {
     const submitted = await profile('ada');
     t.match(submitted, { status: 202, body: { status: 'queued', timeline: [{ from: null, to: 'queued' }] } });
   });
-  for (const [row, input, through, [status], also] of ENDS) {
+  for (const [row, input, through, [status, phase], also] of ENDS) {
     await t.test(`${row} (OPS-1)`, async (t) => {
       const done = await client.run(ada, 'social.profile.get', { profile_id: input });
       t.strictSame(
         steps(done).map(([, to]) => to),
         ['queued', ...through],
       );
-      t.match(done, { status: through.at(-1), attempts: [{ number: 1, status }], ...also });
+      t.match(done, { status: through.at(-1), attempts: [{ number: 1, status, phase }], ...also });
     });
   }
   await t.test('a structured skip reason is the result (OPS-7)', async (t) => {
@@ -65,7 +78,7 @@ t.test('Operation status', async (t) => {
     const asked = await client.send('POST', `/v1/operations/${slow.body.id}/cancel`);
     t.equal(asked.body.cancel_requested, true);
     const done = await client.settled(slow.body.id);
-    t.match(done, { status: 'canceled', cancel_requested: true, attempts: [{ status: 'abandoned' }] });
+    t.match(done, { status: 'canceled', cancel_requested: true, attempts: [{ status: 'abandoned' }], evidence: null });
   });
   await t.test('waiting_user, cancel request → unchanged with cancel_requested; the worker ends it', async (t) => {
     const login = await client.submit(ada, 'social.recruiter.switch', { contract: 'sim-challenge-email' });
@@ -107,8 +120,19 @@ t.test('Operation status', async (t) => {
     const write = { recipient_actor_id: 'bob', body: 'sim-unknown' };
     const unknown = await client.run(ada, 'social.message.send', write);
     t.match(unknown, { status: 'outcome_unknown', error_code: null, attempts: [{ status: 'outcome_unknown' }] });
+    t.equal(unknown.attempts[0]?.phase, 'dispatching', 'no answer came (OPS-11)');
+    const { evidence } = unknown;
+    t.strictSame(
+      [Object.keys(evidence ?? {}), Object.keys(evidence?.worker ?? {})],
+      [fields.EVIDENCE, fields.WORKER],
+      'it has evidence (OPS-22)',
+    );
+    t.match(evidence, { boundary_at: fields.TIMESTAMP, request: { sent: 'yes', at: fields.TIMESTAMP } });
+    t.match(evidence, { answer: null, fault: 'connection_lost', worker: { thread: /^actors-/ } });
+    t.equal(evidence?.worker.attempt_id, unknown.attempts[0]?.id);
     const reconciled = await client.send('POST', `/v1/operations/${unknown.id}/reconcile`);
-    t.match(reconciled, { status: 200, body: { status: 'outcome_unknown' } });
+    const looked = { ...evidence, look: { at: fields.TIMESTAMP, found: 'none', reason: null, matches: [] } };
+    t.match(reconciled, { status: 200, body: { status: 'outcome_unknown', evidence: looked } });
     const slow = await profile('sim-delay-60000');
     await running(client, slow.body.id);
     const busy = await client.send('POST', `/v1/operations/${unknown.id}/reconcile`);
@@ -118,6 +142,11 @@ t.test('Operation status', async (t) => {
   });
   await t.test('queued, connection disconnect → canceled', async (t) => {
     // Nothing runs and yet something waits only for a moment, before its owner has heard of it: here it is not due.
+    await eventually(
+      'its mailbox is closed',
+      () => jobState(on.db, ada),
+      (state) => state === undefined,
+    );
     const [waiting] = await on.db.query<{ id: string; partition: number }>(
       'testQueued',
       `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
@@ -126,7 +155,7 @@ t.test('Operation status', async (t) => {
       [ada],
     );
     const { id = '', partition = 0 } = waiting ?? {};
-    await insertLaterJob(on.db, 'operation', partition, id);
+    await insertLaterJob(on.db, 'mailbox', partition, ada);
     t.equal((await client.send('POST', `/v1/connections/${ada}/disconnect`)).status, 200);
     t.match(await read(client, id), { status: 'canceled', timeline: [{ from: 'queued', to: 'canceled' }] });
   });

@@ -14,7 +14,7 @@ const ROWS: [trigger: string, ends: Record<string, unknown>][] = [
   ['sim-skip-already_connected', { status: 'skipped', result: { reason: 'already_connected' } }],
   ['sim-skip-invitation_pending', { status: 'skipped', result: { reason: 'invitation_pending' } }],
   ['sim-skip-self_target', { status: 'skipped', result: { reason: 'self_target' } }],
-  ['sim-unknown', { status: 'outcome_unknown', error_code: null }],
+  ['sim-unknown', { status: 'outcome_unknown', error_code: null, evidence: { fault: 'connection_lost' } }],
   ['sim-delay-1', { status: 'succeeded' }],
   ['Hello (sim-skip-self_target), and more', { status: 'skipped' }],
   ['sim-delay-1 sim-fail-proxy_error', { status: 'failed', error_code: 'proxy_error' }],

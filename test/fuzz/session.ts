@@ -7,6 +7,7 @@ import { Agent, request } from 'undici';
 import type { Database } from '../../storage/postgres/database.js';
 import { eventually } from '../fixture/eventually.js';
 import { type RunningService, serviceFixture, startService } from '../fixture/service.js';
+import { closed } from '../fixture/sockets.js';
 import { insertDeliveries } from '../server/rows.js';
 
 /** How many inputs of each property: a modest number in the suite, more with FUZZ_RUNS. FUZZ_SEED repeats a run. */
@@ -66,6 +67,7 @@ export async function fuzzed(t: Test): Promise<Fuzzed> {
       const { client } = service;
       t.equal(service.process.exitCode, null, 'the process still runs');
       t.match(await client.send('GET', '/healthz'), { status: 200, body: { status: 'ok' } }, 'it is healthy');
+      t.match(await client.run(ids.connection, 'social.login'), { status: 'succeeded' }, 'a disconnect is made good');
       t.match(await client.run(ids.connection, 'social.identity.get'), { status: 'succeeded' }, 'it still works');
       t.equal(service.stderr(), '', 'nothing was logged as a failure');
     },
@@ -92,17 +94,16 @@ async function insertIds(db: Database, { client }: RunningService): Promise<Fuzz
 async function writeRaw({ port, hostname }: URL, bytes: Buffer, quiet_ms: number, reset: boolean): Promise<string> {
   const socket = connect(Number(port), hostname);
   let received = '';
-  socket.on('error', () => {});
   socket.on('data', (chunk: Buffer) => {
     received += chunk.toString('latin1');
   });
-  const closed = once(socket, 'close').catch(() => {});
+  const ended = closed(socket);
   await once(socket, 'connect');
   socket.write(bytes);
   if (reset) socket.resetAndDestroy();
-  else await Promise.race([closed, delay(quiet_ms)]); // what must not come has no signal
+  else await Promise.race([ended, delay(quiet_ms)]); // what must not come has no signal
   socket.destroy();
-  await closed;
+  await ended;
   return received;
 }
 

@@ -46,6 +46,22 @@ t.test('faults', async (t) => {
     t.equal(await sent('before'), 0);
   });
 
+  t.test('dropped after two commits, the site has done it twice', async (t) => {
+    await fault('drop_after_two_commits', { times: 1 });
+    await t.rejects(send('twice'));
+    t.equal(await sent('twice'), 2);
+  });
+
+  t.test('dropped and committed late, it is done when the control API says so, once', async (t) => {
+    await fault('drop_and_commit_late', { times: 1 });
+    await t.rejects(send('late'));
+    t.equal(await sent('late'), 0);
+    t.same(await control(network, 'POST', '/late', {}), { committed: 1 });
+    t.equal(await sent('late'), 1);
+    t.same(await control(network, 'POST', '/late', {}), { committed: 0 });
+    t.equal(await sent('late'), 1);
+  });
+
   t.test('a malformed answer is a 200 that holds nothing of what was promised', async (t) => {
     await fault('malformed', { times: 2 });
     const me = await visitor.api<{ data?: unknown; error?: unknown }>('/api/me');

@@ -5,11 +5,12 @@ import { Agent, request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
 import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from '../../actors/system.js';
 import { type Edge, type EdgeOptions, startEdge } from '../../server/edge.js';
+import type { SubscriptionRules } from '../../server/http/subscription-rules.js';
 import { createLogger } from '../../storage/log.js';
 import { partitionOf, SCOPES, type Scope } from '../../storage/model/records.js';
 import { type NewOperation, storedRow, submitOperations } from '../../storage/operations/submission.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { keyRing } from '../../storage/secrets/encryption.js';
+import { destinationHasher, keyRing } from '../../storage/secrets/encryption.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertWorkspace } from '../fixture/rows.js';
 
@@ -72,6 +73,7 @@ export class StillSystem implements ActorSystem {
   /** What the owner does with a hint. */
   owner: (hint: Hint) => void = () => {};
   state: SystemStatus['state'] = 'running';
+  lacks: SystemStatus['lacks'] = [];
   /** Instead of storing, when set. */
   refusal: SubmitOutcome | undefined;
   /** Its threads have as many submissions as they may. */
@@ -99,7 +101,7 @@ export class StillSystem implements ActorSystem {
       acceptedAt: new Date(),
     };
     const [stored] = await submitOperations(this.db, [operation], []);
-    if (stored?.kind === 'created') return { kind: 'created', operation: storedRow(operation) };
+    if (stored?.kind === 'created') return { kind: 'created', operation: storedRow(operation, stored.place) };
     if (stored?.kind === 'replayed') return stored;
     if (stored?.kind === 'locked') return { kind: 'overloaded', what: 'connection' };
     return { kind: stored?.kind ?? 'not_found' };
@@ -138,7 +140,7 @@ export class StillSystem implements ActorSystem {
   }
 
   status(): SystemStatus {
-    return { state: this.state, partitions: 64, actorThreads: 1, browserThreads: 1 };
+    return { state: this.state, partitions: 64, actorThreads: 1, browserThreads: 1, lacks: this.lacks };
   }
 }
 
@@ -154,6 +156,12 @@ export async function insertKey(db: Database, workspaceId: string, scopes: reado
   return key;
 }
 
+/** The default bounds, under a secret of its own. */
+export const subscriptionRules = (): SubscriptionRules => ({
+  bounds: { ofConnection: 1_000, ofWorkspace: 100_000, ofDestination: 100 },
+  destination: destinationHasher(randomBytes(32)),
+});
+
 export async function startTestEdge(t: Test, options: Partial<EdgeOptions> = {}): Promise<EdgeUnderTest> {
   const { db } = await freshDatabase(t);
   const system = new StillSystem(db);
@@ -167,6 +175,7 @@ export async function startTestEdge(t: Test, options: Partial<EdgeOptions> = {})
     system,
     log: system.log,
     callbackPolicy: { allowedNetworks: ['127.0.0.0/8'] },
+    subscriptions: subscriptionRules(),
     ...options,
   });
   const dispatcher = new Agent();

@@ -9,15 +9,8 @@ export async function putOperation(db: Sql, id: string, status: OperationStatus,
   const result = status === 'succeeded' || status === 'skipped' ? extra : null;
   await db.query(
     'testPutOperation',
-    `with put as (
-       update operation set status = $2, epoch = 1, challenge = $3, error_code = $4, error_details = $5, result = $6
-       where id = $1 returning id, connection_id, partition, status
-     ), released as (
-       delete from running_operation r using put where r.connection_id = put.connection_id
-     )
-     insert into running_operation (connection_id, operation_id, partition)
-     select connection_id, id, partition from put where status in ('running', 'waiting_user')
-     on conflict (connection_id) do update set operation_id = excluded.operation_id`,
+    `update operation set status = $2, epoch = 1, challenge = $3, error_code = $4, error_details = $5, result = $6
+     where id = $1`,
     [
       id,
       status,
@@ -108,9 +101,10 @@ export async function insertQueue(db: Sql, connectionId: string, rows: number): 
     `with stored as (
        insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
        select gen_random_uuid(), c.workspace_id, c.id, c.partition, 'social.profile.get', 'queued', 'queued-' || n, '\\x00', '{}'
-       from connection c, generate_series(1, $2::integer) n where c.id = $1 returning id, partition
+       from connection c, generate_series(1, $2::integer) n where c.id = $1
      )
-     insert into pgboss.job_common (id, name) select id, 'operation-' || partition from stored`,
+     insert into pgboss.job_common (id, name, data)
+     select id, 'mailbox-' || partition, '{"from":"00000000-0000-0000-0000-000000000000"}' from connection where id = $1`,
     [connectionId, rows],
   );
 }
@@ -122,5 +116,21 @@ export async function insertConnections(db: Sql, workspaceId: string, count: num
     `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
      select gen_random_uuid(), $1, 0, 'simulated', 'person:' || n, 'person', n, 'ready' from generate_series(1, $2::int) n`,
     [workspaceId, count],
+  );
+}
+
+/** As many operations of the connection, newer than those it has, which no request here has stored. */
+export async function insertOperations(
+  db: Sql,
+  connectionId: string,
+  count: number,
+  status: 'succeeded' | 'canceled' = 'succeeded',
+): Promise<void> {
+  await db.query(
+    'testOperations',
+    `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result)
+     select uuidv7(), c.workspace_id, c.id, c.partition, 'social.profile.get', $3, gen_random_uuid(), '\\x00', '{}', '{}'
+     from connection c, generate_series(1, $2::int) where c.id = $1`,
+    [connectionId, count, status],
   );
 }

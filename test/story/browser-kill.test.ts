@@ -13,7 +13,11 @@ const READS: [family: string, capability: string, input: object][] = [
 ];
 
 t.test('a browser killed in the middle of an operation', async (t) => {
-  const { client, sandboxUrl, process: service } = await startService(t, await serviceFixture(t));
+  const {
+    client,
+    sandboxUrl,
+    process: service,
+  } = await startService(t, await serviceFixture(t, { ACTOR_THREADS: '2' }));
   const connect = async (username: string) => {
     const id = await client.connect({ provider: 'social', username, password: 'sandbox', region: 'us' });
     t.match(await client.run(id, 'social.login'), { status: 'succeeded' });
@@ -54,6 +58,7 @@ t.test('a browser killed in the middle of an operation', async (t) => {
     const operation = await client.settled(id);
     t.equal(operation.status, 'outcome_unknown');
     t.equal(operation.attempts.length, 1);
+    t.match(operation.evidence, { fault: 'browser_unavailable', request: { sent: 'yes' }, answer: null });
     t.ok((await ledger(sandboxUrl, 'ada')).length <= 1);
     t.match(await client.run(own, 'social.identity.get'), { status: 'succeeded' });
   });

@@ -1,4 +1,6 @@
+import pg from 'pg';
 import t from 'tap';
+import { partitionOf } from '../../storage/model/records.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, ledger, type Operation } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
@@ -16,10 +18,24 @@ async function loggedIn(client: Client, username: string, region: string): Promi
 const read = async (client: Client, id: unknown) =>
   (await client.send('GET', `/v1/operations/${id}`)).body as unknown as Operation;
 
+/** The node that owns the partition of a connection. */
+async function ownerOf(url: string, connectionId: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('select node_id from partition where id = $1', [partitionOf(connectionId)]);
+  await client.end();
+  return rows[0].node_id;
+}
+
 for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
   t.test(`everything accepted ends after ${ending} and a new start`, async (t) => {
     const callbacks = await receiveCallbacks(t);
-    const fixture = await serviceFixture(t, { ...callbacks.env, SANDBOX_CONTROL_PORT: '0' });
+    const fixture = await serviceFixture(t, {
+      ...callbacks.env,
+      ACTOR_THREADS: '2',
+      SANDBOX_CONTROL_PORT: '0',
+      LOG_LEVEL: 'warn',
+    });
     const before = await startService(t, fixture);
     const { client, sandboxUrl } = before;
     const [writer, reader] = [await loggedIn(client, 'writer', 'US'), await loggedIn(client, 'reader', 'FR')];
@@ -61,13 +77,28 @@ for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
     await control(sandboxUrl, 'POST', '/stream', { account: 'writer', action: 'emit', type: 'message_received' });
     await callbacks.attempted();
 
+    const owner = await ownerOf(fixture.databaseUrl, writer);
     if (ending === 'SIGTERM') t.equal(await before.stop(), 0);
     else await before.kill();
     callbacks.refuse(false);
 
     const after = await startService(t, fixture);
     const settled = (answer: { body: { id?: unknown } }) => after.client.settled(answer.body.id);
-    t.match(await settled(hanging), { status: 'outcome_unknown', attempts: [{ status: 'outcome_unknown' }] });
+    const unknown = await settled(hanging);
+    t.match(unknown, { status: 'outcome_unknown', attempts: [{ status: 'outcome_unknown', phase: 'dispatching' }] });
+    // A drain lets it wait for its answer, for as long as the drain lasts; of who was killed the boundary is left.
+    const timedOut = { fault: 'upstream_timeout', request: { sent: 'yes' }, answer: null };
+    const lost = { fault: 'worker_lost', request: { sent: 'unknown', at: null }, answer: null };
+    const drained = ending === 'SIGTERM' && unknown.evidence?.fault === timedOut.fault;
+    t.match(unknown.evidence, drained ? timedOut : lost);
+    t.ok((unknown.evidence?.boundary_at ?? '') >= (unknown.attempts[0]?.started_at ?? ''));
+    t.match(unknown.evidence?.worker, { node_id: owner, thread: /^actors-/, attempt_id: unknown.attempts[0]?.id });
+    const ended = new RegExp(`^.*"operation_id":"${hanging.body.id}","status":"outcome_unknown".*$`, 'm');
+    await eventually(
+      'the log warns of the unknown outcome',
+      async () => ended.exec(before.stderr() + after.stderr())?.[0],
+      (line) => line?.includes(`"request_id":"${hanging.headers['x-request-id']}"`) === true,
+    );
     t.match(await settled(queued), { status: 'succeeded' }, 'what was queued is done');
     t.match(await settled(reading), {
       status: 'succeeded',
@@ -86,7 +117,7 @@ for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
 }
 
 t.test('a write whose answer was lost is unknown, whether it was committed or not', async (t) => {
-  const { client, sandboxUrl } = await startService(t, await serviceFixture(t));
+  const { client, sandboxUrl } = await startService(t, await serviceFixture(t, { ACTOR_THREADS: '2' }));
   const connection = await loggedIn(client, 'unlucky', 'DE');
   const [person] = (await client.run(connection, 'social.people.search', { keywords: 'engineer', count: 1 })).result
     .people as { hash_id: string }[];

@@ -55,7 +55,7 @@ const CASES: Case[] = capabilities.map(({ name, kind, needs, example }) => ({
 }));
 
 t.test('every capability under every fault of the network', async (t) => {
-  const fixture = await serviceFixture(t);
+  const fixture = await serviceFixture(t, { ACTOR_THREADS: '2' });
   const { client, sandboxUrl } = await startService(t, fixture);
   await Promise.all(
     CASES.map(async (one) => {
@@ -93,19 +93,31 @@ class Trial {
     t.equal(first.attempts.length, 1);
     await this.#settled('ready', one.write ? 1 : 0);
 
+    const unavailable = await this.#under('error', { status: 503 });
     t.strictSame(
-      ending(await this.#under('error', { status: 503 })),
-      ['failed', 'upstream_error', { retryable: true, upstream_status: 503 }],
+      ending(unavailable),
+      one.write ? UNKNOWN : ['failed', 'upstream_error', { retryable: true, upstream_status: 503 }],
+      `${one.capability} answered 503`,
+    );
+    this.#evident(unavailable, 'upstream_error', 503);
+    await this.#settled('ready', 0);
+    const refused = await this.#under('error', { status: 409 });
+    t.match(
+      refused,
+      { error_code: 'upstream_error', error_details: { retryable: true, upstream_status: 409 } },
       `${one.capability} refused`,
     );
+    t.match(refused, { evidence: null, attempts: [{ phase: one.write ? 'confirming' : 'reading' }] });
     await this.#settled('ready', 0);
-    const slower = { error_code: 'provider_rate_limited', error_details: { retryable: true, upstream_status: 429 } };
+    const slowed = one.capability === 'social.invitations.sent.list' ? 'upstream_error' : 'provider_rate_limited';
+    const slower = { error_code: slowed, error_details: { retryable: true, upstream_status: 429 } };
     t.match(await this.#under('error', { status: 429 }), slower, `${one.capability} told to slow down`);
     await this.#settled('ready', 0);
 
     const malformed = await this.#under('malformed');
     if (one.write) t.strictSame(ending(malformed), UNKNOWN, `${one.capability} answered with nonsense`);
     else t.match(malformed, { status: 'failed', error_code: 'parsing_error', error_details: { retryable: false } });
+    this.#evident(malformed, 'parsing_error', 200);
     await this.#settled('ready', one.write ? 1 : 0);
 
     const loggedOut = await this.#under('logged_out');
@@ -114,24 +126,42 @@ class Trial {
     await this.#settled(one.capability === 'social.login' ? 'ready' : 'needs_login', 0);
     await this.#ready();
 
-    for (const [mode, committed] of [
-      ['drop_before_commit', 0],
-      ['drop_after_commit', 1],
-      ['hang', 0],
+    for (const [mode, committed, fault, status] of [
+      ['drop_before_commit', 0, 'connection_lost', null],
+      ['drop_after_commit', 1, 'connection_lost', null],
+      ...(one.write ? [['error_after_commit', 1, 'upstream_error', 500] as const] : []),
+      ['hang', 0, 'upstream_timeout', null],
     ] as const) {
       const lost = await this.#under(mode);
       if (one.write) t.strictSame(ending(lost), UNKNOWN, `${one.capability} under ${mode}`);
       else t.match(lost, { status: 'succeeded', error_code: null }, `${one.capability} tried again after ${mode}`);
+      this.#evident(lost, fault, status);
       if (!one.pages) t.equal(lost.attempts.length, one.write ? 1 : 2);
       await this.#settled('ready', one.write ? committed : 0);
     }
     if (one.write || one.pages) return;
     t.strictSame(
       ending(await this.#under('drop_before_commit', { times: 3 })),
-      ['failed', 'upstream_error', { retryable: true, reason: 'connection_lost' }],
+      ['failed', 'upstream_error', { retryable: true, reason: 'connection_lost', upstream_status: null }],
       `${one.capability} given up after three`,
     );
     await this.#settled('ready', 0);
+  }
+
+  /** What is known of a write in question: its request left past the boundary, and how far an answer came. Of a read, nothing. */
+  #evident({ evidence, attempts }: Operation, fault: string, status: number | null): void {
+    const { one, t } = this;
+    const [attempt] = attempts;
+    if (!one.write || !attempt) {
+      t.equal(evidence, null, one.capability);
+      return;
+    }
+    const answer = status === null ? null : { status };
+    t.match(evidence, { fault, request: { sent: 'yes' }, worker: { attempt_id: attempt.id } }, one.capability);
+    t.strictSame(evidence?.answer, answer);
+    t.equal(attempt.phase, answer ? 'confirming' : 'dispatching');
+    const times = [attempt.started_at, evidence?.boundary_at ?? '', evidence?.request.at ?? ''];
+    t.strictSame(times.toSorted(), times, 'in their order');
   }
 
   /** Signed in, and under a contract where one is needed. */

@@ -9,7 +9,11 @@ const CONTEXTS = 24;
 const MIXED_ms = 5_000;
 
 t.test('forty accounts in four regions at once keep to their own session and region', async (t) => {
-  const fixture = await serviceFixture(t, { BROWSER_CONTEXTS: String(CONTEXTS), BROWSER_THREADS: '1' });
+  const fixture = await serviceFixture(t, {
+    ACTOR_THREADS: '2',
+    BROWSER_CONTEXTS: String(CONTEXTS),
+    BROWSER_THREADS: '1',
+  });
   const { client, sandboxUrl, metricsUrl } = await startService(t, fixture);
   const fleet = await signInFleet(client, ACCOUNTS);
   t.equal(new Set(fleet.map(({ actorId }) => actorId)).size, ACCOUNTS, 'as many identities as accounts');

@@ -25,7 +25,7 @@ const BODIES: Record<string, unknown> = {
 const NOBODY = '01900000-0000-7000-8000-000000000000';
 
 t.test('nothing of one workspace shows in another, whatever it asks for', async (t) => {
-  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false' });
+  const fixture = await serviceFixture(t, { ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false' });
   const { client: owner, url } = await startService(t, fixture);
   const strangers = await createWorkspace(fixture.db, 'strangers');
   const created = await createKey(fixture.db, {

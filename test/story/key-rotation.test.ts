@@ -8,7 +8,7 @@ import { eventually } from '../fixture/eventually.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
 /*
- * The encryption key is changed as the README tells it, while two nodes are restarted one by one and their clients go on. Inputs of
+ * The encryption key is changed as the page for operators tells it, while two nodes are restarted one by one and their clients go on. Inputs of
  * sends are stored sealed: whichever node runs one must open what any other has sealed.
  */
 

@@ -15,7 +15,7 @@ const eventsOf = async (client: Client, connection: string): Promise<Row[]> =>
   (await client.send('GET', `/v1/connections/${connection}/events`)).body.events as Row[];
 
 t.test('a stream that is lost leaves a gap, and one whose session ended stops', async (t) => {
-  const fixture = await serviceFixture(t);
+  const fixture = await serviceFixture(t, { ACTOR_THREADS: '2' });
   const service = await startService(t, fixture);
   const { client, sandboxUrl } = service;
   const connection = await client.connect({ provider: 'social', username: 'ada', password: 'sandbox', region: 'us' });
@@ -95,6 +95,25 @@ t.test('a stream that is lost leaves a gap, and one whose session ended stops', 
       (row) => row.stream_status === 'connected' && row.open_gap_count === 0,
     );
     t.pass('the gap is closed');
+  });
+
+  await t.test('what was said while nobody listened is a gap, although it was closed on purpose', async (t) => {
+    const before = ((await listener()).gaps as Row[]).length;
+    t.equal((await client.send('POST', `/v1/connections/${connection}/disconnect`)).status, 200);
+    await eventually(
+      'the listener has stopped, with a gap',
+      listener,
+      (row) => row.stream_status === 'stopped' && row.continuity_status === 'gap_open' && row.open_gap_count === 1,
+    );
+    t.match(await client.run(connection, 'social.login'), { status: 'succeeded' });
+    const again = await eventually(
+      'it listens again',
+      listener,
+      (row) => row.stream_status === 'connected' && row.continuity_status === 'continuous',
+    );
+    const gaps = again.gaps as Row[];
+    t.equal(gaps.length, before + 1);
+    t.match(gaps[0], { reason: 'connection_not_ready', started_at: String, closed_at: String });
   });
 
   await t.test('another owner opens a gap of its own', async (t) => {

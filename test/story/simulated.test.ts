@@ -7,7 +7,7 @@ const simulated = (id: string) => ({ provider: 'simulated', external_actor: { ki
 
 t.test('two simulated connections live the whole story without a browser', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const fixture = await serviceFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const fixture = await serviceFixture(t, { ...callbacks.env, ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false' });
   const { client } = await startService(t, fixture);
   const created = await client.send('POST', '/v1/connections', simulated('ada'));
   t.match(created, { status: 201, body: { health: 'ready', state_revision: 0 } });
@@ -51,6 +51,38 @@ t.test('two simulated connections live the whole story without a browser', async
   t.match(deliveries.body, { deliveries: [{ status: 'delivered', attempt_count: 1 }], next_offset: null });
 });
 
+t.test('a client tries its own way back from a disconnect, without a browser', async (t) => {
+  const { client } = await startService(t, await serviceFixture(t, { BROWSER_PATH: '/bin/false' }));
+  const connection = await client.connect(simulated('ada sim-challenge-email'));
+  const shown = async () => (await client.send('GET', `/v1/connections/${connection}`)).body;
+  const listener = async () => (await client.send('GET', `/v1/connections/${connection}/listener`)).body;
+  t.match(await listener(), { stream_status: 'connected', continuity_status: 'continuous' });
+  const off = await client.send('POST', `/v1/connections/${connection}/disconnect`);
+  t.strictSame([off.status, off.body], [200, { health: 'needs_login' }]);
+  t.match(await shown(), { health: 'needs_login', state_revision: 1 });
+  t.match(await listener(), { stream_status: 'stopped', connection_health: 'needs_login' });
+  for (const [capability, input] of [
+    ['social.identity.get', {}],
+    ['social.message.send', { recipient_actor_id: 'grace', body: 'Hello' }],
+    ['social.recruiter.typeahead', { kind: 'skill', keyword: 'type' }],
+  ] as const) {
+    t.match(
+      await client.run(connection, capability, input),
+      { status: 'failed', error_code: 'connection_not_ready', error_details: { health: 'needs_login' } },
+      capability,
+    );
+  }
+  const login = await client.submit(connection, 'social.login');
+  const { challenge } = await client.settled(login.body.id);
+  t.match(await shown(), { health: 'needs_login' }, 'a login that waits for its code brings nothing back');
+  const code = { challenge_id: challenge?.id, code: '000000' };
+  t.equal((await client.send('POST', `/v1/operations/${login.body.id}/challenge`, code)).status, 202);
+  t.match(await client.answered(login.body.id, String(challenge?.id)), { status: 'succeeded' });
+  t.match(await shown(), { health: 'ready', state_revision: 2 });
+  t.match(await client.run(connection, 'social.identity.get'), { status: 'succeeded' });
+  t.match(await client.run(connection, 'social.login'), { status: 'waiting_user' }, 'as often as it is asked');
+});
+
 t.test('a login of a simulated connection can ask for a code', async (t) => {
   const { client } = await startService(t, await serviceFixture(t));
   const connection = await client.connect(simulated('ada sim-challenge-sms'));
@@ -85,4 +117,43 @@ t.test('work of one connection runs in order, and a cancel stops what is queued'
   const last = await client.settled(third.body.id);
   t.equal((await client.send('GET', `/v1/operations/${slow.body.id}`)).body.status, 'succeeded');
   t.match(last, { status: 'succeeded', timeline: [{ to: 'queued' }, { to: 'running' }, { to: 'succeeded' }] });
+});
+
+t.test('a client tries its way through an unknown outcome, without a browser', async (t) => {
+  const { client } = await startService(t, await serviceFixture(t, { BROWSER_PATH: '/bin/false' }));
+  const ada = await client.connect(simulated('ada'));
+  const other = await client.connect(simulated('grace'));
+  const look = async (id: string, found: string, more: object = {}) => {
+    const { status, body } = await client.send('POST', `/v1/operations/${id}/reconcile`);
+    const expected = { status: 'outcome_unknown', evidence: { look: { found, reason: null, ...more } } };
+    t.match({ status, body }, { status: 200, body: expected }, found);
+  };
+  const file = { filename: 'notes.txt', content_type: 'text/plain', data_base64: 'YWJj' };
+  for (const [capability, input, match] of [
+    ['social.message.send', { recipient_actor_id: 'grace' }, { kind: 'message', conversation_id: '2-grace' }],
+    ['social.message.send', { conversation_id: '2-SIM_joan' }, { kind: 'message', conversation_id: '2-SIM_joan' }],
+    ['social.attachment.send', { recipient_actor_id: 'SIM_hedy', ...file }, { kind: 'attachment', size: 3 }],
+    ['social.invitation.send', { recipient_actor_id: 'SIM_somebody' }, { kind: 'invitation' }],
+  ] as const) {
+    const text = (words: string) => (match.kind === 'invitation' ? { message: words } : { body: words });
+    const unwritten = await client.run(ada, capability, { ...input, ...text('lost sim-unknown') });
+    await look(unwritten.id, 'none', { matches: [] });
+    const written = await client.run(ada, capability, { ...input, ...text('kept sim-unknown-written') });
+    t.match(written, { status: 'outcome_unknown', result: null, evidence: { look: null } });
+    await look(written.id, 'one', { matches: [match] });
+  }
+  const input = { recipient_actor_id: 'grace', body: 'alike sim-unknown-written' };
+  const [one] = [
+    await client.run(ada, 'social.message.send', input),
+    await client.run(ada, 'social.message.send', input),
+  ];
+  await look(one.id, 'several', { matches: [{ kind: 'message' }, { kind: 'message' }] });
+
+  const late = await client.run(ada, 'social.message.send', { recipient_actor_id: 'grace', body: 'late sim-unknown' });
+  await look(late.id, 'none');
+  const data = { conversation_id: '2-grace', message_body: 'late sim-unknown', sender_hash_id: 'ada' };
+  await client.send('POST', `/v1/connections/${ada}/simulated-events`, { type: 'message_sent', data });
+  await look(late.id, 'one');
+  const received = (await client.send('GET', `/v1/connections/${other}/events`)).body.events as object[];
+  t.equal(received.length, 3, 'what was written arrived once each');
 });

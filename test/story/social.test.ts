@@ -6,7 +6,10 @@ import { serviceFixture, startService } from '../fixture/service.js';
 
 t.test('a connection logs in through its regional proxy, sends once, and receives the reply', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const { client, sandboxUrl, stop } = await startService(t, await serviceFixture(t, callbacks.env));
+  const { client, sandboxUrl, stop } = await startService(
+    t,
+    await serviceFixture(t, { ...callbacks.env, ACTOR_THREADS: '2' }),
+  );
 
   const created = await client.send('POST', '/v1/connections', {
     provider: 'social',
@@ -104,7 +107,7 @@ t.test('a connection logs in through its regional proxy, sends once, and receive
 });
 
 t.test('a code sent by sms is asked for, a wrong one asked for again, the right one accepted', async (t) => {
-  const { client } = await startService(t, await serviceFixture(t));
+  const { client } = await startService(t, await serviceFixture(t, { ACTOR_THREADS: '2' }));
   const connection = await client.connect({
     provider: 'social',
     username: 'ada+sms',

@@ -1,7 +1,15 @@
-import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import t from 'tap';
-import { failedStart, serviceFixture, startService } from '../fixture/service.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t, { type Test } from 'tap';
+import { eventually } from '../fixture/eventually.js';
+import { startFormerDatabase } from '../fixture/former-database.js';
+import { failedStart, launch, serviceFixture, startService } from '../fixture/service.js';
 
 /** One line that names what is wrong, and nothing else. */
 function oneLine(text: string): string {
@@ -15,17 +23,110 @@ t.test('a bad setting stops the start with one line that names it', async (t) =>
   t.match(oneLine(stderr), /^PORT has "eighty", it wants/);
 });
 
-t.test('a port in use stops the start with one line', async (t) => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => taken.close());
-  const address = taken.address();
-  const port = String(typeof address === 'object' && address ? address.port : 0);
-  const fixture = await serviceFixture(t, { PORT: port });
-  const { status, stderr } = await failedStart(fixture.env);
-  t.equal(status, 1);
-  t.match(oneLine(stderr), new RegExp(`${port}.*in use`));
+/** Listens on a free port of loopback, accepts, and says nothing. */
+async function silentServer(t: Test): Promise<{ port: string; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async () => {
+    for (const socket of sockets) socket.destroy();
+    if (server.listening) await new Promise((closed) => server.close(closed));
+  };
+  t.teardown(close);
+  return { port: String((server.address() as AddressInfo).port), close };
+}
+
+t.test('a port in use stops the start with one line, before there is a database', async (t) => {
+  const { port } = await silentServer(t);
+  for (const [name, line] of [
+    ['PORT', new RegExp(`^cannot listen on 127.0.0.1:${port}.*in use`)],
+    ['METRICS_PORT', new RegExp(`^METRICS_PORT: .*${port}.*in use`)],
+  ] as const) {
+    const dataDir = t.testdir();
+    const env = {
+      DATA_DIR: dataDir,
+      PORT: '0',
+      METRICS_PORT: '0',
+      LOG_FORMAT: 'json',
+      LOG_LEVEL: 'fatal',
+      [name]: port,
+    };
+    const { status, stderr } = await failedStart(env);
+    t.equal(status, 1);
+    t.match(oneLine(stderr), line);
+    t.notOk(existsSync(join(dataDir, 'postgres')), 'nothing was started for it');
+  }
 });
+
+t.test('while it starts it listens, answers 503 and is not ready; and it can be stopped', async (t) => {
+  const database = await silentServer(t);
+  const [free, metrics] = [await silentServer(t), await silentServer(t)];
+  await Promise.all([free.close(), metrics.close()]);
+  const service = launch({
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${database.port}/none`,
+    DATA_DIR: t.testdir(),
+    PORT: free.port,
+    METRICS_PORT: metrics.port,
+    LOG_LEVEL: 'fatal',
+  });
+  t.teardown(() => service.kill('SIGKILL'));
+  const ended = once(service, 'exit');
+  const url = `http://127.0.0.1:${free.port}`;
+  const answers = () => fetch(`${url}/healthz`).catch(() => undefined);
+  const health = await eventually('it listens', answers, (answer) => answer !== undefined);
+  t.equal(health?.status, 503);
+  t.same(await health?.json(), { status: 'unavailable' });
+  const refused = await fetch(`${url}/v1/connections`, { method: 'POST', body: '{}' });
+  t.equal(refused.status, 503);
+  t.match(refused.headers.get('retry-after'), /^\d+$/);
+  t.equal(refused.headers.get('connection'), 'close');
+  t.match(await refused.json(), { code: 'unavailable' });
+  const invitation = await fetch(`${url}/v1/accounts/ada/linkedin/invite`, { method: 'POST', body: '{}' });
+  t.match(await invitation.json(), { error: { code: 'unavailable' } });
+  t.equal((await fetch(`http://127.0.0.1:${metrics.port}/readyz`)).status, 503);
+  service.kill('SIGTERM');
+  t.same(await ended, [0, null]);
+});
+
+t.test('what stops `npm start` drains the service and ends it', async (t) => {
+  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', ACTOR_THREADS: '1', LOG_LEVEL: 'info' });
+  const stops: [what: string, command: string[], signal: NodeJS.Signals, to: 'process' | 'group'][] = [
+    ['a supervisor', ['npm', 'start'], 'SIGTERM', 'process'],
+    ['a shell', ['sh', '-c', 'exec npm start'], 'SIGTERM', 'process'],
+    ['Ctrl-C', ['npm', 'start'], 'SIGINT', 'group'],
+  ];
+  await Promise.all(
+    stops.map(async ([what, command, signal, to]) => {
+      const started = await startedBy(t, command, fixture.env);
+      process.kill(to === 'group' ? -started.pid : started.pid, signal);
+      t.same(await started.ended, { status: 0, drained: true }, what);
+      await t.rejects(fetch(`${started.url}/healthz`), what);
+    }),
+  );
+});
+
+/** A service that a command starts in a process group of its own; it has ended when nothing holds its output any more. */
+async function startedBy(t: Test, command: string[], env: Record<string, string>) {
+  const { PATH = '', HOME = '' } = process.env;
+  const dataDir = await mkdtemp(join(tmpdir(), 'start-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const variables = Object.entries({ PATH, HOME, ...env, DATA_DIR: dataDir });
+  const args = ['-i', ...variables.map(([name, value]) => `${name}=${value}`), ...command];
+  const child = spawn('env', args, { cwd: join(import.meta.dirname, '../../..'), detached: true });
+  const pid = child.pid ?? 0;
+  const closed = once(child, 'close');
+  t.teardown(() => child.exitCode !== null || process.kill(-pid, 'SIGKILL'));
+  let log = '';
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  const ready = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => line.startsWith('{"ready"') && resolve(line));
+    void closed.then(() => reject(new Error(`it did not start: ${log}`)));
+  });
+  const ended = closed.then(() => ({ status: child.exitCode, drained: log.includes('"msg":"stopped"') }));
+  return { pid, url: (JSON.parse(ready) as { url: string }).url, ended };
+}
 
 t.test('a database that does not answer stops the start with one line', async (t) => {
   const fixture = await serviceFixture(t, { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:9/none' });
@@ -89,3 +190,16 @@ t.test(
     t.equal(await second.stop(), 0);
   },
 );
+
+t.test('a database whose role is a superuser is used with one warning', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'superuser-'));
+  await chmod(dataDir, 0o755);
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const database = await startFormerDatabase(dataDir);
+  t.teardown(() => database.stop());
+  const fixture = await serviceFixture(t, { DATABASE_URL: database.url, LOG_LEVEL: 'warn' });
+  const service = await startService(t, fixture);
+  t.equal(service.stderr().match(/its role is a superuser/g)?.length, 1);
+  t.notMatch(service.stderr(), database.url);
+  await service.stop();
+});

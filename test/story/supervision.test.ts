@@ -4,7 +4,11 @@ import { browsersBelow } from '../fixture/processes.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 
 t.test('a browser that is killed is replaced within five seconds, and other connections do not notice', async (t) => {
-  const { client, sandboxUrl, process: service } = await startService(t, await serviceFixture(t));
+  const {
+    client,
+    sandboxUrl,
+    process: service,
+  } = await startService(t, await serviceFixture(t, { ACTOR_THREADS: '2' }));
   const connection = await client.connect({ provider: 'social', username: 'ada', password: 'sandbox', region: 'US' });
   t.match(await client.run(connection, 'social.login'), { status: 'succeeded' });
   const bystander = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'simon' } });

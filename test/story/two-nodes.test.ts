@@ -37,7 +37,7 @@ interface Pair {
 
 /** Two nodes that have levelled their partitions, 32 each. */
 async function pair(t: Test): Promise<Pair> {
-  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false' });
+  const fixture = await serviceFixture(t, { ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false' });
   const first = await startService(t, fixture);
   const second = await startService(t, fixture);
   await shared(fixture, [32, 32]);
@@ -75,7 +75,7 @@ const stored = async (fixture: ServiceFixture, key: string) => {
 };
 
 t.test('of 200 concurrent twins on one node one is accepted, and other inputs conflict', async (t) => {
-  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false' });
+  const fixture = await serviceFixture(t, { ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false' });
   const { client } = await startService(t, fixture);
   const connection = await client.connect(simulated('ada'));
   const submit = (input: object, key: string) => client.submit(connection, 'social.profile.get', input, key);
@@ -206,3 +206,16 @@ async function running(client: Client, id: unknown): Promise<void> {
     ({ body }) => body.status === 'running',
   );
 }
+
+t.test('a look is asked for at any node, and made by the owner', async (t) => {
+  const { fixture, first, second } = await pair(t);
+  const connections = await oneOfEach(fixture, first.client);
+  for (const connection of connections) {
+    const input = { recipient_actor_id: 'SIM_joan', body: 'sim-unknown-written' };
+    const { id } = await first.client.run(connection, 'social.message.send', input);
+    for (const { client } of [first, second]) {
+      const { body } = await client.send('POST', `/v1/operations/${id}/reconcile`);
+      t.match(body, { status: 'outcome_unknown', evidence: { look: { found: 'one' } } });
+    }
+  }
+});

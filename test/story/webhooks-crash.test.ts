@@ -144,6 +144,7 @@ t.test('a service killed at any point between a claim and an answer, and amid re
   const silent = await muteListener(t, hook.port);
   const fixture = await serviceFixture(t, {
     ...(await trusting(t, certificates.ca)),
+    ACTOR_THREADS: '2',
     CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
     CALLBACK_DNS_SERVERS: names.address,
   });

@@ -19,8 +19,8 @@ t.test(
       ...(await trusting(t, certificates.ca)),
       CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
       ACTOR_THREADS: '1',
-      // One more than those that stall can hold.
-      DELIVERY_CONCURRENCY: String(stalling + 1),
+      // More than those that stall can hold, also of the half that receivers share which are not known to answer.
+      DELIVERY_CONCURRENCY: String(3 * stalling),
       DELIVERY_WORKSPACE_PERCENT: '100',
     });
     const { client } = await startService(t, fixture);

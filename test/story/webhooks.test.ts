@@ -19,7 +19,11 @@ interface Story {
 
 async function story(t: Test, answer?: Answer): Promise<Story> {
   const hook = await receiver(t, onLoopback, answer);
-  const env = { ...(await trusting(t, certificates.ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' };
+  const env = {
+    ...(await trusting(t, certificates.ca)),
+    ACTOR_THREADS: '2',
+    CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
+  };
   return { fixture: await serviceFixture(t, env), hook };
 }
 
@@ -29,15 +33,16 @@ interface Delivery {
   attempts: { outcome: string; status_code: number | null; started_at: string; completed_at: string | null }[];
 }
 
-/** The subscription's only delivery, once it has this status. */
-async function delivery(client: Client, subscription: string, status: string): Promise<Delivery> {
+/** The subscription's delivery of `event`, or its only one, once it has this status. */
+async function delivery(client: Client, subscription: string, status: string, event?: unknown): Promise<Delivery> {
   const found = await eventually(
     `the delivery is ${status}`,
     async () => {
       const { body } = await client.send('GET', `/v1/subscriptions/${subscription}/deliveries`);
-      return (body.deliveries as { id: string; status: string }[])[0];
+      const deliveries = body.deliveries as { id: string; status: string; event_id: string }[];
+      return deliveries.find(({ event_id }) => event === undefined || event_id === event);
     },
-    (only) => only?.status === status,
+    (found) => found?.status === status,
   );
   return (await client.send('GET', `/v1/deliveries/${found?.id}`)).body as unknown as Delivery;
 }
@@ -65,7 +70,7 @@ function accepted({ headers, body }: Received, secret: string): { standard: bool
   };
 }
 
-t.test('stock verifiers accept the callbacks, with either secret while a rotation overlaps', async (t) => {
+t.test('stock verifiers accept the callbacks with every secret that has not expired', async (t) => {
   const { fixture, hook } = await story(t);
   const { client } = await startService(t, fixture);
   const connection = await connect(client);
@@ -77,20 +82,24 @@ t.test('stock verifiers accept the callbacks, with either secret while a rotatio
   t.strictSame(accepted(hook.received[0]!, SECRET), both);
   t.strictSame(accepted(hook.received[0]!, 'another secret of more than 32 characters'), neither);
 
-  const rotated = await client.send('POST', `/v1/subscriptions/${subscription}/rotate-secret`);
-  const secret = String(rotated.body.secret);
-  await emit(client, connection);
-  await hook.arrived(2);
-  t.strictSame(accepted(hook.received[1]!, SECRET), both, 'the receiver that has the old one');
-  t.strictSame(accepted(hook.received[1]!, secret), both, 'the receiver that has the new one');
+  const secrets = [SECRET];
+  for (let i = 0; i < 5; i++) {
+    const rotated = await client.send('POST', `/v1/subscriptions/${subscription}/rotate-secret`);
+    secrets.unshift(String(rotated.body.secret));
+    await emit(client, connection);
+    await hook.arrived(2 + i);
+    for (const secret of secrets) t.strictSame(accepted(hook.received[1 + i]!, secret), both);
+  }
+  t.equal(secrets.length, 6);
 
-  await fixture.db.query('testOverlap', 'update subscription set previous_valid_until = now() where id = $1', [
-    subscription,
-  ]);
+  await fixture.db.query(
+    'testOverlap',
+    `update former_secret set valid_until = now() where id in (select id from former_secret order by valid_until limit 2)`,
+  );
   await emit(client, connection);
-  await hook.arrived(3);
-  t.strictSame(accepted(hook.received[2]!, SECRET), neither);
-  t.strictSame(accepted(hook.received[2]!, secret), both);
+  await hook.arrived(7);
+  for (const secret of secrets.slice(0, 4)) t.strictSame(accepted(hook.received[6]!, secret), both);
+  for (const secret of secrets.slice(4)) t.strictSame(accepted(hook.received[6]!, secret), neither, 'its day is over');
 });
 
 t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) => {
@@ -107,31 +116,49 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
   const waits = [at[1]! - at[0]!, at[2]! - at[1]!];
   t.ok(waits[0]! >= 1000 && waits[1]! >= 5000, `${waits.map(Math.round)} ms`);
   t.match(done.attempts, [{ status_code: 503 }, { status_code: 503 }, { status_code: 204, outcome: 'delivered' }]);
-  const shown = await metrics(metricsUrl, /^delivery_latency_seconds_count 1$/m);
-  t.match(shown, /^delivery_attempts_total\{outcome="failed",error="status"\} 2$/m, 'an operator sees what happened');
-  t.match(shown, /^delivery_attempts_total\{outcome="delivered",error="none"\} 1$/m);
-  t.match(shown, /^delivery_latency_seconds_bucket\{le="5"\} 0$/m, 'the waits are part of the latency');
+  const shown = await metrics(metricsUrl, /^connection_service_delivery_latency_seconds_count 1$/m);
+  t.match(
+    shown,
+    /^connection_service_delivery_attempts_total\{outcome="failed",error="status"\} 2$/m,
+    'an operator sees what happened',
+  );
+  t.match(shown, /^connection_service_delivery_attempts_total\{outcome="delivered",error="none"\} 1$/m);
+  t.match(
+    shown,
+    /^connection_service_delivery_latency_seconds_bucket\{le="5"\} 0$/m,
+    'the waits are part of the latency',
+  );
 });
 
-t.test('a service killed while its receiver holds the answer makes the delivery again', async (t) => {
-  let held = true;
-  const { fixture, hook } = await story(t, (_request, response) => {
-    if (!held) response.writeHead(204).end();
-  });
-  const before = await startService(t, fixture);
-  const connection = await connect(before.client);
-  const subscription = await subscribe(before.client, connection, hook.url, SECRET);
-  const event = await emit(before.client, connection);
-  await hook.arrived(1);
-  await before.kill();
-  held = false;
-  const after = await startService(t, fixture);
-  const done = await delivery(after.client, subscription, 'delivered');
-  t.match(done.attempts, [{ outcome: 'abandoned' }, { outcome: 'delivered', status_code: 204 }]);
-  t.equal(done.attempts.length, hook.received.length, 'the log holds every request');
-  t.ok(hook.received.every(({ headers }) => headers['x-cs-event-id'] === event));
-  t.equal(new Set(hook.received.map(({ headers }) => headers['x-cs-delivery-id'])).size, 1);
-});
+t.test(
+  'a service killed while its receiver holds the answer makes the delivery again, and that of a test event',
+  async (t) => {
+    let held = true;
+    const { fixture, hook } = await story(t, (_request, response) => {
+      if (!held) response.writeHead(204).end();
+    });
+    const before = await startService(t, fixture);
+    const connection = await connect(before.client);
+    const subscription = await subscribe(before.client, connection, hook.url, SECRET);
+    const event = await emit(before.client, connection);
+    await hook.arrived(1);
+    const asked = await before.client.send('POST', `/v1/subscriptions/${subscription}/test`);
+    await hook.arrived(2);
+    await before.kill();
+    held = false;
+    const after = await startService(t, fixture);
+    for (const id of [event, asked.body.event_id]) {
+      const done = await delivery(after.client, subscription, 'delivered', id);
+      t.match(done.attempts, [{ outcome: 'abandoned' }, { outcome: 'delivered', status_code: 204 }]);
+      const requests = hook.received.filter(({ headers }) => headers['x-cs-event-id'] === id);
+      t.equal(done.attempts.length, requests.length, 'the log holds every request');
+      t.strictSame(new Set(requests.map(({ headers }) => headers['x-cs-delivery-id'])), new Set([done.id]));
+    }
+    t.equal(hook.received.length, 4);
+    t.match(JSON.parse(hook.received[1]!.body.toString()), { type: 'subscription.test', connection_id: connection });
+    t.strictSame(accepted(hook.received[1]!, SECRET), { standard: true, stripe: true });
+  },
+);
 
 t.test('a service killed between the 2xx and its commit delivers again', async (t) => {
   const { fixture, hook } = await story(t);

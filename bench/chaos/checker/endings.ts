@@ -43,12 +43,15 @@ export function* endsAsAsked(run: Case): Iterable<string> {
   }
 }
 
-/** A row says of its end what belongs to it: a code for a failure alone, and no attempt that still runs. */
+/** A row says of its end what belongs to it: a code for a failure alone, evidence for an unknown outcome alone, no attempt that still runs. */
 export function* endIsWhole({ evidence }: Case): Iterable<string> {
   for (const operation of evidence.rows.operations) {
-    const { status, error_code, attempts } = operation;
+    const { status, error_code, evidence_fault, attempts } = operation;
     if ((status === 'failed') !== (error_code !== null))
       yield `${named(operation)} is ${status} with code ${error_code}`;
+    const kept = status === 'outcome_unknown' && operation.updated_at > (evidence.run.former_until ?? 0);
+    if (evidence_fault === null ? kept : status !== 'outcome_unknown')
+      yield `${named(operation)} is ${status} with evidence of ${evidence_fault}`;
     const open = hasEnded(operation) ? attempts.find((attempt) => attempt.status === 'running') : undefined;
     if (open) yield `${named(operation)} has ended, and its attempt ${open.number} still runs`;
   }

@@ -38,7 +38,7 @@ export const LIMITS = {
   level_contexts: 8,
   level_share: 0.3,
 
-  /** What the job of a subscription may take to go after its last delivery. Past it the rows are read as they are. */
+  /** What the job of a subscription or a mailbox may take to go after the last in it. Past it the rows are read as they are. */
   parking_ms: 5_000,
   parking_poll_ms: 200,
   /** Rows read from the database at once. */

@@ -1,58 +1,68 @@
 import { PARTITIONS, partitionOf } from '../../../storage/model/records.js';
 import { queueName } from '../../../storage/postgres/jobs.js';
+import type { Rows } from '../evidence.js';
 import { type Case, hasEnded, named } from './case.js';
 import { SERIES_ms } from './deliveries.js';
 import { LIMITS } from './limits.js';
 
+type Job = Rows['jobs'][number];
+
 const isUnderWay = (status: string) => status === 'running' || status === 'waiting_user';
 const isOpen = (status: string) => status === 'pending' || status === 'sending';
 
-/** A live operation has its one job, in its partition's queue; nothing else has one. */
-export function* jobsAreOfLiveOperations({ evidence, operations }: Case): Iterable<string> {
-  const jobs = evidence.rows.jobs.filter(({ queue }) => queue.startsWith('operation-'));
-  for (const { id, queue, state } of jobs) {
-    const operation = operations.get(id);
-    if (!operation) yield `${state} job ${id} of ${queue} is of no operation`;
-    else if (hasEnded(operation))
-      yield `${state} job of ${queue} is left of ${named(operation)}, which is ${operation.status}`;
-    else if (queue !== queueName('operation', partitionOf(operation.connection_id))) {
-      yield `the job of ${named(operation)} is in ${queue}, another partition's`;
+/** What its `mailbox` jobs are of. */
+function mailboxesOf({ evidence }: Case): Map<string, Job> {
+  const jobs = evidence.rows.jobs.filter(({ queue }) => queue.startsWith('mailbox-'));
+  return new Map(jobs.map((job) => [job.id, job]));
+}
+
+/**
+ * Each operation that has not ended stands in the mailbox of its connection, in the queue of its partition, and not before the mailbox's mark. A
+ * connection without one has no mailbox, but for a moment.
+ */
+export function* mailboxesHoldLiveOperations(run: Case): Iterable<string> {
+  const mailboxes = mailboxesOf(run);
+  const live = new Set<string>();
+  for (const operation of run.evidence.rows.operations) {
+    if (hasEnded(operation)) continue;
+    live.add(operation.connection_id);
+    const mailbox = mailboxes.get(operation.connection_id);
+    const what = `${named(operation)} is ${operation.status}`;
+    if (!mailbox) yield `${what} in no mailbox`;
+    else if (mailbox.queue !== queueName('mailbox', partitionOf(operation.connection_id)))
+      yield `${what} in a mailbox of ${mailbox.queue}, another partition's`;
+    else if (!mailbox.from || mailbox.from > operation.id)
+      yield `${what} before the mark ${mailbox.from} of its mailbox`;
+  }
+  const lately = run.readAt - LIMITS.in_passing_ms;
+  for (const { id, queue, state } of mailboxes.values()) {
+    const operations = run.operationsByConnection.get(id) ?? [];
+    if (live.has(id) || operations.some(({ updated_at }) => updated_at > lately)) continue;
+    yield `${state} mailbox of ${queue} is left of connection ${id}, which has nothing to run`;
+  }
+  for (const { id, queue, state } of run.evidence.rows.jobs)
+    if (queue.startsWith('operation-')) yield `${state} job ${id} of ${queue} is left of the version before`;
+}
+
+/** A mailbox that is open is in somebody's hand: of what is queued in it, one runs. */
+export function* openMailboxesAreInHand(run: Case): Iterable<string> {
+  const lately = run.readAt - LIMITS.in_passing_ms;
+  for (const { id, queue, state } of mailboxesOf(run).values()) {
+    const operations = run.operationsByConnection.get(id) ?? [];
+    if (state !== 'active' || operations.some(({ status }) => isUnderWay(status))) continue;
+    for (const operation of operations) {
+      if (operation.status !== 'queued' || (run.submissionOf(operation)?.accepted_at ?? 0) > lately) continue;
+      yield `${named(operation)} is in an open mailbox of ${queue} and waits behind nothing`;
     }
   }
-  const withJob = new Set(jobs.map(({ id }) => id));
-  for (const operation of evidence.rows.operations) {
-    if (!hasEnded(operation) && !withJob.has(operation.id))
-      yield `${named(operation)} is ${operation.status} without a job`;
-  }
 }
 
-/** A job that was fetched is in somebody's hand: its operation runs, or another one of its connection does. */
-export function* fetchedJobsAreInHand(run: Case): Iterable<string> {
-  const { jobs, running_operations: leases } = run.evidence.rows;
-  const running = new Set(leases.map(({ connection_id }) => connection_id));
-  for (const { id, queue, state } of jobs) {
-    const operation = state === 'active' ? run.operations.get(id) : undefined;
-    if (operation?.status !== 'queued' || running.has(operation.connection_id)) continue;
-    if ((run.submissionOf(operation)?.accepted_at ?? 0) > run.readAt - LIMITS.in_passing_ms) continue;
-    yield `${named(operation)} was fetched from ${queue} and waits behind nothing`;
-  }
-}
-
-/** A connection's lease is of an operation of it that runs or waits for its user; each of those holds it. */
-export function* leasesAreOfRunningOperations({ evidence, operations }: Case): Iterable<string> {
-  const { running_operations: leases, operations: rows } = evidence.rows;
-  for (const { connection_id, operation_id } of leases) {
-    const operation = operations.get(operation_id);
-    if (!operation) yield `connection ${connection_id} is held by operation ${operation_id}, which is not there`;
-    else if (operation.connection_id !== connection_id)
-      yield `connection ${connection_id} is held by ${named(operation)}`;
-    else if (!isUnderWay(operation.status))
-      yield `connection ${connection_id} is held by ${named(operation)}, which is ${operation.status}`;
-  }
-  const held = new Set(leases.map(({ operation_id }) => operation_id));
-  for (const operation of rows) {
-    if (isUnderWay(operation.status) && !held.has(operation.id))
-      yield `${named(operation)} is ${operation.status} without its connection's lease`;
+/** At most one operation of a connection runs or waits for its user. */
+export function* oneIsUnderWay({ operationsByConnection }: Case): Iterable<string> {
+  for (const [connection, operations] of operationsByConnection) {
+    const [first, ...others] = operations.filter(({ status }) => isUnderWay(status));
+    for (const other of others)
+      yield `connection ${connection}: ${named(other)} is ${other.status} beside ${first?.id}`;
   }
 }
 

@@ -1,20 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { type KeyRing, keyRing, parseEncryptionKeys } from '../../../storage/secrets/encryption.js';
+import { callbackUrlContext } from '../../../storage/secrets/sealing.js';
 import { askUntil } from '../../eventually.js';
 import type { OperationRecord, Rows } from '../evidence.js';
 import { LIMITS } from './limits.js';
 
 /**
  * Everything that the checker wants to know of a database, as of one moment. Throws what the database throws. The checker
- * reads for itself, because what it judges are the service's own statements.
+ * reads for itself, because what it judges are the service's own statements; only what is sealed it opens as the service does, with
+ * these keys (`ENCRYPTION_KEYS`).
  */
-export async function readRows(databaseUrl: string): Promise<Rows> {
+export async function readRows(databaseUrl: string, keys: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'checker' });
   await client.connect();
   try {
     await untilParked(client);
     await client.query('begin transaction isolation level repeatable read, read only');
-    const rows = await readAll(new Reader(client));
+    const rows = await readAll(new Reader(client), keyRing(parseEncryptionKeys(keys)));
     await client.query('commit');
     return rows;
   } finally {
@@ -22,10 +25,14 @@ export async function readRows(databaseUrl: string): Promise<Rows> {
   }
 }
 
-const UNPARKED = `select 1 from pgboss.job_common j where j.name like 'delivery-%' and j.state < 'completed' and not exists (
-  select from delivery d where d.subscription_id = j.id and d.status in ('pending', 'sending')) limit 1`;
+const UNPARKED = `select 1 from pgboss.job_common j where j.state < 'completed' and (
+    j.name like 'delivery-%' and not exists (
+      select from delivery d where d.subscription_id = j.id and d.status in ('pending', 'sending'))
+    or j.name like 'mailbox-%' and not exists (
+      select from operation o where o.connection_id = j.id and o.status in ('queued', 'running', 'waiting_user'))
+  ) limit 1`;
 
-/** The job of a subscription goes a moment after its last delivery has ended: waits for that moment, not for more. */
+/** The job of a subscription or of a mailbox goes a moment after the last in it has ended: waits for that moment, not for more. */
 async function untilParked(client: pg.Client): Promise<void> {
   const parked = async () => {
     const { rowCount } = await client.query(UNPARKED);
@@ -38,28 +45,34 @@ async function untilParked(client: pg.Client): Promise<void> {
 /** Milliseconds since 1970 of a column. */
 const ms = (column: string) => `floor(extract(epoch from ${column}) * 1000)::float8`;
 
-async function readAll(reader: Reader): Promise<Rows> {
+async function readAll(reader: Reader, ring: KeyRing): Promise<Rows> {
   const [moment] = await reader.all<{ at: number }>(`select ${ms('now()')} as at`);
   return {
     read_at: moment?.at ?? Date.now(),
     operations: (
       await reader.pages<StoredOperation>(
-        `select id, connection_id, capability, status, error_code, idempotency_key, cancel_requested,
+        `select id, connection_id, capability, status, error_code, evidence ->> 'fault' as evidence_fault, idempotency_key,
+           cancel_requested,
            ${ms('created_at')} as created_at, ${ms('updated_at')} as updated_at, attempts, timeline from operation`,
       )
     ).map(operationOf),
     events: await reader.pages(
       `select id, connection_id, type, ${ms('received_at')} as received_at, provider_event_id from event`,
     ),
-    subscriptions: await reader.pages(
-      `select id, connection_id, event_types, active, ${ms('created_at')} as created_at, callback_url from subscription`,
-    ),
+    subscriptions: (
+      await reader.pages<StoredSubscription>(
+        `select id, connection_id, event_types, active, ${ms('created_at')} as created_at, callback_url, callback_url_sealed
+         from subscription`,
+      )
+    ).map(({ callback_url_sealed: sealed, ...row }) => ({
+      ...row,
+      callback_url: sealed ? ring.open(sealed, callbackUrlContext(row.id)).toString() : row.callback_url,
+    })),
     deliveries: await reader.pages('select id, subscription_id, event_id, status from delivery'),
     jobs: await reader.all(
-      `select name as queue, id, state::text from pgboss.job_common
-       where (name like 'operation-%' or name like 'delivery-%') and state < 'completed'`,
+      `select name as queue, id, state::text, data ->> 'from' as "from" from pgboss.job_common
+       where (name like 'mailbox-%' or name like 'operation-%' or name like 'delivery-%') and state < 'completed'`,
     ),
-    running_operations: await reader.all('select connection_id, operation_id from running_operation'),
     file_parts: await reader.all('select distinct operation_id, attempt_id from operation_file'),
     listeners: await reader.all(
       `select connection_id, stream_status, ${ms('heartbeat_at')} as heartbeat_at from listener`,
@@ -69,6 +82,8 @@ async function readAll(reader: Reader): Promise<Rows> {
     ),
   };
 }
+
+type StoredSubscription = Rows['subscriptions'][number] & { callback_url_sealed: Buffer | null };
 
 class Reader {
   readonly #client: pg.Client;

@@ -15,7 +15,7 @@ export function storyOf(evidence: Evidence, operationId: string): string[] {
   const life = run.lifeOf(operation);
   const met = faults.filter(({ from, to }) => from <= life.to && to >= life.from);
   return [
-    `${named(operation)} is ${[operation.status, operation.error_code].filter(Boolean).join(' ')}, stored last at ${at(operation.updated_at)}`,
+    `${named(operation)} is ${[operation.status, operation.error_code, operation.evidence_fault].filter(Boolean).join(' ')}, stored last at ${at(operation.updated_at)}`,
     `submitted at ${at(submission?.sent_at)}, accepted at ${at(submission?.accepted_at)}`,
     ...(submission?.answers ?? []).map(
       (one) => `answered at ${at(one.at)} by node ${one.node}: ${one.status}${one.replayed ? ', replayed' : ''}`,
@@ -34,8 +34,7 @@ export function storyOf(evidence: Evidence, operationId: string): string[] {
   ];
 }
 
-function heldBy({ rows }: Evidence, { id, connection_id }: OperationRecord): string[] {
-  const jobs = rows.jobs.filter((job) => job.id === id).map(({ queue, state }) => `its job is ${state} in ${queue}`);
-  const leases = rows.running_operations.filter((lease) => lease.connection_id === connection_id);
-  return [...jobs, ...leases.map(({ operation_id }) => `its connection's lease is of operation ${operation_id}`)];
+function heldBy({ rows }: Evidence, { connection_id }: OperationRecord): string[] {
+  const mailboxes = rows.jobs.filter((job) => job.id === connection_id);
+  return mailboxes.map(({ queue, state, from }) => `its mailbox is ${state} in ${queue}, from ${from} on`);
 }

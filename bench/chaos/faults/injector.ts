@@ -81,10 +81,11 @@ export class Injector {
 
   async #served(node: ChaosNode): Promise<void> {
     if (this.#abort.aborted) return;
-    const givenUp = new Promise<void>((resolve) =>
-      this.#abort.addEventListener('abort', () => resolve(), { once: true }),
-    );
-    await Promise.race([node.serves(), givenUp]);
+    const givenUp = Promise.withResolvers<void>();
+    const giveUp = () => givenUp.resolve();
+    this.#abort.addEventListener('abort', giveUp, { once: true });
+    await Promise.race([node.serves(), givenUp.promise]);
+    this.#abort.removeEventListener('abort', giveUp);
   }
 
   /** What a fault hits, as evidence names it, and how it begins. */

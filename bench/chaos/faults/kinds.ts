@@ -37,6 +37,12 @@ export const KINDS = {
   database_disk_full: kind('database', 'server', [2_000, 6_000], 'no byte is left on its disk'),
   backends_terminated: kind('node', 'backends', [0, 0], 'pg_terminate_backend of all that the node has'),
   network_error: kind('account', 'network', [1_000, 6_000], 'every request is answered 500'),
+  network_error_after_commit: kind(
+    'account',
+    'network',
+    [1_000, 6_000],
+    'every request is answered 500 after the work',
+  ),
   network_delay: kind('account', 'network', [1_000, 6_000], 'every request takes 3 s longer'),
   network_drop_before_commit: kind('account', 'network', [1_000, 6_000], 'connections are cut before the work'),
   network_drop_after_commit: kind('account', 'network', [1_000, 6_000], 'connections are cut after the work'),

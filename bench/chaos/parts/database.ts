@@ -146,8 +146,9 @@ export class ChaosDatabase implements AsyncDisposable {
     await this.#disk?.empty();
     this.#wanted = false;
     this.#child?.kill('SIGINT');
-    await Promise.race([this.#keeping, delay(LIMITS.node_stop_ms, undefined, { ref: false })]);
-    await this.kill();
+    const late = setTimeout(() => void this.kill(), LIMITS.node_stop_ms);
+    await this.#keeping;
+    clearTimeout(late);
     this.#log.end();
     await this.#disk?.[Symbol.asyncDispose]();
   }

@@ -5,6 +5,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { profileArguments } from '../../profile.js';
 import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
 import { descendantsOf, ended, signal, steadyPort } from './processes.js';
@@ -131,13 +132,13 @@ export class ChaosNode implements AsyncDisposable {
   async end(): Promise<boolean> {
     this.#wanted = false;
     this.#signal('SIGTERM');
-    const late = new AbortController();
-    const inTime = await Promise.race([
-      this.#keeping?.then(() => true) ?? true,
-      delay(LIMITS.node_stop_ms, false, { signal: late.signal }),
-    ]);
-    late.abort();
-    if (!inTime) await this.kill();
+    let inTime = true;
+    const late = setTimeout(() => {
+      inTime = false;
+      this.#signal('SIGKILL');
+    }, LIMITS.node_stop_ms);
+    await this.#keeping;
+    clearTimeout(late);
     return inTime;
   }
 
@@ -207,7 +208,7 @@ export class ChaosNode implements AsyncDisposable {
     const variables = Object.entries(this.#env).flatMap(([name, value]) =>
       value === undefined ? [] : `${name}=${value}`,
     );
-    const child = spawn('env', ['-i', ...variables, process.execPath, this.#program], {
+    const child = spawn('env', ['-i', ...variables, process.execPath, ...profileArguments(), this.#program], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;

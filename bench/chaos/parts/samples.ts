@@ -33,7 +33,7 @@ export class Sampler implements Disposable {
 async function contextsOf(metricsUrl: string): Promise<number | undefined> {
   try {
     const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(LIMITS.sample_ms) });
-    const count = /^browser_contexts (\d+)$/m.exec(await answer.text())?.[1];
+    const count = /^connection_service_browser_contexts (\d+)$/m.exec(await answer.text())?.[1];
     return count === undefined ? undefined : Number(count);
   } catch {
     return undefined;

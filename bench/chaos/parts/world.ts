@@ -22,6 +22,8 @@ export interface World {
   /** The callbacks that the receivers got, a line each. */
   callbacksFile: string;
   ownEnds: OwnEnd[];
+  /** Of the nodes, as they were started: `ENCRYPTION_KEYS`. */
+  encryptionKeys: string;
 }
 
 const RECEIVERS = 3;
@@ -75,7 +77,17 @@ export async function startWorld(
     await Promise.all(all.map((node) => node[Symbol.asyncDispose]()));
   });
   await Promise.all(all.map((node) => node.serves()));
-  return { folder, database, network, nodes: all, receivers, key, callbacksFile, ownEnds };
+  return {
+    folder,
+    database,
+    network,
+    nodes: all,
+    receivers,
+    key,
+    callbacksFile,
+    ownEnds,
+    encryptionKeys: env.ENCRYPTION_KEYS,
+  };
 }
 
 /** Of a new workspace. The commands are the program's own version's, and so is the schema that they make. */

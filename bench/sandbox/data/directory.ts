@@ -2,43 +2,59 @@ import { type Company, makeCompanies } from './companies.js';
 import { accountMember, type Member, makeMembers } from './members.js';
 import { INDUSTRIES, LOCATIONS } from './words.js';
 
+/** What a directory holds. */
+interface Entries {
+  companies: readonly Company[];
+  members: Member[];
+  byHashId: Map<string, Member>;
+  byPublicId: Map<string, Member>;
+}
+
 /** Every member and company on the network, with their indexes. Owns the members; accounts add theirs. */
 export class Directory {
-  readonly companies: readonly Company[];
-  readonly members: Member[];
-  readonly #byHashId = new Map<string, Member>();
-  readonly #byPublicId = new Map<string, Member>();
+  /** Made when the first of them is asked for: many a network is started that nobody visits. */
+  #made: Entries | undefined;
   /** Word to places in `members`, ascending. Built when the first search comes: it costs more than the rest of a start. */
   #words: Map<string, number[]> | null = null;
 
-  constructor(readonly seed: string) {
-    this.companies = makeCompanies(seed);
-    this.members = makeMembers(seed, this.companies);
-    for (const member of this.members) this.#register(member);
+  constructor(readonly seed: string) {}
+
+  get companies(): readonly Company[] {
+    return this.#entries.companies;
+  }
+
+  get members(): Member[] {
+    return this.#entries.members;
+  }
+
+  get #entries(): Entries {
+    this.#made ??= makeEntries(this.seed);
+    return this.#made;
   }
 
   /** The member behind an account; made at the first call, the same at every other. */
   accountMember(username: string): Member {
-    const made = accountMember(this.seed, username, this.companies);
-    const known = this.#byHashId.get(made.hashId);
+    const entries = this.#entries;
+    const made = accountMember(this.seed, username, entries.companies);
+    const known = entries.byHashId.get(made.hashId);
     if (known !== undefined) return known;
-    this.members.push(made);
-    this.#register(made);
-    if (this.#words !== null) this.#index(this.#words, made, this.members.length - 1);
+    entries.members.push(made);
+    register(entries, made);
+    if (this.#words !== null) this.#index(this.#words, made, entries.members.length - 1);
     return made;
   }
 
   byHashId(hashId: string): Member | undefined {
-    return this.#byHashId.get(hashId);
+    return this.#entries.byHashId.get(hashId);
   }
 
   byPublicId(publicId: string): Member | undefined {
-    return this.#byPublicId.get(publicId);
+    return this.#entries.byPublicId.get(publicId);
   }
 
   /** The name that conversations and frames show. */
   nameOf(hashId: string): string {
-    const member = this.#byHashId.get(hashId);
+    const member = this.byHashId(hashId);
     return member === undefined ? 'Social Member' : `${member.firstName} ${member.lastName}`;
   }
 
@@ -52,11 +68,6 @@ export class Directory {
     return shortest
       .filter((place) => sets.every((set) => set.has(place)))
       .map((place) => this.members[place] as Member);
-  }
-
-  #register(member: Member): void {
-    this.#byHashId.set(member.hashId, member);
-    this.#byPublicId.set(member.publicId, member);
   }
 
   #wordIndex(): Map<string, number[]> {
@@ -84,6 +95,23 @@ export class Directory {
       else places.push(place);
     }
   }
+}
+
+function makeEntries(seed: string): Entries {
+  const companies = makeCompanies(seed);
+  const entries: Entries = {
+    companies,
+    members: makeMembers(seed, companies),
+    byHashId: new Map(),
+    byPublicId: new Map(),
+  };
+  for (const member of entries.members) register(entries, member);
+  return entries;
+}
+
+function register({ byHashId, byPublicId }: Entries, member: Member): void {
+  byHashId.set(member.hashId, member);
+  byPublicId.set(member.publicId, member);
 }
 
 /** A text as the search sees it: its words in lower case, punctuation gone. */

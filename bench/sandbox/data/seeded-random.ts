@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A deterministic source of numbers: the same words give the same sequence, on every machine. */
 export class SeededRandom {
@@ -41,5 +41,5 @@ export function fingerprint(text: string): number {
 
 /** An id of `length` characters (at most 43) out of letters, digits, `-` and `_`, always the same for the same words. */
 export function stableId(length: number, ...words: (string | number)[]): string {
-  return createHash('sha256').update(words.join('\u0000')).digest('base64url').slice(0, length);
+  return hash('sha256', words.join('\u0000'), 'base64url').slice(0, length);
 }

@@ -1,15 +1,16 @@
-import type { IncomingMessage } from 'node:http';
 import type { IValidation } from 'typia';
 import type { Account } from '../state/accounts.js';
 import type { Session } from '../state/sessions.js';
 import type { Answer } from './answer.js';
 import { badRequest } from './answer.js';
+import type { Dialect, Received } from './dialect.js';
 import { Query } from './query.js';
 
 /** One request on its way through the site. */
 export class Exchange {
   readonly method: string;
   readonly path: string;
+  readonly body: Buffer;
   readonly query: Query;
   readonly cookies: ReadonlyMap<string, string>;
   /** `Set-Cookie` lines of the answer. */
@@ -22,12 +23,14 @@ export class Exchange {
   account: Account | null = null;
 
   constructor(
-    readonly request: IncomingMessage,
+    readonly request: Received,
     readonly region: string,
-    readonly body: Buffer,
+    /** Of the visitor: the answer is in its words. */
+    readonly dialect: Dialect,
   ) {
-    const url = new URL(request.url ?? '/', 'https://site.invalid');
-    this.method = request.method ?? 'GET';
+    const url = new URL(request.url, 'https://site.invalid');
+    this.method = request.method;
+    this.body = request.body;
     this.path = url.pathname;
     this.query = new Query(url.searchParams);
     this.cookies = cookiesOf(request.headers.cookie ?? '');
@@ -40,7 +43,7 @@ export class Exchange {
 
   /** Path and query as they came. */
   get target(): string {
-    return this.request.url ?? '/';
+    return this.request.url;
   }
 
   /** A posted form. */

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, Faults } from '../faults.js';
+import { GUILD, isGuildHost } from '../guild/guild.js';
 import { FILES_HOST, ORIGIN, SITE_HOST } from '../limits.js';
+import { unguessable } from '../state/sessions.js';
 import type { State } from '../state/state.js';
 import { SIGNED_OUT, type Traffic } from '../traffic.js';
 import { type Answer, html, Refused, redirect, refusal } from './answer.js';
-import { CSRF_COOKIE, endedSessionCookie, SESSION_COOKIE } from './cookies.js';
+import { CSRF_COOKIE, endedSessionCookie, SESSION_COOKIE, sessionCookie } from './cookies.js';
+import { PLAIN } from './dialect.js';
 import { Exchange, type Route } from './exchange.js';
 import { errorPage, forbiddenPage, notFoundPage } from './markup.js';
 import { Routes } from './routes.js';
@@ -36,9 +39,11 @@ export class Front {
     // The client may have left by the time the answer is written.
     response.on('error', () => {});
     try {
+      const { method = 'GET', url = '/', headers } = request;
+      const dialect = isGuildHost(headers.host) ? GUILD : PLAIN;
       const body = await bodyOf(request);
-      if (body === null) send(response, refusal(413, 'too_large', 'The body is too large.'), []);
-      else await this.#serve(new Exchange(request, region, body), response);
+      if (body === null) send(response, dialect.said(refusal(413, 'too_large', 'The body is too large.')), []);
+      else await this.#serve(new Exchange(dialect.heard({ method, url, headers, body }), region, dialect), response);
     } catch (error) {
       // A request that broke off in mid-body is no error; anything else is one of this program.
       if (!request.destroyed) process.stderr.write(`${request.method} ${request.url}: ${String(error)}\n`);
@@ -59,21 +64,22 @@ export class Front {
     if (routes === undefined) {
       const bare = exchange.host === 'social.test';
       const answer = bare ? redirect(301, `${ORIGIN}${exchange.target}`) : html(404, notFoundPage());
-      send(response, answer, exchange.setCookies);
+      reply(exchange, response, answer);
       return;
     }
     if (!('route' in found)) {
-      send(response, nothingThere(exchange.path, found.methods), exchange.setCookies);
+      reply(exchange, response, nothingThere(exchange.path, found.methods));
       return;
     }
     const { route } = found;
     const denied = this.#admit(exchange, route);
     if (denied !== null) {
-      send(response, denied, exchange.setCookies);
+      reply(exchange, response, denied);
       return;
     }
     const capabilities = typeof route.capabilities === 'function' ? route.capabilities(exchange) : route.capabilities;
     const fault = this.#faults.take(exchange.account?.username ?? null, capabilities);
+    if (fault === null) this.#renew(exchange);
     await this.#answer(exchange, response, route, fault);
   }
 
@@ -89,6 +95,15 @@ export class Front {
     }
     if (session !== undefined) this.#state.commit({ type: 'session_ended', token });
     exchange.setCookies.push(endedSessionCookie());
+  }
+
+  /** Gives the session another cookie when it is time for one: the one of before is good for nothing from now on. */
+  #renew({ session, account, setCookies }: Exchange): void {
+    const every = account?.settings.renew_session_every ?? null;
+    if (session === null || every === null || this.#state.sessions.count(session) < every) return;
+    const renewed = unguessable();
+    this.#state.commit({ type: 'session_renewed', token: session.token, renewed });
+    setCookies.push(sessionCookie(renewed));
   }
 
   /** The answer to a request that may not go on; null when it may. */
@@ -111,27 +126,38 @@ export class Front {
 
   async #answer(exchange: Exchange, response: ServerResponse, route: Route, fault: Fault | null): Promise<void> {
     if (fault === null) {
-      send(response, handled(exchange, route), exchange.setCookies);
+      reply(exchange, response, handled(exchange, route));
       return;
     }
     switch (fault.mode) {
+      case 'error_after_commit':
       case 'error': {
+        if (fault.mode === 'error_after_commit') handled(exchange, route);
         const code = fault.status === 429 ? 'rate_limited' : 'server_error';
         const answer = isPage(route)
           ? html(fault.status, errorPage())
           : refusal(fault.status, code, 'Something went wrong.');
-        send(response, answer, exchange.setCookies);
+        reply(exchange, response, answer);
         return;
       }
       case 'delay':
         await new Promise((resolve) => setTimeout(resolve, fault.ms));
-        send(response, handled(exchange, route), exchange.setCookies);
+        reply(exchange, response, handled(exchange, route));
         return;
       case 'drop_before_commit':
         response.socket?.destroy();
         return;
       case 'drop_after_commit':
         handled(exchange, route);
+        response.socket?.destroy();
+        return;
+      case 'drop_after_two_commits':
+        handled(exchange, route);
+        handled(exchange, route);
+        response.socket?.destroy();
+        return;
+      case 'drop_and_commit_late':
+        this.#faults.commitLate(() => handled(exchange, route));
         response.socket?.destroy();
         return;
       case 'malformed':
@@ -141,7 +167,7 @@ export class Front {
       case 'logged_out':
         if (exchange.session !== null) this.#state.commit({ type: 'session_ended', token: exchange.session.token });
         exchange.setCookies.push(endedSessionCookie());
-        send(response, signedOut(exchange, route), exchange.setCookies);
+        reply(exchange, response, signedOut(exchange, route));
         return;
       case 'hang':
         return;
@@ -149,6 +175,15 @@ export class Front {
         fault.mode satisfies never;
     }
   }
+}
+
+/** Answers in the words of the visitor. */
+function reply({ dialect, setCookies }: Exchange, response: ServerResponse, answer: Answer): void {
+  send(
+    response,
+    dialect.said(answer),
+    setCookies.map((line) => dialect.cookie(line)),
+  );
 }
 
 function handled(exchange: Exchange, route: Route): Answer {

@@ -1,3 +1,4 @@
+import type { tags } from 'typia';
 import type { Directory } from '../data/directory.js';
 import type { Member } from '../data/members.js';
 
@@ -15,6 +16,8 @@ export interface AccountSettings {
   recruiter_challenge: ChallengeKind | null;
   /** Username of the account whose identity the site shows instead of its own; null for its own. */
   shown_as: string | null;
+  /** Every so many requests of a session the site gives it another cookie and refuses the one of before; null for never. */
+  renew_session_every: (number & tags.Type<'uint32'> & tags.Minimum<1>) | null;
 }
 
 export interface Account {
@@ -76,6 +79,7 @@ function settingsFrom(username: string): AccountSettings {
     recruiter: true,
     recruiter_challenge: null,
     shown_as: null,
+    renew_session_every: null,
   };
   for (const [, marker] of username.matchAll(MARKER)) {
     switch (marker) {

@@ -32,6 +32,13 @@ export class Seats {
     if (contract !== undefined) this.#chosen.set(token, contract);
   }
 
+  applyRenewed(token: string, renewed: string): void {
+    const contract = this.#chosen.get(token);
+    if (contract !== undefined) this.#chosen.set(renewed, contract);
+    if (this.#fresh.has(token)) this.#fresh.add(renewed);
+    this.applyEnded(token);
+  }
+
   applyEnded(token: string): void {
     this.#chosen.delete(token);
     this.#fresh.delete(token);

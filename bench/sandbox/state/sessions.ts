@@ -18,6 +18,8 @@ export function unguessable(): string {
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #fresh = new Set<string>();
+  /** Requests of each since its cookie is the one it is. */
+  readonly #requests = new WeakMap<Session, number>();
   readonly #onEnd: ((session: Session) => void)[] = [];
 
   find(token: string): Session | undefined {
@@ -43,6 +45,24 @@ export class Sessions {
 
   feedSeen(token: string): void {
     this.#fresh.delete(token);
+  }
+
+  /** Counts a request; gives how many came since the session's cookie is the one it is. */
+  count(session: Session): number {
+    const requests = (this.#requests.get(session) ?? 0) + 1;
+    this.#requests.set(session, requests);
+    return requests;
+  }
+
+  /** The session goes on under another token: what holds the old one is signed out. */
+  applyRenewed(token: string, renewed: string): void {
+    const session = this.#sessions.get(token);
+    if (session === undefined) return;
+    this.#sessions.delete(token);
+    if (this.#fresh.delete(token)) this.#fresh.add(renewed);
+    session.token = renewed;
+    this.#sessions.set(renewed, session);
+    this.#requests.delete(session);
   }
 
   applyOpened(session: Session): void {

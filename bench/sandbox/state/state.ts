@@ -15,6 +15,7 @@ import { type Session, Sessions } from './sessions.js';
 export type StateRecord =
   | { type: 'account'; username: string; changes: Partial<AccountSettings> }
   | { type: 'session_opened'; session: Session }
+  | { type: 'session_renewed'; token: string; renewed: string }
   | { type: 'session_ended'; token: string }
   | { type: 'letter'; letter: Letter; entry: LedgerEntry | null }
   | { type: 'invitation'; from: string; invitation: Invitation; entry: LedgerEntry }
@@ -75,6 +76,10 @@ export class State {
         return;
       case 'session_opened':
         this.sessions.applyOpened(record.session);
+        return;
+      case 'session_renewed':
+        this.sessions.applyRenewed(record.token, record.renewed);
+        this.seats.applyRenewed(record.token, record.renewed);
         return;
       case 'session_ended':
         this.sessions.applyEnded(record.token);

@@ -1,5 +1,6 @@
 import type { BrowserContext } from 'playwright';
 import typia from 'typia';
+import { renewedBy, type Session } from '../../session.js';
 
 /** What is read of a stored session. */
 interface StoredSession {
@@ -73,6 +74,28 @@ export function setCookies(lines: string[], address: URL): SetCookies[number][] 
     };
   });
 }
+
+/**
+ * The session, as JSON text, with the cookies that the `Set-Cookie` lines of an answer from this address set; undefined when they
+ * change none. What they take away stays: the site does so when it ends the session, and that has an answer of its own.
+ */
+export function renewedByAnswer(
+  session: string,
+  lines: string | string[] | undefined,
+  address: URL,
+): string | undefined {
+  const now_s = Date.now() / 1000;
+  const set = setCookies([lines ?? []].flat(), address).filter(({ expires = -1 }) => expires === -1 || expires > now_s);
+  if (set.length === 0) return undefined;
+  const isSet = (cookie: StoredCookie) =>
+    set.some(({ name, domain, path }) => name === cookie.name && domain === cookie.domain && path === cookie.path);
+  const { cookies } = JSON.parse(session) as Session;
+  return renewedBy(session, [...cookies.filter((cookie) => !isSet(cookie)), ...set.map(asStored)]);
+}
+
+/** A cookie as a context gives it back. */
+const asStored = (cookie: SetCookies[number]) =>
+  ({ expires: -1, sameSite: 'Lax', ...cookie }) as Session['cookies'][number];
 
 function split(text: string): [key: string, value: string] {
   const at = text.indexOf('=');

@@ -1,22 +1,32 @@
 import { loggedOut, proxyTrouble, RunFailure, refusal, restricted, unexpectedAnswer } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { isRefusal } from '../site/answers.js';
-import type { Site } from '../site/site.js';
+import type { AnswerOf, EndpointName, RequestOf } from '../site/endpoints.js';
+import { fromSite, toSite } from '../site/names.js';
+import { type RefusalKind, type Site, withNames } from '../site/site.js';
 import { setCookies } from './cookies.js';
+import { parsedJson } from './json.js';
 import { SiteConnection } from './site-connection.js';
 
 /** What a run that only reads is needed for. */
-type ReadingRun = Pick<ProgramRun, 'context' | 'request_ms'>;
+type ReadingRun = Pick<ProgramRun, 'context' | 'request_ms' | 'sawCookies'>;
 
 /** What a write needs as well: its connection is not the browser's. */
-type WritingRun = ReadingRun & Pick<ProgramRun, 'proxy' | 'signal' | 'userAgent' | 'boundary'>;
+type WritingRun = ReadingRun & Pick<ProgramRun, 'proxy' | 'signal' | 'userAgent' | 'boundary' | 'progress'>;
 
-/** Query of a JSON endpoint; what is undefined is left out. */
-export type Query = Record<string, string | number | undefined>;
+/** The check that an answer, under the service's names, holds all that it should. */
+type Check<Name extends EndpointName> = (answer: unknown) => answer is AnswerOf<Name>;
+
+/** What a write gives: its answer, and that as the site gave it. */
+interface Written<Answer> {
+  answer: Answer;
+  original: object;
+}
 
 /**
  * The JSON endpoints of the site as a run's session sees them: same cookies and same proxy as its pages, but no page.
- * The csrf token is read once, when this is opened.
+ * Requests and answers go by the service's names, and by the site's on the way. The csrf token is read once, when this is
+ * opened.
  */
 export class Endpoints<Run extends ReadingRun = ReadingRun> {
   readonly #run: Run;
@@ -38,37 +48,39 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
   }
 
   /** Reads an endpoint. Throws `RunFailure` for a refusal and for an answer that is not of the shape. */
-  get<Answer>(path: string, query: Query, is: (answer: unknown) => answer is Answer): Promise<Answer> {
-    const params = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined);
-    return this.#request(path, { method: 'GET', params: Object.fromEntries(params) }, is);
+  get<Name extends EndpointName>(name: Name, request: RequestOf<Name>, is: Check<Name>): Promise<AnswerOf<Name>> {
+    const { path, parameters } = this.#addressed(name, request);
+    return this.#request(name, path, { method: 'GET', params: queryOf(parameters) }, is);
   }
 
   /** Posts what the provider does not act on. */
-  post<Answer>(path: string, body: object, is: (answer: unknown) => answer is Answer): Promise<Answer> {
-    return this.#request(path, { method: 'POST', data: body }, is);
+  post<Name extends EndpointName>(name: Name, request: RequestOf<Name>, is: Check<Name>): Promise<AnswerOf<Name>> {
+    const { path, parameters } = this.#addressed(name, request);
+    return this.#request(name, path, { method: 'POST', data: parameters }, is);
   }
 
   /** Posts bytes that nothing shows before a write names them, with headers that describe them. */
-  upload<Answer>(
-    path: string,
+  upload<Name extends EndpointName>(
+    name: Name,
     bytes: Buffer,
     headers: Record<string, string>,
-    is: (answer: unknown) => answer is Answer,
-  ): Promise<Answer> {
-    return this.#request(path, { method: 'POST', data: bytes, headers }, is);
+    is: Check<Name>,
+  ): Promise<AnswerOf<Name>> {
+    return this.#request(name, this.#site.endpoints[name].path, { method: 'POST', data: bytes, headers }, is);
   }
 
   /**
    * Makes the one write of a program, once: opens a connection of its own, passes the boundary, and posts while the permission
    * lasts. Nothing but that last look stands between the boundary and the request.
    */
-  async write<Answer>(
+  async write<Name extends EndpointName>(
     this: Endpoints<WritingRun>,
-    path: string,
-    body: object,
-    is: (answer: unknown) => answer is Answer,
-  ): Promise<Answer> {
+    name: Name,
+    asked: RequestOf<Name>,
+    is: Check<Name>,
+  ): Promise<Written<AnswerOf<Name>>> {
     const run = this.#run;
+    const { path, parameters } = this.#addressed(name, asked);
     const address = new URL(this.#site.origin + path);
     const cookies = await run.context.cookies(address.href);
     const request = {
@@ -80,28 +92,38 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
         'content-type': 'application/json',
         cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
       },
-      body: JSON.stringify(body),
+      body: JSON.stringify(parameters),
     };
     const connection = await SiteConnection.open(this.#site, run.proxy, run.signal, run.request_ms());
     try {
       const permission = await run.boundary();
-      const answered = await connection.post(this.#site, request, permission, run.request_ms());
-      keepCookies(run, answered.headers['set-cookie'] ?? [], address);
-      return this.#read(answered, is);
+      const answered = await connection.post(this.#site, request, permission, run);
+      keepCookies(run, answered.headers['set-cookie'], address);
+      return this.#read(name, answered, is);
     } finally {
       connection.close();
     }
+  }
+
+  /** Where a request goes and what it carries, both as the site calls them. */
+  #addressed<Name extends EndpointName>(name: Name, request: RequestOf<Name>) {
+    const { path, parameters } = this.#site.endpoints[name];
+    return {
+      path: 'id' in request ? withNames(path, { id: String(request.id) }) : path,
+      parameters: toSite(request, parameters),
+    };
   }
 
   get #headers(): Record<string, string> {
     return { accept: 'application/json', [this.#site.csrf.header]: this.#csrf };
   }
 
-  async #request<Answer>(
+  async #request<Name extends EndpointName>(
+    name: Name,
     path: string,
     request: EndpointRequest,
-    is: (answer: unknown) => answer is Answer,
-  ): Promise<Answer> {
+    is: Check<Name>,
+  ): Promise<AnswerOf<Name>> {
     const response = await this.#run.context.request.fetch(this.#site.origin + path, {
       ...request,
       headers: { ...this.#headers, ...request.headers },
@@ -111,22 +133,28 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
     try {
       const text = await response.text();
       const status = response.status();
+      if ('set-cookie' in response.headers()) this.#run.sawCookies();
       // The proxy refused to connect: what was read is its own answer, given before any TLS.
       if (status >= 300 && this.#site.origin.startsWith('https:') && (await response.securityDetails()) === null) {
         throw proxyTrouble('refused');
       }
-      return this.#read({ status, headers: response.headers(), text }, is);
+      return this.#read(name, { status, headers: response.headers(), text }, is).answer;
     } finally {
       await response.dispose();
     }
   }
 
   /** The answer, if it is of the shape; throws what a refusal means. */
-  #read<Answer>({ status, headers, text }: Answered, is: (answer: unknown) => answer is Answer): Answer {
-    const answer = parsed(text);
-    if (status >= 300) throw this.#refused(status, headers, answer);
+  #read<Name extends EndpointName>(
+    name: Name,
+    { status, headers, text }: Answered,
+    is: Check<Name>,
+  ): Written<AnswerOf<Name>> {
+    const original = parsedJson(text);
+    if (status >= 300) throw this.#refused(status, headers, original);
+    const answer = fromSite(original, this.#site.endpoints[name].answer);
     if (!is(answer)) throw unexpectedAnswer('answer');
-    return answer;
+    return { answer, original: original as object };
   }
 
   #refused(status: number, headers: Answered['headers'], answer: unknown): RunFailure {
@@ -134,11 +162,12 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
       const address = URL.parse(headers.location ?? '', this.#site.origin);
       return (address && classifyRedirect(this.#site, address)) ?? unexpectedAnswer('redirect');
     }
-    const code = isRefusal(answer) ? answer.error.code : undefined;
-    if (status === 400 && code === 'bad_request') return refusedInput(status);
-    if (status === 403 && code === 'account_restricted') return restricted();
-    if ((status === 403 || status === 422) && code !== undefined) return new ProviderRefusal(code, status);
-    return refusal(status, headers['retry-after']) ?? unexpectedAnswer('status');
+    const kind = refusalKind(this.#site, status, answer);
+    if (kind === 'badRequest') return refusedInput(status);
+    if (kind === 'accountRestricted') return restricted();
+    if (kind !== undefined) return new ProviderRefusal(kind, status);
+    const { refusals } = this.#site;
+    return refusal(status, { retryAfter: headers['retry-after'], refusals }) ?? unexpectedAnswer('status');
   }
 }
 
@@ -150,18 +179,37 @@ interface Answered {
 }
 
 /**
- * Hands the context what an answer outside the browser set. Not waited for, because the provider has acted: calls of a context
+ * Hands the context what an answer outside the browser set. Not waited for, because the provider may have acted: calls of a context
  * keep their order, so its next request carries the cookies.
  */
-function keepCookies({ context }: ReadingRun, lines: string[], address: URL): void {
-  if (lines.length > 0) void context.addCookies(setCookies(lines, address)).catch(() => {});
+export function keepCookies(
+  run: Pick<ProgramRun, 'context' | 'sawCookies'>,
+  lines: string[] | string | undefined,
+  address: URL,
+): void {
+  if (lines === undefined || lines.length === 0) return;
+  void run.context.addCookies(setCookies([lines].flat(), address)).catch(() => {});
+  run.sawCookies();
 }
 
 interface EndpointRequest {
   method: 'GET' | 'POST';
-  params?: Record<string, string | number>;
+  params?: Record<string, string>;
   data?: object;
   headers?: Record<string, string>;
+}
+
+/** Parameters as a query: texts, numbers and booleans as they are, lists joined by commas. */
+function queryOf(parameters: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
+}
+
+/** Which of the refusals that programs know this answer is. */
+export function refusalKind({ refusal, refusalCodes }: Site, status: number, answer: unknown): RefusalKind | undefined {
+  const said = fromSite(answer, refusal);
+  if (!isRefusal(said)) return undefined;
+  const kinds = Object.keys(refusalCodes) as RefusalKind[];
+  return kinds.find((kind) => refusalCodes[kind].status === status && refusalCodes[kind].code === said.error.code);
 }
 
 /** The failure that a redirect to this address stands for; null for an address like any other. */
@@ -180,20 +228,12 @@ export function refusedInput(status: number): RunFailure {
   );
 }
 
-/** The provider understood and refused; `reason` is its own code. */
+/** The provider understood and refused. */
 export class ProviderRefusal extends RunFailure {
   constructor(
-    readonly reason: string,
-    status: number,
+    readonly kind: Exclude<RefusalKind, 'badRequest' | 'accountRestricted'>,
+    readonly status: number,
   ) {
     super('upstream_error', { upstream_status: status }, { definite: true });
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

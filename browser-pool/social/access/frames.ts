@@ -1,7 +1,16 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import typia, { type tags } from 'typia';
+import typia from 'typia';
 import type { EventType } from '../../../storage/model/records.js';
-import type { Milliseconds } from '../site/answers.js';
+import {
+  type Activity,
+  type ActivityType,
+  type FrameKind,
+  isActivity,
+  isGoodbye,
+  type SiteStream,
+} from '../site/activities.js';
+import { fromSite } from '../site/names.js';
+import { parsedJson } from './json.js';
 
 /** What happened on the account, in the service's words; `providerEventId` is the same when it comes twice. */
 export interface ProviderEvent {
@@ -21,69 +30,38 @@ export type StreamFrame =
   /** A known kind, or none, with unfamiliar content: something happened and it is not known what. */
   | { type: 'unreadable' };
 
-interface MessagePayload {
-  conversationId: string;
-  messageUrn: string;
-  senderHashId: string;
-  senderName: string;
-  recipientHashIds: string[];
-  body: string;
-  deliveredAt: Milliseconds;
-  renderContent: Record<string, unknown>[];
-}
-
-/** One that stands for nothing else; what PostgreSQL cannot store in a text is no part of an id. */
-type ActivityId = string & tags.Pattern<'^[^\\u0000-\\u001f]{1,255}$'>;
-
-type Activity =
-  | { id: ActivityId; type: 'message_received' | 'message_sent'; payload: MessagePayload }
-  | {
-      id: ActivityId;
-      type: 'sponsored_inmail_received';
-      payload: {
-        conversationId: string;
-        messageUrn: string;
-        sponsor: string;
-        subject: string;
-        body: string;
-        deliveredAt: Milliseconds;
-      };
-    }
-  | {
-      id: ActivityId;
-      type: 'custom_connection_request_accepted';
-      payload: { hashId: string; publicId: string; name: string; acceptedAt: Milliseconds };
-    };
-
-const isActivity = typia.createIs<Activity>();
-const isOther = typia.createIs<{ type: string }>();
-const KNOWN: ReadonlySet<string> = new Set<Activity['type']>([
-  'message_received',
-  'message_sent',
-  'sponsored_inmail_received',
-  'custom_connection_request_accepted',
-]);
-const isGoodbye = typia.createIs<{ reason: string }>();
-
-/** Reads one frame. Never throws. */
-export function readFrame(frame: EventSourceMessage): StreamFrame {
-  switch (frame.event) {
+/** Reads one frame of this stream. Never throws. */
+export function readFrame(frame: EventSourceMessage, stream: SiteStream): StreamFrame {
+  const kinds = Object.keys(stream.frames) as FrameKind[];
+  const kind = kinds.find((one) => stream.frames[one] === frame.event);
+  switch (kind) {
     case 'connected':
     case 'heartbeat':
-      return { type: frame.event };
+      return { type: kind };
     case 'goodbye': {
-      const goodbye = parsed(frame.data);
+      const goodbye = fromSite(parsedJson(frame.data), stream.goodbye);
       return { type: 'goodbye', reason: isGoodbye(goodbye) ? goodbye.reason : 'unknown' };
     }
-    case 'activity': {
-      const activity = parsed(frame.data);
-      if (isActivity(activity)) return { type: 'event', event: eventOf(activity) };
-      return { type: isOther(activity) && !KNOWN.has(activity.type) ? 'ignored' : 'unreadable' };
-    }
-    default:
+    case 'activity':
+      return readActivity(parsedJson(frame.data), stream);
+    case undefined:
       return { type: 'ignored' };
+    default:
+      return kind satisfies never;
   }
 }
+
+function readActivity(data: unknown, { activity, activities }: SiteStream): StreamFrame {
+  const envelope = fromSite(data, activity);
+  if (!isOfSomeType(envelope)) return { type: 'unreadable' };
+  const types = Object.keys(activities) as ActivityType[];
+  const type = types.find((one) => activities[one].type === envelope.type);
+  if (type === undefined) return { type: 'ignored' };
+  const known = { ...envelope, type, payload: fromSite(envelope.payload, activities[type].payload) };
+  return isActivity(known) ? { type: 'event', event: eventOf(known) } : { type: 'unreadable' };
+}
+
+const isOfSomeType = typia.createIs<{ type: string; payload?: unknown }>();
 
 function eventOf(activity: Activity): ProviderEvent {
   return { providerEventId: activity.id, type: activity.type, data: dataOf(activity) };
@@ -127,13 +105,5 @@ function dataOf(activity: Activity): Record<string, unknown> {
     }
     default:
       return activity satisfies never;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

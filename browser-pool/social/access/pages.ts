@@ -102,7 +102,11 @@ async function arrived(run: ProgramRun, site: Site, page: Page, response: Respon
     case 'notFound':
     case 'error':
     case undefined:
-      throw refusal(response?.status() ?? 0, response?.headers()['retry-after']) ?? unexpectedAnswer('page');
+      throw (
+        refusal(response?.status() ?? 0, {
+          retryAfter: response?.headers()['retry-after'],
+        }) ?? unexpectedAnswer('page')
+      );
     default:
       return kind satisfies never;
   }

@@ -1,12 +1,14 @@
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import tls, { type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { Deadline } from '../../../storage/deadline.js';
+import type { WriteProgress } from '../../../storage/model/evidence.js';
 import {
+  connectionLost,
   failureOf,
   permissionRanOut,
   proxyTrouble,
@@ -16,9 +18,14 @@ import {
 } from '../../failures.js';
 import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
+import type { ProgramRun } from '../../program.js';
 import { permits, type SendPermission } from '../../send-permission.js';
 import type { Site } from '../site/site.js';
 import { basicCredentials } from './proxy-agent.js';
+
+/** Not imported: an import of Node's HTTP loads its `fetch` and WebSockets as well, in every thread. */
+const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
 
 /** The one request that a connection carries. */
 export interface SiteRequest {
@@ -81,12 +88,15 @@ export class SiteConnection {
     }
   }
 
-  /** Posts once, if that may still happen, and reads the answer within `limit_ms`. Rejects with `RunFailure`. */
+  /**
+   * Posts once, if that may still happen, and reads the answer within `request_ms` of the run, whose `progress` follows. Rejects with
+   * `RunFailure`.
+   */
   async post(
     site: Site,
     { path, headers, body }: SiteRequest,
     permission: SendPermission,
-    limit_ms: number,
+    run: Pick<ProgramRun, 'progress' | 'request_ms'>,
   ): Promise<SiteAnswer> {
     if (this.#signal.aborted) throw unsent(failureOf(this.#signal.reason)); // I1
     if (!permits(permission)) throw permissionRanOut(); // I1
@@ -98,17 +108,34 @@ export class SiteConnection {
       path,
       headers: { host, ...headers, 'content-length': Buffer.byteLength(body) },
     });
+    this.#follow(sent, run.progress);
     sent.end(body);
-    const limit = new Deadline(limit_ms, upstreamTimeout());
+    const limit = new Deadline(run.request_ms(), upstreamTimeout());
     limit.signal.addEventListener('abort', this.#reset); // I3
     try {
-      return await answerTo(sent);
+      const answer = await answerTo(sent);
+      await allTold(run.progress);
+      return answer;
     } catch (error) {
       const ended = [this.#signal, limit.signal].find(({ aborted }) => aborted);
       throw failureOf(ended ? ended.reason : error);
     } finally {
       limit.stop();
     }
+  }
+
+  /** Notes how far the request comes, from now on, when it begins to leave. */
+  #follow(sent: ClientRequest, progress: WriteProgress): void {
+    const at = new Date().toISOString();
+    progress.request = { sent: 'partly', at };
+    // What TLS made of the request stands in the tunnel's queue by then: what is queued behind it is taken once that has left.
+    const left = (error?: Error | null) => {
+      if (!error) progress.request = { sent: 'yes', at };
+    };
+    sent.once('finish', () => this.#tunnel.writable && this.#tunnel.write('', left));
+    sent.once('response', ({ statusCode = 0 }) => {
+      progress.answer = { status: statusCode };
+    });
   }
 
   close(): void {
@@ -118,12 +145,15 @@ export class SiteConnection {
   }
 }
 
+/** An answer may be read in the turn of the event loop before the one that tells that its request has left. */
+async function allTold(progress: WriteProgress): Promise<void> {
+  for (let turns = 0; turns < 2 && progress.request.sent !== 'yes'; turns++) await turn();
+}
+
 /** The same failure with the proof that nothing left (I2). */
 function unsent({ code, details, transient, effects }: RunFailure): RunFailure {
   return new RunFailure(code, details, { transient, unsent: true, ...(effects && { effects }) });
 }
-
-const connectionLost = () => new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true });
 
 /** A tunnel to the target, with nothing sent through it. */
 function throughProxy({ server, username, password = '' }: ProxyTarget, target: string, signal: AbortSignal) {
@@ -180,7 +210,7 @@ function reset(tunnel: Socket, socket: TLSSocket): void {
   tunnel.destroy();
 }
 
-async function answerTo(sent: http.ClientRequest): Promise<SiteAnswer> {
+async function answerTo(sent: ClientRequest): Promise<SiteAnswer> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve);
     sent.on('error', reject);

@@ -2,11 +2,12 @@ import { createParser } from 'eventsource-parser';
 import { type Dispatcher, type ProxyAgent, request } from 'undici';
 import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
-import { isRefusal } from '../site/answers.js';
+import type { Renewal } from '../../session.js';
 import type { Site } from '../site/site.js';
-import { cookieHeader, cookieValue } from './cookies.js';
-import { classifyRedirect } from './endpoints.js';
+import { cookieHeader, cookieValue, renewedByAnswer } from './cookies.js';
+import { classifyRedirect, refusalKind } from './endpoints.js';
 import { readFrame, type StreamFrame } from './frames.js';
+import { parsedJson } from './json.js';
 import { proxyAgent } from './proxy-agent.js';
 
 /** One stream to be opened, and its handlers. */
@@ -18,6 +19,8 @@ export interface StreamRequest {
   signal: AbortSignal;
   /** The first frame means that the provider accepted. A promise pauses the stream until it settles: unread frames stay with the provider. */
   onFrame: (frame: StreamFrame) => Promise<void> | undefined;
+  /** The answer renewed the session's cookies. */
+  onRenewed?: (renewal: Renewal) => void;
   /** Exactly once, last. */
   onEnd: (end: StreamEnd) => void;
 }
@@ -63,9 +66,9 @@ export class StreamClient {
     await Promise.all(proxies.map((proxy) => proxy.destroy()));
   }
 
-  async #follow({ session, proxy, signal, onFrame }: StreamRequest): Promise<StreamEnd> {
-    const { origin, paths, csrf } = this.#site;
-    const address = new URL(origin + paths.stream);
+  async #follow({ session, proxy, signal, onFrame, onRenewed }: StreamRequest): Promise<StreamEnd> {
+    const { origin, stream, csrf } = this.#site;
+    const address = new URL(origin + stream.path);
     const cookie = cookieHeader(session, address);
     const { statusCode, headers, body } = await request(address, {
       dispatcher: this.#agentFor(proxy),
@@ -79,6 +82,8 @@ export class StreamClient {
         [csrf.header]: cookieValue(session, address, csrf.cookie) ?? '',
       },
     });
+    const renewed = renewedByAnswer(session, headers['set-cookie'], address);
+    if (renewed !== undefined) onRenewed?.({ base: session, session: renewed });
     const type = headers['content-type'];
     if (statusCode !== 200 || typeof type !== 'string' || !type.startsWith('text/event-stream')) {
       const refusal = await opening(body);
@@ -88,7 +93,7 @@ export class StreamClient {
     let held: Promise<void> | undefined;
     const parser = createParser({
       onEvent: (event) => {
-        held = onFrame(readFrame(event));
+        held = onFrame(readFrame(event, stream));
       },
       onError: (error) => {
         outgrown ||= error.type === 'max-buffer-size-exceeded';
@@ -110,7 +115,7 @@ export class StreamClient {
     const trouble = away && classifyRedirect(this.#site, away);
     if (status === 401 || trouble?.code === 'authentication_failed') return { reason: 'logged_out' };
     if (trouble?.code === 'provider_restricted') return { reason: 'restricted' };
-    if (status === 403 && refusalCode(refusal) === 'account_restricted') return { reason: 'restricted' };
+    if (refusalKind(this.#site, status, parsedJson(refusal)) === 'accountRestricted') return { reason: 'restricted' };
     return { reason: 'refused', status };
   }
 
@@ -135,15 +140,6 @@ async function opening(body: Dispatcher.ResponseData['body']): Promise<string> {
     if (length > LIMITS.stream_refusal_bytes) break;
   }
   return Buffer.concat(chunks).toString('utf8', 0, LIMITS.stream_refusal_bytes);
-}
-
-function refusalCode(refusal: string): string | undefined {
-  try {
-    const answer: unknown = JSON.parse(refusal);
-    return isRefusal(answer) ? answer.error.code : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function endOf(error: unknown): StreamEnd {

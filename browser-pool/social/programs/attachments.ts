@@ -17,9 +17,9 @@ const sendAttachment = defineProgram<SendAttachment>('social.attachment.send', a
   const endpoints = await Endpoints.open(run, site);
   const bytes = Buffer.from(input.data_base64, 'base64');
   const headers = { 'content-type': input.content_type, [site.fileNameHeader]: encodeURIComponent(input.filename) };
-  const { data } = await endpoints.upload(site.paths.attachments, bytes, headers, isUpload);
+  const { data } = await endpoints.upload('attachments', bytes, headers, isUpload);
   if (data.size !== bytes.length) throw unexpectedAnswer('answer');
-  return deliver(site, endpoints, input, { body: input.body ?? '', attachments: [data.urn] });
+  return deliver(endpoints, input, { body: input.body ?? '', attachments: [data.urn] });
 });
 
 /** Sending a file. */

@@ -23,15 +23,13 @@ export async function passChallenges(run: ProgramRun, site: Site, from: PageKind
 /** Asks the user for one code and tries it; a wrong one leads to another challenge page. */
 async function answerChallenge(run: ProgramRun, site: Site): Promise<PageKind> {
   const { challenge, challengeKind, code, codeSubmit } = site.selectors;
-  const kind = await attribute(run, await run.page(), challenge, challengeKind.attribute);
-  if (!isChallengeKind(kind)) throw new RunFailure('challenge_unsupported');
+  const shown = await attribute(run, await run.page(), challenge, challengeKind.attribute);
+  const kinds = Object.keys(CHALLENGES) as ChallengeKind[];
+  const kind = kinds.find((one) => site.challenges[one] === shown);
+  if (kind === undefined) throw new RunFailure('challenge_unsupported');
   const answer = await run.challenge(kind, CHALLENGES[kind].acceptsCode);
   const now = await kindOf(run, site);
   if (now !== 'challenge') return now;
   await (await run.page()).locator(code).fill(answer);
   return submit(run, site, codeSubmit);
-}
-
-function isChallengeKind(kind: string | null): kind is ChallengeKind {
-  return kind !== null && Object.hasOwn(CHALLENGES, kind);
 }

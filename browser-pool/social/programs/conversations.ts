@@ -18,7 +18,6 @@ import {
   isMessages,
   type MessagesAnswer,
 } from '../site/answers.js';
-import { withNames } from '../site/site.js';
 import { defineProgram } from './define.js';
 
 /** Contract: social.conversations.list, "Row shapes". */
@@ -26,7 +25,7 @@ const listConversations = defineProgram<ListConversations>('social.conversations
   const { category, count, cursor, last_activity_at } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints.get(
-    site.paths.conversations,
+    'conversations',
     { category, count, cursor, lastActivityBefore: last_activity_at },
     isConversations,
   );
@@ -38,11 +37,11 @@ const searchConversations = defineProgram<SearchConversations>('social.conversat
   const { keywords, categories = SEARCHED, first_degree_connections, count, cursor } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints.get(
-    site.paths.conversationSearch,
+    'conversationSearch',
     {
       keywords,
-      categories: categories.join(','),
-      firstDegree: first_degree_connections ? 'true' : undefined,
+      categories,
+      firstDegree: first_degree_connections || undefined,
       count,
       cursor,
     },
@@ -59,8 +58,7 @@ const conversationWithRecipient = defineProgram<ConversationWithRecipient>(
   async (run, site) => {
     const { recipient_actor_id } = run.input;
     const endpoints = await Endpoints.open(run, site);
-    const path = withNames(site.paths.conversationWith, { id: recipient_actor_id });
-    const { data } = await endpoints.get(path, {}, isConversationWith);
+    const { data } = await endpoints.get('conversationWith', { id: recipient_actor_id }, isConversationWith);
     if (data && !data.participants.some(({ hashId }) => hashId === recipient_actor_id)) {
       throw unexpectedAnswer('answer');
     }
@@ -71,9 +69,10 @@ const conversationWithRecipient = defineProgram<ConversationWithRecipient>(
 /** Contract: social.messages.list, "Row shapes". */
 const listMessages = defineProgram<ListMessages>('social.messages.list', async (run, site) => {
   const { count, cursor, delivered_at } = run.input;
-  const path = withNames(site.paths.conversationMessages, { id: conversationOf(run.input, run.actorId) });
+  const id = conversationOf(run.input, run.actorId);
   const endpoints = await Endpoints.open(run, site);
-  const { data } = await endpoints.get(path, { count, cursor, deliveredBefore: delivered_at }, isMessages);
+  const request = { id, count, cursor, deliveredBefore: delivered_at };
+  const { data } = await endpoints.get('conversationMessages', request, isMessages);
   return { result: { messages: data.map(messageEntry) } };
 });
 

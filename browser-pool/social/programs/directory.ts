@@ -17,7 +17,7 @@ const DEFAULT_CONNECTIONS = 25;
 const listConnections = defineProgram<ListConnections>('social.connections.list', async (run, site) => {
   const { start = 0, count = DEFAULT_CONNECTIONS } = run.input;
   const endpoints = await Endpoints.open(run, site);
-  const { data, paging } = await endpoints.get(site.paths.connections, { start, count }, isConnections);
+  const { data, paging } = await endpoints.get('connections', { start, count }, isConnections);
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return { result: { connections: data.map(connectionEntry) } };
 });
@@ -40,7 +40,7 @@ const getCompany = defineProgram<GetCompany>('social.company.get', async (run, s
   const { public_id, company_id, company_name } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const query = { publicId: public_id, companyId: company_id, name: company_name };
-  const { data } = await endpoints.get(site.paths.companies, query, isCompany);
+  const { data } = await endpoints.get('companies', query, isCompany);
   return { result: { company: companyOf(data) } };
 });
 

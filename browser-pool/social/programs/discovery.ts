@@ -1,42 +1,23 @@
 import type { PersonRow, SearchPeople } from '../../contract/discovery.js';
 import { unexpectedAnswer } from '../../failures.js';
-import { Endpoints, type Query } from '../access/endpoints.js';
+import { Endpoints } from '../access/endpoints.js';
 import { isPeople, type PeopleAnswer } from '../site/answers.js';
+import type { PeopleFacet } from '../site/endpoints.js';
 import { defineProgram } from './define.js';
 import { type FacetTable, facets } from './facets.js';
 import { STEPS } from './profiles.js';
 import { NameResolver } from './typeahead.js';
 
-const PEOPLE_FACETS: FacetTable = {
-  plain: {
-    location_id: 'locationId',
-    current_company_id: 'currentCompanyId',
-    past_company_id: 'pastCompanyId',
-    industry_id: 'industryId',
-    network: 'network',
-    connection_of: 'connectionOf',
-    follower_of: 'followerOf',
-    profile_language: 'profileLanguage',
-    school_id: 'schoolId',
-    service_category_id: 'serviceCategoryId',
-    first_name: 'firstName',
-    last_name: 'lastName',
-    title: 'title',
-    company: 'company',
-    school: 'school',
-    open_to_volunteer: 'openToVolunteer',
-  },
-  named: {
-    location_name: { facet: 'locationId', kind: 'location' },
-    current_company_name: { facet: 'currentCompanyId', kind: 'company' },
-    past_company_name: { facet: 'pastCompanyId', kind: 'company' },
-    industry_name: { facet: 'industryId', kind: 'industry' },
-    connection_of_name: { facet: 'connectionOf', kind: 'people' },
-    follower_of_name: { facet: 'followerOf', kind: 'people' },
-    school_name: { facet: 'schoolId', kind: 'school' },
-    service_category_name: { facet: 'serviceCategoryId', kind: 'service_category' },
-  },
-  single: new Set(['connectionOf', 'followerOf']),
+/** Filters by name: what takes the id, and the kind of name. */
+const NAMED: FacetTable<PeopleFacet>['named'] = {
+  location_name: { facet: 'location_id', kind: 'location' },
+  current_company_name: { facet: 'current_company_id', kind: 'company' },
+  past_company_name: { facet: 'past_company_id', kind: 'company' },
+  industry_name: { facet: 'industry_id', kind: 'industry' },
+  connection_of_name: { facet: 'connection_of', kind: 'people' },
+  follower_of_name: { facet: 'follower_of', kind: 'people' },
+  school_name: { facet: 'school_id', kind: 'school' },
+  service_category_name: { facet: 'service_category_id', kind: 'service_category' },
 };
 
 const DEFAULT_PEOPLE = 10;
@@ -46,10 +27,12 @@ const searchPeople = defineProgram<SearchPeople>('social.people.search', async (
   const { input } = run;
   const { start = 0, count = DEFAULT_PEOPLE } = input;
   const endpoints = await Endpoints.open(run, site);
-  const names = new NameResolver(endpoints, site.paths.typeahead);
-  const filters = await facets(PEOPLE_FACETS, input.filters ?? {}, names);
-  const query: Query = { keywords: input.keywords?.trim() || undefined, start, count, ...filters };
-  const { data, paging } = await endpoints.get(site.paths.peopleSearch, query, isPeople);
+  const names = new NameResolver(endpoints, 'typeahead');
+  const { parameters } = site.endpoints.peopleSearch;
+  const has = (facet: PeopleFacet) => parameters[facet] !== undefined;
+  const filters = await facets({ named: NAMED, has, single: site.singleFacets.people }, input.filters ?? {}, names);
+  const search = { keywords: input.keywords?.trim() || undefined, start, count, ...filters };
+  const { data, paging } = await endpoints.get('peopleSearch', search, isPeople);
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return { result: { people: data.map(personRow), start } };
 });

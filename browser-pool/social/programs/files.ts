@@ -3,6 +3,7 @@ import { Deadline } from '../../../storage/deadline.js';
 import type { DownloadFile, FileDownloadResult } from '../../contract/sending.js';
 import {
   browserUnavailable,
+  connectionLost,
   failureOf,
   proxyTrouble,
   RunFailure,
@@ -12,7 +13,7 @@ import {
 } from '../../failures.js';
 import { LIMITS } from '../../limits.js';
 import type { ProgramRun } from '../../program.js';
-import { classifyRedirect } from '../access/endpoints.js';
+import { classifyRedirect, keepCookies } from '../access/endpoints.js';
 import { proxyAgent } from '../access/proxy-agent.js';
 import { isProviderUrl } from '../site/provider-url.js';
 import type { Site } from '../site/site.js';
@@ -37,11 +38,12 @@ const downloadFile = defineProgram<DownloadFile>('social.file.download', async (
         throw new RunFailure('validation_error', { reason });
       }
       const answer = await fetchOnce(run, address, agent, ended);
+      keepCookies(run, answer.headers['set-cookie'], address);
       const next = await followed(site, address, answer);
       if (next === null) return { result: await fileOf(run, answer) };
       address = next;
     }
-    throw new RunFailure('upstream_error', { reason: 'too_many_redirects' });
+    throw new RunFailure('upstream_error', { reason: 'too_many_redirects', upstream_status: null });
   } catch (error) {
     throw troubleOf(error);
   } finally {
@@ -53,7 +55,7 @@ const downloadFile = defineProgram<DownloadFile>('social.file.download', async (
 /** Reading one of the provider's files. */
 export const filePrograms = [downloadFile] as const;
 
-type Run = Pick<ProgramRun, 'context' | 'request_ms' | 'store'>;
+type Run = Pick<ProgramRun, 'context' | 'request_ms' | 'sawCookies' | 'store'>;
 
 /** One hop. Aborted when the headers do not come, or the body falls silent. */
 async function fetchOnce(run: Run, address: URL, dispatcher: Dispatcher, ended: AbortController) {
@@ -82,7 +84,7 @@ async function followed(site: Site, address: URL, { statusCode, headers, body }:
   if (statusCode === 200) return null;
   await body.dump();
   if (statusCode < 300 || statusCode >= 400) {
-    throw refusal(statusCode, single(headers['retry-after'])) ?? unexpectedAnswer('status');
+    throw refusal(statusCode, { retryAfter: single(headers['retry-after']) }) ?? unexpectedAnswer('status');
   }
   const next = URL.parse(single(headers.location) ?? '', address.href);
   if (!next) throw unexpectedAnswer('redirect');
@@ -139,7 +141,5 @@ function troubleOf(error: unknown): RunFailure {
   if (/(Headers|Body|Connect)TimeoutError/.test(text)) return upstreamTimeout();
   const known = failureOf(error);
   // Anything else of undici's is a broken connection: `other side closed`, `terminated`.
-  return known.code === 'internal_error'
-    ? new RunFailure('upstream_error', { reason: 'connection_lost' }, { transient: true })
-    : known;
+  return known.code === 'internal_error' ? connectionLost() : known;
 }

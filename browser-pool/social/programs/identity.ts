@@ -7,7 +7,7 @@ import { defineProgram } from './define.js';
 /** Contract: social.identity.get. `avatar` only when the account has one. */
 const getIdentity = defineProgram<GetIdentity>('social.identity.get', async (run, site) => {
   const endpoints = await Endpoints.open(run, site);
-  const { data } = await endpoints.get(site.paths.me, {}, isMe);
+  const { data } = await endpoints.get('me', {}, isMe);
   return {
     result: {
       actor_id: data.hashId,
@@ -26,7 +26,7 @@ const getIdentity = defineProgram<GetIdentity>('social.identity.get', async (run
 const resolveHashIds = defineProgram<ResolveHashIds>('social.hash_ids.resolve', async (run, site) => {
   const asked = [...new Set<string>(run.input.public_ids)];
   const endpoints = await Endpoints.open(run, site);
-  const { data, missing } = await endpoints.get(site.paths.resolve, { publicIds: asked.join(',') }, isResolve);
+  const { data, missing } = await endpoints.get('resolve', { publicIds: asked }, isResolve);
   const found = new Map(data.map((member) => [member.publicId, member.hashId]));
   // Every id must be accounted for: one that is neither found nor missing is an answer to something else.
   if (asked.some((publicId) => !found.has(publicId) && !missing.includes(publicId))) throw unexpectedAnswer('answer');

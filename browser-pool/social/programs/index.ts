@@ -8,6 +8,7 @@ import { filePrograms } from './files.js';
 import { identityPrograms } from './identity.js';
 import { invitationPrograms } from './invitations.js';
 import { jobPrograms } from './jobs.js';
+import { lookProgram } from './look.js';
 import { profilePrograms } from './profiles.js';
 import { recruiterPrograms } from './recruiter.js';
 import { recruiterSearchPrograms } from './recruiter-search.js';
@@ -35,10 +36,10 @@ const PROGRAMS = [
 /** A capability without a page program does not compile: its record's name must be one of these. */
 export type ProgramName = (typeof PROGRAMS)[number]['name'];
 
-/** Every page program for this site, by capability name. */
+/** Every page program for this site, by capability name, and the look, which is of none. */
 export function socialPrograms(site: Site): Programs {
   return new Map(
-    PROGRAMS.map(({ name, run, usesPage }) => [
+    [...PROGRAMS, lookProgram].map(({ name, run, usesPage }) => [
       name,
       Object.assign((given: ProgramRun) => run(given, site), { usesPage }),
     ]),

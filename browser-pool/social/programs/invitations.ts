@@ -1,6 +1,5 @@
 import type { ListSentInvitations, SentInvitation } from '../../contract/identity.js';
 import type { SendInvitation } from '../../contract/sending.js';
-import type { SkipReason } from '../../contract/signature.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import { Endpoints, ProviderRefusal } from '../access/endpoints.js';
 import { isInvited } from '../site/answers.js';
@@ -8,11 +7,8 @@ import { isSentInvitations, type SentInvitationsAnswer } from '../site/directory
 import { defineProgram } from './define.js';
 import { timestamp } from './profiles.js';
 
-/** The provider's codes for nothing left to do (OPS-7). */
-const SKIPS: Partial<Record<string, SkipReason>> = {
-  ALREADY_CONNECTED: 'already_connected',
-  INVITATION_PENDING: 'invitation_pending',
-};
+/** What leaves nothing to do (OPS-7); the site has a code for each. */
+const SKIPS = ['already_connected', 'invitation_pending'] as const;
 
 /**
  * Contract: social.invitation.send. Any other code is handed on: an acknowledgement is not always a sent invitation.
@@ -24,9 +20,9 @@ const sendInvitation = defineProgram<SendInvitation>('social.invitation.send', a
   const endpoints = await Endpoints.open(run, site);
   const invitation = { recipientHashId: recipient_actor_id, ...(message !== undefined && { message }) };
   try {
-    const answer = await endpoints.write(site.paths.invitations, invitation, isInvited);
+    const { answer, original } = await endpoints.write('invitations', invitation, isInvited);
     const { code } = answer.data;
-    const skipped = SKIPS[code];
+    const skipped = SKIPS.find((reason) => site.invitationSkips[reason] === code);
     if (skipped !== undefined) return { skipped };
     return {
       result: {
@@ -34,11 +30,11 @@ const sendInvitation = defineProgram<SendInvitation>('social.invitation.send', a
         code,
         message: answer.data.message,
         provider_acknowledged: true,
-        ...(return_original === true && { original: answer }),
+        ...(return_original === true && { original }),
       },
     };
   } catch (error) {
-    if (error instanceof ProviderRefusal && error.reason === 'self_target') return { skipped: 'self_target' };
+    if (error instanceof ProviderRefusal && error.kind === 'selfTarget') return { skipped: 'self_target' };
     throw error;
   }
 });
@@ -51,11 +47,7 @@ const listSentInvitations = defineProgram<ListSentInvitations>('social.invitatio
   const { start_index = 0, include_total = false } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const { data, paging } = await endpoints
-    .get(
-      site.paths.sentInvitations,
-      { start: start_index, includeTotal: include_total ? 'true' : undefined },
-      isSentInvitations,
-    )
+    .get('sentInvitations', { start: start_index, includeTotal: include_total || undefined }, isSentInvitations)
     .catch((error: unknown) => {
       throw asUpstream(error);
     });
@@ -78,9 +70,10 @@ const listSentInvitations = defineProgram<ListSentInvitations>('social.invitatio
 /** Sending an invitation, and those that are pending. */
 export const invitationPrograms = [sendInvitation, listSentInvitations] as const;
 
-/** The list names nothing that could be missing: a 404 is trouble of the provider. */
+/** Whatever the provider answers, the list failed with it (contract: social.invitations.sent.list): it names nothing that could be missing. */
 function asUpstream(error: unknown): unknown {
-  if (!(error instanceof RunFailure) || error.code !== 'provider_not_found') return error;
+  const answered = ['provider_not_found', 'provider_rate_limited'];
+  if (!(error instanceof RunFailure) || !answered.includes(error.code)) return error;
   return new RunFailure('upstream_error', error.details, { definite: true });
 }
 

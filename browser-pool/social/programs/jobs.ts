@@ -1,42 +1,21 @@
 import type { JobRow, JobsSearchInput, SearchJobs } from '../../contract/discovery.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
-import { Endpoints, type Query } from '../access/endpoints.js';
+import { Endpoints } from '../access/endpoints.js';
+import type { JobFacet } from '../site/endpoints.js';
 import { isJob, isJobs, type JobAnswer, type JobFields } from '../site/search-answers.js';
-import { type Site, withNames } from '../site/site.js';
 import { defineProgram } from './define.js';
 import { type FacetTable, facets } from './facets.js';
 import { timestamp } from './profiles.js';
 import { NameResolver } from './typeahead.js';
 
-const JOB_FACETS: FacetTable = {
-  plain: {
-    location_id: 'locationId',
-    company_id: 'companyId',
-    time_posted_range: 'timePosted',
-    job_type: 'jobType',
-    sort_by: 'sortBy',
-    commitment: 'commitment',
-    distance: 'distance',
-    experience_level: 'experience',
-    function_id: 'functionId',
-    industry_id: 'industryId',
-    populated_place_geo_id: 'populatedPlaceId',
-    salary_bucket: 'salaryBucket',
-    title_id: 'titleId',
-    workplace_type: 'workplaceType',
-    apply_with_linkedin: 'easyApply',
-    early_applicant: 'earlyApplicant',
-    in_your_network: 'inYourNetwork',
-  },
-  named: {
-    location_name: { facet: 'locationId', kind: 'location' },
-    company_name: { facet: 'companyId', kind: 'company' },
-    function_name: { facet: 'functionId', kind: 'job_function' },
-    industry_name: { facet: 'industryId', kind: 'industry' },
-    populated_place_name: { facet: 'populatedPlaceId', kind: 'location' },
-    title_name: { facet: 'titleId', kind: 'job_title' },
-  },
-  single: new Set(),
+/** Filters by name: what takes the id, and the kind of name. */
+const NAMED: FacetTable<JobFacet>['named'] = {
+  location_name: { facet: 'location_id', kind: 'location' },
+  company_name: { facet: 'company_id', kind: 'company' },
+  function_name: { facet: 'function_id', kind: 'job_function' },
+  industry_name: { facet: 'industry_id', kind: 'industry' },
+  populated_place_name: { facet: 'populated_place_geo_id', kind: 'location' },
+  title_name: { facet: 'title_id', kind: 'job_title' },
 };
 
 const DEFAULT_JOBS = 10;
@@ -46,19 +25,21 @@ const searchJobs = defineProgram<SearchJobs>('social.jobs.search', async (run, s
   const { input } = run;
   const { start = 0, count = DEFAULT_JOBS } = input;
   const endpoints = await Endpoints.open(run, site);
-  const names = new NameResolver(endpoints, site.paths.typeahead);
-  const query: Query = {
+  const names = new NameResolver(endpoints, 'typeahead');
+  const { parameters } = site.endpoints.jobSearch;
+  const has = (facet: JobFacet) => parameters[facet] !== undefined;
+  const search = {
     keywords: input.keywords?.trim() || undefined,
     start,
     count,
     decorationId: input.decoration_id || undefined,
-    ...(await facets(JOB_FACETS, input.filters ?? {}, names)),
+    ...(await facets({ named: NAMED, has, single: site.singleFacets.jobs }, input.filters ?? {}, names)),
   };
-  const { data, paging } = await endpoints.get(site.paths.jobSearch, query, isJobs);
+  const { data, paging } = await endpoints.get('jobSearch', search, isJobs);
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   const jobs: JobRow[] = [];
   for (const [place, job] of data.entries()) {
-    jobs.push({ ...jobRow(job), ...(await details(endpoints, site, job.jobId, partsAt(place, input))) });
+    jobs.push({ ...jobRow(job), ...(await details(endpoints, job.jobId, partsAt(place, input))) });
   }
   return { result: { jobs, start } };
 });
@@ -83,14 +64,15 @@ function partsAt(place: number, input: JobsSearchInput): Parts {
 }
 
 /** Fields of the job's own page; none when the provider does not give it. */
-async function details(endpoints: Endpoints, site: Site, id: string, parts: Parts): Promise<Partial<JobRow>> {
+async function details(endpoints: Endpoints, id: string, parts: Parts): Promise<Partial<JobRow>> {
   if (!parts.details && !parts.description) return {};
   try {
-    const { data } = await endpoints.get(withNames(site.paths.job, { id }), {}, isJob);
+    const { data } = await endpoints.get('job', { id }, isJob);
     if (data.jobId !== id) throw unexpectedAnswer('answer');
     return { ...(parts.details && detailFields(data)), ...(parts.description && { description: data.description }) };
   } catch (error) {
-    if (error instanceof RunFailure && WITHHELD.has(error.code) && 'upstream_status' in error.details) return {};
+    if (error instanceof RunFailure && WITHHELD.has(error.code) && typeof error.details.upstream_status === 'number')
+      return {};
     throw error;
   }
 }

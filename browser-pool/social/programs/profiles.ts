@@ -2,7 +2,6 @@ import type { GetProfile, Profile } from '../../contract/identity.js';
 import { Endpoints } from '../access/endpoints.js';
 import type { Distance } from '../site/answers.js';
 import { isProfile, type ProfileFields, type YearMonth } from '../site/directory-answers.js';
-import { withNames } from '../site/site.js';
 import { defineProgram } from './define.js';
 
 /** How far away a person is, in steps. */
@@ -12,7 +11,7 @@ export const STEPS: Record<Distance, number> = { SELF: 0, F: 1, S: 2, O: 3 };
 const getProfile = defineProgram<GetProfile>('social.profile.get', async (run, site) => {
   const { profile_id } = run.input;
   const endpoints = await Endpoints.open(run, site);
-  const { data } = await endpoints.get(withNames(site.paths.profile, { id: profile_id }), {}, isProfile);
+  const { data } = await endpoints.get('profile', { id: profile_id }, isProfile);
   return { result: { profile: { source: 'full', hash_id: data.hashId, ...profileOf(data) } } };
 });
 

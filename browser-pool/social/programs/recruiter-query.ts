@@ -1,23 +1,19 @@
-import type { AnyNamedFilter, RecruiterPeopleSearchInput } from '../../contract/recruiter.js';
+import type {
+  AnyNamedFilter,
+  RecruiterFilters,
+  RecruiterPeopleSearchInput,
+  RecruiterTypeaheadKind,
+} from '../../contract/recruiter.js';
+import type { Criterion, RecruiterQuery } from '../site/endpoints.js';
 import type { NameResolver } from './typeahead.js';
 
 /**
  * The recruiter's filters as its search takes them (contract: "Recruiter search filters"). What they may hold
- * was checked before the run; here names become ids and the service's words the site's.
+ * was checked before the run; here names become ids.
  */
 
-type NamedList =
-  | 'titles'
-  | 'companies'
-  | 'locations'
-  | 'skills'
-  | 'schools'
-  | 'industries'
-  | 'current_companies'
-  | 'past_companies';
-
-/** Lists of names: the site's field, and the kind of its typeahead that knows their ids. */
-const NAMED: Record<NamedList, { field: string; kind: string }> = {
+/** Lists of names: the field of the search, and the kind of its typeahead that knows their ids. */
+const NAMED = {
   titles: { field: 'titles', kind: 'job_title' },
   companies: { field: 'companies', kind: 'company' },
   locations: { field: 'locations', kind: 'location' },
@@ -26,13 +22,14 @@ const NAMED: Record<NamedList, { field: string; kind: string }> = {
   industries: { field: 'industries', kind: 'industry' },
   current_companies: { field: 'currentCompanies', kind: 'company' },
   past_companies: { field: 'pastCompanies', kind: 'company' },
-};
+} satisfies Partial<Record<keyof RecruiterFilters, { field: keyof RecruiterQuery; kind: RecruiterTypeaheadKind }>>;
+type NamedList = keyof typeof NAMED;
 
-/** The search's body, without its page. Throws `validation_error` for a name that typeahead does not know. */
+/** The search's request, without its page. Throws `validation_error` for a name that typeahead does not know. */
 export async function recruiterQuery(
   input: Omit<RecruiterPeopleSearchInput, 'start' | 'count'>,
   names: NameResolver,
-): Promise<Record<string, unknown>> {
+): Promise<RecruiterQuery> {
   const query: Record<string, unknown> = {
     keywords: input.keywords?.trim(),
     firstNames: input.first_names,
@@ -48,9 +45,10 @@ export async function recruiterQuery(
     yearsOfExperience: input.yoe,
     veteran: input.is_veteran,
     distance: input.distance,
-  };
-  for (const [list, { field, kind }] of Object.entries(NAMED) as [NamedList, { field: string; kind: string }][]) {
-    const entries: object[] = [];
+  } satisfies { [Field in keyof RecruiterQuery]?: RecruiterQuery[Field] | undefined };
+  for (const list of Object.keys(NAMED) as NamedList[]) {
+    const { field, kind } = NAMED[list];
+    const entries: Criterion[] = [];
     const wanted: (string | AnyNamedFilter)[] = input[list] ?? [];
     for (const [place, entry] of wanted.entries()) {
       const named = typeof entry === 'string' ? { name: entry } : entry;
@@ -61,13 +59,18 @@ export async function recruiterQuery(
   return Object.fromEntries(Object.entries(query).filter(([, value]) => isCriterion(value)));
 }
 
-async function criterion(named: AnyNamedFilter, kind: string, path: string, names: NameResolver): Promise<object> {
+async function criterion(
+  named: AnyNamedFilter,
+  kind: RecruiterTypeaheadKind,
+  path: string,
+  names: NameResolver,
+): Promise<Criterion & { scope?: string }> {
   const { name, title_id, filter_type, time_scope, geo_scope } = named;
   const scope = time_scope ?? geo_scope;
   return {
     id: title_id === undefined ? await names.id(kind, name, path) : String(title_id),
-    ...(filter_type !== undefined && { filter: filter_type.toUpperCase() }),
-    ...(scope !== undefined && { scope: scope.toUpperCase() }),
+    ...(filter_type !== undefined && { filter: filter_type }),
+    ...(scope !== undefined && { scope }),
   };
 }
 

@@ -13,15 +13,17 @@ import { NameResolver, suggestions, typeaheadResult } from './typeahead.js';
  */
 export function recruiterRefusal(error: unknown): unknown {
   if (!(error instanceof ProviderRefusal)) return error;
-  switch (error.reason) {
-    case 'recruiter_unavailable':
+  switch (error.kind) {
+    case 'recruiterUnavailable':
       return notReady('not_verified', 'no_seat');
-    case 'recruiter_contract_required':
+    case 'recruiterContractRequired':
       return notReady('needs_switch', 'contract_required');
-    case 'invalid_filter':
-      return refusedInput(422);
-    default:
+    case 'invalidFilter':
+      return refusedInput(error.status);
+    case 'selfTarget':
       return error;
+    default:
+      return error.kind satisfies never;
   }
 }
 
@@ -34,7 +36,7 @@ function notReady(health: 'not_verified' | 'needs_switch', reason: string): RunF
 const recruiterTypeahead = defineProgram<RecruiterTypeahead>('social.recruiter.typeahead', async (run, site) => {
   const { kind, keyword } = run.input;
   const endpoints = await Endpoints.open(run, site);
-  const items = await suggestions(endpoints, site.paths.recruiterTypeahead, kind, keyword).catch(rethrow);
+  const items = await suggestions(endpoints, 'recruiterTypeahead', kind, keyword).catch(rethrow);
   return { result: typeaheadResult(kind, items) };
 });
 
@@ -44,11 +46,9 @@ const DEFAULT_CANDIDATES = 10;
 const searchCandidates = defineProgram<SearchCandidates>('social.recruiter.people.search', async (run, site) => {
   const { start = 0, count = DEFAULT_CANDIDATES, ...criteria } = run.input;
   const endpoints = await Endpoints.open(run, site);
-  const names = new NameResolver(endpoints, site.paths.recruiterTypeahead);
+  const names = new NameResolver(endpoints, 'recruiterTypeahead');
   const query = await recruiterQuery(criteria, names).catch(rethrow);
-  const answer = await endpoints
-    .post(site.paths.recruiterSearch, { ...query, start, count }, isCandidates)
-    .catch(rethrow);
+  const answer = await endpoints.post('recruiterSearch', { ...query, start, count }, isCandidates).catch(rethrow);
   const { data, paging } = answer;
   if (paging.start !== start || data.length > count) throw unexpectedAnswer('answer');
   return {

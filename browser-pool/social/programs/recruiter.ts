@@ -3,6 +3,7 @@ import { loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { attribute, shows, submit, visit } from '../access/pages.js';
+import type { RequestOf } from '../site/endpoints.js';
 import { isCandidates } from '../site/search-answers.js';
 import { type Site, withNames } from '../site/site.js';
 import { passChallenges } from './challenges.js';
@@ -16,12 +17,13 @@ interface Contract {
 }
 
 /** Any search shows whether a contract works; this one reads a single row, or none at all. */
-const PROOF = { networks: ['F'], start: 0, count: 1 };
+const PROOF: RequestOf<'recruiterSearch'> = { networks: ['F'], start: 0, count: 1 };
 
 /**
  * Chooses the contract on its page, through a challenge if the site raises one, and searches under it once with the
  * saved session in a fresh context before it is given out: a switch that does not work publishes nothing (contract:
- * social.recruiter.switch).
+ * social.recruiter.switch). From before the choice until then the connection shows no contract: a run that is canceled, or lost, may
+ * have changed the site's.
  */
 const switchRecruiter = definePageProgram<SwitchRecruiter>('social.recruiter.switch', async (run, site) => {
   const { paths, selectors } = site;
@@ -30,23 +32,23 @@ const switchRecruiter = definePageProgram<SwitchRecruiter>('social.recruiter.swi
   if (kind === 'recruiterUnavailable') throw withoutSeat();
   if (kind !== 'recruiterContracts') throw unexpectedAnswer('page');
   const contract = matching(await contractsOf(run, site), run.input.contract);
+  await run.unverifyRecruiter();
   const button = withNames(selectors.contractSubmit, { id: contract.id });
   kind = await passChallenges(run, site, await submit(run, site, button));
   if (kind === 'login') throw loggedOut();
   if (kind === 'recruiterUnavailable') throw withoutSeat();
   if (kind !== 'recruiter') throw unexpectedAnswer('page');
-  const seat = await attribute(run, await run.page(), selectors.seat, selectors.contractId.attribute);
+  const seat = await attribute(run, await run.page(), selectors.seat, selectors.seatContractId.attribute);
   if (seat !== contract.id) throw unexpectedAnswer('page');
-  const session = await run.session();
-  await run.renewContext(session);
+  await run.renewContext(await run.session());
   const endpoints = await Endpoints.open(run, site);
-  await endpoints.post(paths.recruiterSearch, PROOF, isCandidates).catch((error: unknown) => {
+  await endpoints.post('recruiterSearch', PROOF, isCandidates).catch((error: unknown) => {
     throw recruiterRefusal(error);
   });
   return {
     result: { contract: contract.name, recruiter_ready: true },
     effects: {
-      session,
+      session: await run.renewedSession(),
       recruiter: { health: 'ready', reason: null, contract: contract.name },
     },
   };
@@ -68,7 +70,7 @@ async function contractsOf(run: ProgramRun, site: Site): Promise<Contract[]> {
         [contractId, contractName, contractCurrent].map(({ attribute }) => form.getAttribute(attribute, { timeout })),
       );
       if (!id || !name || !/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw unexpectedAnswer('page');
-      return { id, name, current: current === 'true' };
+      return { id, name, current: current === contractCurrent.value };
     }),
   );
 }

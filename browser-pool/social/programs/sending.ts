@@ -2,7 +2,7 @@ import type { Destination, MessageSendResult, SendMessage } from '../../contract
 import type { ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, ProviderRefusal } from '../access/endpoints.js';
 import { isSent } from '../site/answers.js';
-import type { Site } from '../site/site.js';
+import type { RequestOf } from '../site/endpoints.js';
 import { defineProgram } from './define.js';
 
 /** Contract: social.message.send. A message to oneself is skipped (OPS-7). */
@@ -12,7 +12,7 @@ const sendMessage = defineProgram<SendMessage>('social.message.send', async (run
     return { skipped: 'self_target' };
   }
   const endpoints = await Endpoints.open(run, site);
-  return deliver(site, endpoints, input, {
+  return deliver(endpoints, input, {
     body: input.body ?? '',
     ...(input.render_content_unions && { renderContent: input.render_content_unions }),
   });
@@ -23,15 +23,15 @@ export const sendingPrograms = [sendMessage] as const;
 
 /** Sends one message; what both sends give. */
 export async function deliver(
-  site: Site,
   endpoints: Endpoints<ProgramRun>,
   { conversation_id, recipient_actor_id }: Destination,
-  content: Record<string, unknown>,
+  content: Pick<RequestOf<'messages'>, 'body' | 'renderContent' | 'attachments'>,
 ): Promise<ProgramOutcome<Omit<MessageSendResult, 'state_revision'>>> {
   const to =
     conversation_id === undefined ? { recipientHashId: recipient_actor_id } : { conversationId: conversation_id };
   try {
-    const { data } = await endpoints.write(site.paths.messages, { ...to, ...content }, isSent);
+    const { answer } = await endpoints.write('messages', { ...to, ...content }, isSent);
+    const { data } = answer;
     return {
       result: {
         provider_acknowledged: true,
@@ -45,7 +45,7 @@ export async function deliver(
       },
     };
   } catch (error) {
-    if (error instanceof ProviderRefusal && error.reason === 'self_target') return { skipped: 'self_target' };
+    if (error instanceof ProviderRefusal && error.kind === 'selfTarget') return { skipped: 'self_target' };
     throw error;
   }
 }

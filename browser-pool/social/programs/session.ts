@@ -21,16 +21,15 @@ const login = definePageProgram<Login>('social.login', async (run, site) => {
   }
   await signIn(run, site);
   const actorId = await signedInActor(run, site);
-  const session = await run.session();
-  await requireOpens(run, site, session, actorId);
-  return { result, effects: { session, health: 'ready', actorId } };
+  await requireOpens(run, site, await run.session(), actorId);
+  return { result, effects: { session: await run.renewedSession(), health: 'ready', actorId } };
 });
 
 /** Opens the session as it was saved in a fresh context: only one that shows the same account is given out. */
 async function requireOpens(run: ProgramRun, site: Site, session: string, actorId: string): Promise<void> {
   await run.renewContext(session);
   const endpoints = await Endpoints.open(run, site);
-  const { data } = await endpoints.get(site.paths.me, {}, isMe);
+  const { data } = await endpoints.get('me', {}, isMe);
   if (data.hashId !== actorId) {
     throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
   }
@@ -40,7 +39,7 @@ async function requireOpens(run: ProgramRun, site: Site, session: string, actorI
 async function liveActor(run: ProgramRun, site: Site): Promise<string | null> {
   try {
     const endpoints = await Endpoints.open(run, site);
-    const { data } = await endpoints.get(site.paths.me, {}, isMe);
+    const { data } = await endpoints.get('me', {}, isMe);
     return run.actorId === null || run.actorId === data.hashId ? data.hashId : null;
   } catch (error) {
     if (error instanceof RunFailure && error.code === 'authentication_failed') return null;
@@ -95,7 +94,7 @@ const checkHealth = definePageProgram<CheckHealth>('social.health.check', async 
   if (kind !== 'feed') throw loggedOut();
   const shown = await signedInActor(run, site);
   const endpoints = await Endpoints.open(run, site);
-  const { data } = await endpoints.get(site.paths.me, {}, isMe);
+  const { data } = await endpoints.get('me', {}, isMe);
   if (shown !== data.hashId || (run.actorId !== null && run.actorId !== shown)) {
     throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
   }

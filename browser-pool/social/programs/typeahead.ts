@@ -1,14 +1,14 @@
 import type { Typeahead, TypeaheadItem } from '../../contract/discovery.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import { Endpoints } from '../access/endpoints.js';
-import { isTypeahead, type TypeaheadAnswer } from '../site/search-answers.js';
+import { isTypeahead, type SuggestionKind, type TypeaheadAnswer } from '../site/search-answers.js';
 import { defineProgram } from './define.js';
 
 /** Contract: social.typeahead. The ids can be used in search filters. */
 const typeahead = defineProgram<Typeahead>('social.typeahead', async (run, site) => {
   const { kind, keyword } = run.input;
   const endpoints = await Endpoints.open(run, site);
-  return { result: typeaheadResult(kind, await suggestions(endpoints, site.paths.typeahead, kind, keyword)) };
+  return { result: typeaheadResult(kind, await suggestions(endpoints, 'typeahead', kind, keyword)) };
 });
 
 /** The ordinary typeahead; the recruiter's stands with its search. */
@@ -22,14 +22,17 @@ export function typeaheadResult<Kind extends string>(
   return { kind, items: items.map(({ id, text }) => ({ id, name: text })) };
 }
 
-/** Reads one of the two typeaheads. */
+/** The ordinary typeahead, and the recruiter's. */
+export type TypeaheadName = 'typeahead' | 'recruiterTypeahead';
+
+/** Reads one of the two. */
 export async function suggestions(
   endpoints: Endpoints,
-  path: string,
-  kind: string,
+  typeahead: TypeaheadName,
+  kind: SuggestionKind,
   keyword: string,
 ): Promise<TypeaheadAnswer['data']> {
-  const { data } = await endpoints.get(path, { kind, q: keyword }, isTypeahead);
+  const { data } = await endpoints.get(typeahead, { kind, keyword }, isTypeahead);
   if (data.some((item) => item.kind !== kind)) throw unexpectedAnswer('answer');
   return data;
 }
@@ -41,21 +44,21 @@ export async function suggestions(
  */
 export class NameResolver {
   #endpoints: Endpoints;
-  #path: string;
+  #typeahead: TypeaheadName;
   #known = new Map<string, string>();
 
-  /** `path` is the typeahead that belongs to the search. */
-  constructor(endpoints: Endpoints, path: string) {
+  /** `typeahead` is the one that belongs to the search. */
+  constructor(endpoints: Endpoints, typeahead: TypeaheadName) {
     this.#endpoints = endpoints;
-    this.#path = path;
+    this.#typeahead = typeahead;
   }
 
   /** `field` is the path of the name in the input, for the error. */
-  async id(kind: string, name: string, field: string): Promise<string> {
+  async id(kind: SuggestionKind, name: string, field: string): Promise<string> {
     const key = `${kind} ${name.trim().toLowerCase()}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const [first] = await suggestions(this.#endpoints, this.#path, kind, name);
+    const [first] = await suggestions(this.#endpoints, this.#typeahead, kind, name);
     if (!first) {
       const errors = [{ path: field, expected: `a ${kind} the provider knows` }];
       throw new RunFailure('validation_error', { reason: 'name_not_found', errors });

@@ -1,8 +1,9 @@
 import typia, { type tags } from 'typia';
 
 /**
- * What the site's JSON endpoints answer. Only these shapes are understood: anything else is `parsing_error`. Fields
- * that no program reads are left out, so that the site may add to its answers.
+ * What the site's JSON endpoints answer, by the service's names: the description says what the site calls each field. Only
+ * these shapes are understood: anything else is `parsing_error`. Fields that no program reads are left out, so that the
+ * site may add to its answers.
  */
 
 /** An id as the service hands it on; anything else could not be given back as an input. */

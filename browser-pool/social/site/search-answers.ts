@@ -1,11 +1,16 @@
 import typia, { type tags } from 'typia';
+import type { TypeaheadKind } from '../../contract/discovery.js';
+import type { RecruiterTypeaheadKind } from '../../contract/recruiter.js';
 import type { Milliseconds } from './answers.js';
 import type { ProfileFields } from './directory-answers.js';
 
 /** What the site answers to typeahead, jobs and the recruiter's searches (see `answers.ts` for the rule). */
 
+/** Of either typeahead; categories of services are looked up for a filter only. */
+export type SuggestionKind = TypeaheadKind | RecruiterTypeaheadKind | 'service_category';
+
 export interface TypeaheadAnswer {
-  data: { id: string & tags.MinLength<1>; kind: string; text: string }[];
+  data: { id: string & tags.MinLength<1>; kind: SuggestionKind; text: string }[];
 }
 export const isTypeahead = typia.createIs<TypeaheadAnswer>();
 

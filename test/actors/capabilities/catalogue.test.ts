@@ -1,5 +1,6 @@
 import t from 'tap';
 import { capabilities, capabilityNamed } from '../../../actors/capabilities/catalogue.js';
+import { LOOK_PROGRAM } from '../../../browser-pool/contract/look.js';
 import { socialPrograms } from '../../../browser-pool/social/programs/index.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 
@@ -42,9 +43,16 @@ t.test('a capability is found by its full name only', async (t) => {
     t.equal(capabilityNamed(name), undefined);
 });
 
-t.test('every capability has the page program of its name, and there is no other program', async (t) => {
+t.test('every capability has the page program of its name, and there is no other program but the look', async (t) => {
   const programs = socialPrograms(socialSite({ origin: 'https://www.social.test' }));
-  t.strictSame([...programs.keys()].sort(), names(() => true).sort());
+  t.strictSame([...programs.keys()].sort(), [...names(() => true), LOOK_PROGRAM].sort());
+});
+
+t.test('what a write can be looked for by is told by every write, and by nothing else', async (t) => {
+  t.strictSame(
+    names(({ sought }) => sought !== undefined),
+    names(({ kind }) => kind === 'write'),
+  );
 });
 
 t.test('exactly the three sends write, need social:send and are stored sealed', async (t) => {

@@ -69,6 +69,30 @@ const HOSTILE_LITERALS = [
   'https://[ff02::1]/',
 ];
 
+t.test('of public addresses only the ports of the setting may be used, of exempt ones all', async (t) => {
+  const check = async (text: string, policy: CallbackPolicy) => {
+    const checked = await checkCallback(text, policy);
+    return checked.ok || checked.reason;
+  };
+  const usual = answering('93.184.216.34');
+  for (const port of ['', ':443', ':8443']) t.equal(await check(`https://hooks.example${port}/`, usual), true);
+  for (const port of [1, 22, 80, 444, 6379, 8080, 8444, 65535]) {
+    t.equal(await check(`https://hooks.example:${port}/`, usual), 'port', `${port}`);
+    t.equal(await check(`https://93.184.216.34:${port}/`, usual), 'port', `${port} of the address itself`);
+  }
+  const other = { ...answering('93.184.216.34'), ports: [9443] };
+  t.equal(await check('https://hooks.example:9443/', other), true);
+  t.equal(await check('https://hooks.example/', other), 'port');
+  const exempt = { ...answering('93.184.216.34'), allowedNetworks: ['93.184.216.0/24'] };
+  t.equal(await check('https://hooks.example:6379/', exempt), true, 'a network of the operator');
+  const mixed = { ...answering('93.184.216.34', '1.1.1.1'), allowedNetworks: ['93.184.216.0/24'] };
+  t.equal(await check('https://hooks.example:6379/', mixed), 'port', 'every address counts');
+  const endpoint = { ...strict, allowedEndpoints: [{ address: '127.0.0.2', port: 8443 }] };
+  t.equal(await check('https://127.0.0.2:8443/', endpoint), true);
+  for (const text of ['https://127.0.0.2/', 'https://127.0.0.2:9090/', 'https://127.0.0.1:8443/'])
+    t.equal(await check(text, endpoint), 'not_public', text);
+});
+
 t.test('refuses every address that is not on the public internet, in any notation', async (t) => {
   for (const url of HOSTILE_LITERALS) {
     t.same(await checkCallback(url, strict), { ok: false, reason: 'not_public' }, url);

@@ -11,13 +11,15 @@ function consumer() {
   const lease = { valid: () => true };
   const fetch = () =>
     new Promise<FetchedSubscription[]>((resolve) => {
-      fetches.push((subscriptions) => resolve(subscriptions.map((id) => ({ id, workspace_id: null }))));
+      fetches.push((subscriptions) =>
+        resolve(subscriptions.map((id) => ({ id, workspace_id: null, destination: null, paused_reason: null }))),
+      );
     });
   const made = new DeliveryConsumer({
     partition: { id: 7, epoch: 3 },
     dispatcher: {
       room: () => 2,
-      full: () => [],
+      full: () => ({ workspaces: [], destinations: [] }),
       take: (_partition, _epoch, subscriptions) => taken.push(subscriptions.map(({ id }) => id)),
     },
     fetch,

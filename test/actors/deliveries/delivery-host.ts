@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
@@ -28,8 +28,8 @@ export async function insertSubscription(db: Sql, connection: Connection, url: s
   const id = uuidv7();
   await db.query(
     'testSubscription',
-    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
-     values ($1, $2, $3, $4, '{message_received}', $5, true, $6)`,
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed, destination)
+     values ($1, $2, $3, $4, '{message_received}', $5, true, $6, $7)`,
     [
       id,
       connection.workspaceId,
@@ -37,10 +37,17 @@ export async function insertSubscription(db: Sql, connection: Connection, url: s
       connection.partition,
       url,
       by.seal(SECRET, `subscription/${id}/secret`),
+      destinationOf(connection, url),
     ],
   );
   return id;
 }
+
+/** As the service's, under no secret: the same for one host and port of one workspace. */
+export const destinationOf = ({ workspaceId }: Connection, url: string): Buffer =>
+  createHash('sha256')
+    .update(`${workspaceId} ${URL.canParse(url) ? new URL(url).host : url}`)
+    .digest();
 
 /** Records `count` events, each with its deliveries; their subscriptions' jobs become due. */
 export async function record(
@@ -160,7 +167,7 @@ export class DeliveryHost {
       const [taken] = await retakePartitions(tx, this.nodeId, [partition], 600_000);
       if (taken) this.owned.set(partition, taken);
       await recoverDeliveries(tx, [partition]);
-      await putBackJobs(tx, partition, ['operation', 'delivery'], []);
+      await putBackJobs(tx, partition, 'delivery');
     });
   }
 

@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
+import { rotateSecret } from '../../../storage/deliveries/signing-secrets.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
@@ -342,11 +343,11 @@ t.test('a delivery that another transaction holds does not delay the ends of oth
   const { db, connection } = await setUp(t);
   const answers: (() => void)[] = [];
   const hook = await receiver(t, onLoopback, (_request, response) => answers.push(() => response.writeHead(204).end()));
-  for (let i = 0; i < 20; i++) await insertSubscription(db, connection, hook.url);
+  for (let i = 0; i < 12; i++) await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection);
   await host.fetch(connection.partition);
-  await hook.arrived(20);
+  await hook.arrived(12);
   const held = (await deliveries(db))[7]?.id;
   await db.transaction(async (tx) => {
     await tx.query('testLockDelivery', 'select from delivery where id = $1 for update', [held]);
@@ -362,7 +363,7 @@ t.test('a delivery that another transaction holds does not delay the ends of oth
     () => deliveries(db),
     (rows) => rows.every(({ status, job }) => status === 'delivered' && job === null),
   );
-  t.equal(hook.received.length, 20);
+  t.equal(hook.received.length, 12);
 });
 
 t.test('a retry that falls due while a slow attempt is under way is made in time', async (t) => {
@@ -483,7 +484,7 @@ t.test('a stale epoch starts nothing and leaves the job alone', async (t) => {
   await record(db, connection);
   const [{ subscription_id } = { subscription_id: '' }] = await deliveries(db);
   host.dispatcher.take(connection.partition, host.epoch(connection.partition) - 1, [
-    { id: subscription_id, workspace_id: connection.workspaceId },
+    { id: subscription_id, workspace_id: connection.workspaceId, destination: null, paused_reason: null },
   ]);
   await host.quiet();
   await host.dispatcher.drain();
@@ -540,30 +541,43 @@ t.test('the job of a subscription that has nothing left, or is gone, is removed'
   t.equal(hook.received.length, 0);
 });
 
-t.test('both secrets sign for a day after a rotation, and one after it', async (t) => {
-  const { db, connection, clock } = await setUpClock(t);
-  const hook = await receiver(t, onLoopback);
-  const subscription = await insertSubscription(db, connection, hook.url);
-  const host = await DeliveryHost.start(t, db, { ca });
-  const previous = 'the former secret, more than 32 characters';
-  const validUntil = new Date(clock.now().getTime() + 86_400_000);
-  await db.query(
-    'testRotate',
-    'update subscription set previous_secret_sealed = $2, previous_valid_until = $3 where id = $1',
-    [subscription, ring.seal(previous, `subscription/${subscription}/secret`), validUntil],
-  );
-  await record(db, connection);
-  await host.fetch(connection.partition);
-  await hook.arrived(1);
-  t.ok(verified(hook.received[0]!, SECRET));
-  t.ok(verified(hook.received[0]!, previous));
-  await clock.moveTo(validUntil);
-  await record(db, connection);
-  await host.fetch(connection.partition);
-  await hook.arrived(2);
-  t.ok(verified(hook.received[1]!, SECRET));
-  t.notOk(verified(hook.received[1]!, previous));
-});
+t.test(
+  'each earlier secret signs for a day from its own rotation, also one by a node of the version before',
+  async (t) => {
+    const { db, connection, clock } = await setUpClock(t);
+    const hook = await receiver(t, onLoopback);
+    const subscription = await insertSubscription(db, connection, hook.url);
+    const host = await DeliveryHost.start(t, db, { ca });
+    const second = 'the second secret, more than 32 characters';
+    const third = 'the third secret, which has more than 32 characters';
+    const sealed = (secret: string) => ring.seal(secret, `subscription/${subscription}/secret`);
+    const startedAt = clock.now().getTime();
+    const at = (hours: number) => clock.moveTo(new Date(startedAt + hours * 3_600_000));
+    const bounds = { secret_overlap_hours: 24, former_secrets: 5 };
+    /** Which of the three sign the next callback. */
+    const signing = async (nth: number) => {
+      await record(db, connection);
+      await host.fetch(connection.partition);
+      await hook.arrived(nth);
+      return [SECRET, second, third].map((secret) => verified(hook.received[nth - 1]!, secret));
+    };
+    t.ok(await rotateSecret(db, subscription, sealed(second), bounds));
+    t.strictSame(await signing(1), [true, true, false]);
+    await at(1);
+    await db.query(
+      'testFormerRotation',
+      `update subscription set previous_secret_sealed = secret_sealed, secret_sealed = $2,
+       previous_valid_until = now() + $3 * interval '1 hour'
+     where id = $1 returning previous_valid_until`,
+      [subscription, sealed(third), 24],
+    );
+    t.strictSame(await signing(2), [true, true, true]);
+    await at(24);
+    t.strictSame(await signing(3), [false, true, true]);
+    await at(25);
+    t.strictSame(await signing(4), [false, false, true]);
+  },
+);
 
 t.test('without the key of a secret the delivery waits: no attempt counts and nothing is sent', async (t) => {
   const { db, connection } = await setUp(t);

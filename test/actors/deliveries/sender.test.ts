@@ -7,6 +7,7 @@ import type { CallbackPolicy } from '../../../actors/deliveries/callback-guard.j
 import { Sender, type SenderOptions } from '../../../actors/deliveries/sender.js';
 import { authority } from '../../fixture/certificates.js';
 import { type Answer, receiver } from '../../fixture/https-receiver.js';
+import { closed } from '../../fixture/sockets.js';
 
 const loopback: CallbackPolicy = { allowedNetworks: ['127.0.0.0/8'] };
 const certificates = await authority();
@@ -186,15 +187,15 @@ const STALLS: Record<string, Answer> = {
 
 for (const [what, answer] of Object.entries(STALLS)) {
   t.test(`a receiver that ${what} times out at the deadline and loses its connection`, async (t) => {
-    let closed: Promise<unknown> = Promise.resolve();
+    let ended: Promise<unknown> = Promise.resolve();
     const hook = await receiver(t, onLoopback, (request, response, socket) => {
-      closed = once(socket, 'close');
+      ended = closed(socket);
       answer(request, response, socket);
     });
     const result = await sender(t, { deadline_ms: 400 }).send(hook.url, headers, body);
     t.match(result, { outcome: 'failed', error: 'timeout' });
     t.ok(result.duration_ms < 1_500, `${result.duration_ms} ms`);
-    await closed;
+    await ended;
   });
 }
 
@@ -209,10 +210,10 @@ t.test('of an endless body at most 64 KiB are read; the status decides', async (
     [200, 'delivered'],
     [500, 'failed'],
   ] as const) {
-    let closed: Promise<unknown> = Promise.resolve();
+    let ended: Promise<unknown> = Promise.resolve();
     let sent_bytes = 0;
     const hook = await receiver(t, onLoopback, (_request, response, socket) => {
-      closed = once(socket, 'close');
+      ended = closed(socket);
       response.writeHead(status);
       const more = (): void => {
         sent_bytes += 16_384;
@@ -221,7 +222,7 @@ t.test('of an endless body at most 64 KiB are read; the status decides', async (
       more();
     });
     t.match(await sender(t).send(hook.url, headers, body), { outcome, status_code: status });
-    await closed;
+    await ended;
     t.ok(sent_bytes < 16 * 1024 * 1024);
   }
 });

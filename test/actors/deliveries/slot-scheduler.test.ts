@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { Destination } from '../../../actors/deliveries/destination.js';
+import { LIMITS } from '../../../actors/deliveries/limits.js';
 import type { AttemptResult } from '../../../actors/deliveries/sender.js';
 import { type Slot, SlotScheduler } from '../../../actors/deliveries/slot-scheduler.js';
-import { SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
+import { SubscriptionActor, type SubscriptionDestination } from '../../../actors/deliveries/subscription-actor.js';
 
 const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error: null, duration_ms: 10 };
 const timedOut: AttemptResult = { outcome: 'failed', status_code: null, error: 'timeout', duration_ms: 15_000 };
 
+/** Of this workspace; it answers, unless it is to be `unknown`. */
+function destinationOf(workspace: string, unknown = false): SubscriptionDestination {
+  const destination = new Destination<SubscriptionActor>(randomUUID(), workspace);
+  if (!unknown) destination.learn('subscription', delivered);
+  return destination;
+}
+
 /** Has something due, and may have eight attempts in flight: its receiver has answered often enough. */
-function proven(workspace = 'one'): SubscriptionActor {
-  const actor = new SubscriptionActor(randomUUID(), workspace, 1, 1);
+function proven(workspace = 'one', destination = destinationOf(workspace)): SubscriptionActor {
+  const actor = new SubscriptionActor(randomUUID(), destination, 1, 1);
   actor.call();
   for (let i = 0; i < 8; i++) {
     actor.begin();
@@ -19,8 +28,8 @@ function proven(workspace = 'one'): SubscriptionActor {
 }
 
 /** Has something due, and its one attempt timed out. */
-function slowed(workspace = 'one'): SubscriptionActor {
-  const actor = new SubscriptionActor(randomUUID(), workspace, 1, 1);
+function slowed(workspace = 'one', destination = destinationOf(workspace)): SubscriptionActor {
+  const actor = new SubscriptionActor(randomUUID(), destination, 1, 1);
   actor.call();
   actor.begin();
   actor.ended(timedOut);
@@ -67,18 +76,13 @@ t.test('slow receivers together get half of the slots and no more', async (t) =>
 
 t.test('no slot is given past the concurrency', async (t) => {
   const slots = new SlotScheduler(2, 1);
-  const actor = proven();
-  slots.update(actor);
-  for (let i = 0; i < 2; i++) {
-    t.ok(slots.take());
-    actor.begin();
-    slots.update(actor);
-  }
+  for (let i = 0; i < 3; i++) slots.update(proven());
+  for (let i = 0; i < 2; i++) t.ok(slots.take());
   t.equal(slots.take(), undefined);
 });
 
 t.test('an unknown receiver begins with two and earns one more with each answer', async (t) => {
-  const actor = new SubscriptionActor(randomUUID(), 'one', 1, 1);
+  const actor = new SubscriptionActor(randomUUID(), destinationOf('one'), 1, 1);
   actor.call();
   t.equal(start(actor), 2);
   for (let allowed = 3; allowed <= 8; allowed++) {
@@ -182,4 +186,115 @@ t.test('taking turns costs the same with ten thousand subscriptions', async (t) 
   }
   const took_ms = performance.now() - startedAt;
   t.ok(took_ms < 1_000, `${took_ms.toFixed(0)} ms for ten thousand turns`);
+});
+
+t.test('one destination leaves a part of what its workspace may have to the others of it', async (t) => {
+  const slots = new SlotScheduler(40, 1);
+  const crowded = destinationOf('one');
+  for (let i = 0; i < 1_000; i++) slots.update(proven('one', crowded));
+  for (let i = 0; i < 1_000; i++) slots.update(slowed('one', crowded));
+  t.equal(takeAll(slots).order.length, 30, 'three quarters of the slots');
+  const other = [proven('one'), slowed('one')];
+  for (const actor of other) slots.update(actor);
+  t.strictSame(new Set(takeAll(slots).taken.map(({ actor }) => actor)), new Set(other), 'another starts at once');
+});
+
+t.test('the destinations of a workspace take turns, however many subscriptions each has', async (t) => {
+  const slots = new SlotScheduler(9, 1);
+  const destinations = ['crowded', 'small', 'other'].map(() => destinationOf('one'));
+  for (let i = 0; i < 1_000; i++) slots.update(proven('one', destinations[0]));
+  slots.update(proven('one', destinations[1]));
+  slots.update(proven('one', destinations[2]));
+  t.strictSame(
+    takeAll(slots).taken.map(({ actor }) => destinations.indexOf(actor.destination)),
+    [1, 2, 3].flatMap(() => [0, 1, 2]),
+  );
+});
+
+t.test('destinations that are not known to answer share the slots of slow receivers', async (t) => {
+  const slots = new SlotScheduler(32, 1);
+  const unknown = destinationOf('one', true);
+  for (let i = 0; i < 332; i++) slots.update(proven('one', unknown));
+  const { taken } = takeAll(slots);
+  t.equal(taken.length, 12, 'its share of half of the slots');
+  for (let i = 0; i < 100; i++) slots.update(proven('one', destinationOf('one', true)));
+  t.equal(takeAll(slots).taken.length, 4, 'the rest of that half');
+  const known = proven('one');
+  slots.update(known);
+  t.equal(slots.take()?.actor, known, 'one that is known to answer starts at once');
+  const [slot] = taken as [Slot];
+  slot.release();
+  unknown.learn(slot.actor.id, delivered);
+  slots.update(slot.actor);
+  const more = takeAll(slots).taken.filter(({ actor }) => actor.destination === unknown);
+  t.equal(more.length, 13, 'after its first answer it has its share of all slots, for all its subscriptions');
+});
+
+t.test(
+  'a destination that is not known to answer has few attempts in flight, however many slots there are',
+  async (t) => {
+    const slots = new SlotScheduler(1_000, 1);
+    const unknown = destinationOf('one', true);
+    for (let i = 0; i < 332; i++) slots.update(proven('one', unknown));
+    t.equal(takeAll(slots).taken.length, LIMITS.new_destination_attempts);
+  },
+);
+
+t.test('a subscription that was answered goes on beside dead ones of its destination', async (t) => {
+  const slots = new SlotScheduler(32, 1);
+  const shared = destinationOf('one', true);
+  const alive = proven('one', shared);
+  shared.learn(alive.id, delivered);
+  for (let i = 0; i < 100; i++) slots.update(slowed('one', shared));
+  t.equal(takeAll(slots).taken.length, 12);
+  shared.learn('dead', timedOut);
+  t.equal(shared.state, 'silent');
+  slots.update(alive);
+  const first = slots.take();
+  t.equal(first?.actor, alive, 'while it is silent');
+  first?.release();
+  for (let i = 0; i < LIMITS.pause_attempts; i++) shared.learn(`dead ${i}`, timedOut);
+  t.equal(shared.state, 'paused');
+  slots.update(alive);
+  const second = slots.take();
+  t.equal(second?.actor, alive, 'while it is paused');
+  slots.update(alive);
+  t.equal(slots.take(), undefined, 'one at a time');
+});
+
+t.test('while a destination answers, those that were answered keep no others waiting', async (t) => {
+  const slots = new SlotScheduler(32, 1);
+  const shared = destinationOf('one');
+  for (let i = 0; i < 100; i++) {
+    const actor = proven('one', shared);
+    shared.learn(actor.id, delivered);
+    slots.update(actor);
+  }
+  const fresh = proven('one', shared);
+  slots.update(fresh);
+  t.ok(
+    takeAll(slots)
+      .taken.slice(0, 2)
+      .some(({ actor }) => actor === fresh),
+  );
+});
+
+t.test('nothing of a paused destination starts but a try', async (t) => {
+  const slots = new SlotScheduler(32, 1);
+  const dead = destinationOf('one', true);
+  for (let i = 0; i < 100; i++) slots.update(proven('one', dead));
+  t.equal(slots.waiting, 100);
+  for (let i = 0; i < LIMITS.pause_attempts; i++) dead.learn(`subscription ${i}`, timedOut);
+  slots.place(dead);
+  t.equal(dead.state, 'paused');
+  t.equal(slots.take(), undefined);
+  t.equal(slots.waiting, 0, 'they wait for no slot');
+  dead.tryNow();
+  slots.place(dead);
+  const [slot, ...more] = takeAll(slots).taken;
+  t.ok(slot);
+  t.strictSame(more, [], 'one attempt');
+  slot?.release();
+  slots.place(dead);
+  t.ok(slots.take(), 'one that found nothing to send was no try');
 });

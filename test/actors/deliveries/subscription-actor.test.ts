@@ -1,4 +1,5 @@
 import t from 'tap';
+import { Destination } from '../../../actors/deliveries/destination.js';
 import type { AttemptResult } from '../../../actors/deliveries/sender.js';
 import { SubscriptionActor } from '../../../actors/deliveries/subscription-actor.js';
 
@@ -7,7 +8,8 @@ const delivered: AttemptResult = { outcome: 'delivered', status_code: 200, error
 /** An actor and the states it has announced. */
 function observed() {
   const states: string[] = [];
-  const actor = new SubscriptionActor('subscription', 'workspace', 1, 1, ({ kind }) => states.push(kind));
+  const destination = new Destination<SubscriptionActor>('destination', 'workspace');
+  const actor = new SubscriptionActor('subscription', destination, 1, 1, ({ kind }) => states.push(kind));
   return { actor, states };
 }
 

@@ -2,12 +2,12 @@ import t, { type Test } from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
 import { Listener, type ListenerOptions } from '../../../actors/listeners/listener.js';
 import { Slots } from '../../../actors/slots.js';
-import { listenableConnection } from '../../../storage/connections/listeners.js';
-import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import { isPinned, listenableConnection } from '../../../storage/connections/listeners.js';
+import { addProxy } from '../../../storage/connections/proxies.js';
 import { createLogger } from '../../../storage/log.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
 
 /** A connection with a session behind a proxy, on a database of its own. */
 async function listenable(t: Test) {
@@ -15,7 +15,7 @@ async function listenable(t: Test) {
   const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
   await pinConnection(db, id, (await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' })).id);
   const connection = await listenableConnection(db, id);
-  if (!connection) throw new Error('nothing to listen to');
+  if (!connection || !isPinned(connection)) throw new Error('nothing to listen to');
   return { db, connection };
 }
 

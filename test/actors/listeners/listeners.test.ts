@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
+import { LIMITS } from '../../../actors/limits.js';
 import { Listeners } from '../../../actors/listeners/listeners.js';
+import { SessionSaves } from '../../../actors/session-saves.js';
 import { openSignIn } from '../../../bench/listeners/sign-in.js';
 import { findConnections, insertSocialConnection } from '../../../storage/connections/connections.js';
 import { findListener, listGaps } from '../../../storage/connections/listener-read.js';
-import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import { addProxy } from '../../../storage/connections/proxies.js';
 import { changeConnection } from '../../../storage/connections/session-effects.js';
 import { listEvents } from '../../../storage/deliveries/events.js';
 import { createLogger } from '../../../storage/log.js';
@@ -38,7 +40,6 @@ async function signedIn(db: Database, network: Network, username: string): Promi
   });
   const { server: url, username: user, password } = network.proxy;
   const proxy = await addProxy(db, ring, { region: network.proxy.id, url, username: user, password });
-  await pinConnection(db, id, proxy.id);
   await using signIn = openSignIn(network.site, network.proxy);
   await changeConnection(db, {
     connectionId: id,
@@ -46,7 +47,9 @@ async function signedIn(db: Database, network: Network, username: string): Promi
     revision: 1,
     health: 'ready',
     sessionSealed: ring.seal(await signIn.signIn(username), sessionContext(id)),
+    ofSession: null,
     actorId: null,
+    proxyId: proxy.id,
     recruiter: null,
   });
   return id;
@@ -57,12 +60,13 @@ t.test('listeners', async (t) => {
   const network = await Network.start();
   t.teardown(() => network.close());
   const log = createLogger({ level: 'silent', format: 'json' }, {});
-  const listeners = new Listeners(network.site, { db, ring, log, recorded: () => {}, silence_ms: SILENCE_MS });
+  const saves = new SessionSaves({ db, ring, log, epoch: () => EPOCH });
+  const listeners = new Listeners(network.site, { db, ring, log, saves, recorded: () => {}, silence_ms: SILENCE_MS });
   t.teardown(() => listeners.close());
   const listening = async (username: string) => {
     const id = await signedIn(db, network, username);
     await listeners.own(partitionOf(id), EPOCH);
-    const state = async () => await findListener(db, id);
+    const state = async () => await findListener(db, id, LIMITS.stream_stale_ms);
     await eventually('the stream is connected', state, (row) => row?.stream_status === 'connected');
     return { id, state };
   };

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
 import { Listeners } from '../../../actors/listeners/listeners.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
-import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import { addProxy, listProxies, removeProxy } from '../../../storage/connections/proxies.js';
 import { createLogger } from '../../../storage/log.js';
 import { PARTITIONS } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
@@ -14,9 +14,11 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
-import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
 
 const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
+/** No site renews a session here. */
+const NO_SAVES = { save: () => {}, settled: () => undefined };
 const SESSION = JSON.stringify({ cookies: [], origins: [] });
 
 /** A proxy that refuses every tunnel after a while; gives its address and how many asked for one at once, at most. */
@@ -60,15 +62,23 @@ async function thread(t: Test, count: number) {
   const ids = await signedInConnections(db, url, count);
   const log = createLogger({ level: 'silent', format: 'json' }, {});
   const site = socialSite({ origin: 'https://www.social.test' });
-  const listeners = new Listeners(site, { db, ring, log, recorded: () => {} });
+  const moved: string[] = [];
+  const listeners = new Listeners(site, {
+    db,
+    ring,
+    log,
+    recorded: () => {},
+    saves: NO_SAVES,
+    moved: (id) => moved.push(id),
+  });
   t.teardown(() => listeners.close());
   const takeOver = () => Promise.all(Array.from({ length: PARTITIONS }, (_, id) => listeners.own(id, 1)));
   const rows = () =>
-    db.query<{ connection_id: string; stream_status: string; epoch: number }>(
+    db.query<{ connection_id: string; stream_status: string; reason: string; epoch: number }>(
       'testListeners',
-      'select connection_id, stream_status, epoch from listener',
+      'select connection_id, stream_status, reason, epoch from listener',
     );
-  return { db, asked, ids, listeners, takeOver, rows };
+  return { db, asked, ids, listeners, moved, takeOver, rows };
 }
 
 t.test('a take-over opens its streams a few at a time', async (t) => {
@@ -103,7 +113,22 @@ t.test('what changed without a hint is found by a look at everything', async (t)
   const statuses = async () => new Map((await rows()).map((row) => [row.connection_id, row.stream_status]));
   await eventually('the new one listens', statuses, (map) => map.has(added));
   t.equal((await statuses()).get(ended), 'stopped');
-  t.not((await statuses()).get(changed), 'stopped');
+  await eventually('the changed one listens again', statuses, (map) => map.get(changed) !== 'stopped');
+});
+
+t.test('a pin that went without a hint is found by a look at everything, with all that used it', async (t) => {
+  const { db, ids, listeners, moved, takeOver, rows } = await thread(t, 2);
+  await takeOver();
+  await eventually('both listen', rows, ({ length }) => length === 2);
+  const [proxy] = await listProxies(db);
+  const unpinned = await removeProxy(db, proxy?.id ?? '');
+  t.strictSame(unpinned?.sort(), [...ids].sort());
+  t.equal(await removeProxy(db, proxy?.id ?? ''), undefined, 'it is gone');
+  await listeners.lookAll();
+  t.equal(listeners.size, 0);
+  t.strictSame(moved.sort(), [...ids].sort(), 'their contexts are to close');
+  const stopped = { stream_status: 'stopped', reason: 'regional_proxy_unavailable' };
+  t.match(await rows(), [stopped, stopped]);
 });
 
 t.test('listeners of a partition that was taken again go on under its epoch', async (t) => {

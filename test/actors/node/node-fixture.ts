@@ -24,6 +24,7 @@ export async function linkedNode(t: Test, url: string, actorThreads: number, wor
     databaseUrl: behind.href,
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
+    dataSealing: new SharedArrayBuffer(1),
     workspaceOperations,
     actorThreads,
     browserThreads: 1,

@@ -41,6 +41,7 @@ export class OwningNode {
       lost: (partitions) => {
         for (const id of partitions) this.running.delete(id);
       },
+      ended: () => {},
       giveUp: async () => {},
       runnable: () => true,
       ...options,
@@ -175,7 +176,7 @@ export async function lostOperation(db: Database): Promise<{ id: string; partiti
     [owned!],
   );
   const start = { id, connectionId: connection.id, partition, epoch: owned!.epoch, attemptId: uuidv7() };
-  await startOperations(db, [{ ...start, phase: 'preparing' }]);
+  await startOperations(db, [start], []);
   await db.query('testExpire', `update partition set lease_until = '-infinity' where id = $1`, [partition]);
   return { id, partition };
 }

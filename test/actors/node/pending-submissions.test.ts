@@ -59,3 +59,18 @@ t.test('a fast thread takes far more than one statement stores', async (t) => {
   answer(6 * BATCH);
   t.equal(await refused(), 0);
 });
+
+t.test('the inputs on their way take bounded memory, and small ones go on', async (t) => {
+  const pending = new PendingSubmissions();
+  const large = 2 ** 20;
+  const outcomes = Array.from({ length: 40 }, () => pending.add(() => true, large));
+  const bound = LIMITS.submissions_bytes / large;
+  t.strictSame(await Promise.all(outcomes.slice(bound)), Array(40 - bound).fill({ kind: 'overloaded', what: 'node' }));
+  const small = pending.add(() => true);
+  for (let request = 0; request <= bound; request++) pending.answer(request, STORED);
+  pending.answer(0, STORED);
+  t.strictSame(await small, STORED);
+  const again = Array.from({ length: bound }, () => pending.add(() => true, large));
+  pending.fail();
+  t.strictSame(new Set((await Promise.all(again)).map(({ kind }) => kind)), new Set(['failed']));
+});

@@ -6,8 +6,11 @@ import { LeaseCell } from '../../../actors/lease.js';
 import { Attempt } from '../../../actors/operations/attempt.js';
 import { ConnectionActor } from '../../../actors/operations/connection-actor.js';
 import { type Execution, Interrupted, type Outcome } from '../../../actors/operations/execution.js';
+import { LargeTurns } from '../../../actors/operations/large-turns.js';
 import { OperationBatches } from '../../../actors/operations/operation-batches.js';
+import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import { createLogger } from '../../../storage/log.js';
+import { UNKNOWN_PROGRESS } from '../../../storage/model/evidence.js';
 import type { StartedOperation } from '../../../storage/operations/execution.js';
 import { findOperations } from '../../../storage/operations/operations.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
@@ -15,7 +18,10 @@ import { claimPartitions, renewLeases } from '../../../storage/partitions/partit
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+const WORKER = { node_id: randomUUID(), thread: 'actors-0' };
 
 /** A connection's actor on a real database, with a provider that ends each operation as the test says. */
 async function ground(t: Test, provider: (execution: Execution) => Promise<Outcome>) {
@@ -31,17 +37,29 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
   const ended = new Map<string, () => void>();
   const states = { actor: [] as string[], attempt: [] as string[] };
   let onAttempt: (state: string) => void = () => {};
-  const home = { id: partition, epoch, tenure: 'owned' as const, load: { waiting: 0, running: 0 }, idle: () => {} };
+  const home = {
+    id: partition,
+    epoch,
+    tenure: 'owned' as const,
+    load: { waiting: 0, running: 0 },
+    ended: () => {},
+    idle: () => {},
+  };
+  const look = () => Promise.reject(new Error('no look was given'));
+  const log = createLogger({ level: 'silent', format: 'json' }, {});
   const actor = new ConnectionActor({ connectionId: connection.id, workspaceId }, home, {
     db,
-    batches: new OperationBatches(db, db, () => {}),
+    batches: new OperationBatches(db, db, WORKER, () => {}),
     ring: keyRing([]),
     lease,
-    log: createLogger({ level: 'silent', format: 'json' }, {}),
-    providers: { simulated: { run: provider }, social: { run: provider } },
-    counters: { started: 0, finished: {} },
+    log,
+    ended: () => {},
+    providers: { simulated: { run: provider, look }, social: { run: provider, look } },
+    counters: new OperationCounters(),
+    largeAttempts: new LargeTurns(),
     awaitable: (id) => ended.get(id)?.(),
     changed: () => {},
+    looked: () => {},
     onActorState: (_, kind) => states.actor.push(kind),
     onAttemptState: (_, kind) => {
       states.attempt.push(kind);
@@ -64,7 +82,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
       [{ id: partition, epoch }],
     );
     const end = new Promise<void>((resolve) => ended.set(id, resolve));
-    actor.take(id);
+    actor.take(id, false);
     await end;
     return (await findOperations(db, [id]))[0];
   };
@@ -90,10 +108,66 @@ t.test('an outcome that nothing stores ends its operation, and the next one runs
   t.match(await run('social.health.check'), { status: 'failed', error_code: 'internal_error', error_details: details });
   t.match(
     await run('social.message.send'),
-    { status: 'outcome_unknown', error_code: null },
+    {
+      status: 'outcome_unknown',
+      error_code: null,
+      evidence: { fault: 'internal_error', request: { sent: 'unknown' } },
+    },
     'a write stays in question',
   );
   t.match(await run('social.identity.get'), { status: 'succeeded' });
+});
+
+t.test('a write whose running time ended past its boundary has evidence of that', async (t) => {
+  const { run } = await ground(t, async (execution) => {
+    await execution.boundary();
+    throw new Interrupted('deadline');
+  });
+  const operation = await run('social.message.send');
+  const evidence = { request: { sent: 'unknown', at: null }, answer: null, fault: 'deadline_exceeded' };
+  t.match(operation, { status: 'outcome_unknown', attempts: [{ phase: 'dispatching', boundary: WORKER }] });
+  t.strictSame(operation?.evidence, evidence);
+});
+
+t.test('an end whose connection moved on changes nothing there, and publishes nothing', async (t) => {
+  const ends: Record<string, Outcome> = {
+    'social.login': { status: 'succeeded', result: {}, effects: { newSession: true, health: 'ready' } },
+    'social.health.check': { status: 'succeeded', result: {}, effects: { health: 'ready', actorId: 'ACoAAother' } },
+    'social.message.send': {
+      status: 'outcome_unknown',
+      evidence: { ...UNKNOWN_PROGRESS, fault: 'connection_lost' },
+      effects: { health: 'needs_login' },
+    },
+    'social.identity.get': {
+      ...{ status: 'failed', failure: { code: 'authentication_failed' }, effects: { health: 'needs_login' } },
+    },
+  };
+  const moved = new Set<string>();
+  const { db, run } = await ground(t, async ({ operationId, connection, capability }) => {
+    if (!moved.has(operationId)) {
+      const move = 'update connection set state_revision = state_revision + 1 where id = $1';
+      await db.query('testMove', move, [connection.id]);
+    }
+    moved.add(operationId);
+    return ends[capability.name] as Outcome;
+  });
+  const shown = async () =>
+    (await db.query<object>('testShown', 'select state_revision, actor_id, health from connection'))[0];
+  const fenced = { status: 'failed' };
+  t.match(await run('social.login'), {
+    ...{ status: 'succeeded', result: { state_revision: 2 }, attempts: [fenced, { status: 'succeeded' }] },
+  });
+  t.match(await run('social.health.check'), { status: 'succeeded', attempts: [{ number: 1 }] });
+  t.match(await run('social.message.send'), { status: 'outcome_unknown', attempts: [{ number: 1 }] });
+  t.strictSame(await shown(), { state_revision: 4, actor_id: 'ada', health: 'ready' });
+  t.match(await run('social.identity.get'), {
+    ...{ status: 'failed', error_code: 'authentication_failed', attempts: [fenced, fenced] },
+  });
+  t.strictSame(
+    await shown(),
+    { state_revision: 5, actor_id: 'ada', health: 'needs_login' },
+    'as the second one found it',
+  );
 });
 
 t.test('an attempt announces each state as its row follows it', async (t) => {
@@ -107,10 +181,14 @@ t.test('an attempt announces each state as its row follows it', async (t) => {
   const id = actor.attempting!;
   const [waiting] = await findOperations(db, [id]);
   t.match(waiting, { status: 'waiting_user', challenge: { kind: 'sms' } });
-  actor.code(id, waiting!.challenge!.id, '123456');
+  actor.code(id, { challengeId: waiting!.challenge!.id, code: '123456' });
   await entered('closed');
   await done;
-  const [row] = await findOperations(db, [id]);
+  const [row] = await eventually(
+    'its end is stored',
+    () => findOperations(db, [id]),
+    ([one]) => one?.status !== 'running',
+  );
   t.match(row, { status: 'succeeded', result: { code: '123456' } });
   t.strictSame(states.attempt, [
     ...['storing_challenge', 'waiting_user', 'resuming', 'running'],
@@ -126,7 +204,7 @@ t.test('a challenge that could not be stored leaves no timer behind', async (t) 
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = timers();
   const held = { id: uuidv7(), partition: 0, epoch: 1, attemptId: uuidv7() };
-  const batches = new OperationBatches(db, db, () => {});
+  const batches = new OperationBatches(db, db, WORKER, () => {});
   const started = { capability: 'social.login', spent_ms: 0 } as StartedOperation;
   const lease = new LeaseCell();
   const log = createLogger({ level: 'silent', format: 'json' }, {});

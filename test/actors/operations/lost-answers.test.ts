@@ -1,9 +1,11 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { LIMITS } from '../../../actors/limits.js';
+import { UNKNOWN_PROGRESS } from '../../../storage/model/evidence.js';
 import { cancelOperation } from '../../../storage/operations/operations.js';
 import { eventually } from '../../fixture/eventually.js';
 import { jobIds, jobState } from '../../fixture/jobs.js';
-import { operationsThread } from './thread.js';
+import { operationsThread, WORKER } from './thread.js';
 
 /** What each statement of an execution does when its answer is lost after its commit: the link is deaf, then cut. */
 const succeeded = async () => ({ status: 'succeeded', result: {} }) as const;
@@ -44,10 +46,58 @@ t.test('an answer lost at any statement of an execution loses nothing and runs n
       await submit('two', 'social.invitation.send', { recipient_actor_id: 'ACoAA1' });
       link.pass();
       t.match(await ended('two'), { status: 'succeeded' }, 'and the connection goes on');
-      t.strictSame(await jobIds(db, 'operation'), []);
+      await eventually(
+        'no job is left, not even one that was made due meanwhile',
+        () => jobIds(db, 'mailbox'),
+        (jobs) => jobs.length === 0,
+      );
       t.strictSame(partition.inHand, []);
     });
   }
+});
+
+t.test('evidence whose answer was lost is stored once, with the boundary that was passed first', async (t) => {
+  const request = { sent: 'yes', at: new Date().toISOString() } as const;
+  const evidence = { request, answer: null, fault: 'connection_lost' } as const;
+  const { link, db, submit, ended, context } = await operationsThread(t, async (execution) => {
+    link.deaf();
+    await execution.boundary();
+    link.deaf();
+    return { status: 'outcome_unknown', evidence };
+  });
+  let finishing = 0;
+  context.onActorState = (_, kind) => kind === 'finishing' && finishing++;
+  await submit('one', 'social.invitation.send', { recipient_actor_id: 'ACoAA1' });
+  const attempt = () =>
+    db.query<{ status: string; boundary: object | null }>(
+      'testAttempt',
+      `select status, attempts -> -1 -> 'boundary' as boundary from operation`,
+    );
+  const [passed] = await eventually('the boundary is durable', attempt, ([row]) => Boolean(row?.boundary));
+  link.pass();
+  await eventually('the end is stored', attempt, ([row]) => row?.status === 'outcome_unknown');
+  link.pass();
+  const operation = await ended('one');
+  t.strictSame(operation?.evidence, evidence);
+  t.strictSame(
+    operation?.attempts.map(({ boundary }) => boundary),
+    [passed?.boundary],
+  );
+  t.match(passed?.boundary, WORKER);
+  t.match(operation?.attempts, [{ phase: 'dispatching', status: 'outcome_unknown' }], 'no answer came');
+  t.equal(operation?.timeline.filter(({ to }) => to === 'outcome_unknown').length, 1);
+  t.equal(finishing, 1);
+});
+
+t.test('what is canceled past its boundary and stays in question keeps its evidence', async (t) => {
+  const evidence = { ...UNKNOWN_PROGRESS, fault: 'upstream_timeout' } as const;
+  const { db, submit, ended } = await operationsThread(t, async (execution) => {
+    await execution.boundary();
+    await cancelOperation(db, execution.operationId);
+    return { status: 'outcome_unknown', evidence };
+  });
+  await submit('one', 'social.invitation.send', { recipient_actor_id: 'ACoAA1' });
+  t.match(await ended('one'), { status: 'outcome_unknown', cancel_requested: true, evidence });
 });
 
 t.test('a submission that was stored as handed over runs, although its answer was lost', async (t) => {
@@ -57,7 +107,7 @@ t.test('a submission that was stored as handed over runs, although its answer wa
   const lost = submit('key');
   await eventually(
     'it is stored',
-    () => jobIds(db, 'operation'),
+    () => jobIds(db, 'mailbox'),
     (ids) => ids.length === 1,
   );
   link.pass();
@@ -71,26 +121,27 @@ t.test('a submission that was stored as handed over runs, although its answer wa
 });
 
 t.test('a fetch whose answer was lost forgets nothing, and keeps the order', async (t) => {
-  const { link, db, submit, ended, attempts, partition } = await operationsThread(t, succeeded);
-  partition.queueGrew(); // from now on what is submitted waits in the queue
-  link.stall('up');
-  const answers = ['a', 'b', 'c'].map((key) => submit(key).catch(() => submit(key)));
-  link.pass();
-  await Promise.all(answers);
-  for (const key of ['a', 'b', 'c']) await ended(key);
-  // Now a fetch that takes jobs while the link is deaf.
-  await eventually('quiet', () => partition.inHand.length === 0 && partition.comparable, Boolean);
-  link.deaf();
-  const lost = ['d', 'e', 'f'].map((key) => submit(key).catch(() => undefined));
-  await eventually(
-    'stored',
-    () => jobIds(db, 'operation'),
-    (ids) => ids.length === 3,
+  const { link, db, storeElsewhere, submit, connection, ended, attempts, partition } = await operationsThread(
+    t,
+    succeeded,
   );
+  await eventually('quiet', () => partition.comparable, Boolean);
+  for (const key of ['a', 'b', 'c']) await storeElsewhere(key);
+  link.deaf();
+  void partition.fetch();
+  await eventually(
+    'the mailbox was opened',
+    () => jobState(db, connection.id),
+    (state) => state === 'active',
+  );
+  await storeElsewhere('d');
   link.pass();
-  await Promise.all(lost);
-  for (const key of ['d', 'e', 'f']) await ended(key);
+  const last = submit('e').catch(() => submit('e'));
+  for (const key of ['a', 'b', 'c', 'd']) await ended(key);
+  await last;
+  await ended('e');
   t.strictSame([...attempts].sort(), attempts, 'in the order of their acceptance');
+  t.equal(new Set(attempts).size, 5);
 });
 
 t.test('a cancel that arrives while a transient failure is being stored is not forgotten', async (t) => {
@@ -103,26 +154,38 @@ t.test('a cancel that arrives while a transient failure is being stored is not f
   await submit('one');
   t.match(await ended('one'), { status: 'canceled', cancel_requested: true });
   t.equal(attempts.length, 1);
-  t.strictSame(await jobIds(db, 'operation'), []);
+  await eventually(
+    'its mailbox is closed',
+    () => jobIds(db, 'mailbox'),
+    (jobs) => jobs.length === 0,
+  );
 });
 
-t.test('an operation that rows show as fetched and nobody has in hand is found by comparing them', async (t) => {
-  const { db, connection, submit, ended, sweep, reconciled, partition } = await operationsThread(t, succeeded);
+t.test('a mailbox that rows show as open and nobody has in hand is found by comparing them', async (t) => {
+  const { db, connection, storeElsewhere, submit, ended, sweep, reconciled, partition } = await operationsThread(
+    t,
+    succeeded,
+  );
   await submit('known');
   await ended('known');
-  // As a fetch that arrived late, after its connection was given up, would leave it.
-  const id = uuidv7();
+  await eventually(
+    'its mailbox is closed',
+    () => jobIds(db, 'mailbox'),
+    (jobs) => jobs.length === 0,
+  );
+  // As an opening that arrived late, after its connection to the database was given up, would leave it.
   await db.transaction(async (tx) => {
-    await tx.query(
-      'testOperation',
-      `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
-       select $1, workspace_id, id, partition, 'social.identity.get', 'queued', 'lost', '', '{}' from connection where id = $2`,
-      [id, connection.id],
-    );
-    await tx.query(
-      'testJob',
-      `insert into pgboss.job_common (id, name, state, started_on) values ($1, 'operation-' || $2::smallint, 'active', now())`,
-      [id, connection.partition],
+    await tx.query('testLockPartition', 'select 1 as one from partition where id = $1 for update', [partition.id]); // nothing is opened
+    await storeElsewhere('lost');
+    await eventually(
+      'it stands there as open',
+      () =>
+        db.query(
+          'testOpened',
+          `update pgboss.job_common set state = 'active', started_on = now() where id = $1 returning id`,
+          [connection.id],
+        ),
+      (rows) => rows.length === 1,
     );
   });
   await eventually(
@@ -135,6 +198,39 @@ t.test('an operation that rows show as fetched and nobody has in hand is found b
     20_000,
   );
   t.match(await ended('lost'), { status: 'succeeded' });
-  t.equal(await jobState(db, id), undefined);
   t.equal(partition.epoch, 2);
+});
+
+t.test('what a mailbox in hand lacks is found when it is settled', async (t) => {
+  const { db, connection, submit, ended } = await operationsThread(t, succeeded);
+  await submit('known');
+  await ended('known');
+  const [row] = await db.query<{ id: string }>(
+    'testLost',
+    `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
+     select $1, workspace_id, id, partition, 'social.identity.get', 'queued', 'lost', '', '{}' from connection where id = $2 returning id`,
+    [uuidv7(), connection.id],
+  );
+  t.ok(row);
+  t.match(await ended('lost'), { status: 'succeeded' });
+});
+
+t.test('a mailbox that is long in use is read from where its work stands', async (t) => {
+  const { db, connection, submit, ended } = await operationsThread(t, succeeded);
+  const keys = Array.from({ length: LIMITS.mailbox_ended + 10 }, (_, n) => `${n}`);
+  const busy = setInterval(() => void submit(`more ${performance.now()}`).catch(() => {}), 50);
+  t.teardown(() => clearInterval(busy));
+  await Promise.all(keys.map((key) => submit(key)));
+  const first = await ended('0');
+  await ended(keys.at(-1) ?? '');
+  const [mark] = await eventually(
+    'its mark was moved',
+    () =>
+      db.query<{ mark: string }>('testMark', `select data ->> 'from' as mark from pgboss.job_common where id = $1`, [
+        connection.id,
+      ]),
+    ([row]) => row !== undefined && row.mark > (first?.id ?? ''),
+  );
+  t.ok(mark);
+  clearInterval(busy);
 });

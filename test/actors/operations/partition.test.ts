@@ -3,15 +3,15 @@ import { LeaseCell } from '../../../actors/lease.js';
 import { LIMITS } from '../../../actors/limits.js';
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
 import { createLogger } from '../../../storage/log.js';
-import type { FetchedJob } from '../../../storage/operations/owner-polls.js';
+import type { DueMailbox } from '../../../storage/operations/mailboxes.js';
 
-/** A partition whose queue is empty, unless `fetch` has it otherwise. No operation comes out of it, so nothing else is used. */
-function fixture(fetch: () => Promise<FetchedJob[]> = async () => []) {
+/** A partition of which no mailbox is due, unless `open` has it otherwise. No operation comes out of it, so nothing else is used. */
+function fixture(open: () => Promise<DueMailbox[]> = async () => []) {
   const lease = new LeaseCell();
   lease.renewed(LeaseCell.now(), 60_000, [7]);
   const states: string[] = [];
   const context = {
-    db: { query: (name: string) => (name === 'fetchOperations' ? fetch() : Promise.resolve([])) },
+    db: { query: (name: string) => (name === 'openMailboxes' ? open() : Promise.resolve([])) },
     lease,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     onPartitionState: (_: number, kind: string) => states.push(kind),
@@ -19,25 +19,11 @@ function fixture(fetch: () => Promise<FetchedJob[]> = async () => []) {
   return { partition: new Partition({ id: 7, epoch: 1 }, context as unknown as PartitionContext), states };
 }
 
-t.test(
-  'new operations are handed over once a fetch found the queue empty, and not behind what waits in it',
-  async (t) => {
-    const { partition, states } = fixture();
-    t.equal(partition.direct, false, 'nothing is known of the queue yet');
-    await partition.fetch();
-    t.equal(partition.direct, true);
-    partition.queueGrew();
-    t.equal(partition.direct, false);
-    await partition.fetch();
-    t.strictSame(states, ['fetching', 'direct', 'queued', 'fetching']);
-  },
-);
-
-t.test('a fetch that fails leaves the queue as it was', async (t) => {
+t.test('a fetch that fails leaves the mailboxes as they were', async (t) => {
   const { partition, states } = fixture(() => Promise.reject(new Error('the database is gone')));
   await partition.fetch();
-  t.equal(partition.direct, false);
-  t.strictSame(states, ['fetching', 'queued']);
+  t.equal(partition.direct, true);
+  t.strictSame(states, ['fetching', 'ready']);
 });
 
 t.test('calls that come while a fetch is under way are answered by one more round', async (t) => {
@@ -48,7 +34,7 @@ t.test('calls that come while a fetch is under way are answered by one more roun
   });
   await Promise.all([partition.fetch(), partition.fetch(), partition.fetch()]);
   t.equal(rounds, 2);
-  t.strictSame(states, ['fetching', 'direct']);
+  t.strictSame(states, ['fetching', 'ready']);
 });
 
 t.test('a partition that is given up fetches nothing more, and may still be lost', async (t) => {
@@ -58,25 +44,25 @@ t.test('a partition that is given up fetches nothing more, and may still be lost
   t.equal(partition.tenure, 'stopping');
   t.equal(partition.direct, false);
   await partition.fetch();
-  partition.hand({ id: 'operation', connection_id: 'connection', workspace_id: 'workspace', place: 1 }, 1);
+  partition.hand({ id: 'operation', connectionId: 'connection', workspaceId: 'workspace', place: 1, large: false }, 1);
   t.equal(partition.size, 0, 'what is handed over is left to the next owner');
   partition.drop();
   t.equal(partition.tenure, 'dropped');
-  t.strictSame(states, ['fetching', 'direct', 'stopping', 'dropped']);
+  t.strictSame(states, ['fetching', 'ready', 'stopping', 'dropped']);
   t.throws(() => partition.drop(), /no step from dropped to dropped/);
 });
 
 t.test('a partition that is lost while it fetches starts nothing of what the fetch brings', async (t) => {
-  const jobs = Promise.withResolvers<FetchedJob[]>();
-  const { partition, states } = fixture(() => jobs.promise);
+  const mailboxes = Promise.withResolvers<DueMailbox[]>();
+  const { partition, states } = fixture(() => mailboxes.promise);
   const fetched = partition.fetch();
   partition.drop();
-  jobs.resolve(
-    Array.from({ length: LIMITS.fetch_jobs }, (_, number) => ({
-      id: `${number}`,
-      connection_id: 'connection',
+  mailboxes.resolve(
+    Array.from({ length: LIMITS.fetch_mailboxes }, (_, number) => ({
+      connection_id: `${number}`,
       workspace_id: 'workspace',
-      place: number,
+      from: '0',
+      new: null,
     })),
   );
   await fetched;

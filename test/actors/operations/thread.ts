@@ -1,15 +1,21 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
 import { LeaseCell } from '../../../actors/lease.js';
 import { Committer } from '../../../actors/operations/committer.js';
-import type { Execution, Outcome } from '../../../actors/operations/execution.js';
+import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
+import { LargeTurns } from '../../../actors/operations/large-turns.js';
+import { LookDesk } from '../../../actors/operations/look-desk.js';
 import { OperationBatches } from '../../../actors/operations/operation-batches.js';
+import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
+import { Settling } from '../../../actors/operations/settling.js';
 import { Sweep } from '../../../actors/operations/sweep.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
 import { createLogger } from '../../../storage/log.js';
 import type { OperationRow } from '../../../storage/model/records.js';
 import { findOperations } from '../../../storage/operations/operations.js';
+import { submitOperations } from '../../../storage/operations/submission.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
@@ -30,11 +36,21 @@ async function takeAgain(db: Database, id: number, inHand: string[]): Promise<nu
   });
 }
 
+/** The thread, as boundaries name it. */
+export const WORKER = { node_id: randomUUID(), thread: 'actors-0' };
+
 /**
  * The parts of an actor thread that run the operations of one partition, on a real database behind a link that can fail by halves;
  * `db` goes around the link. The provider ends each operation as the test says.
  */
-export async function operationsThread(t: Test, provider: (execution: Execution) => Promise<Outcome>) {
+export async function operationsThread(
+  t: Test,
+  provider: (execution: Execution) => Promise<Outcome>,
+  {
+    look = () => Promise.reject(new Error('nothing is to be looked at')),
+    ...shorter
+  }: Partial<Pick<ProviderRuntime, 'look'>> & Pick<PartitionContext, 'challenge_ms'> = {},
+) {
   const { db, url } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
   const connection = await insertSimulated(db, workspaceId, 'ada');
@@ -57,16 +73,22 @@ export async function operationsThread(t: Test, provider: (execution: Execution)
     attempts.push(execution.operationId);
     return provider(execution);
   };
+  const looks = new LookDesk({ db: thread, log, partitions: () => [partition] });
+  const awaitable: string[] = [];
   const context: PartitionContext = {
+    ...shorter,
     db: thread,
-    batches: new OperationBatches(thread, thread, () => {}),
+    batches: new OperationBatches(thread, thread, WORKER, () => {}),
     ring,
     lease,
     log,
-    providers: { simulated: { run }, social: { run } },
-    counters: { started: 0, finished: {} },
-    awaitable: () => {},
+    ended: () => {},
+    providers: { simulated: { run, look }, social: { run, look } },
+    counters: new OperationCounters(),
+    largeAttempts: new LargeTurns(),
+    awaitable: (operationId) => awaitable.push(operationId),
     changed: () => {},
+    looked: () => void looks.fetch(),
     reconcile: ({ id: partitionId }, inHand) => {
       void takeAgain(db, partitionId, inHand).then((epoch) => {
         reconciled.push(epoch);
@@ -88,6 +110,18 @@ export async function operationsThread(t: Test, provider: (execution: Execution)
     partition: () => partition,
     hint: () => {},
   });
+  /** Stores an operation as another node does, and leaves it to the owner to find it. */
+  const storeElsewhere = async (
+    key: string,
+    capability = 'social.identity.get',
+    input: object = {},
+    on = connection.id,
+  ) => {
+    const hash = createHash('sha256').update(key).digest();
+    const of = { workspaceId, connectionId: on, partition: id, capability, idempotencyKey: key };
+    const given = { input: JSON.stringify(input), inputSealed: null, acceptedAt: new Date() };
+    await submitOperations(db, [{ ...of, ...given, id: uuidv7(), keyHash: hash, fingerprint: hash }], []);
+  };
   const submit = (
     key: string,
     capability = 'social.identity.get',
@@ -102,7 +136,11 @@ export async function operationsThread(t: Test, provider: (execution: Execution)
       (operation) => operation !== undefined && statuses.includes(operation.status),
       timeout_ms,
     );
-  const poll = setInterval(() => void partition.fetch(), 200); // as the thread's slow poll
+  const settling = new Settling({ db: thread, log, partitions: () => [partition] });
+  const poll = setInterval(() => {
+    void partition.fetch();
+    void settling.settle();
+  }, 200); // as the thread's slow poll
   t.teardown(async () => {
     clearInterval(poll);
     link.pass();
@@ -122,10 +160,13 @@ export async function operationsThread(t: Test, provider: (execution: Execution)
     lease,
     context,
     submit,
+    storeElsewhere,
     ended,
     attempts,
     reconciled,
     sweep,
+    looks,
+    awaitable,
   };
 }
 

@@ -1,12 +1,13 @@
 import type { Test } from 'tap';
 import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
+import type { Vault } from '../../../storage/model/vault.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { connectionRow, perform, succeed } from './request.js';
 
 /** A workspace of simulated connections on a database of its own, and what a test does with them. */
-export async function network(t: Test) {
-  const { db } = await freshDatabase(t);
+export async function network(t: Test, vault?: Vault) {
+  const { db } = await freshDatabase(t, vault);
   const workspaceId = await insertWorkspace(db);
   let now = Date.now();
   const provider = createSimulatedProvider({ db, clock: () => now++ });

@@ -147,6 +147,13 @@ t.test('recruiter filters filter, and wrong ones fail when their turn comes', as
   t.ok(elsewhere.total < nurses.total && elsewhere.candidates.every(({ location }) => location !== 'Berlin, Germany'));
   const experienced = await search({ yoe: { min: 30 }, networks: ['F', 'S'] });
   t.ok(experienced.candidates.every(({ recruiting }) => recruiting.years_of_experience >= 30));
+  const joined = await Promise.all([1, 2, 3, 4, 5].map((bucket) => search({ recently_joined: bucket, count: 1 })));
+  const all = await search({ networks: ['F', 'S', 'O'], count: 1 });
+  t.equal(
+    joined.reduce((sum, { total }) => sum + total, 0),
+    all.total,
+    'everybody joined in one bucket of time',
+  );
   const none = await search({ first_names: ['Nobody'] });
   t.match(none, { candidates: [], total: 0, formatted_total: '0' });
   const everybody = await search({ keywords: '', networks: ['F', 'S', 'O'], start: 50 });

@@ -5,6 +5,7 @@ import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operat
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import type { ChallengeKind, ConnectionRow } from '../../../storage/model/records.js';
 import { partitionOf } from '../../../storage/model/records.js';
+import { PLAIN_VAULT } from '../../../storage/model/vault.js';
 import { noteInvitation } from '../../../storage/operations/simulated-invitations.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 
@@ -74,6 +75,7 @@ export async function request(
     pauseClock: () => {},
     resumeClock: () => {},
     storeFile: () => Promise.reject(new Error('no file is stored')),
+    unverifyRecruiter: () => Promise.resolve(),
     challenge: async (kind, acceptsCode) => {
       observed.challenges.push({ kind, acceptsCode });
       const code = acceptsCode ? codes.shift() : undefined;
@@ -125,5 +127,6 @@ export async function perform(
 
 /** A database for providers that must not need one. */
 export const NO_DATABASE: Sql = {
+  vault: PLAIN_VAULT,
   query: (name) => Promise.reject(new Error(`the statement ${name} was not expected`)),
 };

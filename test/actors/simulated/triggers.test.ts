@@ -53,12 +53,20 @@ t.test('each reason to skip can be asked for', async (t) => {
 
 t.test('a write can lose its answer, past its boundary; a read cannot', async (t) => {
   const written = await request(provider, ada, WRITE, message('sim-unknown'));
-  t.strictSame(written, { outcome: { status: 'outcome_unknown' }, boundaries: 1, challenges: [] });
+  const { at } = written.outcome.status === 'outcome_unknown' ? written.outcome.evidence.request : { at: null };
+  t.match(at, /^\d{4}-.*Z$/);
+  const evidence = { request: { sent: 'yes', at }, answer: null, fault: 'connection_lost' };
+  t.strictSame(written, { outcome: { status: 'outcome_unknown', evidence }, boundaries: 1, challenges: [] });
   t.equal((await request(provider, ada, READ, { profile_id: 'sim-unknown' })).outcome.status, 'succeeded');
 });
 
 t.test('a write that is fenced at its boundary ends there', async (t) => {
   await t.rejects(request(provider, ada, WRITE, message('sim-unknown'), { fenced: true }), { message: 'fenced' });
+});
+
+t.test('an answer can be lost of a write that was done', async (t) => {
+  t.match(triggersOf(null, message('sim-unknown-written')), { unknown: true, written: true });
+  t.strictSame(triggersOf(null, message('sim-unknown written')), { delay_ms: 0, unknown: true });
 });
 
 t.test('the actor decides as well, and the input before it', async (t) => {

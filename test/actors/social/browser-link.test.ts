@@ -26,6 +26,7 @@ const OWNER: RunOwner = {
   pauseClock: () => {},
   resumeClock: () => {},
   storeFile: () => Promise.resolve(),
+  unverifyRecruiter: () => Promise.resolve(),
   challenge: () => Promise.resolve('123456'),
 };
 
@@ -39,7 +40,7 @@ function fixture(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, messag
     received.push(message.type);
     answer(host, message);
   });
-  const link = new BrowserLink(60_000);
+  const link = new BrowserLink({ stopped_run_ms: 60_000, renewed: () => {} });
   link.connect(port1);
   return { link, received };
 }
@@ -47,7 +48,7 @@ function fixture(t: Test, answer: (host: Channel<FromBrowser, ToBrowser>, messag
 t.test('the owner answers what a run asks', async (t) => {
   const stored: string[] = [];
   const { link, received } = fixture(t, (host, message) => {
-    if (message.type === 'close') return;
+    if (message.type === 'close' || message.type === 'retire') return;
     const { run } = message;
     if (message.type === 'run') host.send({ type: 'challenge', run, kind: 'email', acceptsCode: true });
     if (message.type === 'code') host.send({ type: 'file', run, bytes: new TextEncoder().encode(message.code).buffer });

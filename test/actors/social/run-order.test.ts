@@ -4,12 +4,12 @@ import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import type { Execution } from '../../../actors/operations/execution.js';
 import { ownTrouble } from '../../../actors/operations/outcome.js';
 import { orderRun } from '../../../actors/social/run-order.js';
-import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import { addProxy } from '../../../storage/connections/proxies.js';
 import type { ConnectionRow } from '../../../storage/model/records.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
 
 t.test('a run whose secrets were sealed under a key that this node lacks is worth another try', async (t) => {
   const { db } = await freshDatabase(t);
@@ -30,7 +30,8 @@ t.test('a run whose secrets were sealed under a key that this node lacks is wort
       id,
     ]);
     const execution = { connection: connection!, capability: capabilityNamed(capability)!, input: {}, epoch: 1 };
-    return orderRun({ db, ring: known }, { ...execution, remaining_ms: 1 } as Execution).catch(ownTrouble);
+    const sources = { db, ring: known, saves: { settled: () => undefined } };
+    return orderRun(sources, { ...execution, remaining_ms: 1 } as Execution).then(({ order }) => order, ownTrouble);
   };
   const again = { status: 'failed', transient: true, own: { wait_ms: 30_000 } };
   t.match(await ends(open.id, known, known, 'social.login'), { credentials: { password: 'sandbox' } });

@@ -7,13 +7,16 @@ import { BrowserLink } from '../../../actors/social/browser-link.js';
 import { createSocialRuntime } from '../../../actors/social/runtime.js';
 import { Channel } from '../../../browser-pool/channel.js';
 import type { FromBrowser, ToBrowser } from '../../../browser-pool/messages.js';
-import { addProxy, pinConnection } from '../../../storage/connections/proxies.js';
+import { addProxy } from '../../../storage/connections/proxies.js';
+import type { WriteProgress } from '../../../storage/model/evidence.js';
 import type { ConnectionRow } from '../../../storage/model/records.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
-import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
+
+type FailureCode = Extract<FromBrowser, { type: 'failure' }>['code'];
 
 /** A runtime on a real database, and the other end of its channel, where the test answers as a browser host. */
 async function fixture(
@@ -38,7 +41,7 @@ async function fixture(
     received.push(message.type);
     answer(host, message);
   });
-  const link = new BrowserLink(50, ordered_runs);
+  const link = new BrowserLink({ stopped_run_ms: 50, ...(ordered_runs && { ordered_runs }), renewed: () => {} });
   link.connect(port1);
   const execution: Execution = {
     operationId: randomUUID(),
@@ -53,8 +56,14 @@ async function fixture(
     resumeClock: () => {},
     challenge: () => Promise.reject(new Error('no challenge was raised')),
     storeFile: () => Promise.reject(new Error('no file was stored')),
+    unverifyRecruiter: () => Promise.resolve(),
   };
-  return { runtime: createSocialRuntime({ db, ring, link: () => link }), execution, received, link };
+  return {
+    runtime: createSocialRuntime({ db, ring, saves: { settled: () => undefined }, link: () => link }),
+    execution,
+    received,
+    link,
+  };
 }
 
 t.test('a write boundary that the database refuses ends the run with that error, not with a cancel', async (t) => {
@@ -75,6 +84,24 @@ t.test('a write boundary that the database refuses ends the run with that error,
   t.strictSame(received, ['run', 'cancel'], 'and the run was not let past it');
 });
 
+t.test('a look is ordered with what is sought, and is let past no boundary', async (t) => {
+  const orders: unknown[] = [];
+  const { runtime, execution, received } = await fixture(t, (host, message) => {
+    if (message.type === 'run') {
+      orders.push(message);
+      host.send({ type: 'boundary', run: message.run });
+    }
+    if (message.type !== 'cancel') return;
+    const how = { transient: false, pastBoundary: false, unsent: false };
+    host.send({ type: 'failure', run: message.run, code: 'canceled', ...how });
+  });
+  const sought = { kind: 'invitation', recipient_actor_id: 'ACoAAnobody' } as const;
+  await t.rejects(runtime.look({ ...execution, sought, since_ms: 1 }), { message: 'a look only reads' });
+  t.match(orders, [{ capability: 'look', input: { sought, since_ms: 1 } }]);
+  t.notOk('credentials' in (orders[0] as object), 'without credentials');
+  t.strictSame(received, ['run', 'cancel'], 'and never with a permission to send');
+});
+
 t.test('a run that its host does not end is given up', async (t) => {
   const stop = new AbortController();
   const { runtime, execution, received } = await fixture(t, (host, message) => {
@@ -82,10 +109,63 @@ t.test('a run that its host does not end is given up', async (t) => {
     if (message.type === 'proceed') stop.abort(new Interrupted('deadline'));
   });
   const write = await runtime.run({ ...execution, signal: stop.signal });
-  t.strictSame(write, { status: 'outcome_unknown' }, 'a write past its boundary stays in question');
+  const evidence = { request: { sent: 'unknown', at: null }, answer: null, fault: 'deadline_exceeded' };
+  t.strictSame(write, { status: 'outcome_unknown', evidence }, 'a write past its boundary stays in question');
   t.strictSame(received, ['run', 'proceed', 'cancel']);
   const read = { ...execution, capability: capabilityNamed('social.identity.get')!, input: {}, signal: stop.signal };
   await t.rejects(runtime.run(read), new Interrupted('deadline'), 'a read ends for the reason it was stopped');
+});
+
+/** How a run fails past its boundary: with this code and details, its request answered with this status or not at all. */
+const FAULTS: [code: FailureCode, details: object, status: number | null, fault: string][] = [
+  ['upstream_error', { upstream_status: 503 }, 503, 'upstream_error'],
+  ['upstream_error', { reason: 'connection_lost', upstream_status: null }, null, 'connection_lost'],
+  ['upstream_error', { reason: 'connection_lost', upstream_status: null }, 200, 'connection_lost'],
+  ['upstream_error', { reason: 'tls', upstream_status: null }, null, 'connection_lost'],
+  ['upstream_timeout', {}, null, 'upstream_timeout'],
+  ['parsing_error', { what: 'answer' }, 200, 'parsing_error'],
+  ['provider_rate_limited', { upstream_status: 429 }, 429, 'upstream_error'],
+  ['provider_not_found', { upstream_status: 404 }, 404, 'upstream_error'],
+  ['browser_unavailable', { reason: 'lost' }, null, 'browser_unavailable'],
+  ['session_fenced', {}, null, 'session_fenced'],
+  ['deadline_exceeded', {}, null, 'deadline_exceeded'],
+  ['internal_error', {}, null, 'internal_error'],
+];
+
+t.test('a write in question has evidence of how far its request came, and what ended it', async (t) => {
+  let next = 0;
+  const at = new Date().toISOString();
+  const progressOf = (status: number | null): WriteProgress => ({
+    request: { sent: 'yes', at },
+    answer: status === null ? null : { status },
+  });
+  const { runtime, execution } = await fixture(t, (host, message) => {
+    if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
+    if (message.type !== 'proceed') return;
+    const [code, details, status] = FAULTS[next++]!;
+    const failure = { type: 'failure', run: message.run, code, details: { ...details }, transient: false } as const;
+    host.send({ ...failure, pastBoundary: true, unsent: false, progress: progressOf(status) });
+  });
+  for (const [code, details, status, fault] of FAULTS) {
+    const evidence = { ...progressOf(status), fault };
+    t.strictSame(
+      await runtime.run(execution),
+      { status: 'outcome_unknown', evidence },
+      JSON.stringify([code, details]),
+    );
+  }
+});
+
+t.test('a refusal that proves that nothing was done says that the provider answered', async (t) => {
+  const { runtime, execution } = await fixture(t, (host, message) => {
+    if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
+    if (message.type !== 'proceed') return;
+    const progress: WriteProgress = { request: { sent: 'yes', at: null }, answer: { status: 409 } };
+    const details = { upstream_status: 409 };
+    const failure = { type: 'failure', run: message.run, code: 'upstream_error', details, transient: false } as const;
+    host.send({ ...failure, pastBoundary: false, unsent: false, progress });
+  });
+  t.match(await runtime.run(execution), { status: 'failed', failure: { code: 'upstream_error' }, answered: true });
 });
 
 t.test('the clock goes while the run has begun, and stands while it waits for its turn or a slot', async (t) => {

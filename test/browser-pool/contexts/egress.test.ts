@@ -77,7 +77,15 @@ t.test('proxies with names', async (t) => {
   const contexts = new Contexts(keeper, LIMITS);
   const titleThrough = async (server: string) => {
     const proxy = { id: server, server };
-    const owner = { connectionId: server, stateRevision: 1, epoch: 1, proxy, session: null, fenced: () => {} };
+    const owner = {
+      connectionId: server,
+      stateRevision: 1,
+      epoch: 1,
+      proxy,
+      session: null,
+      renewed: () => {},
+      fenced: () => {},
+    };
     const lease = await contexts.lease(owner);
     const page = await lease.session.newPage();
     await page.goto(site.origin);

@@ -1,10 +1,11 @@
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { ContextLease } from '../../../browser-pool/contexts/context-lease.js';
 import { RunFailure } from '../../../browser-pool/failures.js';
 import { LIMITS, type PoolLimits } from '../../../browser-pool/limits.js';
 import type { FromBrowser, RunOrder } from '../../../browser-pool/messages.js';
-import type { Program } from '../../../browser-pool/program.js';
+import type { Program, ProgramRun } from '../../../browser-pool/program.js';
 import { Run } from '../../../browser-pool/runs/run.js';
 import { shareResources } from '../../../browser-pool/runs/run-resources.js';
 
@@ -27,7 +28,12 @@ const PERMISSION = { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
 function fixture(limits: Partial<PoolLimits> = {}, order: Partial<RunOrder> = {}) {
   const given: string[] = [];
   const lease = {
-    session: { context: {}, browser: { gone: false, onGone: () => () => {} } },
+    session: {
+      context: {},
+      forget: () => {},
+      settle: () => undefined,
+      browser: { gone: false, onGone: () => () => {} },
+    },
     keep: () => given.push('kept') > 0,
     drop: async () => void given.push('dropped'),
   };
@@ -92,6 +98,20 @@ t.test('a run that waits for a code holds no slot, and is queued for one again',
   t.equal(resources.waitingRuns.size, 0);
 });
 
+t.test('a run waits for a code for as long as its actor does', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const { run, reached, types, sent } = fixture();
+  const waiting = reached('waiting');
+  const ended = run.execute(async (run) => ({ result: { code: await run.challenge('email', true) } }));
+  await waiting;
+  mock.timers.tick(24 * 3_600_000);
+  run.code('123456');
+  await ended;
+  t.same(types(), ['challenge', 'result']);
+  t.match(sent[1], { result: { code: '123456' } });
+});
+
 t.test('past the boundary a cancel is ignored, and any other end leaves open what happened', async (t) => {
   const { run, reached, sent, given } = fixture();
   const waiting = reached('waiting');
@@ -109,7 +129,32 @@ t.test('past the boundary a cancel is ignored, and any other end leaves open wha
   run.interrupt(new RunFailure('browser_unavailable', {}, { transient: true }));
   await ended;
   t.match(sent[1], { type: 'failure', code: 'browser_unavailable', transient: false, pastBoundary: true });
+  t.match(sent[1], { progress: { request: { sent: 'unknown', at: null }, answer: null } });
   t.same(given, ['dropped']);
+});
+
+t.test('a run that ends past its boundary tells how far its request came by then, whoever ends it', async (t) => {
+  for (const outside of [true, false]) {
+    const { run, reached, sent } = fixture();
+    const waiting = reached('waiting');
+    const past = Promise.withResolvers<ProgramRun['progress']>();
+    const gate = Promise.withResolvers<never>();
+    const ended = run.execute(async (run) => {
+      await run.boundary();
+      run.progress.request = { sent: 'partly', at: 'then' };
+      past.resolve(run.progress);
+      return gate.promise;
+    });
+    await waiting;
+    run.proceed(PERMISSION);
+    const progress = await past.promise;
+    if (outside) run.interrupt(new RunFailure('deadline_exceeded'));
+    else gate.reject(new RunFailure('parsing_error'));
+    await ended;
+    progress.request = { sent: 'yes', at: 'then' };
+    progress.answer = { status: 200 };
+    t.match(sent[1], { pastBoundary: true, progress: { request: { sent: 'partly', at: 'then' }, answer: null } });
+  }
 });
 
 t.test('a program that goes on after the end passes no boundary, and nothing more is sent', async (t) => {

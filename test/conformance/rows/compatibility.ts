@@ -81,6 +81,15 @@ export const compatibility: Row[] = [
     carries: { 'x-operation-id': undefined },
   },
   {
+    title: 'Compatibility, a key that is not ASCII: 400 in the envelope (HTTP-17)',
+    send: 'POST /v1/accounts/{ada}/linkedin/invite',
+    headers: KEYED('k\u00e4y'),
+    body: { hash_id: 'someone' },
+    status: 400,
+    like: { error: { code: 'validation_error' } },
+    carries: { 'x-operation-id': undefined },
+  },
+  {
     title: 'Compatibility, validation: 400 in the envelope',
     send: 'POST /v1/accounts/{ada}/linkedin/invite',
     body: { hash_id: 'some one' },

@@ -49,7 +49,7 @@ export const operations: Row[] = [
     headers: { Prefer: 'wait=30' },
     status: 200,
     fields: fields.OPERATION,
-    like: { status: 'succeeded', error_code: null, error_details: null, challenge: null },
+    like: { status: 'succeeded', error_code: null, error_details: null, evidence: null, challenge: null },
     carries: { 'preference-applied': 'wait=30' },
   },
   {

@@ -6,6 +6,7 @@ import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { keyRing, parseEncryptionKeys } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { insertLaterJob } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 const PROGRAM = new URL('../../../server/admin.js', import.meta.url).pathname;
@@ -195,7 +196,7 @@ t.test('partitions and queues can be looked at', async (t) => {
   t.same(partitions[0], { partition: 0, epoch: 0, node_id: null, lease_until: null, owned: false });
   t.match(await answer(['queue', 'stats']), {
     queues: [
-      { queue: 'operation', ready: 0, scheduled: 0, active: 0, oldest_ready_at: null },
+      { queue: 'mailbox', ready: 0, scheduled: 0, active: 0, oldest_ready_at: null },
       { queue: 'delivery', ready: 0 },
     ],
   });
@@ -224,6 +225,7 @@ t.test('the deliveries of one subscription can be looked at', async (t) => {
     oldest_pending_s: Number,
     last_delivered_at: null,
     last_failed_at: null,
+    oldest_pending: /^\d+ (s|min)/,
     last_24h: { attempts: {}, p50_ms: null, p99_ms: null },
     complete: true,
   });
@@ -231,6 +233,15 @@ t.test('the deliveries of one subscription can be looked at', async (t) => {
     status: 1,
     stdout: '',
     stderr: `there is no subscription ${UNKNOWN}\n`,
+  });
+});
+
+t.test('the help of a new key names the scopes', async (t) => {
+  const { run } = await operator(t);
+  t.match(await run(['key', 'create', '--help']), {
+    status: 0,
+    stdout: /connections:read,[\s\S]*social:send/,
+    stderr: '',
   });
 });
 
@@ -249,6 +260,9 @@ t.test('wrong usage is one line and status 2', async (t) => {
     [['key', 'list', '--workspace', '7'], /UUID/],
     [['delivery', 'stats'], /--subscription/],
     [['delivery', 'stats', '--subscription', 'mine'], /UUID/],
+    [['operation', 'show', '--operation', 'mine'], /UUID/],
+    [['request', 'find', '--request-id', ' '], /1 to 128 printable/],
+    [['request', 'find', '--request-id', 'x', '--since', 'ever'], /24h/],
     [[...create, 'everything'], /scopes out of connections:read/],
     [[...create, 'events:read', '--expires', past], /future/],
     [['key', 'rotate', '--key', UNKNOWN, '--overlap', 'long'], /24h/],
@@ -276,6 +290,7 @@ t.test('what fails is one line and status 1, a bad environment status 2', async 
     [list, {}, 1, /^there is no workspace/],
     [['key', 'rotate', '--key', UNKNOWN], {}, 1, /^there is no usable key/],
     [['key', 'revoke', '--key', UNKNOWN], {}, 1, /^there is no key/],
+    [['operation', 'show', '--operation', UNKNOWN], {}, 1, /^there is no operation/],
     [list, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, 1, /^DATABASE_URL: the database does not answer/],
     [list, { PORT: 'x' }, 2, /^PORT has "x"/],
   ];
@@ -284,4 +299,35 @@ t.test('what fails is one line and status 1, a bad environment status 2', async 
     t.match(ended, { status, stdout: '', stderr: line });
     t.match(ended.stderr, /^[^\n]+\n$/);
   }
+});
+
+t.test('a database that nodes are at work on is not taken for a restored one (CLI-7)', async (t) => {
+  const { db, run, answer } = await operator(t);
+  const workspace = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspace, 'ada');
+  for (const capability of ['social.message.send', 'social.profile.get']) {
+    const id = uuidv7();
+    await db.query(
+      'testSubmitted',
+      `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
+       values ($1, $2, $3, $4, $5, 'queued', 'key-' || $5, '\\x00', '{}')`,
+      [id, workspace, connection.id, connection.partition, capability],
+    );
+  }
+  await insertLaterJob(db, 'mailbox', connection.partition, connection.id);
+  await db.query('testNode', 'insert into node (id) values ($1)', [uuidv7()]);
+  const refused = await run(['restore', 'settle']);
+  t.match(refused, {
+    status: 1,
+    stdout: '',
+    stderr: /^1 of the database's nodes had a heartbeat .* stop them, or wait\n$/,
+  });
+  await db.query('testSilent', `update node set heartbeat_at = now() - interval '1 minute'`);
+  t.same(await answer(['restore', 'settle']), { outcome_unknown: 1 });
+  t.same(await answer(['restore', 'settle']), { outcome_unknown: 0 }, 'once');
+  const left = await db.query('testLeft', 'select capability, status from operation order by capability');
+  t.strictSame(left, [
+    { capability: 'social.message.send', status: 'outcome_unknown' },
+    { capability: 'social.profile.get', status: 'queued' },
+  ]);
 });

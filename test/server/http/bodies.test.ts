@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { BodyMemory } from '../../../server/http/body-memory.js';
 import { IncomingBody } from '../../../server/http/incoming-body.js';
@@ -9,6 +10,7 @@ import { LIMITS } from '../../../server/http/limits.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { serviceFixture, startService } from '../../fixture/service.js';
+import { closed } from '../../fixture/sockets.js';
 import { startTestEdge } from '../edge-fixture.js';
 
 const MIB = 2 ** 20;
@@ -56,6 +58,22 @@ t.test('what is held of bodies is counted, and strangers and large bodies leave 
     large.map((body) => body.bytes() === 'overloaded'),
     [false, false, false, true],
   );
+  for (const body of large) body.release();
+  const of = (workspace: string) => {
+    const body = new IncomingBody(DECLARED_bytes, String(DECLARED_bytes), memory);
+    body.want(false, workspace);
+    return body;
+  };
+  const ofTwo = ['one', 'one', 'two', 'two'].map(of);
+  t.strictSame(
+    ofTwo.map((body) => body.bytes() === 'overloaded'),
+    [false, true, false, true],
+    'of large bodies a workspace holds half at most',
+  );
+  ofTwo[0]?.release();
+  const again = of('one');
+  t.not(again.bytes(), 'overloaded');
+  for (const body of [again, ...ofTwo]) body.release();
   const small = new IncomingBody(LIMITS.body_bytes, '', memory);
   small.take(chunkOf(1000));
   small.want(true);
@@ -102,6 +120,51 @@ t.test('a large body comes whole, with a length and in chunks, though its key ha
   }
 });
 
+/** Writes what it is given on one connection, and says so once the system has taken all of it. */
+const WRITER = `
+  const { parentPort, workerData: { port, written } } = require('node:worker_threads');
+  const socket = require('node:net').connect(port, '127.0.0.1');
+  socket.on('connect', () => parentPort.postMessage('connected'));
+  socket.on('data', (chunk) => parentPort.postMessage(chunk.toString('latin1')));
+  parentPort.on('message', (bytes) => socket.write(bytes, () => {
+    Atomics.store(written, 0, 1);
+    Atomics.notify(written, 0);
+  }));
+`;
+
+t.test('a connection goes on after a body that had come whole before anything of it was wanted', async (t) => {
+  const edge = await startTestEdge(t);
+  const written = new Int32Array(new SharedArrayBuffer(4));
+  const writer = new Worker(WRITER, { eval: true, workerData: { port: edge.edge.port, written } });
+  t.teardown(() => writer.terminate());
+  let received = '';
+  writer.on('message', (text: string) => {
+    received += text;
+  });
+  await once(writer, 'message');
+  const answered = (what: string, status: number) =>
+    eventually(
+      what,
+      () => received,
+      (text) => text.includes(`HTTP/1.1 ${status} `),
+    );
+  // More than is read in one piece. Nothing of it is wanted before its key was looked up: 401.
+  const body = Buffer.alloc(700_000, 97);
+  for (let n = 0; n < 20; n++) {
+    const unknown = head(`cs_${randomBytes(32).toString('base64url')}`);
+    received = '';
+    Atomics.store(written, 0, 0);
+    writer.postMessage(
+      Buffer.concat([Buffer.from(unknown.replace(String(DECLARED_bytes), String(body.length))), body]),
+    );
+    Atomics.wait(written, 0, 0, 100); // the edge reads nothing meanwhile; the system takes more of it from time to time
+    await answered(`body ${n} is refused`, 401);
+    received = '';
+    writer.postMessage('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await answered(`the request after body ${n} is answered`, 200);
+  }
+});
+
 t.test('large bodies beyond the memory are answered 503 while small requests go on', async (t) => {
   const edge = await startTestEdge(t, { bodyMemoryMib: 8 });
   const { id } = await insertSimulated(edge.db, edge.workspaceId, 'ann');
@@ -125,7 +188,7 @@ t.test('large bodies beyond the memory are answered 503 while small requests go 
   const refused = answers.filter((answer) => /^HTTP\/1.1 503[\s\S]*Retry-After: 1[\s\S]*"overloaded"/.test(answer));
   const read = answers.filter((answer) => /^HTTP\/1.1 400[\s\S]*"invalid_json"/.test(answer));
   t.ok(refused.length >= 32, `${refused.length} refused`);
-  t.ok(read.length >= 2, `${read.length} read`);
+  t.ok(read.length >= 1, `${read.length} read`);
   t.equal(refused.length + read.length, sockets.length);
   for (const socket of sockets) socket.destroy();
   const again = await edge.call('POST', `/v1/connections/${id}/operations`, { body: 'x'.repeat(2_000_000) });
@@ -137,7 +200,7 @@ t.test('a body that stalls or drips is cut', async (t) => {
   const { id } = await insertSimulated(edge.db, edge.workspaceId, 'ann');
   const sockets = await Promise.all(Array.from({ length: 3 }, () => open(edge.edge.port)));
   const [stalls, drips, stranger] = sockets as [Socket, Socket, Socket];
-  const cut = sockets.map((socket) => once(socket, 'close'));
+  const cut = sockets.map(closed);
   const startedAt = performance.now();
   stalls.write(`${head(edge.key, id)}abc`);
   drips.write(`${head(edge.key, id)}abc`);

@@ -83,7 +83,27 @@ t.test('a large answer that is being read when the edge closes is sent to its en
   });
   await once(socket, 'close');
   t.ok(received > 10_000_000, `${received} bytes`);
-  t.match(tail, /\}\]\}$/);
+  t.match(tail, /\]\}\r\n0\r\n\r\n$/);
+  await closing;
+});
+
+t.test('a client that reads slowly, but reads, has its answer whole from a closing edge', async (t) => {
+  const { edge, socket } = await askedForMuch(t);
+  const closing = edge.edge.close();
+  const startedAt = performance.now();
+  let received = 0;
+  let tail = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    tail = (tail + chunk.toString('latin1')).slice(-20);
+    // Two megabytes, and a rest.
+    if (Math.floor(received / 2_000_000) === Math.floor((received - chunk.length) / 2_000_000)) return;
+    socket.pause();
+    setTimeout(() => socket.resume(), 800);
+  });
+  await once(socket, 'close');
+  t.ok(performance.now() - startedAt > LIMITS.parting_answers_ms, 'longer than one period');
+  t.match(tail, /\]\}\r\n0\r\n\r\n$/);
   await closing;
 });
 

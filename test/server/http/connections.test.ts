@@ -9,6 +9,7 @@ import { ConnectionCount } from '../../../server/http/connection-count.js';
 import { createLogger } from '../../../storage/log.js';
 import { eventually } from '../../fixture/eventually.js';
 import { serviceFixture } from '../../fixture/service.js';
+import { closed } from '../../fixture/sockets.js';
 import { startTestEdge } from '../edge-fixture.js';
 
 const MAIN = new URL('../../../server/main.js', import.meta.url).pathname;
@@ -31,7 +32,7 @@ t.test('connections past the bound are closed as they come, those before it serv
   const edge = await startTestEdge(t, { connections: 3 });
   const [first, second, third] = [await open(edge.edge.port), await open(edge.edge.port), await open(edge.edge.port)];
   const refused = await open(edge.edge.port);
-  if (!refused.closed) await once(refused, 'close');
+  await closed(refused);
   t.match(await healthOn(first), /^HTTP\/1.1 200/);
   t.match(await healthOn(third), /^HTTP\/1.1 200/);
   second.destroy();
@@ -39,7 +40,7 @@ t.test('connections past the bound are closed as they come, those before it serv
     'the next one is let in',
     async () => {
       const next = await open(edge.edge.port);
-      const answer = await Promise.race([healthOn(next), once(next, 'close').then(() => '')]);
+      const answer = await Promise.race([healthOn(next).catch(() => ''), closed(next).then(() => '')]);
       next.destroy();
       return answer;
     },
@@ -114,7 +115,7 @@ t.test('400 idle sockets on 256 descriptors neither make the service spin nor ke
     'a new connection is let in',
     async () => {
       const next = await open(service.port);
-      const answer = await Promise.race([healthOn(next), once(next, 'close').then(() => '')]);
+      const answer = await Promise.race([healthOn(next).catch(() => ''), closed(next).then(() => '')]);
       next.destroy();
       return answer;
     },

@@ -130,6 +130,29 @@ t.test('a flood from many addresses is bounded over all, and lets an address thr
   t.ok(asked.length - count <= LIMITS.repeated_keys_per_s, 'a network of IPv6 is one address');
 });
 
+t.test('a right key is looked up again whatever floods its address, until it is wrong', async (t) => {
+  const { load, asked, key } = oneKey('right');
+  const revoked = new Set<string>();
+  const find = keyFinder(async (hash) => (revoked.has(hash) ? undefined : load(hash)), new KeyLookups(() => 0));
+  const here = () => '10.0.0.1';
+  t.equal(await find('right', here), key);
+  for (let n = 0; n < 5_000; n++) await find(`wrong ${n}`, here).catch(() => {});
+  await eventually(
+    'it is looked up again',
+    async () => {
+      t.equal(await find('right', here), key);
+      return asked.filter((hash) => hash === 'right').length;
+    },
+    (count) => count >= 3,
+  );
+  revoked.add('right');
+  await eventually(
+    'it is known to be wrong',
+    () => find('right', here).catch((error: { code: string }) => error.code),
+    (found) => found === undefined || found === 'rate_limited',
+  );
+});
+
 t.test('many right keys from one address are all found', async (t) => {
   const key = { id: 'k', workspace_id: 'w', scopes: [] };
   const find = keyFinder(async () => key, new KeyLookups(() => 0));

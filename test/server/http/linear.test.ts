@@ -104,3 +104,40 @@ t.test('bodies of routes are checked in linear time, and what is said of them st
     t.ok(largest < 64 * 1024, `${route.method} ${route.path}: ${largest} bytes`);
   }
 });
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  maxItems?: number;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  oneOf?: Schema[];
+  enum?: unknown[];
+}
+
+/** The longest list that a schema lets through, but for lists of a closed set of values. */
+function longestList(schema: Schema, components: Record<string, Schema>): number {
+  const { $ref, type, maxItems, items, properties = {}, oneOf = [] } = schema;
+  const own = type === 'array' && !items?.enum && !items?.oneOf ? (maxItems ?? Number.POSITIVE_INFINITY) : 0;
+  const parts = [...Object.values(properties), ...oneOf, ...(items ? [items] : [])];
+  const referred = $ref ? components[$ref.split('/').at(-1) ?? ''] : undefined;
+  return Math.max(own, ...[...parts, ...(referred ? [referred] : [])].map((part) => longestList(part, components)));
+}
+
+t.test('of what is too long only the beginning is examined, and nothing that may be so long is refused', async (t) => {
+  for (const capability of capabilities) {
+    const { schemas, components } = capability.schemas as {
+      schemas: Schema[];
+      components: { schemas: Record<string, Schema> };
+    };
+    // A rule beside its type bounds the lists of the recruiter's search.
+    const byRule = capability.name === 'social.recruiter.people.search';
+    t.ok(byRule || longestList(schemas[0] as Schema, components.schemas) <= 100, capability.name);
+    const fields = Object.fromEntries(Array.from({ length: 130_000 }, (_, n) => [`field${n}`, n]));
+    const found = validateInput(capability, { ...fields, ...capability.example.input });
+    t.ok(found.length > 0 && found.length <= 110, `${capability.name}: ${found.length} findings`);
+    const entries = Object.fromEntries(Object.keys(capability.example.input).map((name) => [name, [fields, fields]]));
+    const each = Object.keys(entries).length;
+    t.ok(validateInput(capability, { ...capability.example.input, ...entries }).length <= 250 * each, capability.name);
+  }
+});

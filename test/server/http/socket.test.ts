@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { insertSimulated } from '../../fixture/rows.js';
+import { closed } from '../../fixture/sockets.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 import { insertConnections } from '../rows.js';
 
@@ -20,8 +21,7 @@ async function untilClosed(socket: Socket): Promise<string> {
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1');
   });
-  socket.on('error', () => {});
-  await once(socket, 'close');
+  await closed(socket);
   return text;
 }
 
@@ -137,16 +137,14 @@ t.test('an answer of several megabytes arrives whole, however slowly it is read'
   const socket = await open(edge, head(edge, 'GET', '/v1/connections'));
   socket.pause();
   let received = Buffer.alloc(0);
-  let expected = Number.POSITIVE_INFINITY;
-  while (received.length < expected) {
+  while (!received.subarray(-7).equals(Buffer.from('\r\n0\r\n\r\n'))) {
     await once(socket, 'readable');
     for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
       received = Buffer.concat([received, chunk]);
     }
-    const end = received.indexOf('\r\n\r\n') + 4;
-    expected = end + Number(/content-length: (\d+)/i.exec(received.toString('latin1', 0, end))?.[1]);
   }
-  const { connections } = JSON.parse(received.subarray(received.indexOf('\r\n\r\n') + 4).toString());
+  const text = received.subarray(received.indexOf('\r\n\r\n') + 2).toString();
+  const { connections } = JSON.parse(text.replaceAll(/\r\n[0-9a-fA-F]+\r\n/g, ''));
   t.equal(connections.length, 3000);
   t.ok(received.length > 2_000_000);
   socket.destroy();

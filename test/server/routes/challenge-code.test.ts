@@ -1,20 +1,24 @@
 import t, { type Test } from 'tap';
-import type { Execution } from '../../../actors/operations/execution.js';
+import type { Execution, Outcome } from '../../../actors/operations/execution.js';
 import type { ActorSystem, Hint } from '../../../actors/system.js';
 import { giveCode } from '../../../server/routes/challenge-code.js';
 import type { OperationRow } from '../../../storage/model/records.js';
 import { operationsThread } from '../../actors/operations/thread.js';
 import { eventually } from '../../fixture/eventually.js';
 
+const BROWSER_GONE: Outcome = { status: 'failed', failure: { code: 'browser_unavailable' }, transient: true };
+
 /** An operation that waits for a code, and the way of hints to its owner. */
-async function waitingForCode(t: Test) {
+async function waitingForCode(t: Test, challenge_ms?: number) {
   const codes: string[] = [];
-  const thread = await operationsThread(t, async (execution: Execution) => {
+  const provider = async (execution: Execution): Promise<Outcome> => {
     for (;;) {
       codes.push(await execution.challenge('email', true));
       if (codes.at(-1) === 'right') return { status: 'succeeded', result: {} };
+      if (codes.at(-1) === 'crash') return BROWSER_GONE;
     }
-  });
+  };
+  const thread = await operationsThread(t, provider, challenge_ms === undefined ? {} : { challenge_ms });
   const { db, partition, connection } = thread;
   await thread.submit('login');
   let hints = 0;
@@ -22,7 +26,7 @@ async function waitingForCode(t: Test) {
   const system = {
     hint(hint: Hint) {
       if (hint.type !== 'code' || lost(hints++)) return;
-      partition.actor(hint.connectionId)?.code(hint.operationId, hint.challengeId, hint.code);
+      partition.actor(hint.connectionId)?.code(hint.operationId, hint);
     },
   } as ActorSystem;
   const waiting = async (other?: string): Promise<OperationRow> => {
@@ -34,7 +38,7 @@ async function waitingForCode(t: Test) {
   const give = (code: string, challengeId = first.challenge!.id) =>
     giveCode(db, system, { type: 'code', connectionId: connection.id, operationId: first.id, challengeId, code });
   return {
-    ...{ db, codes, give, first, waiting, ended: thread.ended, partition, connection },
+    ...{ db, codes, give, first, waiting, ended: thread.ended, link: thread.link, partition, connection },
     hints: () => hints,
     lose(which: (hint: number) => boolean) {
       lost = which;
@@ -97,3 +101,60 @@ t.test('a code is not taken when its challenge ends for another reason on its wa
   t.equal(await give('right'), 'refused');
   await ended('login', ['canceled']);
 });
+
+t.test('a code that was given in time counts, though the time is over when it reaches its owner', async (t) => {
+  const { give, lose, ended, db, codes } = await waitingForCode(t, 1_500);
+  let over = false;
+  lose(() => !over);
+  const given = give('right');
+  await eventually(
+    'the time is over',
+    () =>
+      db.query(
+        'testOver',
+        `select from operation where (challenge ->> 'expires_at')::timestamptz < now() - interval '300 milliseconds'`,
+      ),
+    (rows) => rows.length > 0,
+  );
+  over = true;
+  t.equal(await given, 'taken');
+  await ended('login', ['succeeded']);
+  t.strictSame(codes, ['right']);
+});
+
+t.test('without a code the operation ends when the time of its row is over, and no sooner', async (t) => {
+  const { give, lose, ended, first } = await waitingForCode(t, 500);
+  lose(() => true);
+  const end = await ended('login', ['failed']);
+  t.match(end, { error_code: 'challenge_expired' });
+  t.ok(end!.updated_at.toISOString() >= first.challenge!.expires_at);
+  t.equal(await give('right'), 'refused');
+});
+
+t.test('of a code that was taken back and the one after it, the second one is used', async (t) => {
+  const { give, ended, link, codes, db, first } = await waitingForCode(t);
+  link.stall('both'); // its owner has the code, and cannot say so
+  t.equal(await give('wrong'), 'unheard');
+  const second = give('right');
+  await eventually(
+    'the row is marked again',
+    () =>
+      db.query('testMarked', `select from operation where id = $1 and (challenge ->> 'answered')::boolean`, [first.id]),
+    (rows) => rows.length > 0,
+  );
+  link.pass();
+  t.equal(await second, 'taken');
+  await ended('login', ['succeeded']);
+  t.strictSame(codes, ['right'], 'what was answered 503 is not');
+});
+
+t.test(
+  'once its code was taken an operation is not tried again: another attempt would ask for another one',
+  async (t) => {
+    const { give, ended, codes } = await waitingForCode(t);
+    t.equal(await give('crash'), 'taken');
+    const end = await ended('login', ['failed', 'waiting_user']);
+    t.match(end, { status: 'failed', error_code: 'browser_unavailable', attempts: { length: 1 } });
+    t.strictSame(codes, ['crash']);
+  },
+);

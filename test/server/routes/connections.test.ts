@@ -1,6 +1,5 @@
 import t from 'tap';
 import { keyRing } from '../../../storage/secrets/encryption.js';
-import { jobIds } from '../../fixture/jobs.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, insertKey, startTestEdge } from '../edge-fixture.js';
 import { insertDeliveries, makeReady, putOperation } from '../rows.js';
@@ -95,7 +94,8 @@ t.test('what a connection is created from is checked field by field', async (t) 
     [{ ...SOCIAL, provider: 'other' }, 'body.provider'],
     [{ ...SOCIAL, username: '   ' }, 'body.username'],
     [{ ...SOCIAL, username: 'x'.repeat(256) }, 'body.username'],
-    [{ ...SOCIAL, password: ' ' }, 'body.password'],
+    [{ ...SOCIAL, password: ' \t' }, 'body.password'],
+    [{ ...SOCIAL, password: 'line\nbreak' }, 'body.password'],
     [{ ...SOCIAL, password: 'x'.repeat(1025) }, 'body.password'],
     [{ ...SOCIAL, region: 'USA' }, 'body.region'],
     [{ ...SOCIAL, region: null }, 'body.region'],
@@ -116,6 +116,8 @@ t.test('what a connection is created from is checked field by field', async (t) 
   }
   const longest = { ...SOCIAL, username: '😀'.repeat(255), password: '😀'.repeat(1024) };
   t.equal((await call('POST', '/v1/connections', { body: longest })).status, 201, 'lengths count characters');
+  const tabbed = { ...SOCIAL, username: 'tab', password: 'a\tb' };
+  t.equal((await call('POST', '/v1/connections', { body: tabbed })).status, 201, 'a password may hold a tab');
 });
 
 t.test('without an encryption key a password cannot be taken; a simulated connection can', async (t) => {
@@ -237,7 +239,6 @@ t.test('disconnect clears the session, cancels what waits and keeps the history'
   for (const delivery of deliveries) statuses.push((await call('GET', `/v1/deliveries/${delivery}`)).json.status);
   t.strictSame(statuses, ['delivered', 'canceled', 'failed']);
   t.equal((await call('GET', `/v1/subscriptions/${subscription.id}`)).json.active, false);
-  t.notOk((await jobIds(db)).includes(queued));
   t.strictSame(system.hints, [{ type: 'connection', connectionId: id }]);
 
   t.equal((await call('POST', `/v1/connections/${id}/disconnect`)).status, 200, 'twice');
@@ -245,7 +246,7 @@ t.test('disconnect clears the session, cancels what waits and keeps the history'
 
 t.test('deleting takes the history along, but a used key conflicts for ever', async (t) => {
   const edge = await startTestEdge(t);
-  const { call, db } = edge;
+  const { call } = edge;
   const { id } = (await call('POST', '/v1/connections', { body: simulated('ann') })).json;
   const operation = await submit(edge, id, 'used');
   const reply = await call('DELETE', `/v1/connections/${id}`);
@@ -254,7 +255,6 @@ t.test('deleting takes the history along, but a used key conflicts for ever', as
   t.equal((await call('GET', `/v1/connections/${id}`)).status, 404);
   t.equal((await call('DELETE', `/v1/connections/${id}`)).status, 404);
   t.equal((await call('GET', `/v1/operations/${operation}`)).status, 404);
-  t.strictSame(await jobIds(db), []);
 
   const next = (await call('POST', '/v1/connections', { body: simulated('ann') })).json;
   const reused = await call('POST', `/v1/connections/${next.id}/operations`, {

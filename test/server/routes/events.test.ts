@@ -1,7 +1,10 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { LIMITS } from '../../../actors/limits.js';
+import { addProxy, removeProxy } from '../../../storage/connections/proxies.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
 import { jobIds } from '../../fixture/jobs.js';
-import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { insertSimulated, insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
 import { insertDeliveries, makeReady } from '../rows.js';
 
@@ -18,8 +21,9 @@ t.test('a subscription shows its secret once', async (t) => {
   const { call, subscribe, connectionId, system } = await startWithConnection(t);
   const created = await subscribe();
   t.equal(created.status, 201);
-  const { secret, ...shown } = created.json;
+  const { secret, signing_secret, ...shown } = created.json;
   t.match(secret, /^[A-Za-z0-9_-]{43}$/);
+  t.equal(signing_secret, `whsec_${Buffer.from(String(secret)).toString('base64')}`);
   t.match(shown, { connection_id: connectionId, ...HOOK, active: true });
   t.strictSame(system.hints, [], 'no session is fenced');
   const read = await call('GET', `/v1/subscriptions/${shown.id}`);
@@ -101,7 +105,38 @@ t.test('a rotated secret is shown once, with the time until which the old one si
     'select previous_secret_sealed is not null and previous_secret_sealed <> secret_sealed as same from subscription where id = $1',
     [id],
   );
-  t.equal(row?.same, true);
+  t.equal(row?.same, true, 'a node of the version before finds it');
+});
+
+t.test('five earlier secrets sign at once: a sixth rotation changes nothing until the first one is over', async (t) => {
+  const { call, db, subscribe } = await startWithConnection(t);
+  const { id } = (await subscribe()).json;
+  const rotate = () => call('POST', `/v1/subscriptions/${id}/rotate-secret`);
+  const signing = () =>
+    db.query(
+      'testSigning',
+      `select secret_sealed, previous_secret_sealed, previous_valid_until,
+         (select count(*) from former_secret f where f.subscription_id = s.id) as former
+       from subscription s where id = $1`,
+      [id],
+    );
+  const rotations = await Promise.all(Array.from({ length: 9 }, rotate));
+  const made = rotations.filter(({ status }) => status === 200);
+  t.equal(made.length, 5, 'of nine at the same time');
+  t.equal(new Set(made.map(({ json }) => json.secret)).size, 5);
+  for (const { status, text } of rotations.filter((one) => !made.includes(one)))
+    t.strictSame([status, text], [409, '{"code":"too_many_secrets"}']);
+  const before = await signing();
+  t.match(before, [{ former: 5 }]);
+  t.equal((await rotate()).status, 409);
+  t.strictSame(await signing(), before, 'nothing is changed');
+
+  await db.query(
+    'testOver',
+    `update former_secret set valid_until = now() where id = (select id from former_secret order by valid_until limit 1)`,
+  );
+  t.strictSame([(await rotate()).status, (await rotate()).status], [200, 409]);
+  t.match(await signing(), [{ former: 5 }], 'the one that is over is gone');
 });
 
 t.test('a simulated event is recorded with its deliveries, and their owner is signalled', async (t) => {
@@ -136,6 +171,42 @@ t.test('a simulated event is recorded with its deliveries, and their owner is si
   const social = { provider: 'social', username: 'ann', password: 'sandbox', region: 'US' };
   const real = (await call('POST', '/v1/connections', { body: social })).json;
   t.strictSame((await post({ type: 'message_sent', data: {} }, real.id)).json, { code: 'not_simulated' });
+});
+
+t.test('a test event goes to its subscription alone, a bounded number at a time', async (t) => {
+  const { call, db, subscribe, connectionId, system } = await startWithConnection(t);
+  const [tested, other] = [(await subscribe()).json.id, (await subscribe()).json.id];
+  const test = (id = tested) => call('POST', `/v1/subscriptions/${id}/test`);
+  const deliveries = async (id: string) => (await call('GET', `/v1/subscriptions/${id}/deliveries`)).json.deliveries;
+  system.hints.length = 0;
+  const asked = await test();
+  t.equal(asked.status, 202);
+  t.match(asked.json, { subscription_id: tested, status: 'pending', attempt_count: 0, delivered_at: null });
+  t.strictSame((await call('GET', String(asked.headers.location))).json, { ...asked.json, attempts: [] });
+  t.strictSame(system.hints, [{ type: 'deliveries', connectionId }]);
+  t.strictSame(await jobIds(db), [tested]);
+  t.strictSame([(await deliveries(tested)).length, (await deliveries(other)).length], [1, 0]);
+  const { events } = (await call('GET', `/v1/connections/${connectionId}/events`)).json;
+  t.match(events, [{ id: asked.json.event_id, type: 'subscription.test', provider_event_id: /^test-/ }]);
+  const event = (await call('GET', `/v1/events/${asked.json.event_id}`)).json;
+  t.match(event, { type: 'subscription.test', connection_id: connectionId, data: { subscription_id: tested } });
+  t.equal((await subscribe({ ...HOOK, event_types: ['subscription.test'] })).status, 400, 'nobody selects it');
+
+  const more = await Promise.all(Array.from({ length: 9 }, () => test()));
+  t.equal(more.filter(({ status }) => status === 202).length, 4, 'of nine at the same time: five are under way');
+  const refused = more.filter(({ status }) => status !== 202);
+  t.ok(refused.every(({ status, text }) => status === 409 && text === '{"code":"too_many_tests"}'));
+  t.equal((await deliveries(tested)).length, 5, 'what is refused leaves nothing');
+  t.equal((await test(other)).status, 202, 'each subscription has its own');
+  await db.query('testEnd', `update delivery set status = 'failed', next_attempt_at = null where id = $1`, [
+    asked.json.id,
+  ]);
+  t.strictSame([(await test()).status, (await test()).status], [202, 409], 'one has ended');
+
+  await call('PATCH', `/v1/subscriptions/${tested}`, { body: { active: false } });
+  const inactive = await test();
+  t.strictSame([inactive.status, inactive.json], [409, { code: 'subscription_inactive' }]);
+  t.equal((await call('GET', `/v1/connections/${connectionId}/events`)).json.events.length, 7);
 });
 
 t.test('events are listed newest first, a hundred a page', async (t) => {
@@ -222,7 +293,7 @@ t.test('a failed delivery is replayed under its own id; any other is not', async
 });
 
 t.test('every failed delivery of a newer event is replayed, however many there are', async (t) => {
-  const { call, db, subscribe } = await startWithConnection(t);
+  const { call, db, subscribe, connectionId } = await startWithConnection(t);
   const { id } = (await subscribe()).json;
   await insertDeliveries(
     db,
@@ -234,6 +305,11 @@ t.test('every failed delivery of a newer event is replayed, however many there a
     `update event set received_at = '2020-01-01' where id in
        (select event_id from delivery where status = 'failed' order by event_id limit 500)`,
   );
+  const [newest] = (await call('GET', `/v1/connections/${connectionId}/events`)).json.events;
+  const none = await call('POST', `/v1/subscriptions/${id}/replay-failed`, {
+    body: { since: String(newest?.received_at) },
+  });
+  t.equal(none.json.replayed, 0, 'a time that an event was shown with means that event');
   const reply = await call('POST', `/v1/subscriptions/${id}/replay-failed`, {
     body: { since: '2021-01-01T00:00:00Z' },
   });
@@ -263,8 +339,8 @@ t.test('the listener of a simulated connection is connected; one without a sessi
   const { id } = (await call('POST', '/v1/connections', { body })).json;
   await db.query(
     'listener',
-    `insert into listener (connection_id, stream_status, status, continuity_status, epoch, last_event_id)
-     values ($1, 'connected', 'running', 'gap_open', 1, 'e7')`,
+    `insert into listener (connection_id, stream_status, status, continuity_status, epoch, last_event_id, heartbeat_at)
+     values ($1, 'connected', 'running', 'gap_open', 1, 'e7', now())`,
     [id],
   );
   await db.query(
@@ -284,10 +360,51 @@ t.test('the listener of a simulated connection is connected; one without a sessi
   });
   t.equal((listener.gaps as object[]).length, 50);
   await makeReady(db, id);
+  await pinConnection(db, id, (await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' })).id);
   t.match((await call('GET', `/v1/connections/${id}/listener`)).json, {
     stream_status: 'connected',
     connection_health: 'ready',
   });
+});
+
+t.test('a listener counts as connected and continuous only while somebody listens', async (t) => {
+  const { call, db, workspaceId } = await startWithConnection(t);
+  const { id } = await insertSocial(db, workspaceId, 'ann');
+  const shown = async () => (await call('GET', `/v1/connections/${id}/listener`)).json;
+  const degraded = (reason: string) => ({ stream_status: 'degraded', status: 'stopped', reason });
+  const saved = (stream_status: string, status: string, age_ms: number) =>
+    db.query(
+      'testListener',
+      `insert into listener (connection_id, stream_status, status, reason, continuity_status, epoch, heartbeat_at)
+       values ($1, $2, $3, 'as_saved', 'continuous', 1, now() - $4 * interval '1 millisecond')
+       on conflict (connection_id) do update
+         set stream_status = excluded.stream_status, status = excluded.status, heartbeat_at = excluded.heartbeat_at`,
+      [id, stream_status, status, age_ms],
+    );
+  const { id: proxy } = await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' });
+  await pinConnection(db, id, proxy);
+  t.match(await shown(), { ...degraded('not_listening'), continuity_status: 'unknown' }, 'nobody has begun');
+
+  const lately_ms = LIMITS.stream_stale_ms - 10_000;
+  await saved('connected', 'running', lately_ms);
+  t.match(await shown(), { stream_status: 'connected', status: 'running', continuity_status: 'continuous' });
+  await saved('connecting', 'running', lately_ms);
+  t.match(await shown(), { stream_status: 'connecting', status: 'running' });
+
+  for (const stream_status of ['connected', 'connecting']) {
+    await saved(stream_status, 'running', LIMITS.stream_stale_ms + 1);
+    t.match(await shown(), { ...degraded('heartbeat_stale'), continuity_status: 'unknown' }, 'its owner is gone');
+  }
+  await saved('degraded', 'running', LIMITS.stream_stale_ms + 1);
+  t.match(await shown(), { stream_status: 'degraded', reason: 'as_saved' }, 'it may wait long before its next stream');
+  await saved('stopped', 'stopped', 0);
+  t.match(await shown(), degraded('not_listening'), 'its connection is ready again');
+
+  await saved('connected', 'running', 0);
+  await removeProxy(db, proxy);
+  t.match(await shown(), { ...degraded('regional_proxy_unavailable'), continuity_status: 'unknown' });
+  await db.query('testNeedsLogin', `update connection set health = 'needs_login' where id = $1`, [id]);
+  t.match(await shown(), { stream_status: 'stopped', reason: 'connection_not_ready', continuity_status: 'unknown' });
 });
 
 t.test('nothing of another workspace can be seen or changed', async (t) => {
@@ -302,6 +419,7 @@ t.test('nothing of another workspace can be seen or changed', async (t) => {
     ['GET', `/v1/subscriptions/${subscription}`],
     ['GET', `/v1/subscriptions/${subscription}/deliveries`],
     ['POST', `/v1/subscriptions/${subscription}/rotate-secret`],
+    ['POST', `/v1/subscriptions/${subscription}/test`],
     ['GET', `/v1/events/${events[0]}`],
     ['GET', `/v1/deliveries/${deliveries[0]}`],
     ['POST', `/v1/deliveries/${deliveries[0]}/replay`],

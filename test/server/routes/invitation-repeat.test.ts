@@ -9,7 +9,7 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
-import { insertKey } from '../edge-fixture.js';
+import { insertKey, subscriptionRules } from '../edge-fixture.js';
 
 t.test('an invitation without a key whose answer was lost can be repeated: it is sent once', async (t) => {
   const { url, db } = await freshDatabase(t);
@@ -22,6 +22,7 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
     databaseUrl: url,
     encryptionKeys,
     fingerprintSecret: randomBytes(32),
+    dataSealing: new SharedArrayBuffer(1),
     workspaceOperations: 500_000,
     actorThreads: 1,
     browserThreads: 1,
@@ -35,6 +36,7 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
     ...{ host: '127.0.0.1', port: 0, db, system: node, log },
     ring: keyRing(encryptionKeys),
     callbackPolicy: { allowedNetworks: [] },
+    subscriptions: subscriptionRules(),
   });
   t.teardown(() => edge.close());
   const workspaceId = await insertWorkspace(db);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { jobIds } from '../../fixture/jobs.js';
@@ -6,6 +7,12 @@ import { type CallOptions, type EdgeUnderTest, insertKey, startTestEdge } from '
 import { putOperation, takeCode } from '../rows.js';
 
 const READ = { capability: 'social.profile.get', input: { profile_id: 'bob' } };
+/** Of an attempt that ended past its write boundary. */
+const DISPATCHED = {
+  phase: 'dispatching',
+  started_at: '2026-01-01T00:00:00.000Z',
+  completed_at: '2026-01-01T00:00:01.000Z',
+};
 
 const submitter =
   (edge: EdgeUnderTest, connectionId: string) =>
@@ -41,7 +48,7 @@ t.test('a submission is answered 202 once it is stored, and can be read and poll
     timeline: [{ from: null, to: 'queued' }],
   });
   t.match(reply.json.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  t.strictSame(await jobIds(db), [reply.json.id]);
+  t.strictSame(await jobIds(db), [connectionId], 'in the mailbox of its connection');
   t.strictSame((await call('GET', `/v1/operations/${reply.json.id}`)).json, reply.json);
 });
 
@@ -168,7 +175,6 @@ t.test(
     const queued = (await submit('queued')).json.id;
     const canceled = await call('POST', `/v1/operations/${queued}/cancel`);
     t.match(canceled.json, { status: 'canceled', timeline: [{ to: 'queued' }, { from: 'queued', to: 'canceled' }] });
-    t.strictSame(await jobIds(db), []);
     t.strictSame(system.hints, []);
     t.strictSame((await call('POST', `/v1/operations/${queued}/cancel`)).json, canceled.json);
 
@@ -211,15 +217,17 @@ t.test('a challenge takes one code, while it is current', async (t) => {
   t.strictSame(both.map((reply) => reply.status).sort(), [202, 409]);
   t.strictSame(both.find((reply) => reply.status === 202)?.json, { status: 'accepted' });
   const code = { type: 'code', connectionId, operationId: id, challengeId: 'challenge-1', code: '123456' };
-  t.strictSame(system.hints[0], code);
+  t.match(system.hints[0], { ...code, mark: /^\d{4}-/ });
 });
 
 t.test('only an unknown outcome is reconciled, and not while another operation holds the connection', async (t) => {
-  const { call, submit, db } = await startWithConnection(t);
+  const { call, submit, db, system, connectionId } = await startWithConnection(t);
   const { id } = (await submit('one')).json;
   const early = await call('POST', `/v1/operations/${id}/reconcile`);
   t.strictSame([early.status, early.json], [409, { code: 'not_outcome_unknown' }]);
   await putOperation(db, id, 'outcome_unknown');
+  const attempt = { ...{ id: randomUUID(), state_revision: 0, number: 1, status: 'outcome_unknown' }, ...DISPATCHED };
+  await db.query('testAttempt', 'update operation set attempts = $2 where id = $1', [id, JSON.stringify([attempt])]);
   const other = (await submit('two')).json.id;
   await putOperation(db, other, 'running');
   t.strictSame((await call('POST', `/v1/operations/${id}/reconcile`)).json, { code: 'connection_busy' });
@@ -227,6 +235,8 @@ t.test('only an unknown outcome is reconciled, and not while another operation h
   const reply = await call('POST', `/v1/operations/${id}/reconcile`);
   t.equal(reply.status, 200);
   t.equal(reply.json.status, 'outcome_unknown');
+  t.match(reply.json.evidence, { fault: null, look: null }, 'nobody has looked in the time that it waits');
+  t.strictSame(system.hints.at(-1), { type: 'look', connectionId });
 });
 
 t.test('operations are listed newest first, by connection and status, page by page', async (t) => {

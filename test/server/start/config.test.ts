@@ -21,6 +21,7 @@ t.test('an empty environment gives the defaults of the machine', async (t) => {
     browserThreads: 2,
     callbackAllowedNetworks: null,
     callbackDnsServers: null,
+    metricsHost: '127.0.0.1',
     metricsPort: 9090,
     log: { level: 'info', format: 'json' },
     announce: 'banner',
@@ -81,12 +82,16 @@ t.test('a value that cannot be used is one line that names the variable, the val
     [{ ACTOR_THREADS: '0' }, /^ACTOR_THREADS has "0", it wants a whole number from 1 to 64$/],
     [{ BROWSER_THREADS: '1.5' }, /^BROWSER_THREADS/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL has "loud", it wants trace, debug/],
+    [{ LOG_SAMPLE: '10%' }, /^LOG_SAMPLE has "10%", it wants a number from 0 to 1$/],
+    [{ LOG_SAMPLE: '1.5' }, /^LOG_SAMPLE has "1.5"/],
+    [{ OTEL_TRACES_SAMPLER_ARG: 'half' }, /^OTEL_TRACES_SAMPLER_ARG has "half"/],
     [{ LOG_FORMAT: 'xml' }, /^LOG_FORMAT has "xml", it wants json or pretty$/],
     [{ RATE_LIMIT_PER_SECOND: '0' }, /^RATE_LIMIT_PER_SECOND/],
     [{ HTTP_CONNECTIONS: '0' }, /^HTTP_CONNECTIONS/],
     [{ BODY_MEMORY_MIB: '7' }, /^BODY_MEMORY_MIB/],
     [{ PROVIDER: '/no/such/site.js' }, /^PROVIDER has "\/no\/such\/site.js", it wants "sandbox" or the path/],
     [{ BROWSER_PATH: '/' }, /^BROWSER_PATH has "\/"/],
+    [{ BROWSER_INSTALL: 'apt' }, /^BROWSER_INSTALL has "apt", it wants auto or off$/],
     [{ BROWSER_SANDBOX: 'maybe' }, /^BROWSER_SANDBOX has "maybe"/],
     [{ CALLBACK_ALLOWED_NETWORKS: '127.0.0.1' }, /^CALLBACK_ALLOWED_NETWORKS has "127.0.0.1"/],
     [{ CALLBACK_CA_FILE: 'package.json' }, /^CALLBACK_CA_FILE has "package.json" \(no certificate in it\)/],
@@ -96,6 +101,7 @@ t.test('a value that cannot be used is one line that names the variable, the val
     [{ CALLBACK_DNS_SERVERS: '::1' }, /^CALLBACK_DNS_SERVERS has "::1"/],
     [{ CALLBACK_DNS_SERVERS: '9.9.9.9/32' }, /^CALLBACK_DNS_SERVERS has "9.9.9.9\/32"/],
     [{ CALLBACK_DNS_SERVERS: '9.9.9.9,' }, /^CALLBACK_DNS_SERVERS has ""/],
+    [{ METRICS_HOST: 'localhost' }, /^METRICS_HOST has "localhost", it wants an IP address such as/],
     [{ GATEWAY_CLIENT_ID: 'id' }, /^GATEWAY_CLIENT_SECRET is not set, it wants to be set together/],
     [{ GATEWAY_CLIENT_SECRET: 's' }, /^GATEWAY_CLIENT_ID is not set/],
   ];
@@ -113,6 +119,8 @@ t.test('a refusal never shows the value of a secret', async (t) => {
     { ENCRYPTION_KEYS: 'hunter2' },
     { ENCRYPTION_KEYS: `${KEY},${KEY}` },
     { GATEWAY_CLIENT_SECRET: 'hunter2' },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'me:hunter2@collector:4318' },
+    { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://me:hunter2@:port' },
   ]) {
     const error = t.throws(() => read(env)) as unknown as Error;
     t.notMatch(error.message, /hunter2|AQEBAQ/);

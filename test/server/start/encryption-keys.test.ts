@@ -3,6 +3,7 @@ import t from 'tap';
 import { noteInstallationKeys, warnOfUnknownKeys } from '../../../server/start/encryption-keys.js';
 import { addProxy } from '../../../storage/connections/proxies.js';
 import type { Logger } from '../../../storage/log.js';
+import { PLAIN_VAULT } from '../../../storage/model/vault.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { type EncryptionKey, keyRing } from '../../../storage/secrets/encryption.js';
 import { compareKeys } from '../../../storage/secrets/installation-keys.js';
@@ -25,7 +26,7 @@ t.test('a start says in one line which secrets it cannot open, and nothing when 
 });
 
 t.test('a start does not fail because that cannot be looked up', async (t) => {
-  const broken: Sql = { query: () => Promise.reject(new Error('canceled')) };
+  const broken: Sql = { vault: PLAIN_VAULT, query: () => Promise.reject(new Error('canceled')) };
   t.match(await warnings(broken, keyRing([])), [{ err: Error }]);
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { checkCallback } from '../../../actors/deliveries/callback-guard.js';
 import { banner, baseAddress, readyLine } from '../../../server/start/banner.js';
 import { type Config, readConfig } from '../../../server/start/config.js';
 import { ensureDemoKey, useSandboxProxies, withDemoReceiver } from '../../../server/start/first-run.js';
@@ -45,9 +46,17 @@ t.test('a database given by address gets no demo key', async (t) => {
 
 t.test('a trial lets callbacks reach the receiver of this machine, and nothing else', async (t) => {
   const trial = await withDemoReceiver(config(t));
-  t.match(trial.callbackAllowedNetworks, [/^127\.0\.0\.\d\/32$/]);
+  t.equal(trial.callbackAllowedNetworks, null);
+  const [receiver, ...others] = trial.callbackAllowedEndpoints;
+  t.match(receiver, { address: /^127\.0\.0\.\d$/, port: 8443 });
+  t.strictSame(others, []);
+  const policy = { allowedNetworks: [], allowedEndpoints: trial.callbackAllowedEndpoints };
+  const verdict = (port: number) => checkCallback(`https://${receiver?.address}:${port}/`, policy);
+  t.strictSame(await verdict(8443), { ok: true });
+  t.strictSame(await verdict(9090), { ok: false, reason: 'not_public' }, 'its metrics, say');
+  t.strictSame(await verdict(443), { ok: false, reason: 'not_public' });
   t.match(readFileSync(trial.callbackCaFile ?? '', 'utf8'), /BEGIN CERTIFICATE/);
-  const again = await withDemoReceiver({ ...trial, callbackAllowedNetworks: null, callbackCaFile: null });
+  const again = await withDemoReceiver({ ...trial, callbackAllowedEndpoints: [], callbackCaFile: null });
   t.same(again, trial, 'the same at the next start');
   const decided = config(t, { CALLBACK_ALLOWED_NETWORKS: '10.0.0.0/8' });
   t.equal(await withDemoReceiver(decided), decided, 'what an operator sets stays');

@@ -28,8 +28,8 @@ const heldUnder = ({ partition }: Connection, epoch: number) => ({ id: partition
 
 t.test('a fetch takes what is due, of no workspace that is full, and nothing under another epoch', async (t) => {
   const { db, connection } = await setUp(t);
-  const fetch = (epoch: number, limit: number, full: string[]) =>
-    fetchSubscriptions(db, heldUnder(connection, epoch), limit, full);
+  const fetch = (epoch: number, limit: number, workspaces: string[]) =>
+    fetchSubscriptions(db, heldUnder(connection, epoch), limit, { workspaces, destinations: [] });
   t.strictSame(await fetch(EPOCH - 1, 10, []), []);
   t.strictSame(await fetch(EPOCH, 10, [connection.workspaceId]), []);
   const fetched = await fetch(EPOCH, 2, [randomUUID()]);
@@ -40,7 +40,7 @@ t.test('a fetch takes what is due, of no workspace that is full, and nothing und
 
 t.test('a parked job waits for the next delivery, and goes when its subscription is inactive', async (t) => {
   const { db, connection } = await setUp(t);
-  const fetched = await fetchSubscriptions(db, heldUnder(connection, EPOCH), 10, []);
+  const fetched = await fetchSubscriptions(db, heldUnder(connection, EPOCH), 10, { workspaces: [], destinations: [] });
   const owned = fetched.map(({ id }) => ({ id, partition: connection.partition, epoch: EPOCH }));
   const [inactive] = fetched;
   await db.query('testInactive', 'update subscription set active = false where id = $1', [inactive?.id]);
@@ -63,7 +63,7 @@ t.test('a fetched job is put back once, and not under another epoch, nor when it
   const held = heldUnder(connection, EPOCH);
   const queue = { partition: connection.partition, epoch: EPOCH, after: undefined };
   t.strictSame((await fetchedJobs(db, [queue], 10)).jobs, [], 'none is fetched');
-  await fetchSubscriptions(db, held, 10, []);
+  await fetchSubscriptions(db, held, 10, { workspaces: [], destinations: [] });
   const pages = [];
   for (let after: string | undefined, last: string | null = ''; last !== null; after = last ?? undefined) {
     const page = await fetchedJobs(db, [{ ...queue, after }], 2);
@@ -79,14 +79,14 @@ t.test('a fetched job is put back once, and not under another epoch, nor when it
   t.strictSame(await putBackStrays(db, [heldUnder(connection, EPOCH + 1)], jobs), []);
   t.equal((await putBackStrays(db, [held], jobs)).length, 3);
   t.strictSame(await putBackStrays(db, [held], jobs), []);
-  t.equal((await fetchSubscriptions(db, held, 10, [])).length, 3, 'they are due');
+  t.equal((await fetchSubscriptions(db, held, 10, { workspaces: [], destinations: [] })).length, 3, 'they are due');
   t.strictSame(await putBackStrays(db, [held], jobs), [], 'fetched anew, they are what was seen no more');
 });
 
 t.test('an attempt that nobody makes is abandoned and its delivery due', async (t) => {
   const { db, connection } = await setUp(t);
   const held = heldUnder(connection, EPOCH);
-  const fetched = await fetchSubscriptions(db, held, 10, []);
+  const fetched = await fetchSubscriptions(db, held, 10, { workspaces: [], destinations: [] });
   const started = await startDeliveries(
     db,
     fetched.map(({ id }) => ({

@@ -9,6 +9,7 @@ import {
   startsLeftOut,
   storedEnd,
 } from '../../../storage/operations/execution.js';
+import { findOperations } from '../../../storage/operations/operations.js';
 import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
@@ -41,6 +42,8 @@ function operation(
   };
 }
 
+const WORKER = { node_id: randomUUID(), thread: 'actors-1' };
+
 const statusOf = async (db: Sql, id: string) =>
   (await db.query<{ status: string }>('testStatus', 'select status from operation where id = $1', [id]))[0]?.status;
 
@@ -63,7 +66,7 @@ t.test('an operation runs its whole way under a valid epoch', async (t) => {
   t.strictSame(answers[1], { kind: 'replayed', operationId: first.id });
   t.strictSame(answers[2], { kind: 'conflict' });
   t.strictSame(answers[3], { kind: 'not_found' });
-  t.equal(await jobState(db, first.id), 'active');
+  t.equal(await jobState(db, connection.id), 'active', 'its mailbox is open');
 
   const held = {
     id: first.id,
@@ -73,12 +76,12 @@ t.test('an operation runs its whole way under a valid epoch', async (t) => {
     attemptId: uuidv7(),
   };
   const stale = { ...held, epoch: mine.epoch - 1 };
-  t.strictSame(await startOperations(db, [{ ...stale, phase: 'preparing' }]), [], 'a stale epoch starts nothing');
-  const [started] = await startOperations(db, [{ ...held, phase: 'preparing' }]);
+  t.strictSame(await startOperations(db, [stale], []), [], 'a stale epoch starts nothing');
+  const [started] = await startOperations(db, [held], []);
   t.equal(started?.operation_id, first.id);
   t.equal(started?.id, connection.id);
   t.strictSame(started?.input, {});
-  t.ok((await enterDispatching(db, [held])).has(first.id));
+  t.ok((await enterDispatching(db, [held], WORKER)).has(first.id));
   const finish = {
     from: 'running',
     to: 'succeeded',
@@ -87,12 +90,14 @@ t.test('an operation runs its whole way under a valid epoch', async (t) => {
     result: { state_revision: 0 },
     errorCode: null,
     errorDetails: null,
+    evidence: null,
+    phase: 'done',
     running_ms: 0,
   } as const;
   t.equal((await finishOperations(db, [{ ...stale, ...finish }])).size, 0, 'a stale epoch finishes nothing');
   t.equal((await finishOperations(db, [{ ...held, ...finish }])).size, 1);
   t.equal(await statusOf(db, first.id), 'succeeded');
-  t.equal(await jobState(db, first.id), undefined, 'the job is gone with its operation');
+  t.equal(await jobState(db, connection.id), 'active', 'until its owner settles it');
 });
 
 t.test('a take-over settles what the former owner left, and fences it', async (t) => {
@@ -116,16 +121,8 @@ t.test('a take-over settles what the former owner left, and fences it', async (t
     });
   }
   await submitOperations(db, Object.values(ids), owned);
-  t.equal(
-    (
-      await startOperations(
-        db,
-        held.map((h) => ({ ...h, phase: 'preparing' as const })),
-      )
-    ).length,
-    3,
-  );
-  await enterDispatching(db, [held[0]!]);
+  t.equal((await startOperations(db, held, [])).length, 3);
+  await enterDispatching(db, [held[0]!], WORKER);
   await db.query('testCancel', 'update operation set cancel_requested = true where id = $1', [held[2]!.id]);
   await db.query('testExpire', `update partition set lease_until = now() - interval '1 second'`);
   const taken = await db.transaction((tx) => claimPartitions(tx, next, 64, 8_000));
@@ -133,9 +130,9 @@ t.test('a take-over settles what the former owner left, and fences it', async (t
   t.equal(await statusOf(db, ids.dispatched!.id), 'outcome_unknown');
   t.equal(await statusOf(db, ids.preparing!.id), 'queued');
   t.equal(await statusOf(db, ids.canceled!.id), 'canceled');
-  t.equal(await jobState(db, ids.dispatched!.id), undefined);
-  t.equal(await jobState(db, ids.preparing!.id), 'created', 'its job can be fetched again');
-  t.equal((await enterDispatching(db, [held[1]!])).size, 0, 'the former owner can send nothing');
+  for (const { connectionId } of held)
+    t.equal(await jobState(db, connectionId), 'created', 'its mailbox can be opened again');
+  t.equal((await enterDispatching(db, [held[1]!], WORKER)).size, 0, 'the former owner can send nothing');
 });
 
 /** A partition whose owner has started one operation, and the moment at which another node takes it. */
@@ -148,7 +145,7 @@ async function startedOperation(t: Test) {
   const one = operation(workspace, connection, 'one');
   await submitOperations(db, [one], [mine]);
   const held = { id: one.id, connectionId: connection.id, partition: mine.id, epoch: mine.epoch, attemptId: uuidv7() };
-  await startOperations(db, [{ ...held, phase: 'preparing' }]);
+  await startOperations(db, [held], []);
   /** Recovers the partition while `write`, in a transaction of its own, is not committed yet. */
   const recoverDuring = async (write: (tx: Sql) => Promise<unknown>) => {
     const written = Promise.withResolvers<void>();
@@ -176,27 +173,71 @@ t.test(
   'a write boundary that commits while its partition is recovered decides what becomes of its operation',
   async (t) => {
     const { db, held, recoverDuring } = await startedOperation(t);
-    t.match(await recoverDuring((tx) => enterDispatching(tx, [held])), { outcome_unknown: 1, queued: 0 });
+    t.match(await recoverDuring((tx) => enterDispatching(tx, [held], WORKER)), { outcome_unknown: 1, queued: 0 });
     t.equal(await statusOf(db, held.id), 'outcome_unknown', 'it may have left: it is not sent again');
-    t.equal(await jobState(db, held.id), undefined);
   },
 );
+
+t.test('a recovery tells of a lost write what is durable of it', async (t) => {
+  const { db, held } = await startedOperation(t);
+  const before = new Date().toISOString();
+  await enterDispatching(db, [held], WORKER);
+  const after = new Date().toISOString();
+  const other = { node_id: randomUUID(), thread: 'actors-0' };
+  t.ok((await enterDispatching(db, [held], other)).has(held.id), 'asked again');
+  t.match((await findOperations(db, [held.id]))[0], { evidence: null }, 'nothing is in question yet');
+  await db.transaction((tx) => recoverPartition(tx, held.partition));
+  const [lost] = await findOperations(db, [held.id]);
+  t.strictSame(lost?.evidence, { fault: 'worker_lost', request: { sent: 'unknown', at: null }, answer: null });
+  t.match(lost?.attempts, [{ phase: 'dispatching', boundary: WORKER }], 'the first one counts');
+  const at = lost?.attempts[0]?.boundary?.at ?? '';
+  t.ok(before <= at && at <= after, `${before} ${at} ${after}`);
+});
+
+t.test('evidence is stored with the end, once, and the phase says that an answer came', async (t) => {
+  const { db, held } = await startedOperation(t);
+  await enterDispatching(db, [held], WORKER);
+  const end = { from: 'running', to: 'outcome_unknown', reason: 'no_proof', attemptStatus: 'outcome_unknown' } as const;
+  const request = { sent: 'yes', at: new Date().toISOString() } as const;
+  const evidence = { request, answer: { status: 503 }, fault: 'upstream_error' } as const;
+  const empty = { result: null, errorCode: null, errorDetails: null, running_ms: 1 };
+  const finish = { ...held, ...end, ...empty, evidence, phase: 'confirming' as const };
+  t.equal((await finishOperations(db, [finish])).get(held.id), 'outcome_unknown');
+  const [stored] = await findOperations(db, [held.id]);
+  t.strictSame(stored?.evidence, evidence);
+  t.match(stored?.attempts, [{ phase: 'confirming', boundary: WORKER }]);
+  const again = { ...finish, evidence: { ...evidence, fault: 'internal_error' as const } };
+  t.equal((await finishOperations(db, [again])).size, 0);
+  await db.transaction((tx) => recoverPartition(tx, held.partition));
+  t.strictSame((await findOperations(db, [held.id]))[0]?.evidence, evidence);
+});
+
+t.test('an attempt that a former version let past its boundary is in question with what it left', async (t) => {
+  const { db, held } = await startedOperation(t);
+  await db.query(
+    'testFormerBoundary',
+    `update operation set attempts = jsonb_set(attempts, '{-1,phase}', '"dispatching"') where id = $1`,
+    [held.id],
+  );
+  t.match(await db.transaction((tx) => recoverPartition(tx, held.partition)), { outcome_unknown: 1 });
+  const [lost] = await findOperations(db, [held.id]);
+  t.match(lost?.evidence, { fault: 'worker_lost' });
+  t.equal(lost?.attempts[0]?.boundary, undefined);
+});
 
 t.test('a wait for the user that begins while its partition is recovered ends with it', async (t) => {
   const { db, held, recoverDuring } = await startedOperation(t);
   const challenge = { id: randomUUID(), kind: 'sms', accepts_code: true, answered: false, tries: 1 } as const;
   t.match(await recoverDuring((tx) => waitForUser(tx, held, challenge, 600_000)), { failed: 1, queued: 0 });
   t.equal(await statusOf(db, held.id), 'failed');
-  const running = await db.query('testRunning', 'select operation_id from running_operation');
-  t.strictSame(running, [], 'and its connection is free');
 });
 
 t.test('a recovery leaves what is in hand as it is', async (t) => {
   const { db, held, mine } = await startedOperation(t);
-  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id, [held.id])), { queued: 0, jobs: 0 });
+  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id, [held.id])), { queued: 0, jobs: 1 });
   t.equal(await statusOf(db, held.id), 'running');
-  t.equal(await jobState(db, held.id), 'active');
-  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id, [])), { queued: 1, jobs: 1 });
+  t.equal(await jobState(db, held.connectionId), 'created', 'what else is in its mailbox is to be read');
+  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id, [])), { queued: 1, jobs: 0 });
 });
 
 t.test('a stale start beside a current one of its partition starts nothing', async (t) => {
@@ -208,12 +249,11 @@ t.test('a stale start beside a current one of its partition starts nothing', asy
   await submitOperations(db, [stale], []);
   const start = (op: NewOperation, epoch: number) => ({
     ...{ id: op.id, partition: op.partition, epoch, attemptId: uuidv7(), connectionId: op.connectionId },
-    phase: 'preparing' as const,
   });
   // The stale one of partition `mine` under the epoch that it had, beside one that makes the partition's id valid.
   const currentOfSame = operation(workspace, await insertConnectionOf(db, workspace, mine.id), 'same');
   await submitOperations(db, [currentOfSame], []);
-  const started = await startOperations(db, [start(stale, mine.epoch), start(currentOfSame, mine.epoch + 1)]);
+  const started = await startOperations(db, [start(stale, mine.epoch), start(currentOfSame, mine.epoch + 1)], []);
   t.strictSame(
     started.map((row) => row.operation_id),
     [currentOfSame.id],
@@ -223,24 +263,48 @@ t.test('a stale start beside a current one of its partition starts nothing', asy
 
 t.test('an attempt starts once, however often it is asked for, and its answer can be asked again', async (t) => {
   const { db, held } = await startedOperation(t);
-  const starting = { ...held, phase: 'preparing' as const };
-  t.strictSame(await startOperations(db, [starting]), []);
-  t.match(await startsLeftOut(db, [starting]), [
+  t.strictSame(await startOperations(db, [held], []), []);
+  t.match(await startsLeftOut(db, [held]), [
     { kind: 'started', started: { operation_id: held.id, epoch: held.epoch } },
   ]);
-  t.match(await startsLeftOut(db, [{ ...starting, attemptId: uuidv7() }]), [{ kind: 'over' }]);
+  t.match(await startsLeftOut(db, [{ ...held, attemptId: uuidv7() }]), [{ kind: 'over' }]);
   const end = { from: 'running', to: 'queued', reason: 'retry_proxy_error', attemptStatus: 'failed' } as const;
-  const finish = { ...held, ...end, result: null, errorCode: null, errorDetails: null, running_ms: 1_500 };
+  const finish = {
+    ...held,
+    ...end,
+    result: null,
+    errorCode: null,
+    errorDetails: null,
+    evidence: null,
+    phase: null,
+    running_ms: 1_500,
+  };
   await finishOperations(db, [finish]);
   t.strictSame(
-    await startOperations(db, [starting]),
+    await startOperations(db, [held], []),
     [],
     'a start that arrives after its attempt has ended starts nothing',
   );
-  t.match(await startsLeftOut(db, [starting]), [{ kind: 'queued' }]);
+  t.match(await startsLeftOut(db, [held]), [{ kind: 'queued' }]);
   t.equal(await storedEnd(db, finish), 'queued', 'that it was stored can be asked');
-  const [next] = await startOperations(db, [{ ...starting, attemptId: uuidv7() }]);
+  const [next] = await startOperations(db, [{ ...held, attemptId: uuidv7() }], []);
   t.match(next, { attempt_number: 2, spent_ms: 1_500 });
+});
+
+t.test('an attempt of a write begins as preparing, one of a read as reading', async (t) => {
+  const { db, held } = await startedOperation(t);
+  const phase = async () => {
+    const [row] = await db.query<{ phase: string }>(
+      'testPhase',
+      `select attempts -> -1 ->> 'phase' as phase from operation where id = $1`,
+      [held.id],
+    );
+    return row?.phase;
+  };
+  t.equal(await phase(), 'reading');
+  await db.transaction((tx) => recoverPartition(tx, held.partition));
+  await startOperations(db, [{ ...held, attemptId: uuidv7() }], ['social.profile.get']);
+  t.equal(await phase(), 'preparing');
 });
 
 t.test('rows that are locked hold up no others of their batch', async (t) => {

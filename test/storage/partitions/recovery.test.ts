@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { openMailboxes } from '../../../storage/operations/mailboxes.js';
+import { findOperations } from '../../../storage/operations/operations.js';
 import { claimPartitions } from '../../../storage/partitions/partitions.js';
+import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { JOBS } from '../../fixture/jobs.js';
+import { JOBS, jobIds } from '../../fixture/jobs.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 t.test('a partition whose owner held a large backlog is taken, each statement within its limit', async (t) => {
   const { db, url } = await freshDatabase(t);
   const jobs = 40_000;
   await db.query(
     'testBacklog',
-    `insert into pgboss.job_common (id, name, state, started_on)
-     select gen_random_uuid(), 'operation-7', 'active', now() from generate_series(1, $1::integer)`,
+    `insert into pgboss.job_common (id, name, state, started_on, data)
+     select gen_random_uuid(), 'mailbox-7', 'active', now(), jsonb_build_object('from', uuidv7()) from generate_series(1, $1::integer)`,
     [jobs],
   );
   const control = openDatabase({ url, maxConnections: 1, applicationName: 'test', limits: TIME_LIMITS.control });
@@ -25,3 +29,60 @@ t.test('a partition whose owner held a large backlog is taken, each statement wi
   );
   t.strictSame(states, [{ state: 'created', jobs }]);
 });
+
+t.test('a large backlog of a node of the version before is taken in, each statement within its limit', async (t) => {
+  const { db, url } = await freshDatabase(t);
+  const workspace = await insertWorkspace(db);
+  const { id, partition } = await insertSimulated(db, workspace, 'ada');
+  const operations = 10_000;
+  await db.query(
+    'testFormerBacklog',
+    `with stored as (
+       insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
+       select uuidv7(), $1, $2, $3, 'social.identity.get', 'queued', 'key ' || n, '', '{}' from generate_series(1, $4::integer) n
+       returning id
+     )
+     insert into pgboss.job_common (id, name, state) select id, 'operation-' || $3::smallint, 'active' from stored`,
+    [workspace, id, partition, operations],
+  );
+  const control = openDatabase({ url, maxConnections: 1, applicationName: 'test', limits: TIME_LIMITS.control });
+  t.teardown(() => control.close());
+  const [taken] = await control.transaction((tx) => claimPartitions(tx, randomUUID(), 1, 8_000, [partition]));
+  const [mailbox, ...others] = await openMailboxes(db, taken!, 10);
+  t.strictSame([mailbox?.connection_id, others], [id, []], 'one mailbox');
+  const [first] = await db.query<{ id: string }>('testFirst', 'select id from operation order by id limit 1');
+  t.equal(mailbox?.from, first?.id, 'from the first of them on');
+  t.strictSame(await jobIds(db, 'operation'), []);
+});
+
+t.test(
+  'a code that went with its worker ends the operation as lost: another attempt would ask for another one',
+  async (t) => {
+    const { db } = await freshDatabase(t);
+    const workspace = await insertWorkspace(db);
+    const connection = await insertSimulated(db, workspace, 'ada');
+    const id = randomUUID();
+    await db.query(
+      'testTaken',
+      `with stored as (
+       insert into operation (id, workspace_id, connection_id, partition, epoch, capability, status, idempotency_key, fingerprint, input,
+         attempts, timeline)
+       values ($1, $2, $3, $4, 1, 'social.login', 'running', 'login', '\\x00', '{}',
+         '[{"number":1,"status":"running","phase":"preparing"}]',
+         '[{"from":"waiting_user","to":"running","reason":"code_received","at":"2026-01-01T00:00:00.000Z"}]')
+     )
+     insert into pgboss.job_common (id, name, state, started_on, data)
+     values ($3, 'mailbox-' || $4::smallint, 'active', now(), jsonb_build_object('from', $1::uuid))`,
+      [id, workspace, connection.id, connection.partition],
+    );
+    const recovered = await db.transaction((tx) => recoverPartition(tx, connection.partition));
+    t.match(recovered, { failed: 1, queued: 0 });
+    const ended = { id, workspace_id: workspace, connection_id: connection.id, capability: 'social.login' };
+    t.match(recovered.ended, [
+      { ...ended, status: 'failed', error_code: 'worker_lost', attempts: 1, request_id: null },
+    ]);
+    const [lost] = await findOperations(db, [id]);
+    t.match(lost, { status: 'failed', error_code: 'worker_lost', error_details: { retryable: true } });
+    t.match(lost!.attempts, [{ status: 'abandoned' }]);
+  },
+);

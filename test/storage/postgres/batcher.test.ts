@@ -48,3 +48,19 @@ t.test('a failed batch is tried one by one only for what one item can have cause
   t.ok(lost.every(({ status }) => status === 'rejected'));
   t.strictSame(flushed, [[1, 99, 2]], 'a database that is away is asked once');
 });
+
+t.test('a flush is bounded by what its items weigh, and an item that weighs more goes alone', async (t) => {
+  const flushed: number[][] = [];
+  const batcher = new Batcher<number, number>({
+    ...plain,
+    weigh: (item) => item,
+    maxWeight: 10,
+    flush: async (items) => {
+      flushed.push(items);
+      return items;
+    },
+  });
+  const items = [1, 2, 8, 5, 5, 25, 3, 10, 1, 1];
+  t.strictSame(await Promise.all(items.map((item) => batcher.add(item))), items);
+  t.strictSame(flushed, [[1, 2], [8], [5, 5], [25], [3], [10], [1, 1]]);
+});

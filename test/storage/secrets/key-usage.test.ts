@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { addProxy } from '../../../storage/connections/proxies.js';
+import { rotateSecret, sealedSecrets } from '../../../storage/deliveries/signing-secrets.js';
+import { insertSubscription } from '../../../storage/deliveries/subscriptions.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sealedUnder } from '../../../storage/secrets/key-usage.js';
 import { reencryptAll } from '../../../storage/secrets/reencrypt.js';
-import { sessionContext } from '../../../storage/secrets/sealing.js';
+import { sessionContext, subscriptionSecretContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
+import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
 const [former, next] = [
   { id: 'former', key: randomBytes(32) },
@@ -33,6 +35,32 @@ t.test('what is stored is counted by the key it needs, of a large table its ends
     ],
     complete: false,
   });
+});
+
+t.test('a re-encryption reaches what a rotation of a signing secret has moved', async (t) => {
+  const { db } = await freshDatabase(t);
+  const connection = await insertSimulated(db, await insertWorkspace(db), 'ann');
+  const id = randomUUID();
+  const sealed = (secret: string) => keyRing([former]).seal(secret, subscriptionSecretContext(id));
+  await insertSubscription(db, {
+    ...{ id, connectionId: connection.id, eventTypes: ['message_sent'], callbackUrl: 'https://127.0.0.1/' },
+    ...{ secretSealed: sealed('first'), destination: null },
+  });
+  const bounds = { secret_overlap_hours: 24, former_secrets: 5 };
+  for (const secret of ['second', 'third']) await rotateSecret(db, id, sealed(secret), bounds);
+  const usage = async () => (await sealedUnder(db, null)).usage;
+  const under = (key: string) => [
+    { column: 'subscription.secret_sealed', key, rows: 1 },
+    { column: 'subscription.previous_secret_sealed', key, rows: 1 },
+    { column: 'former_secret.secret_sealed', key, rows: 2 },
+  ];
+  t.strictSame(await usage(), under('former'));
+  t.match(await reencryptAll(db, keyRing([next, former])), { resealed: { 'former_secret.secret_sealed': 2 } });
+  t.strictSame(await usage(), under('next'), 'and it moves nothing by itself');
+  const signing = await sealedSecrets(db, id);
+  const opened = signing?.sealed.map((one) => keyRing([next]).open(one, subscriptionSecretContext(id)).toString());
+  t.equal(opened?.[0], 'third');
+  t.strictSame(opened?.slice(1).sort(), ['first', 'second']);
 });
 
 t.test('a re-encryption leaves and counts what it has no key for', async (t) => {

@@ -6,7 +6,6 @@ import createClient from 'openapi-fetch';
  *
  * @import { components, paths } from './api.js'
  * @typedef {import('openapi-fetch').Client<paths>} Api
- * @typedef {components['schemas']['Operation']} Operation
  * @typedef {components['schemas']['OperationInput']} OperationInput
  */
 
@@ -35,8 +34,14 @@ export async function mainStory(api, receiver) {
     capability: 'social.people.search',
     input: { keywords: 'engineer', filters: { network: 'F' }, count: 5 },
   });
-  const found = search.capability === 'social.people.search' ? search.result : null;
-  const people = found && 'people' in found ? found.people.map(({ hash_id, headline }) => ({ hash_id, headline })) : [];
+  const found =
+    search.status === 'succeeded' && search.capability === 'social.people.search' ? search.result.people : [];
+  const people = found.map(({ hash_id, headline }) => ({ hash_id, headline }));
+  const refused = await run(api, ada.id, {
+    capability: 'social.company.get',
+    input: { company_name: 'sim-upstream-502' },
+  });
+  const failure = refused.status === 'failed' ? refused : undefined;
 
   const subscribed = await api.POST('/v1/connections/{connection_id}/subscriptions', {
     params: { path: { connection_id: grace.id } },
@@ -49,6 +54,19 @@ export async function mainStory(api, receiver) {
   const sent = await run(api, ada.id, message, 'one');
   await receiver.delivered();
   const replayed = await submit(api, ada.id, message, 'one');
+  const lost = await run(api, ada.id, {
+    capability: 'social.message.send',
+    input: { recipient_actor_id: 'grace', body: 'sim-unknown' },
+  });
+  const skipped = await run(api, ada.id, {
+    capability: 'social.invitation.send',
+    input: { recipient_actor_id: 'grace', message: 'sim-skip-invitation_pending' },
+  });
+  const dryRun = await api.POST('/v1/connections/{connection_id}/operations', {
+    params: { path: { connection_id: ada.id }, header: { 'Idempotency-Key': 'dry', Prefer: 'dry-run' } },
+    body: message,
+  });
+  const checked = must(dryRun);
 
   const events = await api.GET('/v1/connections/{connection_id}/events', {
     params: { path: { connection_id: grace.id }, query: { offset: 0 } },
@@ -82,9 +100,13 @@ export async function mainStory(api, receiver) {
     conflict: conflict?.code,
     login: login.status,
     people,
+    failed: failure && { code: failure.error_code, status: failure.error_details.upstream_status },
     sent: { id: sent.id, status: sent.status },
+    unknown: lost.status === 'outcome_unknown' ? lost.evidence.request.sent : undefined,
+    skipped: skipped.status === 'skipped' ? skipped.result.reason : undefined,
+    valid: 'valid' in checked ? checked.valid : undefined,
     replayed: { id: replayed.operation.id, mark: replayed.response.headers.get('Idempotency-Replayed') },
-    event: must(detail).data,
+    event: textOf(must(detail)),
     delivery: delivery.attempt_count,
     notFailed: notFailed.error?.code,
     nextCursor: must(list).next_cursor,
@@ -103,7 +125,7 @@ export async function mainStory(api, receiver) {
 export async function challengeStory(api) {
   const person = await createPerson(api, 'ada sim-challenge-sms');
   const waiting = await run(api, person.id, { capability: 'social.login', input: { reconnect: true } });
-  if (!waiting.challenge) throw new Error(`no challenge: ${waiting.status}`);
+  if (waiting.status !== 'waiting_user') throw new Error(`no challenge: ${waiting.status}`);
   await api.POST('/v1/operations/{operation_id}/challenge', {
     params: { path: { operation_id: waiting.id } },
     body: { challenge_id: waiting.challenge.id, code: '000000' },
@@ -111,6 +133,27 @@ export async function challengeStory(api) {
   for (;;) {
     const operation = await settled(api, waiting.id);
     if (operation.status !== 'waiting_user') return { kind: waiting.challenge.kind, status: operation.status };
+  }
+}
+
+/**
+ * What a receiver shows of an event, by its type.
+ *
+ * @param {import('./api.js').components['schemas']['Event']} event
+ */
+export function textOf(event) {
+  switch (event.type) {
+    case 'message_received':
+    case 'message_sent':
+    case 'sponsored_inmail_received':
+      return event.data.message_body;
+    case 'custom_connection_request_accepted':
+      return event.data.name;
+    case 'connection.stream_degraded':
+    case 'connection.stream_restored':
+      return event.data.reason;
+    default:
+      return event;
   }
 }
 
@@ -180,7 +223,6 @@ async function submit(api, connection_id, body, key) {
  *
  * @param {Api} api
  * @param {string} operation_id
- * @returns {Promise<Operation>}
  */
 async function settled(api, operation_id) {
   for (;;) {

@@ -9,7 +9,9 @@ import t, { type Test } from 'tap';
 import { findBrowser } from '../../../../browser-pool/chromium/find-browser.js';
 import { RunFailure } from '../../../../browser-pool/failures.js';
 import { Endpoints, ProviderRefusal } from '../../../../browser-pool/social/access/endpoints.js';
+import { isSent } from '../../../../browser-pool/social/site/answers.js';
 import { socialSite } from '../../../../browser-pool/social/site/stand-in.js';
+import { UNKNOWN_PROGRESS, type WriteProgress } from '../../../../storage/model/evidence.js';
 import { authority } from '../../../fixture/certificates.js';
 
 const HOST = 'www.site.test';
@@ -56,13 +58,14 @@ async function fixture(t: Test, answer: (request: IncomingMessage, response: Ser
     ...{ context, userAgent, proxy: target },
     signal: new AbortController().signal,
     request_ms: () => 10_000,
+    sawCookies: () => {},
     boundary: () => Promise.resolve(PERMISSION),
+    progress: { ...UNKNOWN_PROGRESS },
   };
   return { site, run, context, received, endpoints: await Endpoints.open(run, site) };
 }
 
-const isAnswer = (answer: unknown): answer is { data: string } =>
-  typeof answer === 'object' && answer !== null && 'data' in answer;
+const SENT = { data: { urn: 'wörks', conversationId: '2-a', deliveredAt: 1 } };
 
 t.test(
   'a write carries what any other request of its session carries, and hands on what the answer sets',
@@ -74,9 +77,12 @@ t.test(
         'foreign=1; Domain=other.test',
       ]);
       response.setHeader('content-encoding', 'gzip');
-      response.end(gzipSync(JSON.stringify({ data: 'wörks' })));
+      response.end(gzipSync(JSON.stringify({ ...SENT, more: 1 })));
     });
-    t.same(await endpoints.write('/api/messages', { body: 'Hellö' }, isAnswer), { data: 'wörks' });
+    t.same(await endpoints.write('messages', { body: 'Hellö' }, isSent), {
+      answer: SENT,
+      original: { ...SENT, more: 1 },
+    });
     const cookies = await context.cookies();
     const fresh = cookies.find(({ name }) => name === 'fresh');
     t.match(fresh, { value: '1', domain: HOST, path: '/', secure: true, httpOnly: true, sameSite: 'Lax' });
@@ -87,7 +93,7 @@ t.test(
 
     await context.addCookies([{ name: 'session', value: 'a%20b=c', domain: HOST, path: '/', secure: true }]);
     await context.clearCookies({ name: 'fresh' });
-    await endpoints.post('/api/messages', { body: 'Hellö' }, isAnswer);
+    await endpoints.post('messages', { body: 'Hellö' }, isSent);
     const [write, post] = received;
     const sorted = (one: Received | undefined) => ({
       ...one,
@@ -124,8 +130,8 @@ t.test('a write reads refusals as any other request does, and none of them leave
   ] as const) {
     answered = [...refusal];
     const [write, post] = await Promise.all([
-      endpoints.write('/api/messages', {}, isAnswer).catch((error: unknown) => error),
-      endpoints.post('/api/messages', {}, isAnswer).catch((error: unknown) => error),
+      endpoints.write('messages', { body: '' }, isSent).catch((error: unknown) => error),
+      endpoints.post('messages', { body: '' }, isSent).catch((error: unknown) => error),
     ]);
     if (!(write instanceof RunFailure && post instanceof RunFailure))
       throw new Error(`${refusal[0]}: ${write}, ${post}`);
@@ -137,35 +143,43 @@ t.test('a write reads refusals as any other request does, and none of them leave
   }
   const wrong = { ...run, proxy: { id: 'gone', server: 'http://127.0.0.1:9' } };
   const unreachable = await Endpoints.open(wrong, site);
-  await t.rejects(unreachable.write('/api/messages', {}, isAnswer), { code: 'proxy_error', transient: true });
+  await t.rejects(unreachable.write('messages', { body: '' }, isSent), { code: 'proxy_error', transient: true });
 });
 
 t.test('an answer that outgrows its bound, breaks off or never comes leaves the outcome open', async (t) => {
   let act: (response: ServerResponse) => void = () => {};
   const { run, site } = await fixture(t, (_, response) => act(response));
-  const quick = await Endpoints.open({ ...run, request_ms: () => 500 }, site);
-  for (const [code, acts] of [
-    ['parsing_error', (response) => response.end(Buffer.alloc(1_200_000, 'a'))],
-    ['upstream_error', (response) => response.destroy()],
+  for (const [code, answer, acts] of [
+    ['parsing_error', { status: 200 }, (response) => response.end(Buffer.alloc(1_200_000, 'a'))],
+    ['upstream_error', null, (response) => response.destroy()],
     [
       'upstream_error',
-      (response) => response.writeHead(200, { 'content-length': 10 }).write('a', () => response.destroy()),
+      { status: 201 },
+      (response) => response.writeHead(201, { 'content-length': 10 }).write('a', () => response.destroy()),
     ],
-    ['upstream_timeout', () => {}],
-  ] as [string, (response: ServerResponse) => void][]) {
+    ['upstream_timeout', null, () => {}],
+  ] as [string, WriteProgress['answer'], (response: ServerResponse) => void][]) {
     act = acts;
-    await t.rejects(quick.write('/api/messages', {}, isAnswer), { code, definite: false, unsent: false });
+    const progress: WriteProgress = { ...UNKNOWN_PROGRESS };
+    const quick = await Endpoints.open({ ...run, request_ms: () => 500, progress }, site);
+    const before = new Date().toISOString();
+    await t.rejects(quick.write('messages', { body: '' }, isSent), { code, definite: false, unsent: false });
+    const after = new Date().toISOString();
+    t.match(progress, { request: { sent: 'yes' }, answer }, `the request left, ${code}`);
+    const at = progress.request.at ?? '';
+    t.ok(before <= at && at <= after, `${before} ${at} ${after}`);
   }
 });
 
 t.test('a run that ended before its request began to leave sends nothing', async (t) => {
-  const { run, site, received } = await fixture(t, (_, response) => response.end('{"data":1}'));
+  const { run, site, received } = await fixture(t, (_, response) => response.end(JSON.stringify(SENT)));
   const stop = new AbortController();
   const boundary = async () => {
     stop.abort(new RunFailure('deadline_exceeded'));
     return PERMISSION;
   };
   const endpoints = await Endpoints.open({ ...run, signal: stop.signal, boundary }, site);
-  await t.rejects(endpoints.write('/api/messages', {}, isAnswer), { code: 'deadline_exceeded', unsent: true });
+  await t.rejects(endpoints.write('messages', { body: '' }, isSent), { code: 'deadline_exceeded', unsent: true });
   t.same(received, []);
+  t.same(run.progress, UNKNOWN_PROGRESS);
 });

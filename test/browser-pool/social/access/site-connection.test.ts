@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { FaultyLink } from '../../../../bench/chaos/link.js';
 import { RunFailure } from '../../../../browser-pool/failures.js';
 import { SiteConnection } from '../../../../browser-pool/social/access/site-connection.js';
+import { UNKNOWN_PROGRESS } from '../../../../storage/model/evidence.js';
 import { eventually } from '../../../fixture/eventually.js';
 import { Network } from '../../../fixture/network.js';
 
 const never = new AbortController().signal;
 const PERMISSION = { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
+const RUN = { progress: { ...UNKNOWN_PROGRESS }, request_ms: () => 10_000 };
 const REQUEST = { path: '/api/messages', headers: {}, body: '{}' };
 
 /** A proxy that answers CONNECT with this, or never, and is silent from then on. */
@@ -67,9 +70,25 @@ t.test('the connection of a write', async (t) => {
       const idle = await SiteConnection.open(site, proxy, stop.signal, 10_000);
       if (n % 2 === 0) stop.abort(new RunFailure('session_fenced'));
       else idle.close();
-      await t.rejects(idle.post(site, REQUEST, PERMISSION, 10_000), { name: 'Error', unsent: true });
+      await t.rejects(idle.post(site, REQUEST, PERMISSION, RUN), { name: 'Error', unsent: true });
       idle.close();
     }
+    t.same(RUN.progress, UNKNOWN_PROGRESS, 'of what did not begin to leave nothing is told');
+  });
+
+  t.test('tells that a request which the network does not take whole has left in part', async (t) => {
+    const link = await FaultyLink.open(Number(new URL(proxy.server).port));
+    t.teardown(() => link.close());
+    const behind = { ...proxy, server: `http://127.0.0.1:${link.port}` };
+    const connection = await SiteConnection.open(site, behind, never, 10_000);
+    link.stall('up');
+    const run = { progress: { ...UNKNOWN_PROGRESS }, request_ms: () => 500 };
+    const before = new Date().toISOString();
+    const large = { ...REQUEST, body: 'x'.repeat(50_000_000) };
+    await t.rejects(connection.post(site, large, PERMISSION, run), { code: 'upstream_timeout', unsent: false });
+    t.match(run.progress, { request: { sent: 'partly' }, answer: null });
+    t.ok((run.progress.request.at ?? '') >= before);
+    connection.close();
   });
 
   t.test('is refused by a proxy that does not let it through, and by a site that is another', async (t) => {

@@ -1,76 +1,87 @@
 import t from 'tap';
+import { SITES } from '../../../fixture/network.js';
 import { Account } from '../../account.js';
 import { poolFixture } from '../../fixture.js';
 
-t.test('invitations and attachments', async (t) => {
-  const { network, channel } = await poolFixture(t);
+/** What comes from the site as it says it. */
+const SENT = {
+  social: { code: 'INVITATION_SENT', original: { data: { code: 'INVITATION_SENT', invitationId: String } } },
+  guild: { code: 'placed', original: { result: { reason_code: 'placed', request_uid: String } } },
+};
+const CONTENT = {
+  social: { attachment: { name: 'a b.txt', contentType: 'text/plain; charset=utf-8' } },
+  guild: { upload: { label: 'a b.txt', media_type: 'text/plain; charset=utf-8' } },
+};
 
-  async function sender(username: string): Promise<{ account: Account; strangers: string[] }> {
-    const account = new Account(network, username);
-    await account.login(channel);
-    const search = { filters: { network: 'O' }, count: 5 };
-    const { result } = await account.run(channel, 'social.people.search', search).expect('result');
-    return { account, strangers: (result.people as { hash_id: string }[]).map((person) => person.hash_id) };
-  }
-  const file = { filename: 'a b.txt', content_type: 'text/plain; charset=utf-8', data_base64: 'YWJj' };
+for (const name of SITES) {
+  t.test(`invitations and attachments, on ${name}`, async (t) => {
+    const { network, channel } = await poolFixture(t, {}, name);
 
-  t.test("an invitation leaves behind the boundary, and brings the provider's raw answer when asked", async (t) => {
-    const { account, strangers } = await sender('ada');
-    const [first, second] = strangers;
-    const run = account.run(channel, 'social.invitation.send', { recipient_actor_id: first, message: 'Hello' });
-    await run.expect('boundary');
-    t.strictSame(await network.ledger('ada'), []);
-    run.proceed();
-    const message = 'Your invitation is on its way.';
-    const result = { recipient_actor_id: first, code: 'INVITATION_SENT', message, provider_acknowledged: true };
-    t.strictSame((await run.expect('result')).result, result);
-    t.match(await network.ledger('ada'), [{ kind: 'invitation', target: first, text: 'Hello' }]);
+    async function sender(username: string): Promise<{ account: Account; strangers: string[] }> {
+      const account = new Account(network, username);
+      await account.login(channel);
+      const search = { filters: { network: 'O' }, count: 5 };
+      const { result } = await account.run(channel, 'social.people.search', search).expect('result');
+      return { account, strangers: (result.people as { hash_id: string }[]).map((person) => person.hash_id) };
+    }
+    const file = { filename: 'a b.txt', content_type: 'text/plain; charset=utf-8', data_base64: 'YWJj' };
 
-    const raw = account.run(channel, 'social.invitation.send', { recipient_actor_id: second, return_original: true });
-    await raw.expect('boundary');
-    raw.proceed();
-    t.match((await raw.expect('result')).result, {
-      original: { data: { code: 'INVITATION_SENT', invitationId: String } },
+    t.test("an invitation leaves behind the boundary, and brings the provider's raw answer when asked", async (t) => {
+      const { account, strangers } = await sender('ada');
+      const [first, second] = strangers;
+      const run = account.run(channel, 'social.invitation.send', { recipient_actor_id: first, message: 'Hello' });
+      await run.expect('boundary');
+      t.strictSame(await network.ledger('ada'), []);
+      run.proceed();
+      const message = 'Your invitation is on its way.';
+      const result = { recipient_actor_id: first, code: SENT[name].code, message, provider_acknowledged: true };
+      t.strictSame((await run.expect('result')).result, result);
+      t.match(await network.ledger('ada'), [{ kind: 'invitation', target: first, text: 'Hello' }]);
+
+      const raw = account.run(channel, 'social.invitation.send', { recipient_actor_id: second, return_original: true });
+      await raw.expect('boundary');
+      raw.proceed();
+      t.match((await raw.expect('result')).result, {
+        original: SENT[name].original,
+      });
+    });
+
+    t.test('an upload alone sends nothing', async (t) => {
+      const { account, strangers } = await sender('grace');
+      const input = { recipient_actor_id: strangers[0], ...file };
+      const canceled = account.run(channel, 'social.attachment.send', input);
+      await canceled.expect('boundary');
+      canceled.cancel();
+      canceled.proceed();
+      t.match(await canceled.expect('failure'), { code: 'canceled' });
+      await network.fault({ account: 'grace', mode: 'error', status: 500, times: 1 });
+      const refused = await account.run(channel, 'social.attachment.send', input).expect('failure');
+      t.match(refused, { code: 'upstream_error', details: { upstream_status: 500 } });
+      t.notOk(refused.details?.past_boundary, 'nothing is left open');
+      t.strictSame(await network.ledger('grace'), []);
+
+      const sent = account.run(channel, 'social.attachment.send', input);
+      await sent.expect('boundary');
+      sent.proceed();
+      const { conversation_id } = (await sent.expect('result')).result;
+      const { result } = await account.run(channel, 'social.messages.list', { conversation_id }).expect('result');
+      t.match(result.messages, [{ render_content: [CONTENT[name]] }]);
+    });
+
+    t.test('somebody nobody knows is a definite refusal', async (t) => {
+      const { account } = await sender('alan');
+      for (const [capability, input] of [
+        ['social.invitation.send', {}],
+        ['social.attachment.send', file],
+      ] as const) {
+        const run = account.run(channel, capability, { recipient_actor_id: 'ACoAAnobody', ...input });
+        await run.expect('boundary');
+        run.proceed();
+        const failure = await run.expect('failure');
+        t.match(failure, { code: 'provider_not_found', transient: false });
+        t.notOk(failure.details?.past_boundary);
+      }
+      t.strictSame(await network.ledger('alan'), []);
     });
   });
-
-  t.test('an upload alone sends nothing', async (t) => {
-    const { account, strangers } = await sender('grace');
-    const input = { recipient_actor_id: strangers[0], ...file };
-    const canceled = account.run(channel, 'social.attachment.send', input);
-    await canceled.expect('boundary');
-    canceled.cancel();
-    canceled.proceed();
-    t.match(await canceled.expect('failure'), { code: 'canceled' });
-    await network.fault({ account: 'grace', mode: 'error', status: 500, times: 1 });
-    const refused = await account.run(channel, 'social.attachment.send', input).expect('failure');
-    t.match(refused, { code: 'upstream_error', details: { upstream_status: 500 } });
-    t.notOk(refused.details?.past_boundary, 'nothing is left open');
-    t.strictSame(await network.ledger('grace'), []);
-
-    const sent = account.run(channel, 'social.attachment.send', input);
-    await sent.expect('boundary');
-    sent.proceed();
-    const { conversation_id } = (await sent.expect('result')).result;
-    const { result } = await account.run(channel, 'social.messages.list', { conversation_id }).expect('result');
-    t.match(result.messages, [
-      { render_content: [{ attachment: { name: 'a b.txt', contentType: file.content_type } }] },
-    ]);
-  });
-
-  t.test('somebody nobody knows is a definite refusal', async (t) => {
-    const { account } = await sender('alan');
-    for (const [capability, input] of [
-      ['social.invitation.send', {}],
-      ['social.attachment.send', file],
-    ] as const) {
-      const run = account.run(channel, capability, { recipient_actor_id: 'ACoAAnobody', ...input });
-      await run.expect('boundary');
-      run.proceed();
-      const failure = await run.expect('failure');
-      t.match(failure, { code: 'provider_not_found', transient: false });
-      t.notOk(failure.details?.past_boundary);
-    }
-    t.strictSame(await network.ledger('alan'), []);
-  });
-});
+}

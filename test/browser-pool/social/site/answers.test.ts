@@ -1,7 +1,11 @@
 import t from 'tap';
 import * as answers from '../../../../browser-pool/social/site/answers.js';
 import * as directory from '../../../../browser-pool/social/site/directory-answers.js';
+import type { EndpointName } from '../../../../browser-pool/social/site/endpoints.js';
+import { fromSite, toSite } from '../../../../browser-pool/social/site/names.js';
 import * as search from '../../../../browser-pool/social/site/search-answers.js';
+import { socialSite } from '../../../../browser-pool/social/site/stand-in.js';
+import { guildSite } from '../../../fixture/guild.js';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -36,7 +40,7 @@ const PROFILE = {
 };
 
 /** One answer of each kind with nothing in it that nobody reads. */
-const FAMILIAR: [name: string, is: (answer: unknown) => boolean, answer: Json][] = [
+const FAMILIAR: [endpoint: EndpointName, is: (answer: unknown) => boolean, answer: Json & object][] = [
   ['profile', directory.isProfile, { data: PROFILE }],
   [
     'connections',
@@ -57,7 +61,7 @@ const FAMILIAR: [name: string, is: (answer: unknown) => boolean, answer: Json][]
     },
   ],
   [
-    'company',
+    'companies',
     directory.isCompany,
     {
       data: {
@@ -82,7 +86,7 @@ const FAMILIAR: [name: string, is: (answer: unknown) => boolean, answer: Json][]
     },
   ],
   [
-    'sent invitations',
+    'sentInvitations',
     directory.isSentInvitations,
     {
       data: [
@@ -98,7 +102,7 @@ const FAMILIAR: [name: string, is: (answer: unknown) => boolean, answer: Json][]
   ],
   ['typeahead', search.isTypeahead, { data: [{ id: '1', kind: 'skill', text: 'Gears' }] }],
   [
-    'jobs',
+    'jobSearch',
     search.isJobs,
     {
       data: [
@@ -132,7 +136,7 @@ const FAMILIAR: [name: string, is: (answer: unknown) => boolean, answer: Json][]
     },
   ],
   [
-    'candidates',
+    'recruiterSearch',
     search.isCandidates,
     {
       data: [
@@ -152,21 +156,34 @@ const FAMILIAR: [name: string, is: (answer: unknown) => boolean, answer: Json][]
     },
   ],
   [
-    'conversation with somebody',
+    'conversationWith',
     answers.isConversationWith,
     { data: { id: '2-x', participants: [{ hashId: HASH }], unreadCount: 0, lastActivityAt: 1 } },
   ],
-  ['upload', answers.isUpload, { data: { urn: 'urn:social:attachment:at-1', size: 3 } }],
-  ['invited', answers.isInvited, { data: { code: 'INVITATION_SENT', message: 'On its way', invitationId: '1' } }],
+  ['attachments', answers.isUpload, { data: { urn: 'urn:social:attachment:at-1', size: 3 } }],
+  ['invitations', answers.isInvited, { data: { code: 'INVITATION_SENT', message: 'On its way', invitationId: '1' } }],
 ];
 
-t.test('an answer is understood whole or not at all', async (t) => {
-  for (const [name, is, answer] of FAMILIAR) {
-    t.ok(is(answer), `${name} is familiar`);
-    for (const [where, changed] of without(answer)) t.notOk(is(changed), `${name} without ${where} is not`);
-    for (const strange of [null, [], {}, 'page', { elements: '[]', v: 2 }, { data: '[]' }]) t.notOk(is(strange), name);
-  }
-});
+const SITES = [socialSite({ origin: 'https://www.social.test' }), guildSite({})];
+
+for (const { origin, endpoints } of SITES) {
+  t.test(`an answer of ${origin} is understood whole or not at all`, async (t) => {
+    for (const [endpoint, is, answer] of FAMILIAR) {
+      const names = endpoints[endpoint].answer;
+      const understood = (said: unknown) => is(fromSite(said, names));
+      const said = toSite(answer, names) as Json;
+      t.ok(understood(said), `${endpoint} is familiar`);
+      for (const [where, changed] of without(said)) t.notOk(understood(changed), `${endpoint} without ${where} is not`);
+      for (const strange of [null, [], {}, 'page', { elements: '[]', v: 2 }, { data: '[]' }, { result: '[]' }]) {
+        t.notOk(understood(strange), endpoint);
+      }
+      for (const other of SITES) {
+        if (other.origin !== origin)
+          t.notOk(understood(toSite(answer, other.endpoints[endpoint].answer)), 'of another site');
+      }
+    }
+  });
+}
 
 /** Every way to leave one field out. */
 function without(value: Json): [where: string, changed: Json][] {

@@ -1,0 +1,39 @@
+import type { SubscriptionDestination } from './subscription-actor.js';
+
+/**
+ * Destinations that want a slot, in turns: workspaces take turns, and so do the destinations of each. A workspace with ten thousand of
+ * them is one among the others.
+ */
+export class DestinationTurns {
+  /** Of each workspace, its destinations in the order of their turns; none is empty. */
+  readonly #queues = new Map<string, Set<SubscriptionDestination>>();
+
+  /** Queues the destination behind those of its workspace, unless it waits already. */
+  add(destination: SubscriptionDestination): void {
+    const queue = this.#queues.get(destination.workspaceId) ?? new Set();
+    this.#queues.set(destination.workspaceId, queue);
+    queue.add(destination);
+  }
+
+  delete(destination: SubscriptionDestination): void {
+    const queue = this.#queues.get(destination.workspaceId);
+    if (queue?.delete(destination) && queue.size === 0) this.#queues.delete(destination.workspaceId);
+  }
+
+  /** Takes the next destination of the next workspace that `may`. Undefined when there is none. */
+  take(may: (workspaceId: string) => boolean): SubscriptionDestination | undefined {
+    for (const [workspaceId, queue] of this.#queues) {
+      if (!may(workspaceId)) continue;
+      const [destination] = queue;
+      if (!destination) continue;
+      this.delete(destination);
+      if (queue.size > 0) {
+        // Behind the others.
+        this.#queues.delete(workspaceId);
+        this.#queues.set(workspaceId, queue);
+      }
+      return destination;
+    }
+    return undefined;
+  }
+}

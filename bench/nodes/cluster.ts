@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { eventually } from '../eventually.js';
+import { LIMITS } from '../limits.js';
+import { readMetrics } from '../metrics.js';
+import { type BenchService, startService } from '../service.js';
+
+/** Nodes on the embedded database of the first of them. */
+export class Cluster implements AsyncDisposable {
+  readonly nodes: BenchService[] = [];
+  readonly #env = { ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}` };
+
+  /** The node that has the database. */
+  get first(): BenchService {
+    const [first] = this.nodes;
+    if (!first) throw new Error('no node has been added');
+    return first;
+  }
+
+  get metricsUrls(): string[] {
+    return this.nodes.map(({ addresses }) => addresses.metricsUrl);
+  }
+
+  /** Starts another node; resolves once the partitions are levelled out over all. */
+  async add(): Promise<void> {
+    const [first] = this.nodes;
+    const joins = first && { databaseUrl: await first.withDatabase(async (url) => url), key: first.key };
+    this.nodes.push(await startService(this.#env, joins ? { joins } : {}));
+    await eventually(
+      'the partitions are levelled out',
+      () =>
+        Promise.all(
+          this.metricsUrls.map(async (url) => (await readMetrics(url))('connection_service_node_partitions')),
+        ),
+      (owned) => Math.min(...owned) > 0 && Math.max(...owned) - Math.min(...owned) <= LIMITS.levelled_partitions,
+      LIMITS.levelled_ms,
+    );
+  }
+
+  /** The last one first: the first one has the database. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const node of this.nodes.toReversed()) await node[Symbol.asyncDispose]();
+  }
+}

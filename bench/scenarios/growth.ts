@@ -1,0 +1,107 @@
+import { type IdleMemory, idleMemory } from '../growth/idle.js';
+import { type Figure, Growth, type Size, WORKS } from '../growth/sizes.js';
+import { faultsAmong } from '../load/round.js';
+import type { Plot } from '../page/plot.js';
+import { number, reportOf, rows } from '../report.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { startService } from '../service.js';
+
+const OPTIONS = {
+  from: { means: 'operations stored at first; each size is ten times the one before', default: 10_000 },
+  upTo: { means: 'operations stored at the most', default: 1_000_000 },
+  seconds: { means: 'how long each kind of work is measured at each size', default: 5 },
+  connections: { means: 'connections that the operations are spread over', default: 256 },
+  idle: { means: 'connections that have run an operation and then idle', default: 100_000 },
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+const METHOD =
+  'rows are made by SQL, copies of an operation that ran, then vacuumed; at each size the same closed loops follow each other: submit with run, poll of old ones, list of the newest';
+const NOT_MEASURED = [
+  'a table that grew by work: the copies lie in order, and no dead rows are among them',
+  'a cold cache: what of the table fits into memory is there',
+  'more than one round of each: see the other scenarios for how far a figure can be trusted',
+];
+
+/** Whether operations cost more the more of them are stored, and what connections that do nothing hold. */
+export const growth = defineScenario({
+  name: 'growth',
+  summary: 'submit, run, poll and list with 10,000 to 1,000,000 operations stored; memory of 100,000 idle connections',
+  options: OPTIONS,
+  startsService: true,
+  async run(options, say) {
+    const sizes = await measureSizes(options, say);
+    say(`${number(options.idle)} connections run an operation each, and then idle`);
+    return report(options, sizes, await idleMemory(options.idle, say));
+  },
+});
+
+async function measureSizes(options: Options, say: (line: string) => void): Promise<Size[]> {
+  say('starting the service');
+  await using service = await startService();
+  const connectionIds = await service.createSimulated(options.connections);
+  return await service.withDatabase(async (_, db) => {
+    const growth = await Growth.begin(service, db, connectionIds, say);
+    const sizes: Size[] = [];
+    for (let copies = options.from; copies <= options.upTo; copies *= 10) {
+      sizes.push(await growth.measure(copies, options.seconds));
+    }
+    return sizes;
+  });
+}
+
+const MEASURES = {
+  per_second: 'a second',
+  p99_ms: 'p99',
+  cpu_us: 'processor time each',
+} satisfies Record<keyof Figure, string>;
+
+const COLUMNS = WORKS.flatMap((work) =>
+  (Object.keys(MEASURES) as (keyof Figure)[]).map((measure) => ({ work, measure })),
+);
+
+function report(options: Options, sizes: Size[], idle: IdleMemory): Promise<Report> {
+  const [first] = sizes;
+  const ratio = (size: Size, work: (typeof WORKS)[number], measure: keyof Figure) =>
+    size.figures[work][measure] / (first?.figures[work][measure] || Number.NaN);
+  const errors = sizes.flatMap(({ stored, errors }) => errors.map((what) => `${number(stored)} stored: ${what}`));
+  const cell = (size: Size, work: (typeof WORKS)[number], measure: keyof Figure) =>
+    `${number(size.figures[work][measure], measure === 'p99_ms' ? 1 : 0)} (${ratio(size, work, measure).toFixed(2)})`.padStart(
+      17,
+    );
+  return reportOf({
+    scenario: 'growth',
+    options,
+    method: METHOD,
+    lines: [
+      `${'stored'.padStart(32)}${sizes.map(({ stored }) => number(stored).padStart(17)).join('')}`,
+      ...COLUMNS.map(
+        ({ work, measure }) =>
+          `${`${work}, ${MEASURES[measure]}${measure === 'cpu_us' ? ' µs' : measure === 'p99_ms' ? ' ms' : ''}`.padEnd(32)}${sizes.map((size) => cell(size, work, measure)).join('')}`,
+      ),
+      `${'cores busy with other processes'.padEnd(32)}${sizes.map((size) => number(size.others_cores, 2).padStart(17)).join('')}`,
+      '',
+      'in brackets: relative to the smallest size; submit and run are one load, with one processor time',
+      ...rows([
+        [
+          'idle',
+          `${number(idle.connections)} connections: ${number(idle.kib, 3)} KiB of heap and buffers each, ${number(idle.rss_kib, 3)} KiB resident`,
+        ],
+        ['errors', errors.join(', ') || 'none'],
+      ]),
+    ],
+    notMeasured: NOT_MEASURED,
+    data: { sizes, idle, errors },
+    plots: (Object.keys(MEASURES) as (keyof Figure)[]).map((measure) => plotOf(sizes, measure, ratio)),
+    faults: faultsAmong(errors),
+  });
+}
+
+type Ratio = (size: Size, work: (typeof WORKS)[number], measure: keyof Figure) => number;
+
+const plotOf = (sizes: Size[], measure: keyof Figure, ratio: Ratio): Plot => ({
+  title: `${MEASURES[measure]}, relative to the smallest size`,
+  x: { label: 'operations stored', values: sizes.map(({ stored }) => stored), log: true },
+  y: 'times',
+  series: WORKS.map((work) => ({ name: work, values: sizes.map((size) => ratio(size, work, measure)) })),
+});

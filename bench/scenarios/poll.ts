@@ -1,0 +1,89 @@
+import { Meter } from '../cost/meter.js';
+import { type Round, roundPlots, spreadText, summaryLines, summaryOf } from '../cost/rounds.js';
+import { drive } from '../load/drive.js';
+import { newestIds } from '../load/ends.js';
+import type { LoadOrder } from '../load/messages.js';
+import { errorsOf, faultsAmong, roundOf } from '../load/round.js';
+import { runToEnd } from '../load/run-to-end.js';
+import { plainSelects } from '../poll/baseline.js';
+import { number, reportOf, rows } from '../report.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { startService } from '../service.js';
+import { type Spread, spreadOf } from '../spread.js';
+import { WORK } from '../work.js';
+
+const OPTIONS = {
+  seconds: { means: 'how long a round measures, each of the two', default: 10 },
+  rounds: { means: 'rounds of each, in turns', default: 3 },
+  clients: { means: 'HTTP connections of the client, one request at a time each', default: 64 },
+  operations: { means: 'operations that are polled in turn', default: 10_000 },
+  warmup: { means: 'seconds before measuring', default: 2 },
+  baselineConnections: { means: 'PostgreSQL connections of the baseline', default: 32 },
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+const METHOD = 'closed loop over operations that have ended: each HTTP connection sends when it was answered';
+const NOT_MEASURED = [
+  'a cold cache: the rows are in memory',
+  'work beside the reads: the service is otherwise idle',
+  'a network: client, service and PostgreSQL share this machine, so the client costs the service cores',
+];
+
+/** How many polls a second are answered, beside prepared selects of the same rows. */
+export const poll = defineScenario({
+  name: 'poll',
+  summary: 'polls of operations a second, against prepared selects of the same rows',
+  options: OPTIONS,
+  startsService: true,
+  async run(options, say) {
+    say('starting the service');
+    await using service = await startService();
+    const connectionIds = await service.createSimulated(64);
+    return await service.withDatabase(async (url, db) => {
+      const meter = await Meter.open([service.pid], db);
+      const order: LoadOrder = {
+        ...{ urls: [service.addresses.url], key: service.key, run: 'filled', seconds: 5, kinds: ['submit'] },
+        ...{ connectionIds, operationIds: [], clients: options.clients, body: JSON.stringify(WORK.read) },
+      };
+      await runToEnd('making operations', { metricsUrls: [service.addresses.metricsUrl], db, meter }, order, say);
+      const operationIds = await newestIds(db, options.operations);
+      const polling: LoadOrder = { ...order, kinds: ['poll'], operationIds };
+      await drive('warmup', { ...polling, seconds: options.warmup }, say);
+      const rounds: Round[] = [];
+      const errors: string[] = [];
+      const baseline: number[] = [];
+      for (let round = 1; round <= options.rounds; round++) {
+        const one = { ...polling, seconds: options.seconds };
+        const { value, usage } = await meter.during(() => drive(`round ${round}`, one, say));
+        rounds.push(roundOf(value, usage));
+        errors.push(...errorsOf(value));
+        say(`baseline, round ${round}`);
+        baseline.push(await plainSelects(url, operationIds, options.seconds, options.baselineConnections));
+      }
+      return report(options, rounds, errors, spreadOf(baseline));
+    });
+  },
+});
+
+function report(options: Options, rounds: Round[], errors: string[], baseline: Spread): Promise<Report> {
+  const summary = summaryOf(rounds);
+  const ratio = summary.per_second.median / baseline.median;
+  return reportOf({
+    scenario: 'poll',
+    options,
+    method: METHOD,
+    lines: [
+      ...summaryLines(summary, 'polls'),
+      ...rows([
+        ['errors', errors.join(', ') || 'none'],
+        ['baseline', `${spreadText(baseline, 'selects/s')} over ${options.baselineConnections} PostgreSQL connections`],
+        ['ratio', `${number(ratio, 2)} polls for each select`],
+      ]),
+    ],
+    notMeasured: NOT_MEASURED,
+    data: { ...summary, baseline, ratio, errors, rounds },
+    plots: roundPlots('poll', rounds, 'polls'),
+    headline: { what: 'polls/s', spread: summary.per_second },
+    faults: faultsAmong(errors),
+  });
+}

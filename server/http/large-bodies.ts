@@ -1,0 +1,39 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FairSemaphore } from '../../browser-pool/fair-semaphore.js';
+import { Deadline } from '../../storage/deadline.js';
+import { HttpError } from '../../storage/model/errors.js';
+import { LIMITS } from './limits.js';
+import type { WorkspaceShare } from './workspace-requests.js';
+
+/**
+ * The lane of large bodies: what is made of one on its way to its commit takes many times its size, so they are worked on a few at a
+ * time, in turns between workspaces. Meanwhile the others wait as they came, counted in the edge's memory for bodies. Small ones do
+ * not wait for them.
+ *
+ * I1. From the parsing of a large body until its request is done it has one of `LIMITS.large_bodies` turns.
+ *     Each begins in a turn of the event loop of its own: what is made of one at once, 0.15 s of a body of wrong fields, is not made of
+ *     all of them before anybody else is heard.
+ * I2. One that gets no turn within `LIMITS.large_body_wait_ms` is refused with 503 `overloaded`: nothing of it was stored.
+ */
+export class LargeBodies {
+  readonly #turns = new FairSemaphore(LIMITS.large_bodies);
+
+  /** Does the work of a request whose body has so many bytes; `parked` awaits its turn (`WorkspaceShare`). */
+  async inTurn<T>(
+    workspaceId: string,
+    bytes: number,
+    parked: WorkspaceShare['parked'],
+    work: () => Promise<T>,
+  ): Promise<T> {
+    if (bytes <= LIMITS.body_bytes) return work();
+    const limit = new Deadline(LIMITS.large_body_wait_ms, new HttpError('overloaded', 'too many large requests wait'));
+    const turn = this.#turns.acquire(workspaceId, limit.signal); // I1, I2
+    const release = await parked(turn).finally(() => limit.stop());
+    try {
+      await nextTurn(); // I1
+      return await work();
+    } finally {
+      release();
+    }
+  }
+}

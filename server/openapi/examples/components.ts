@@ -1,0 +1,102 @@
+import { capabilities } from '../../../actors/capabilities/catalogue.js';
+import type { Verification } from '../../../actors/deliveries/callback-verifier.js';
+import { OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/errors.js';
+import type { ConflictJson, ErrorJson } from '../../http/answer.js';
+import type { InvitationInput, InvitationQueuedJson, InvitationSentJson } from '../../routes/invitations.js';
+import type { ChallengeInput, CodeAcceptedJson } from '../../routes/operation-actions.js';
+import type { OperationsJson } from '../../routes/operations.js';
+import { cursorOf } from '../../routes/paging.js';
+import type { DryRunJson } from '../../routes/submission.js';
+import type { OpenapiJson } from '../openapi-json.js';
+import * as connections from './connections.js';
+import * as events from './events.js';
+import { INPUTS } from './inputs.js';
+import * as operations from './operations.js';
+import * as subscriptions from './subscriptions.js';
+import { CHALLENGE, OPERATION } from './values.js';
+
+const [first] = capabilities;
+if (!first) throw new Error('no capability');
+
+const openapi: OpenapiJson = {
+  openapi: '3.1.0',
+  info: { title: 'Connection, Operation and Event API', version: 'v1' },
+  paths: {},
+  webhooks: {},
+  components: {},
+};
+const challenge: ChallengeInput = { challenge_id: CHALLENGE, code: '000000' };
+const accepted: CodeAcceptedJson = { status: 'accepted' };
+const dryRun: DryRunJson = { valid: true };
+const list: OperationsJson = { operations: [operations.queued(first)], next_cursor: cursorOf(OPERATION) };
+
+const verification: Verification = { type: 'subscription.verification', challenge: 'a-random-text' };
+
+const invitation: InvitationInput = { hash_id: 'ACoAAGrace1', message: 'Shall we connect?', return_original: true };
+const sent: InvitationSentJson = {
+  data: { result: { code: 'sent', message: 'Invitation sent' }, original: { status: 'sent' } },
+};
+const underWay: InvitationQueuedJson = { data: { operation_id: OPERATION, status: 'queued' } };
+
+/** Values of components that a reader wants to see filled in, by the component's name in the document. */
+export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
+  ...INPUTS,
+  Openapi: [openapi],
+  ServiceHealth: [connections.healthy],
+  ServiceUnavailable: [connections.unhealthy],
+  Unready: [connections.unready],
+  Connection: [connections.connection, connections.created, connections.synthetic],
+  Connections: [connections.list],
+  NewSocialInput: [connections.newSocial],
+  NewSimulatedInput: [connections.newSimulated],
+  NewConnectionInput: [connections.newSimulated, connections.newSocial],
+  ConnectionPatchInput: [connections.patch],
+  Disconnected: [connections.disconnected],
+  QueuedOperation: [operations.queued(first)],
+  RunningOperation: [operations.running],
+  WaitingOperation: [operations.waiting],
+  FailedOperation: (Object.keys(OPERATION_ERRORS) as OperationErrorCode[]).map(operations.failed),
+  CanceledOperation: [operations.canceled],
+  SkippedOperation: [operations.skipped],
+  UnknownOperation: operations.unknown,
+  Operations: [list],
+  DryRun: [dryRun],
+  ChallengeInput: [challenge],
+  CodeAccepted: [accepted],
+  InvitationInput: [invitation],
+  InvitationSent: [sent],
+  InvitationQueued: [underWay],
+  Subscription: [subscriptions.subscription, subscriptions.paused],
+  Subscriptions: [subscriptions.list],
+  NewSubscription: [subscriptions.created],
+  SubscriptionDetail: [subscriptions.detail],
+  NewSubscriptionInput: [subscriptions.newSubscription],
+  SubscriptionPatchInput: [subscriptions.patch],
+  RotatedSecret: [subscriptions.rotated],
+  Listener: [events.listener],
+  EventSummary: [events.summary],
+  Events: [events.list],
+  MessageReceivedEvent: [events.events.message_received],
+  MessageSentEvent: [events.events.message_sent],
+  SponsoredInmailReceivedEvent: [events.events.sponsored_inmail_received],
+  CustomConnectionRequestAcceptedEvent: [events.events.custom_connection_request_accepted],
+  StreamDegradedEvent: [events.events['connection.stream_degraded']],
+  StreamRestoredEvent: [events.events['connection.stream_restored']],
+  TestEvent: [events.events['subscription.test']],
+  Verification: [verification],
+  SimulatedEventInput: [events.simulatedEvent],
+  Delivery: [subscriptions.delivery, subscriptions.replayed],
+  DeliveryDetail: [subscriptions.deliveryDetail],
+  Deliveries: [subscriptions.deliveries],
+  ReplayFailedInput: [subscriptions.replayFailed],
+  Replayed: [subscriptions.replayedCount],
+  Conflict: [{ code: 'connection_busy' } satisfies ConflictJson],
+  Error: [
+    {
+      code: 'validation_error',
+      message: 'the request is not valid',
+      errors: [{ path: 'body.region', expected: 'string & Pattern<"^[A-Za-z]{2}$">', value: 'Germany' }],
+      more_errors: 2,
+    } satisfies ErrorJson,
+  ],
+};

@@ -1,0 +1,82 @@
+import { capabilities } from '../../../actors/capabilities/catalogue.js';
+import type { ConnectionPatchInput, DisconnectedJson } from '../../routes/connection-changes.js';
+import type { ConnectionJson } from '../../routes/connection-json.js';
+import type { ConnectionsJson, NewSimulatedInput, NewSocialInput } from '../../routes/connections.js';
+import type { ServiceHealthJson, ServiceUnavailableJson, UnreadyJson } from '../../routes/health.js';
+import { CONNECTION, LATER, OPERATION, OWN_HASH_ID, PROXY, USERNAME } from './values.js';
+
+/** Connections, and what creates and changes them. */
+
+export const healthy: ServiceHealthJson = { status: 'ok' };
+export const unhealthy: ServiceUnavailableJson = { status: 'unavailable' };
+export const unready: UnreadyJson = { status: 'unavailable', reasons: ['database'] };
+
+const NAMES = capabilities.map(({ name }) => name);
+
+/** As it is after its login and a recruiter switch. */
+export const connection: ConnectionJson = {
+  id: CONNECTION,
+  provider: 'social',
+  external_actor: { kind: 'person', id: OWN_HASH_ID },
+  health: 'ready',
+  capabilities: NAMES,
+  state_revision: 2,
+  region: 'DE',
+  regional_proxy_configured: true,
+  session_proxy: { id: PROXY, region: 'DE', active: true, matches_region: true },
+  recruiter: {
+    health: 'ready',
+    reason: null,
+    contract: 'Talent Europe',
+    verified_at: LATER,
+    verified_session_revision: 2,
+    operation_id: OPERATION,
+  },
+};
+
+const NOT_VERIFIED = {
+  health: 'not_verified',
+  reason: null,
+  contract: null,
+  verified_at: null,
+  verified_session_revision: null,
+  operation_id: null,
+} as const;
+
+/** The same before its first login. */
+export const created: ConnectionJson = {
+  ...connection,
+  external_actor: { kind: 'person', id: null },
+  health: 'needs_login',
+  state_revision: 0,
+  session_proxy: null,
+  recruiter: NOT_VERIFIED,
+};
+
+export const synthetic: ConnectionJson = {
+  id: CONNECTION,
+  provider: 'simulated',
+  external_actor: { kind: 'person', id: 'ada' },
+  health: 'ready',
+  capabilities: NAMES,
+  state_revision: 0,
+};
+
+export const list: ConnectionsJson = { connections: [connection], next_cursor: null };
+
+export const newSocial: NewSocialInput = { provider: 'social', username: USERNAME, password: 'sandbox', region: 'DE' };
+export const newSimulated: NewSimulatedInput = {
+  provider: 'simulated',
+  external_actor: { kind: 'person', id: 'ada' },
+};
+export const patch: ConnectionPatchInput = { password: 'sandbox', region: 'FR' };
+/** What the patch leaves. */
+export const patched: ConnectionJson = {
+  ...connection,
+  health: 'needs_login',
+  state_revision: 3,
+  region: 'FR',
+  session_proxy: null,
+  recruiter: { ...connection.recruiter, ...NOT_VERIFIED, contract: 'Talent Europe' },
+};
+export const disconnected: DisconnectedJson = { health: 'needs_login' };

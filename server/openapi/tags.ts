@@ -1,0 +1,71 @@
+import { TRIGGERS } from '../../actors/simulated/triggers.js';
+import type { StatusSteps } from '../../storage/model/status-steps.js';
+import { DELIVERY_STEPS, OPERATION_STEPS } from '../../storage/model/transitions.js';
+import { markdownTable } from '../docs/table.js';
+import type { Route } from '../http/route.js';
+
+/** The sections of the reference, by the resource that a path names last. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  connections: 'Connections',
+  operations: 'Operations',
+  accounts: 'Compatibility',
+  subscriptions: 'Subscriptions',
+  listener: 'Events',
+  events: 'Events',
+  'simulated-events': 'Events',
+  deliveries: 'Deliveries',
+  docs: 'Reference',
+  'openapi.json': 'Reference',
+};
+
+/** The tag of the last resource that the path names. */
+export function tagOf(path: string): string {
+  const named = path
+    .split('/')
+    .reverse()
+    .map((segment) => SECTIONS[segment])
+    .find((tag) => tag !== undefined);
+  return named ?? 'Service';
+}
+
+const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
+  Service: () => 'Whether the service works.',
+  Connections: () =>
+    [
+      'Accounts that operations run on: real ones, and synthetic ones for testing.',
+      'Words in `external_actor.id` of a synthetic account, or in any string of an input, decide how an operation on it ends. A word is found wherever no letter or digit stands before it, and several may stand together:',
+      triggerTable(),
+    ].join('\n\n'),
+  Operations: () =>
+    [
+      'Work on a connection: stored when it is accepted, run when its turn comes, kept with its outcome.',
+      stepTable(OPERATION_STEPS),
+    ].join('\n\n'),
+  Compatibility: () => 'A route in the shape of an earlier interface.',
+  Subscriptions: () => 'Addresses that events are pushed to.',
+  Events: () => 'What happened on a connection, and how well it is listened to.',
+  Deliveries: () =>
+    ['Events on their way to subscriptions, at least once each.', stepTable(DELIVERY_STEPS)].join('\n\n'),
+  Reference: () => 'This document, for programs and for people.',
+};
+
+/** The sections that have a route, in the order of the routes. */
+export function tagsOf(routes: readonly Route[]): object[] {
+  return [...new Set(routes.map((route) => tagOf(route.path)))].map((name) => ({
+    name,
+    description: DESCRIPTIONS[name]?.(),
+  }));
+}
+
+function triggerTable(): string {
+  const rows = TRIGGERS.map(({ word, meaning, example }) => [`\`${word}\``, meaning, `\`${example}\``]);
+  return markdownTable(['word', 'what it does', 'example'], rows);
+}
+
+function stepTable<Status extends string>(steps: StatusSteps<Status>): string {
+  const rows = steps.statuses.map((status) => {
+    const next = steps.after(status).map((one) => `\`${one}\``);
+    return [`\`${status}\``, next.join(', ') || 'nothing: it has ended'];
+  });
+  return markdownTable(['status', 'may become'], rows);
+}

@@ -1,0 +1,51 @@
+import { createLogger, type Logger } from '../storage/log.js';
+import { UnknownBinary } from './http/binaries.js';
+import type { Parts } from './service.js';
+import { banner, readyLine } from './start/banner.js';
+import { ConfigError, readConfig } from './start/config.js';
+import { requireDataDir } from './start/data-dir.js';
+import { ensureDemoKey, withDemoReceiver } from './start/first-run.js';
+
+/**
+ * The service's process: `npm start`. A service that cannot start ends it with one line that says what to do, status 2 for
+ * a setting or a front end that is not the recorded one, and 1 for the rest; SIGTERM and SIGINT stop the service and end it with status 0.
+ */
+export async function runService(): Promise<void> {
+  const parts: Parts = {};
+  let service: typeof import('./service.js') | undefined;
+  let log: Logger | undefined;
+  let stopping = false;
+  const shutDown = async (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log?.info({ signal }, 'stopping');
+    if (log) await service?.stopService(parts, log).catch((error) => log?.error({ err: error }, 'stopping failed'));
+    process.exit(0);
+  };
+  const endWith = async (line: string, status: number) => {
+    if (stopping) return;
+    stopping = true;
+    process.stderr.write(`${line}\n`);
+    if (log) await service?.stopService(parts, createLogger({ level: 'silent', format: 'json' }, {})).catch(() => {});
+    process.exit(status);
+  };
+  process.on('SIGTERM', shutDown);
+  process.on('SIGINT', shutDown);
+  try {
+    const settings = readConfig(process.env);
+    requireDataDir(settings);
+    const config = await withDemoReceiver(settings);
+    service = await import('./service.js'); // here, so that a front end that is refused is one line as well
+    log = createLogger(config.log, { thread: 'main' });
+    const { addresses, db } = await service.startService(config, log, parts, (line) => void endWith(line, 1));
+    const demoKey = await ensureDemoKey(config, db);
+    const announcement = config.announce === 'json' ? readyLine(addresses) : await banner(config, addresses, demoKey);
+    if (!stopping) process.stdout.write(`${announcement}\n`);
+  } catch (error) {
+    await endWith(lineOf(error), error instanceof ConfigError || error instanceof UnknownBinary ? 2 : 1);
+  }
+}
+
+function lineOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/\s*\n\s*/g, ' ') : String(error);
+}

@@ -1,0 +1,157 @@
+import typia from 'typia';
+import type { RecordedEventType } from '../../storage/model/records.js';
+import type { Timestamp, Uuid } from '../http/fields.js';
+
+/** Event in a list (contract: "Event"). */
+export interface EventSummaryJson {
+  /** Id of the event: `GET /v1/events/{event_id}` reads it, and receivers dedupe by it. */
+  id: Uuid;
+  /** The provider's own name for it, unique within the connection. */
+  provider_event_id: string;
+  /** What happened. */
+  type: RecordedEventType;
+  /** When the service recorded it. */
+  received_at: Timestamp;
+}
+
+/** What every event has, whatever its type. */
+interface EventBase extends Omit<EventSummaryJson, 'type'> {
+  /** The connection that it happened on. */
+  connection_id: Uuid;
+}
+
+/** A message came in. */
+export interface MessageReceivedEventJson extends EventBase {
+  /** Always `message_received`. */
+  type: 'message_received';
+  /** The message. */
+  data: EventMessageJson;
+}
+
+/** The account sent a message, by this service or elsewhere. */
+export interface MessageSentEventJson extends EventBase {
+  /** Always `message_sent`. */
+  type: 'message_sent';
+  /** The message. */
+  data: EventMessageJson;
+}
+
+/** An advertisement came into the inbox. */
+export interface SponsoredInmailReceivedEventJson extends EventBase {
+  /** Always `sponsored_inmail_received`. */
+  type: 'sponsored_inmail_received';
+  /** The advertisement. */
+  data: EventInmailJson;
+}
+
+/**
+ * Somebody seems to have accepted the account's invitation. The provider also says so of other changes: look at the profile before
+ * you take it for a proof.
+ */
+export interface CustomConnectionRequestAcceptedEventJson extends EventBase {
+  /** Always `custom_connection_request_accepted`. */
+  type: 'custom_connection_request_accepted';
+  /** Who accepted. */
+  data: EventAcceptanceJson;
+}
+
+/** The event stream of the connection was interrupted: what happens until it runs again may not become an event. */
+export interface StreamDegradedEventJson extends EventBase {
+  /** Always `connection.stream_degraded`. */
+  type: 'connection.stream_degraded';
+  /** The gap that began. */
+  data: EventGapJson;
+}
+
+/** The event stream of the connection runs again. Look for what happened meanwhile with reads of conversations and messages. */
+export interface StreamRestoredEventJson extends EventBase {
+  /** Always `connection.stream_restored`. */
+  type: 'connection.stream_restored';
+  /** The gap that ended. */
+  data: EventGapJson;
+}
+
+/** A client asked for it, to try one subscription: only that one gets it, whatever it selects. */
+export interface TestEventJson extends EventBase {
+  /** Always `subscription.test`. */
+  type: 'subscription.test';
+  /** Whose test it is. */
+  data: EventTestJson;
+}
+
+/** Event in detail, and the body of a callback: `type` tells what `data` holds. */
+export type EventJson =
+  | MessageReceivedEventJson
+  | MessageSentEventJson
+  | SponsoredInmailReceivedEventJson
+  | CustomConnectionRequestAcceptedEventJson
+  | StreamDegradedEventJson
+  | StreamRestoredEventJson
+  | TestEventJson;
+
+/** A message of an event. One of the stream has all of these; one that a client recorded has what it gave. */
+export interface EventMessageJson {
+  /** Conversation that it stands in. */
+  conversation_id?: string;
+  /** Its URN, unique at the provider. */
+  message_urn?: string;
+  /** Its text. */
+  message_body?: string;
+  /** Hash id of who wrote it. */
+  sender_hash_id?: string;
+  /** Name of who wrote it. */
+  sender_name?: string;
+  /** Hash ids of who gets it. */
+  recipient_hash_ids?: string[];
+  /** When it was delivered, in decimal milliseconds. */
+  delivered_at?: number;
+  /** Content of attachments and rich messages; absent when there is none. */
+  render_content?: Record<string, unknown>[];
+}
+
+/** An advertisement of an event. One of the stream has all of these; one that a client recorded has what it gave. */
+export interface EventInmailJson {
+  /** Conversation that it stands in. */
+  conversation_id?: string;
+  /** Its URN, unique at the provider. */
+  message_urn?: string;
+  /** Who pays for it. */
+  sponsor?: string;
+  /** Its subject. */
+  subject?: string;
+  /** Its text. */
+  message_body?: string;
+  /** When it was delivered, in decimal milliseconds. */
+  delivered_at?: number;
+}
+
+/** An acceptance of an event. One of the stream has all of these; one that a client recorded has what it gave. */
+export interface EventAcceptanceJson {
+  /** Hash id of who accepted. */
+  hash_id?: string;
+  /** Public slug of their profile. */
+  public_id?: string;
+  /** Their name. */
+  name?: string;
+  /** When they accepted, in decimal milliseconds. */
+  accepted_at?: number;
+}
+
+/** A gap of an event. One of the stream has all of these; one that a client recorded has what it gave. */
+export interface EventGapJson {
+  /** Id of the gap, as the listener shows it. */
+  gap_id?: string;
+  /** Why the stream was interrupted; null when it runs again. */
+  reason?: string | null;
+  /** `provider_event_id` of the last event before the gap; null when there is none. */
+  last_event_id?: string | null;
+}
+
+/** The subscription of a test event. */
+export interface EventTestJson {
+  /** Id of the subscription that the test was asked for. */
+  subscription_id: Uuid;
+}
+
+/** Also the body of a callback. */
+export const eventSchema = typia.json.schemas<[EventJson]>();

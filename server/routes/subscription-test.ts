@@ -1,0 +1,43 @@
+import typia from 'typia';
+import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
+import { recordTestEvent } from '../../storage/deliveries/test-event.js';
+import { HttpError } from '../../storage/model/errors.js';
+import { type Answer, json } from '../http/answer.js';
+import { LIMITS } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { type DeliveryJson, deliveryJson } from './deliveries.js';
+import { subscriptionResource } from './resources.js';
+
+/** An event like any other from here on, which only this subscription gets (EVT-19). Asking twice sends two. */
+async function sendTest({ db, system, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
+  const delivery = await db.transaction(async (tx) => {
+    const recorded = await recordTestEvent(tx, resource, LIMITS);
+    if (typeof recorded === 'string') throw new HttpError(recorded === 'gone' ? 'not_found' : recorded);
+    return recorded;
+  });
+  system.hint({ type: 'deliveries', connectionId: resource.connection_id });
+  return json(202, deliveryJson(delivery), { Location: `/v1/deliveries/${delivery.id}` });
+}
+
+export const subscriptionTestRoutes: Route[] = [
+  route({
+    method: 'POST',
+    operationId: 'sendTestEvent',
+    path: '/v1/subscriptions/{subscription_id}/test',
+    summary: 'Send a test event to one subscription',
+    description:
+      'Records an event of type `subscription.test` that only this subscription gets, whatever it selects: signed, tried again and shown among its deliveries as any other. Each request sends one.',
+    scopes: ['events:write'],
+    body: { kind: 'none' },
+    resource: subscriptionResource,
+    answers: {
+      202: {
+        description: 'The delivery of an event of type `subscription.test`, queued.',
+        schema: typia.json.schemas<[DeliveryJson]>(),
+        headers: ['Location'],
+      },
+    },
+    refusals: ['subscription_inactive', 'too_many_tests'],
+    handle: sendTest,
+  }),
+];

@@ -1,0 +1,53 @@
+import { v4 as uuidv4 } from 'uuid';
+import { TEST_EVENT } from '../model/records.js';
+import type { Sql } from '../postgres/database.js';
+import { type DeliveryRow, listDeliveries } from './deliveries-read.js';
+import { recordEvents } from './events-record.js';
+import type { SubscriptionRow } from './subscriptions.js';
+
+/** How many test events of one subscription may be under way, and among how many of its newest deliveries they are counted. */
+export interface TestEventBounds {
+  pending_tests: number;
+  tests_among_deliveries: number;
+}
+
+/**
+ * Records a test event of the subscription's connection with one delivery, to this subscription (EVT-19): gives the delivery, or why
+ * there is none. Run it in a transaction, and roll that back when it is refused.
+ *
+ * The lock is on the connection alone: it makes tests take turns and holds off whatever changes `active`, and recorders of
+ * the connection's other events, which lock its list before its subscriptions, go on. Index: delivery_by_rank.
+ */
+export async function recordTestEvent(
+  tx: Sql,
+  { id, connection_id, workspace_id }: SubscriptionRow,
+  { pending_tests, tests_among_deliveries }: TestEventBounds,
+): Promise<DeliveryRow | 'gone' | 'subscription_inactive' | 'too_many_tests'> {
+  const [connection] = await tx.query(
+    'lockConnectionForTest',
+    'select from connection where id = $1 and deleted_at is null for no key update',
+    [connection_id],
+  );
+  const [subscription] = await tx.query<{ active: boolean; tests: number }>(
+    'countPendingTests',
+    `select s.active, (
+       select count(*) from delivery d join event e on e.id = d.event_id
+       where d.subscription_id = s.id and d.rank > s.delivery_count - $2
+         and d.status in ('pending', 'sending') and e.type = $3) as tests
+     from subscription s where s.id = $1`,
+    [id, tests_among_deliveries, TEST_EVENT],
+  );
+  if (!connection || !subscription) return 'gone';
+  if (!subscription.active) return 'subscription_inactive';
+  if (subscription.tests >= pending_tests) return 'too_many_tests';
+  const event = {
+    connectionId: connection_id,
+    providerEventId: `test-${uuidv4()}`,
+    type: TEST_EVENT,
+    data: { subscription_id: id },
+  } as const;
+  await recordEvents(tx, workspace_id, [event], id);
+  // Its newest until the commit: counting the delivery has locked the subscription.
+  const [delivery] = await listDeliveries(tx, id, null, 0, 1);
+  return delivery ?? 'gone';
+}

@@ -1,0 +1,157 @@
+import type { OwnedPartition } from '../partitions/partitions.js';
+import type { Sql } from '../postgres/database.js';
+import {
+  ALL_NEW,
+  changeMailboxes,
+  claimDueMailboxes,
+  deleteMailboxes,
+  isMailboxOf,
+  MAILBOX,
+  markOf,
+} from '../postgres/mailbox-jobs.js';
+import { LARGE_INPUT_bytes, placeOf } from './submission.js';
+
+/**
+ * A connection's operations that have not ended: one job a connection in the queue `mailbox-<partition>`; the job's id is the
+ * connection's. Operations themselves are in no queue. The owner of the partition holds the job fetched while it has the mailbox open: it
+ * reads what is queued when it opens it, and what it accepts itself afterwards goes to the mailbox in memory.
+ *
+ *     accepted ─▶ due ──opened──▶ open ──settled, nothing left──▶ deleted
+ *                  ▲               │
+ *                  └───────────────┘  accepted by who has it not open; the owner is gone; settled, and something was left
+ *
+ * Its job carries two marks: `from`, the lowest id that an operation of it which has not ended can have, and, while it is due, `new`, the
+ * lowest id that its owner has not read. Invariants:
+ * I1 a connection with an operation that is queued, running or waiting has a job, and `from` is not above that operation's id;
+ * I2 such an operation is known to the owner that has the mailbox open, or the mailbox is due and `new` is not above its id. So who stores an
+ *    operation either is that owner, under its epoch, and finds the job fetched and its mark low enough, or makes the job due in the
+ *    same statement (`SUBMIT`);
+ * I3 an owner settles no mailbox while it stores an operation for it: it cannot be seen yet.
+ *
+ * What is queued is found by `operation_by_connection` from the mark on, so it costs as many rows as there are from there, whatever the history.
+ */
+export interface DueMailbox {
+  connection_id: string;
+  /** Null when the connection is gone: nothing of it is left to run. */
+  workspace_id: string | null;
+  /** Read from here when it was not open. */
+  from: string;
+  /** Read from here when it was. */
+  new: string | null;
+}
+
+const OPEN = `
+  with fence as materialized (
+    select id from partition where id = $1::smallint and epoch = $2 for key share skip locked
+  ), due as materialized (
+    ${claimDueMailboxes({ partition: '$1::smallint', where: 'exists (select 1 from fence)', limit: '$3' })}
+  ), opened as (
+    ${changeMailboxes({ rows: 'due', state: 'active', data: "j.data - 'new'" })}
+  )
+  select d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new
+  from due d left join connection c on c.id = d.id`;
+
+/**
+ * Opens up to `limit` mailboxes of the partition that are due, the oldest first; none when the epoch is stale. What is queued in them
+ * is read after it, by `readQueued`: a statement sees nothing that was committed while it waited for a row.
+ */
+export function openMailboxes(db: Sql, { id, epoch }: OwnedPartition, limit: number): Promise<DueMailbox[]> {
+  return db.query<DueMailbox>('openMailboxes', OPEN, [id, epoch, limit]);
+}
+
+/** An operation that waits in a mailbox. */
+export interface QueuedOperation {
+  connection_id: string;
+  id: string;
+  /** In the order of acceptance. */
+  place: number;
+  /** Its input is large, as it is stored. */
+  large: boolean;
+}
+
+const READ = `
+  select m.connection_id, o.id, ${placeOf('o.created_at')} as place,
+    coalesce(greatest(pg_column_size(o.input), pg_column_size(o.input_sealed)) > ${LARGE_INPUT_bytes}, false) as large
+  from unnest($1::uuid[], $2::uuid[]) m(connection_id, first) cross join lateral (
+    select id, created_at, input, input_sealed from operation q
+    where q.connection_id = m.connection_id and q.id >= m.first and q.status = 'queued' order by q.id limit $3
+  ) o
+  order by m.connection_id, o.id`;
+
+/**
+ * The operations that are queued in these mailboxes, each from an id on, in the order of their ids; of one mailbox `limit` at most. Index:
+ * operation_by_connection.
+ */
+export function readQueued(
+  db: Sql,
+  mailboxes: { connectionId: string; first: string }[],
+  limit: number,
+): Promise<QueuedOperation[]> {
+  return db.query<QueuedOperation>('readQueued', READ, [
+    mailboxes.map((one) => one.connectionId),
+    mailboxes.map((one) => one.first),
+    limit,
+  ]);
+}
+
+/** An open mailbox as its owner knows it. */
+export interface OpenMailbox {
+  connectionId: string;
+  partition: number;
+  epoch: number;
+  /** The lowest id in hand; null: none is. */
+  from: string | null;
+}
+
+const LIVE = (above: string, below: string) => `exists (select 1 from operation o
+  where o.connection_id = j.id and o.id >= ${above} and o.id < ${below} and o.status in ('queued', 'running', 'waiting_user'))`;
+const BEYOND_ALL = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
+
+const SETTLE = `
+  with input as (
+    select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[]) i(id, partition, epoch, mark)
+  ), fence as materialized (
+    select p.id, p.epoch from partition p
+    where (p.id, p.epoch) in (select i.partition, i.epoch from input i) order by p.id for key share skip locked
+  ), seen as materialized (
+    select j.name, j.id, j.data, i.mark, ${LIVE(markOf('j.data'), `coalesce(i.mark, ${BEYOND_ALL})`)} as missed
+    from input i join fence f on f.id = i.partition and f.epoch = i.epoch join ${MAILBOX} j on ${isMailboxOf('i.partition', 'i.id')}
+    where j.state = 'active' order by j.name, j.id for update of j skip locked
+  ), closed as (
+    ${deleteMailboxes('seen', 'd.mark is null and not d.missed')}
+  ), advanced as (
+    ${changeMailboxes({
+      rows: 'seen',
+      where: 'd.mark is not null and not d.missed',
+      data: `jsonb_build_object('from', greatest(d.mark, ${markOf('j.data')}))`,
+    })}
+  ), reopened as (
+    ${changeMailboxes({ rows: 'seen', where: 'd.missed', state: 'created', data: ALL_NEW })}
+  )
+  select i.id, s.missed, not exists (select 1 from ${MAILBOX} j where ${isMailboxOf('i.partition', 'i.id')}) as gone
+  from input i left join seen s on s.id = i.id`;
+
+/**
+ * What became of a mailbox: `closed`, its job is gone; `moved`, its mark; `due`: rows show an operation that its owner has not in hand; `left`: it
+ * was made due meanwhile, or its job is locked.
+ */
+export type Settled = 'closed' | 'moved' | 'due' | 'left';
+
+/** Closes the mailboxes that hold nothing, and moves the marks of the others up to what is in hand (I3). In the order of `mailboxes`. */
+export async function settleMailboxes(db: Sql, mailboxes: OpenMailbox[]): Promise<Settled[]> {
+  if (mailboxes.length === 0) return [];
+  const rows = await db.query<{ id: string; missed: boolean | null; gone: boolean }>('settleMailboxes', SETTLE, [
+    mailboxes.map((one) => one.connectionId),
+    mailboxes.map((one) => one.partition),
+    mailboxes.map((one) => one.epoch),
+    mailboxes.map((one) => one.from),
+  ]);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return mailboxes.map(({ connectionId, from }) => {
+    const { missed = null, gone = false } = found.get(connectionId) ?? {};
+    if (gone) return 'closed';
+    if (missed === null) return 'left';
+    if (missed) return 'due';
+    return from === null ? 'closed' : 'moved';
+  });
+}

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { childEnvironment } from '../child-environment.js';
+import type { Order } from './keeper.js';
+import { postgresUser } from './postgres-user.js';
+
+const PROGRAM = join(import.meta.dirname, 'keeper.js');
+
+/** A keeper (keeper.ts) whose PostgreSQL accepts connections. */
+export interface RunningKeeper {
+  pid: number;
+  port: number;
+  /** Resolves with the reason when it has ended, and PostgreSQL with it unless the keeper was killed. */
+  ended: Promise<string>;
+  /** Stops PostgreSQL; resolves when the keeper has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL in a keeper of its own. Rejects with the reason when it does not start. */
+export async function startKeeper(order: Order): Promise<RunningKeeper> {
+  const identity = process.getuid?.() === 0 ? await postgresUser(order.dir, PROGRAM) : { command: [], options: {} };
+  const [command = process.execPath, ...args] = [...identity.command, process.execPath, PROGRAM];
+  const keeper = spawn(command, args, {
+    ...identity.options,
+    cwd: '/',
+    env: childEnvironment(), // PostgreSQL inherits it from the keeper
+    detached: true, // its own session: a terminal's Ctrl-C must not stop the database under a draining service
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let reason = 'its process ended';
+  const started = Promise.withResolvers<number>();
+  const ended = new Promise<string>((done) => keeper.once('close', () => done(reason)));
+  createInterface({ input: keeper.stdout }).on('line', (line) => {
+    const { port, error = reason } = JSON.parse(line) as { port?: number; error?: string };
+    if (port !== undefined) started.resolve(port);
+    reason = error;
+  });
+  keeper.once('error', started.reject);
+  void ended.then((why) => started.reject(new Error(why)));
+  keeper.stdin.on('error', () => {});
+  keeper.stdin.write(`${JSON.stringify(order)}\n`);
+  const port = await started.promise;
+  keeper.unref();
+  return {
+    pid: keeper.pid ?? 0,
+    port,
+    ended,
+    async stop() {
+      keeper.ref();
+      keeper.stdin.end();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { LIMITS } from '../limits.js';
+import type { Sql } from './database.js';
+import { dueJobs, FETCH_ORDER, JOBS, NEVER_EXPIRES } from './job-table.js';
+import { queueName } from './jobs.js';
+
+/**
+ * Fragments for the jobs of mailboxes, one a connection with operations that have not ended (`operations/mailboxes.ts`, which tells
+ * what their marks mean): the queue is that of the connection's partition, the id is the connection's, `data` holds the marks `from` and `new`.
+ */
+export const MAILBOX = JOBS;
+
+/** True for the job `j` of this connection. */
+export const isMailboxOf = (partition: string, connection: string): string =>
+  `j.name = 'mailbox-' || ${partition} and j.id = ${connection}`;
+
+/** The lowest id that an operation of the mailbox which has not ended can have. */
+export const markOf = (data: string): string => `(${data} ->> 'from')::uuid`;
+
+/**
+ * Makes the mailboxes of these rows due, with `mark` as the lowest id of what is new in them; one that has no job gets one, which counts as
+ * fetched at once where `opened` holds. Returns for each whether it did. `started`: something of it may run. No connection may occur twice.
+ */
+export function acceptIntoMailboxes(source: {
+  from: string;
+  where: string;
+  partition: string;
+  connection: string;
+  mark: string;
+  opened: string;
+  started: string;
+}): string {
+  const { from, where, partition, connection, mark, opened, started } = source;
+  return `insert into ${MAILBOX} as j (id, name, state, started_on, start_after, expire_seconds, keep_until, data)
+    select ${connection} as id, 'mailbox-' || ${partition} as name, case when ${opened} then 'active' else 'created' end::pgboss.job_state,
+      case when ${started} then now() end, now(), ${NEVER_EXPIRES},
+      case when ${opened} then jsonb_build_object('from', ${mark}) else jsonb_build_object('from', ${mark}, 'new', ${mark}) end
+    from ${from} where ${where} order by name, id
+    on conflict (name, id) do update set state = 'created', start_after = least(j.start_after, excluded.start_after),
+      started_on = coalesce(j.started_on, excluded.started_on),
+      data = jsonb_build_object('from', least(${markOf('j.data')}, ${markOf('excluded.data')}),
+        'new', least((j.data ->> 'new')::uuid, ${markOf('excluded.data')}))
+    returning j.id, j.state = 'active' as opened`;
+}
+
+/** Locks the mailboxes of a partition that are due, the oldest first, with their data. */
+export function claimDueMailboxes({ partition, where, limit }: { partition: string; where: string; limit: string }) {
+  return `select j.name, j.id, j.data from ${dueJobs('mailbox', partition)} and ${where}
+    order by ${FETCH_ORDER} limit ${limit} for update of j skip locked`;
+}
+
+/** Gives the mailboxes of the rows `d` of a common table, which has locked them, these data; with `state` active, they count as fetched from now on. */
+export function changeMailboxes({
+  rows,
+  where = 'true',
+  data,
+  state,
+}: {
+  rows: string;
+  where?: string;
+  data: string;
+  state?: 'active' | 'created';
+}): string {
+  const changes = [`data = ${data}`];
+  if (state) changes.push(`state = '${state}'`);
+  if (state === 'active') changes.push('started_on = now()');
+  return `update ${MAILBOX} j set ${changes.join(', ')} from ${rows} d where j.name = d.name and j.id = d.id and (${where})`;
+}
+
+/** Deletes the mailboxes of the rows `d` of a common table, which has locked them, where `where` holds. */
+export function deleteMailboxes(rows: string, where: string): string {
+  return `delete from ${MAILBOX} j using ${rows} d where j.name = d.name and j.id = d.id and (${where})`;
+}
+
+/** True for the job `j` of a mailbox that an owner had open since the job was made: something of it may run. */
+export const WAS_OPEN = 'j.started_on is not null';
+
+/** Everything in the mailbox `j` is new to who opens it. */
+export const ALL_NEW = `j.data || jsonb_build_object('new', ${markOf('j.data')})`;
+
+const PUT_BACK = `
+  with held as materialized (
+    select j.name, j.id from ${MAILBOX} j where j.name = $1 and j.state = 'active' order by j.name, j.id limit $2 for update
+  )
+  update ${MAILBOX} j set state = 'created', data = ${ALL_NEW} from held h where j.name = h.name and j.id = h.id
+  returning j.id`;
+
+/**
+ * Makes the open mailboxes of a partition due: their holder is gone, or does not know what is in them. Part of recovery. Returns how many there
+ * were. Takes a statement a page: however many there are, none reaches its time limit.
+ */
+export async function putBackMailboxes(tx: Sql, partition: number): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const rows = await tx.query('putBackMailboxes', PUT_BACK, [queueName('mailbox', partition), LIMITS.put_back_jobs]);
+    total += rows.length;
+    if (rows.length < LIMITS.put_back_jobs) return total;
+  }
+}

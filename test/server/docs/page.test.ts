@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { withTables } from '../../../server/docs/page.js';
+import { markdownTable } from '../../../server/docs/table.js';
+
+t.test('the tables of the reference are those that the records give (npm run docs)', async (t) => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../server/REFERENCE.md'), 'utf8');
+  t.equal(withTables(page), page);
+});
+
+t.test('a page without the markers of a table is refused', async (t) => {
+  t.throws(() => withTables('# A page\n'), { message: /<!-- variables -->/ });
+});
+
+/** Places of the other tables. */
+const EMPTY = ['metrics', 'http-errors', 'operation-errors'].map((name) => `<!-- ${name} --><!-- /${name} -->`);
+
+t.test('a stale table is replaced, and what stands around it stays', async (t) => {
+  const page = (variables: string) =>
+    ['before', `<!-- variables -->${variables}<!-- /variables -->`, ...EMPTY, 'after', ''].join('\n');
+  const fresh = withTables(page(''));
+  t.equal(withTables(page('\n\n| old |\n\n')), fresh);
+  t.match(fresh, /^before\n<!-- variables -->\n\n\| variable /);
+  t.match(fresh, /\nafter\n$/);
+});
+
+t.test('the columns of a table stand under each other, and a bar in a cell does not end it', async (t) => {
+  t.equal(markdownTable(['a', 'b'], [['x|y', 'z']]), '| a    | b |\n| ---- | - |\n| x\\|y | z |');
+});

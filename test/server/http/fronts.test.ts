@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import t, { type Test } from 'tap';
+import { Agent, request } from 'undici';
+import { mapConcurrent } from '../../../bench/map-concurrent.js';
+import { Deadline } from '../../../storage/deadline.js';
+import { FRONTS, type Front, type FrontName, frontFiles, startFront } from '../../fixture/fronts.js';
+import { insertSimulated } from '../../fixture/rows.js';
+import type { EdgeUnderTest } from '../edge-fixture.js';
+import { requestsIn } from './sent-requests.js';
+import { marked, markedShapes, startWitness } from './witness.js';
+
+/** Longer than any wait for more of a request that the examples allow. */
+const CLOSED_ms = 20_000;
+
+/** What a front sends, connection by connection, on its way to the service. */
+async function startRelay(t: Test, port: number): Promise<{ port: number; sent: () => string[] }> {
+  const sent: Buffer[][] = [];
+  const server = createServer((front) => {
+    const chunks: Buffer[] = [];
+    sent.push(chunks);
+    const service = connect(port, '127.0.0.1');
+    front.on('data', (chunk) => chunks.push(chunk));
+    front.on('error', () => service.destroy()).on('close', () => service.destroy());
+    service.on('error', () => front.destroy()).on('close', () => front.destroy());
+    front.pipe(service).pipe(front);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return {
+    port: (server.address() as AddressInfo).port,
+    sent: () => sent.map((chunks) => Buffer.concat(chunks).toString('latin1')),
+  };
+}
+
+/** Sends bytes through the front on a connection of their own; resolves when the front closes it, which it has to. */
+async function exchanged(front: Front, bytes: string): Promise<void> {
+  const socket = connectTls({ port: front.port, host: '127.0.0.1', rejectUnauthorized: false });
+  socket.on('error', () => {});
+  socket.resume();
+  const closed = Promise.withResolvers<void>();
+  socket.once('close', () => closed.resolve());
+  socket.once('secureConnect', () => socket.write(Buffer.from(bytes, 'latin1')));
+  try {
+    await Deadline.within(CLOSED_ms, closed.promise);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Another client of the same front, whose answers have to be its own. */
+async function neighbour(t: Test, front: Front, edge: EdgeUnderTest, ids: string[], name: string): Promise<void> {
+  const agent = new Agent({ connect: { rejectUnauthorized: false }, connections: 1 });
+  try {
+    for (const [turn, id] of ids.entries()) {
+      const mark = `${name}-${turn}`;
+      const { statusCode, headers, body } = await request(`https://127.0.0.1:${front.port}/v1/connections/${id}`, {
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${edge.key}`, 'x-request-id': mark },
+      });
+      const answer = (await body.json()) as { id?: string };
+      t.strictSame([statusCode, headers['x-request-id'], answer.id], [200, mark, id], `${name}: its own answer`);
+    }
+  } finally {
+    await agent.close();
+  }
+}
+
+async function tryAll(t: Test, name: FrontName, files: string): Promise<void> {
+  const { edge, ran } = await startWitness(t);
+  const relay = await startRelay(t, edge.edge.port);
+  const front = await startFront(t, name, files, relay.port);
+  const names = ['ann', 'ben', 'cleo'];
+  const ids = await Promise.all(names.map(async (one) => (await insertSimulated(edge.db, edge.workspaceId, one)).id));
+  const all = markedShapes(edge);
+  await mapConcurrent(all.entries(), async ([number, { what, bytes }]) => {
+    const closed = await exchanged(front, bytes).then(
+      () => true,
+      () => false,
+    );
+    t.equal(closed, true, `${what}: the connection is closed in the end`);
+    await neighbour(t, front, edge, ids, `neighbour-${number}`);
+  });
+  await front.stop();
+
+  const sent = relay.sent().map(requestsIn);
+  t.same(
+    sent.flatMap(({ unclear }) => unclear ?? []),
+    [],
+    'what the front sends can be read in one way only',
+  );
+  const whole = marked(sent.flatMap(({ requests }) => requests));
+  const brokenOff = marked(sent.flatMap((one) => one.brokenOff ?? []));
+  t.same(
+    marked(ran).filter((line) => !brokenOff.includes(line)),
+    whole,
+    'the service has run what the front has sent, each once, and nothing else',
+  );
+  t.equal(whole.filter((line) => line.includes('neighbour-')).length, all.length * ids.length);
+  t.ok(
+    whole.some((line) => line.includes('first-')),
+    'some of the shapes are let through',
+  );
+}
+
+for (const name of FRONTS) {
+  const files = await frontFiles(name);
+  const skip = 'missing' in files ? files.missing : false;
+  t.test(`behind ${name} no request is run that it did not send as one`, { skip }, async (t) => {
+    if ('folder' in files) await tryAll(t, name, files.folder);
+  });
+}

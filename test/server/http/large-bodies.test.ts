@@ -1,0 +1,35 @@
+import t from 'tap';
+import { parseJson } from '../../../server/http/body.js';
+import { LargeBodies } from '../../../server/http/large-bodies.js';
+import { LIMITS } from '../../../server/http/limits.js';
+
+const parked = <T>(wait: Promise<T>) => wait;
+
+t.test('the event loop turns between the work on one large body and the next', async (t) => {
+  const bodies = new LargeBodies();
+  let turns = 0;
+  const count = () => {
+    turns++;
+    if (begun.length < 8) setImmediate(count);
+  };
+  const begun: number[] = [];
+  setImmediate(count);
+  const work = async () => void begun.push(turns);
+  await Promise.all(Array.from({ length: 8 }, () => bodies.inTurn('workspace', LIMITS.body_bytes + 1, parked, work)));
+  t.equal(begun.length, 8);
+  t.ok(new Set(begun).size >= 8 / LIMITS.large_bodies, `begun at the turns ${begun}`);
+  await bodies.inTurn('workspace', 10, parked, work);
+  t.equal(begun.length, 9, 'a small one waits for nothing');
+});
+
+t.test('a large body of very many values is refused before it is parsed, a long text of commas is not', async (t) => {
+  const crowded = Buffer.from(JSON.stringify({ input: Array.from({ length: 50_000 }, (_, n) => n) }));
+  t.throws(() => parseJson(crowded), {
+    code: 'validation_error',
+    errors: [{ path: 'body', expected: /20000 values/ }],
+  });
+  const small = JSON.stringify({ data: Array.from({ length: 30_000 }, () => 1) });
+  t.ok(small.length < LIMITS.body_bytes);
+  t.ok(parseJson(Buffer.from(small)));
+  t.ok(parseJson(Buffer.from(JSON.stringify({ text: 'a'.repeat(1_500_000), note: ','.repeat(16_000) }))));
+});

@@ -1,0 +1,125 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@hey-api/openapi-ts';
+import { generateSource } from 'oazapfts';
+import openapiTypes, { astToString } from 'openapi-typescript';
+import t from 'tap';
+import ts from 'typescript';
+import { buildDocument } from '../../../server/openapi/document.js';
+import { routes } from '../../../server/table.js';
+
+/** What is generated from the reference compiles under `strict`, and its types narrow as far as the service promises. */
+
+const ROOT = join(import.meta.dirname, '../../../..');
+
+/** Where each generator's types of an operation and of an event are. */
+const IMPORTS: Record<string, string> = {
+  'openapi-typescript': `
+    import type { components } from './openapi-typescript.js';
+    type Operation = components['schemas']['Operation'];
+    type Event = components['schemas']['Event'];
+    type Input = components['schemas']['OperationInput'];`,
+  'hey-api': `import type { Event, Operation, OperationInput as Input } from './hey-api/types.gen.js';`,
+  oazapfts: `import type { Event, Operation, OperationInput as Input } from './oazapfts.js';`,
+};
+
+/** What a customer writes, without a cast. A line that must not compile says so, and one that does is a mistake as well. */
+const NARROWING = `
+export function told(operation: Operation): unknown {
+  switch (operation.status) {
+    case 'succeeded':
+      // @ts-expect-error: which result it is is not known yet
+      operation.result.people;
+      if (operation.capability === 'social.people.search') return operation.result.people.map(({ name }) => name satisfies string | null);
+      if (operation.capability === 'social.login') return operation.result.reason satisfies 'login_succeeded';
+      return operation.result.state_revision satisfies number;
+    case 'failed':
+      return [operation.error_code satisfies 'upstream_error' | string, operation.error_details.retryable satisfies boolean, operation.result satisfies null];
+    case 'waiting_user':
+      return operation.challenge.kind satisfies 'email' | 'sms' | 'authenticator' | 'captcha';
+    case 'outcome_unknown':
+      return operation.evidence.request.sent satisfies 'yes' | 'partly' | 'unknown';
+    case 'skipped':
+      return operation.result.reason satisfies 'already_connected' | 'invitation_pending' | 'self_target';
+    case 'queued':
+    case 'running':
+    case 'canceled':
+      // @ts-expect-error: only an operation of unknown outcome has evidence
+      operation.evidence.request;
+      return operation.result satisfies null;
+    default:
+      return operation satisfies never;
+  }
+}
+
+export function shown(event: Event): unknown {
+  switch (event.type) {
+    case 'message_received':
+    case 'message_sent':
+      // @ts-expect-error: a message has no sponsor
+      event.data.sponsor;
+      return event.data.message_body satisfies string | undefined;
+    case 'sponsored_inmail_received':
+      return event.data.sponsor satisfies string | undefined;
+    case 'custom_connection_request_accepted':
+      return event.data.accepted_at satisfies number | undefined;
+    case 'connection.stream_degraded':
+    case 'connection.stream_restored':
+      return event.data.gap_id satisfies string | undefined;
+    case 'subscription.test':
+      return event.data.subscription_id satisfies string;
+    default:
+      return event satisfies never;
+  }
+}
+
+export const search: Input = { capability: 'social.people.search', input: { keywords: 'engineer', count: 5 } };
+// @ts-expect-error: the input of another capability
+export const misplaced: Input = { capability: 'social.people.search', input: { profile_id: 'grace-hopper' } };
+`;
+
+t.test('three generators make clients that compile under strict, with types that narrow', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'generated-clients-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const document = join(folder, 'openapi.json');
+  await writeFile(document, JSON.stringify(buildDocument(routes, false)));
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await mkdir(join(folder, 'hey-api'));
+
+  const source = JSON.stringify(buildDocument(routes, false));
+  await writeFile(join(folder, 'openapi-typescript.ts'), astToString(await openapiTypes(source, { silent: true })));
+  await createClient({
+    input: document,
+    output: join(folder, 'hey-api'),
+    plugins: ['@hey-api/typescript', '@hey-api/client-fetch', '@hey-api/sdk'],
+    logs: { level: 'silent', file: false },
+  });
+  await writeFile(join(folder, 'oazapfts.ts'), await generateSource(document));
+
+  const written = await Promise.all(
+    Object.entries(IMPORTS).map(async ([name, imports]) => {
+      const file = join(folder, `${name}.story.ts`);
+      await writeFile(file, imports + NARROWING);
+      return file;
+    }),
+  );
+  t.same(typeErrors([...written, join(folder, 'hey-api/index.ts')]), []);
+});
+
+function typeErrors(files: string[]): string[] {
+  const program = ts.createProgram(files, {
+    noEmit: true,
+    strict: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2024,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    types: [],
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ file, messageText, start }) => {
+    const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
+    return `${file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+  });
+}

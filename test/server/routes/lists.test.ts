@@ -1,0 +1,291 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { LIMITS } from '../../../server/http/limits.js';
+import { listOperations } from '../../../storage/operations/operations.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { type EdgeUnderTest, type Fields, startTestEdge } from '../edge-fixture.js';
+import { insertConnections, insertOperations } from '../rows.js';
+
+const idsOf = (rows: Fields[]) => rows.map(({ id }) => id);
+
+/** The ids of all pages, in order. */
+async function pages(edge: EdgeUnderTest, path: string, field: 'connections' | 'subscriptions', limit: number) {
+  const ids: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const { json } = await edge.call('GET', `${path}?limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`);
+    const page = idsOf(json[field]);
+    if (page.length > limit) throw new Error(`a page of ${page.length}`);
+    ids.push(...page);
+    cursor = json.next_cursor;
+  } while (cursor !== null);
+  return ids;
+}
+
+/** Ids in order of creation, as the database has them. */
+async function stored(db: Sql, table: 'connection' | 'subscription'): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(`testIds.${table}`, `select id from ${table} order by created_at, id`);
+  return rows.map(({ id }) => id);
+}
+
+async function insertSubscriptions(db: Sql, connectionId: string, count: number): Promise<void> {
+  await db.query(
+    'testSubscriptions',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed)
+     select gen_random_uuid(), c.workspace_id, c.id, c.partition, '{message_received}', 'https://receiver.test/', true, ''
+     from connection c, generate_series(1, $2::int) where c.id = $1`,
+    [connectionId, count],
+  );
+}
+
+t.test('connections and subscriptions are listed page by page, each once and in order', async (t) => {
+  const edge = await startTestEdge(t);
+  const { db, workspaceId } = edge;
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  await insertConnections(db, workspaceId, 30); // of one time, to the microsecond
+  for (let n = 0; n < 4; n++) await insertSimulated(db, workspaceId, `later-${n}`);
+  const connections = await stored(db, 'connection');
+  await insertSubscriptions(db, id, 12);
+  await insertSubscriptions(db, id, 1);
+  const subscriptions = await stored(db, 'subscription');
+  for (const limit of [1, 7, 35, 100]) {
+    t.strictSame(await pages(edge, '/v1/connections', 'connections', limit), connections, `${limit}`);
+    t.strictSame(
+      await pages(edge, `/v1/connections/${id}/subscriptions`, 'subscriptions', limit),
+      subscriptions,
+      `${limit}`,
+    );
+  }
+  const whole = await edge.call('GET', '/v1/connections');
+  t.strictSame(Object.keys(whole.json), ['connections'], 'without either it is the whole list, as specified');
+  t.strictSame(idsOf(whole.json.connections), connections);
+  const of = await edge.call('GET', `/v1/connections/${id}/subscriptions`);
+  t.strictSame(Object.keys(of.json), ['subscriptions']);
+  t.strictSame(idsOf(of.json.subscriptions), subscriptions);
+  const { json } = await edge.call('GET', '/v1/connections?limit=2');
+  const cursor = String(json.next_cursor);
+  await db.query('testDelete', 'delete from connection where id = $1', [connections[1]]);
+  t.strictSame(
+    idsOf((await edge.call('GET', `/v1/connections?limit=2&cursor=${cursor}`)).json.connections),
+    connections.slice(2, 4),
+    'though the row the page ended with is gone',
+  );
+  t.strictSame((await edge.call('GET', `/v1/connections?cursor=${cursor}`)).json.connections.length, 33);
+  for (const query of ['limit=0', 'limit=101', 'cursor=x', 'cursor=', `cursor=${cursor}x`, 'offset=1']) {
+    for (const path of ['/v1/connections', `/v1/connections/${id}/subscriptions`]) {
+      t.equal((await edge.call('GET', `${path}?${query}`)).status, 400, query);
+    }
+  }
+});
+
+t.test('a whole list holds each row once while others come and go', async (t) => {
+  const edge = await startTestEdge(t);
+  const { db, workspaceId } = edge;
+  await insertConnections(db, workspaceId, 5 * LIMITS.list_slice_rows);
+  const kept = await stored(db, 'connection');
+  let changing = true;
+  const changes = (async () => {
+    for (let n = 0; changing; n++) {
+      const { id } = await insertSimulated(db, workspaceId, `new-${n}`);
+      if (n % 2 === 0) await db.query('testDelete', 'delete from connection where id = $1', [id]);
+    }
+  })();
+  for (let n = 0; n < 5; n++) {
+    const { json, headers } = await edge.call('GET', '/v1/connections');
+    const ids = idsOf(json.connections);
+    t.strictSame(ids.slice(0, kept.length), kept);
+    t.equal(new Set(ids).size, ids.length);
+    t.equal(headers['content-type'], 'application/json; charset=utf-8');
+  }
+  changing = false;
+  await changes;
+});
+
+/** Runs statements as they are, and keeps what each cost: the pages of the database that it touched. */
+function measured(db: Database): Sql & { blocks: number } {
+  const sql = {
+    ...db,
+    blocks: 0,
+    query: async <Row extends object>(name: string, text: string, values: unknown[] = []) => {
+      const [plan] = await db.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+        `explain ${name}`,
+        `explain (analyze, buffers, format json) ${text}`,
+        values,
+      );
+      const { Plan } = (plan as { 'QUERY PLAN': [{ Plan: Record<string, number> }] })['QUERY PLAN'][0];
+      sql.blocks = Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!;
+      return db.query<Row>(name, text, values);
+    },
+  };
+  return sql;
+}
+
+t.test('a page of a filtered list costs the same however many operations there are', async (t) => {
+  const { db } = await freshDatabase(t);
+  const cost = async (operations: number) => {
+    const workspaceId = await insertWorkspace(db);
+    const { id: connectionId } = await insertSimulated(db, workspaceId, 'ann');
+    await insertOperations(db, connectionId, operations);
+    await db.query('analyze', 'analyze operation');
+    const sql = measured(db);
+    const blocks = [];
+    for (const filter of [
+      { connectionId: null, status: 'failed' },
+      { connectionId, status: 'failed' },
+      { connectionId: null, status: null },
+      { connectionId, status: null },
+    ] as const) {
+      const found = await listOperations(sql, {
+        ...{ workspaceId, before: null, limit: 101, look: LIMITS.looked_at_operations },
+        ...filter,
+      });
+      if (filter.status === null) t.equal(found.operations.length, 101);
+      else t.strictSame(found.operations, []);
+      t.equal(found.lookedTo !== null, filter.status !== null && operations >= LIMITS.looked_at_operations);
+      blocks.push(sql.blocks);
+    }
+    return blocks;
+  };
+  const few = await cost(2_000);
+  const many = await cost(Number(process.env.LIST_ROWS ?? 60_000));
+  t.comment(`${few} and ${many} blocks`);
+  for (const [i, blocks] of many.entries()) {
+    t.ok(blocks < few[i]! * 2 + 500, `${few[i]} and ${blocks} blocks`);
+    t.ok(blocks < 4 * LIMITS.looked_at_operations, `${blocks} blocks`);
+  }
+});
+
+t.test('the rarest operation is found by following next_cursor over short pages', async (t) => {
+  const edge = await startTestEdge(t);
+  const { db, workspaceId } = edge;
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  await insertOperations(db, id, 1, 'canceled');
+  await insertOperations(db, id, 3 * LIMITS.looked_at_operations);
+  await insertOperations(db, id, 2, 'canceled');
+  const sizes: number[] = [];
+  const found = new Set<string>();
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const page = await edge.call('GET', `/v1/operations?status=canceled${cursor && `&cursor=${cursor}`}`);
+    t.equal(page.status, 200);
+    sizes.push(page.json.operations.length);
+    for (const one of idsOf(page.json.operations)) found.add(one);
+    cursor = page.json.next_cursor;
+  }
+  t.equal(found.size, 3);
+  t.strictSame(sizes, [2, 0, 0, 1]);
+});
+
+/** Reads an answer as fast, or as slowly, as `each` lets it; the bytes are dropped. Resolves with the last of them. */
+async function readAnswer(edge: EdgeUnderTest, path: string, each: () => Promise<void>): Promise<string> {
+  const socket = connect(edge.edge.port, '127.0.0.1');
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${edge.key}\r\n\r\n`);
+  let tail = '';
+  for await (const chunk of socket) {
+    tail = (tail + (chunk as Buffer).toString('latin1')).slice(-100);
+    if (tail.endsWith('\r\n0\r\n\r\n')) break;
+    await each();
+  }
+  return tail;
+}
+
+t.test('a list of 100,000 connections stalls nobody', async (t) => {
+  const edge = await startTestEdge(t);
+  await insertConnections(edge.db, edge.workspaceId, 100_000);
+  await edge.db.query('analyze', 'analyze connection');
+  const loop = monitorEventLoopDelay({ resolution: 5 });
+  let listing = true;
+  const polls: number[] = [];
+  const polling = (async () => {
+    while (listing) {
+      const startedAt = performance.now();
+      t.equal((await edge.call('GET', '/healthz', { key: '' })).status, 200);
+      polls.push(performance.now() - startedAt);
+      await delay(5);
+    }
+  })();
+  loop.enable();
+  const before = process.memoryUsage().rss;
+  const startedAt = performance.now();
+  let peak = before;
+  const tails = await Promise.all(
+    Array.from({ length: 2 }, () =>
+      readAnswer(edge, '/v1/connections', async () => {
+        peak = Math.max(peak, process.memoryUsage().rss);
+      }),
+    ),
+  );
+  const took_ms = performance.now() - startedAt;
+  loop.disable();
+  listing = false;
+  await polling;
+  for (const tail of tails) t.match(tail, /\]\}\r\n0\r\n\r\n$/);
+  polls.sort((a, b) => a - b);
+  const figures = {
+    took_ms: Math.round(took_ms),
+    longest_turn_ms: Math.round(loop.max / 1e6),
+    polls: polls.length,
+    poll_median_ms: Math.round(polls[Math.floor(polls.length / 2)] ?? 0),
+    memory_mib: Math.round((peak - before) / 2 ** 20),
+  };
+  t.comment(JSON.stringify(figures));
+  t.ok(figures.longest_turn_ms < 250, `${figures.longest_turn_ms} ms`);
+  t.ok(figures.poll_median_ms < 150, `${figures.poll_median_ms} ms`);
+  t.ok(figures.memory_mib < 150, `${figures.memory_mib} MiB`);
+});
+
+t.test('who reads a list slowly holds neither much of it nor a connection to the database', async (t) => {
+  const edge = await startTestEdge(t);
+  await insertConnections(edge.db, edge.workspaceId, 25_000);
+  const { query } = edge.db;
+  let slices = 0;
+  edge.db.query = (name, text, values) => {
+    if (name === 'listConnections') slices++;
+    return query(name, text, values);
+  };
+  t.teardown(() => {
+    edge.db.query = query;
+  });
+  const socket = connect(edge.edge.port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(`GET /v1/connections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${edge.key}\r\n\r\n`);
+  await once(socket, 'readable');
+  // What the two sockets hold is taken, and then no more.
+  let seen = -1;
+  while (seen !== slices) {
+    seen = slices;
+    await delay(300);
+  }
+  t.comment(`${slices} slices before it was read`);
+  t.ok(slices * LIMITS.list_slice_rows < 20_000, `${slices} slices`);
+  t.equal(edge.db.pool.idleCount, edge.db.pool.totalCount);
+  // In sips: each lets the edge write a little, and nothing heaps up.
+  let bytes = 0;
+  const text = [];
+  for (let sips = 0; ; sips++) {
+    const sip = socket.read(sips < 300 ? 10_000 : undefined) as Buffer | null;
+    if (!sip) {
+      await once(socket, 'readable');
+      continue;
+    }
+    bytes += sip.length;
+    text.push(sip.toString('latin1'));
+    if (sip.includes('\r\n0\r\n\r\n')) break;
+    if (sips < 300) await new Promise(setImmediate);
+    if (sips === 300) t.ok((slices - seen) * LIMITS.list_slice_rows < 12_000, `${slices} slices after 3 MB were read`);
+  }
+  const body = text
+    .join('')
+    .replace(/^[\s\S]*?\r\n\r\n/, '\r\n')
+    .replaceAll(/\r\n[0-9a-fA-F]+\r\n/g, '');
+  t.equal(JSON.parse(body).connections.length, 25_000);
+  t.equal(slices, 25_000 / LIMITS.list_slice_rows + 1);
+  t.comment(`${bytes} bytes`);
+});

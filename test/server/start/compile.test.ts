@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+const PROGRAM = 'server/start/compile.mjs';
+
+/** A small project with the real program, settings and compiler; without the compiler where that is taken away. */
+function project(t: Test, sources: Record<string, string>) {
+  const folder = mkdtempSync(join(tmpdir(), 'compile-')); // nowhere below this project's packages
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const at = (file: string) => join(folder, file);
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(at(file)), { recursive: true });
+    writeFileSync(at(file), text);
+  };
+  for (const file of [PROGRAM, 'package.json', 'tsconfig.json']) {
+    mkdirSync(dirname(at(file)), { recursive: true });
+    copyFileSync(join(ROOT, file), at(file));
+  }
+  for (const [file, text] of Object.entries(sources)) write(file, text);
+  const run = (...args: string[]) =>
+    new Promise<{ status: number; said: string }>((resolve) => {
+      execFile(process.execPath, args, { cwd: folder }, (error, stdout, stderr) =>
+        resolve({ status: Number(error?.code ?? 0), said: (stdout + stderr).trim() }),
+      );
+    });
+  return {
+    at,
+    write,
+    compile: () => run(PROGRAM),
+    run: (file: string) => run(at(file)),
+    install: () => symlinkSync(join(ROOT, 'node_modules'), at('node_modules')),
+    prune: () => unlinkSync(at('node_modules')),
+  };
+}
+
+const SOURCES = {
+  'storage/leaf.ts': 'export interface Leaf {\n  size: number;\n}\n',
+  'storage/tree.ts': "import type { Leaf } from './leaf.js';\nexport interface Tree {\n  leaf: Leaf;\n}\n",
+  'server/check.ts': `import typia from 'typia';
+import type { Tree } from '../storage/tree.js';
+process.stdout.write(String(typia.is<Tree>(JSON.parse('{"leaf":{"size":1}}'))));
+`,
+  'test/one.test.ts': 'export {};\n',
+};
+const QUIET = { status: 0, said: '' };
+const COMPILED = { status: 0, said: 'Compiling' };
+
+t.test(
+  'what changed is compiled, validators as if everything had been, and nothing where nothing has to be',
+  async (t) => {
+    const { at, write, compile, run, install, prune } = project(t, SOURCES);
+    t.match(await compile(), {
+      status: 1,
+      said: /^dist is missing or not whole, [^\n]*npm install[^\n]*npm run build$/,
+    });
+    install();
+    t.same(await compile(), COMPILED);
+    t.same(await run('dist/server/check.js'), { status: 0, said: 'true' });
+    t.same(await compile(), QUIET);
+
+    const changed = 'export interface Leaf {\n  size: string;\n}\n';
+    write('storage/leaf.ts', changed);
+    rmSync(at('test/one.test.ts'));
+    t.same(await compile(), COMPILED);
+    t.same(await run('dist/server/check.js'), { status: 0, said: 'false' }, 'a type two files away was changed');
+    t.notOk(existsSync(at('dist/test/one.test.js')), 'a test whose source is gone does not run');
+
+    const before = readFileSync(at('dist/.built'), 'utf8');
+    write('storage/leaf.ts', 'export interface Leaf {\n  size: Absent;\n}\n');
+    t.match(await compile(), { status: 1, said: /storage\/leaf\.ts\(2,9\): error TS2304/ });
+    t.equal(readFileSync(at('dist/.built'), 'utf8'), before, 'and dist is what it was');
+
+    prune();
+    t.match(await compile(), {
+      status: 1,
+      said: /^dist was made of other sources than are here, [^\n]*npm run build$/,
+    });
+    write('storage/leaf.ts', changed);
+    t.same(await compile(), QUIET, 'without the compiler one that is whole is used');
+    rmSync(at('storage/tree.ts'));
+    t.same(await compile(), QUIET, 'an image may leave sources away');
+  },
+);

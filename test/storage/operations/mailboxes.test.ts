@@ -1,0 +1,187 @@
+import { createHash, randomUUID } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
+import { openMailboxes, readQueued, settleMailboxes } from '../../../storage/operations/mailboxes.js';
+import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
+import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
+import { recoverPartition } from '../../../storage/partitions/recovery.js';
+import type { Sql } from '../../../storage/postgres/database.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { jobIds, jobState } from '../../fixture/jobs.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+async function fixture(t: Test) {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspaceId, 'ada');
+  const node = randomUUID();
+  await renewLeases(db, node, 60_000);
+  const owned = await db.transaction((tx) => claimPartitions(tx, node, 64, 60_000));
+  const mine = owned.find((one) => one.id === connection.partition)!;
+  const operation = (id = uuidv7()): NewOperation => {
+    const hash = createHash('sha256').update(id).digest();
+    return {
+      ...{ id, workspaceId, connectionId: connection.id, partition: mine.id, idempotencyKey: id, keyHash: hash },
+      ...{
+        capability: 'social.profile.get',
+        fingerprint: hash,
+        input: '{}',
+        inputSealed: null,
+        acceptedAt: new Date(),
+      },
+    };
+  };
+  const open = () => openMailboxes(db, mine, 10);
+  const read = async (first: string) =>
+    (await readQueued(db, [{ connectionId: connection.id, first }], 10)).map(({ id }) => id);
+  const settle = async (from: string | null, sql: Sql = db) => {
+    const mailbox = { connectionId: connection.id, partition: mine.id, epoch: mine.epoch, from };
+    return (await settleMailboxes(sql, [mailbox]))[0];
+  };
+  const end = (id: string) => db.query('testEnd', `update operation set status = 'canceled' where id = $1`, [id]);
+  return { db, connection, mine, node, operation, open, read, settle, end };
+}
+
+t.test('a mailbox is opened by its first operation, taken for granted while it is open, and closed', async (t) => {
+  const { db, connection, mine, operation, open, settle, end } = await fixture(t);
+  const [one, two] = [operation(), operation()];
+  t.match(await submitOperations(db, [one], [mine]), [{ kind: 'created', handed: true }]);
+  t.equal(await jobState(db, connection.id), 'active');
+  t.match(await submitOperations(db, [two], [mine], [connection.id]), [{ kind: 'created', handed: true }]);
+  t.strictSame(await open(), [], 'there is nothing that its owner does not know');
+  t.equal(await settle(one.id), 'moved');
+  await end(one.id);
+  await end(two.id);
+  t.equal(await settle(null), 'closed');
+  t.strictSame(await jobIds(db, 'mailbox'), []);
+  t.equal(await settle(null), 'closed', 'however often it is asked');
+  t.match(await submitOperations(db, [operation()], [mine], [connection.id]), [{ handed: true }], 'it is opened anew');
+});
+
+t.test('what another node stores makes it due, and is read from there on', async (t) => {
+  const { db, connection, mine, operation, open, read, settle } = await fixture(t);
+  const [one, two, three, four] = [operation(), operation(), operation(), operation()];
+  await submitOperations(db, [one], [mine]);
+  t.match(await submitOperations(db, [two], []), [{ kind: 'created', handed: false }]);
+  t.match(
+    await submitOperations(db, [three], [mine], [connection.id]),
+    [{ handed: false }],
+    'nothing is handed over behind what its owner has not read',
+  );
+  t.equal(await settle(null), 'left', 'and it is not closed');
+  const [due] = await open();
+  t.match(due, { connection_id: connection.id, from: one.id, new: two.id });
+  t.strictSame(await read(due!.new!), [two.id, three.id]);
+  t.match(await submitOperations(db, [four], [mine], [connection.id]), [{ handed: true }], 'now it is known');
+  t.strictSame(await open(), []);
+});
+
+t.test('what its owner adds to a mailbox that another node has made hides nothing of it', async (t) => {
+  const { db, connection, mine, operation, open } = await fixture(t);
+  const [one, two] = [operation(), operation()];
+  await submitOperations(db, [one], []);
+  // Its owner takes it for open: the answer to its closing came late.
+  t.match(await submitOperations(db, [two], [mine], [connection.id]), [{ handed: false }]);
+  t.match(await open(), [{ from: one.id, new: one.id }]);
+});
+
+t.test('an operation below the mark lowers it, whoever stores it', async (t) => {
+  const { db, connection, mine, operation, open, settle, end } = await fixture(t);
+  const early = operation();
+  const earlier = [operation(), operation()];
+  const late = operation();
+  await submitOperations(db, [late], [mine]);
+  t.match(await submitOperations(db, [earlier[0]!], [mine], [connection.id]), [{ handed: false }]);
+  t.match(await open(), [{ from: earlier[0]!.id, new: earlier[0]!.id }]);
+  await end(earlier[0]!.id);
+  t.equal(await settle(late.id), 'moved');
+  await submitOperations(db, [early], []);
+  t.match(await open(), [{ from: early.id, new: early.id }]);
+});
+
+t.test('a mailbox whose owner lacks an operation is not closed, nor its mark moved beyond it: it is due', async (t) => {
+  const { db, mine, operation, open, settle } = await fixture(t);
+  const [one, two] = [operation(), operation()];
+  await submitOperations(db, [one, two], [mine]);
+  t.equal(await settle(two.id), 'due');
+  t.match(await open(), [{ from: one.id, new: one.id }]);
+  t.equal(await settle(null), 'due');
+  t.match(await open(), [{ from: one.id, new: one.id }]);
+});
+
+t.test('a mailbox that somebody stores into is neither opened nor closed meanwhile', async (t) => {
+  const { db, mine, operation, open, read, settle, end } = await fixture(t);
+  const [one, two] = [operation(), operation()];
+  await submitOperations(db, [one], [mine]);
+  await end(one.id);
+  await db.transaction(async (tx) => {
+    await submitOperations(tx, [two], []);
+    t.equal(await settle(null), 'left');
+    t.strictSame(await open(), []);
+  });
+  t.equal(await settle(null), 'left');
+  const [due] = await open();
+  t.strictSame(await read(due!.new!), [two.id]);
+});
+
+t.test('under a stale epoch nothing is handed over, opened or settled', async (t) => {
+  const { db, connection, mine, operation, open, settle, end } = await fixture(t);
+  const one = operation();
+  await submitOperations(db, [one], [mine]);
+  await end(one.id);
+  await db.transaction(async (tx) => {
+    await tx.query('testNextEpoch', 'update partition set epoch = epoch + 1 where id = $1', [mine.id]);
+    await recoverPartition(tx, mine.id);
+  });
+  t.match(await submitOperations(db, [operation()], [mine], [connection.id]), [{ handed: false }]);
+  t.strictSame(await open(), []);
+  t.equal(await settle(null), 'left');
+  t.equal(await jobState(db, connection.id), 'created');
+});
+
+t.test('the mailbox of a connection that is gone is told as such', async (t) => {
+  const { db, connection, mine, operation, open, settle } = await fixture(t);
+  await submitOperations(db, [operation()], []);
+  await db.query('testGone', 'delete from connection where id = $1', [connection.id]);
+  t.match(await open(), [{ connection_id: connection.id, workspace_id: null }]);
+  t.equal(await settle(null), 'closed');
+  t.ok(mine);
+});
+
+t.test('beside a node of the version before, its jobs are taken in, and it gets jobs as well', async (t) => {
+  const { db, connection, mine, operation, open, read } = await fixture(t);
+  const former = randomUUID();
+  await db.query('testFormer', 'insert into node (id, reads_sealed) values ($1, true)', [former]);
+  const [one, two, three] = [operation(), operation(), operation()];
+  await submitOperations(db, [one], []);
+  t.strictSame(await jobIds(db, 'operation'), [one.id]);
+  await submitOperations(db, [two], [mine]);
+  t.strictSame(await jobIds(db, 'operation'), [one.id, two.id], "it was not handed over, and may be the other node's");
+  await db.query('testFormerGone', 'delete from node where id = $1', [former]);
+  await submitOperations(db, [three], []);
+  t.strictSame(await jobIds(db, 'operation'), [one.id, two.id]);
+  await db.query('testOnlyFormer', `delete from pgboss.job_common where name like 'mailbox-%'`);
+  await db.query('testRunning', `update operation set status = 'running', epoch = 1, attempts = $2 where id = $1`, [
+    one.id,
+    JSON.stringify([{ id: uuidv7(), number: 1, status: 'running', phase: 'reading' }]),
+  ]);
+  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id)), { queued: 1 }, 'what it ran is recovered');
+  t.strictSame(await jobIds(db, 'operation'), []);
+  const [due] = await open();
+  t.match(due, { connection_id: connection.id, from: one.id });
+  t.strictSame(await read(due!.from), [one.id, two.id, three.id]);
+});
+
+t.test('a recovery finds what runs in mailboxes that were made due while it ran', async (t) => {
+  const { db, connection, mine, operation } = await fixture(t);
+  const [one, two] = [operation(), operation()];
+  await submitOperations(db, [one], [mine]);
+  await db.query('testRuns', `update operation set status = 'running', epoch = $2, attempts = $3 where id = $1`, [
+    one.id,
+    mine.epoch,
+    JSON.stringify([{ id: uuidv7(), number: 1, status: 'running', phase: 'dispatching' }]),
+  ]);
+  await submitOperations(db, [two], []);
+  t.equal(await jobState(db, connection.id), 'created');
+  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id)), { outcome_unknown: 1 });
+});

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { dumpSchema } from '../../../storage/postgres/schema-page.js';
+import { freshDatabase } from '../../fixture/database.js';
+
+t.test('the committed page is what the migrations make', async (t) => {
+  const { db } = await freshDatabase(t);
+  const page = readFileSync(join(import.meta.dirname, '../../../../storage/schema.sql'), 'utf8');
+  t.equal(await dumpSchema(db), page);
+});
+
+t.test('a column, a constraint or an index more changes the dump', async (t) => {
+  const { db } = await freshDatabase(t);
+  const before = await dumpSchema(db);
+  for (const change of [
+    'alter table workspace add column plan text',
+    'alter table workspace add check (plan is not null)',
+    'create index workspace_by_name on workspace (name)',
+  ]) {
+    await db.query(change, change);
+    t.not(await dumpSchema(db), before, change);
+  }
+});
+
+t.test('what the dump cannot show is an error, not an omission', async (t) => {
+  const { db } = await freshDatabase(t);
+  await db.query('view', 'create view workspaces as select * from workspace');
+  await t.rejects(dumpSchema(db), { message: 'the dump does not show relation workspaces' });
+});
