@@ -26,7 +26,12 @@ export function expose(source: MetricsSource): Exposition {
       const histogram = request.longPoll ? longPolls : requests;
       histogram.observe(requestLabels(request), request.seconds);
     },
-    text: async () => [await registry.metrics(), ...histograms.map((one) => one.text())].join('\n'),
+    async text() {
+      // All read their values in this tick: what threads report in a later one would show in one metric and not in another.
+      const registered = registry.metrics();
+      const own = histograms.map((one) => one.text());
+      return [await registered, ...own].join('\n');
+    },
   };
 }
 

@@ -102,6 +102,31 @@ t.test('whatever clients and threads make up, labels come from closed sets', asy
   ]);
 });
 
+t.test('what a thread reports during a scrape shows in the next one, in all metrics alike', async (t) => {
+  const counters = new AttemptCounters();
+  let hosts = [host({}, counters)];
+  const metrics = await startMetrics(
+    ANY_PORT,
+    nodeWith({
+      stats: () => ({ hosts, browsers: [] }),
+      async unreadyReasons() {
+        await null;
+        counters.count({ outcome: 'delivered', status_code: 204, error: null, duration_ms: 5 }, 10);
+        hosts = [host({}, counters)];
+        return [];
+      },
+    }),
+  );
+  t.teardown(() => metrics.stop());
+  for (const delivered of [0, 1]) {
+    const text = await (await fetch(`${metrics.url}/metrics`)).text();
+    const line = (name: string) => new RegExp(`^connection_service_${name} ${delivered}$`, 'm');
+    t.match(text, line('delivery_attempts_total\\{outcome="delivered",error="none"\\}'));
+    t.match(text, line('delivery_attempt_duration_seconds_count\\{outcome="delivered"\\}'));
+    t.match(text, line('delivery_latency_seconds_count'));
+  }
+});
+
 t.test('each browser thread reports the memory of its browser and the pages it keeps', async (t) => {
   const counts = { contexts: 3, pages: 1, running: 1, queued: 0, restarts: 0, loop_lag_s: 0 };
   const browsers: BrowserStats[] = [
