@@ -92,7 +92,7 @@ export class OwnedPartitions {
       stats.running += partition.running;
       for (const actor of partition.actors()) {
         const { connectionId, workspaceId, waiting, running } = actor;
-        workspaces.set(workspaceId, (workspaces.get(workspaceId) ?? 0) + waiting + Number(running));
+        if (workspaceId) workspaces.set(workspaceId, (workspaces.get(workspaceId) ?? 0) + waiting + Number(running));
         stats.waiting_user += Number(actor.waitsForUser);
         since_ms = Math.min(since_ms, actor.waitingSince_ms ?? since_ms);
         if (partition.full(connectionId)) full.push([connectionId, waiting]);

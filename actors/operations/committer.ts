@@ -21,6 +21,7 @@ import { LIMITS } from '../limits.js';
 import { retryWaits } from '../retry.js';
 import type { Hint, Submission, SubmitOutcome } from '../system.js';
 import type { Partition } from './partition.js';
+import { type Prepared, StoringBatch } from './storing-batch.js';
 
 /** What the committer needs from its thread. */
 export interface CommitterOptions {
@@ -45,20 +46,20 @@ export interface CommitterOptions {
  */
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly #batches: Readonly<Record<'small' | 'large', Batcher<NewOperation, Submitted>>>;
+  readonly #batches: Readonly<Record<'small' | 'large', Batcher<Prepared, Submitted>>>;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    const batching: BatcherOptions<NewOperation, Submitted> = {
+    const batching: BatcherOptions<Prepared, Submitted> = {
       maxItems: LIMITS.committer_batch_submissions,
-      weigh: inputBytes,
+      weigh: ({ operation }) => inputBytes(operation),
       maxWeight: LIMITS.committer_batch_bytes, // I4
       linger_ms: 0,
       concurrency: LIMITS.committer_statements,
       bound: LIMITS.committer_submissions,
       isolate: causedByOne,
       ...(options.flushed && { flushed: options.flushed }),
-      flush: (operations) => this.#store(operations),
+      flush: (prepared) => this.#store(prepared),
     };
     this.#batches = { small: new Batcher(batching), large: new Batcher(batching) };
   }
@@ -89,7 +90,7 @@ export class Committer {
     let stored: Submitted;
     try {
       const lane = isLarge(operation) ? 'large' : 'small'; // I4
-      stored = await this.#batches[lane].add(operation); // I1
+      stored = await this.#batches[lane].add({ operation, input: submission.input }); // I1
     } catch (error) {
       if (error instanceof Full) return { kind: 'overloaded', what: 'node' };
       throw error;
@@ -138,39 +139,28 @@ export class Committer {
     };
   }
 
-  async #store(operations: NewOperation[]): Promise<Submitted[]> {
-    const owned = new Map<number, { id: number; epoch: number; partition: Partition }>();
-    const open = new Set<string>();
-    for (const { partition: id, connectionId } of operations) {
-      const partition = this.#options.partition(id);
-      if (!partition?.direct) continue;
-      if (!owned.has(id)) owned.set(id, { id, epoch: partition.epoch, partition });
-      if (partition.storing(connectionId)) open.add(connectionId);
-    }
+  async #store(items: Prepared[]): Promise<Submitted[]> {
+    const batch = new StoringBatch(items, this.#options.partition);
     try {
-      const stored = await submitOperations(this.#options.db, operations, [...owned.values()], [...open]);
+      const { operations, owned, open, attempts } = batch;
+      const stored = await submitOperations(this.#options.db, operations, owned, open, attempts);
       stored.forEach((one, i) => {
-        const operation = operations[i] as NewOperation;
-        if (one.kind !== 'created') return;
-        this.#dispatch(operation, one.place, one.handed ? owned.get(operation.partition)?.epoch : undefined);
+        const item = items[i] as Prepared;
+        if (one.kind === 'created' && !batch.take(item, one)) this.#toOpen(item.operation); // I2
       });
       return stored;
     } catch (error) {
-      // Some may be stored, for mailboxes that are open (I3).
-      if (outcomeUnknown(error)) for (const { partition } of owned.values()) partition.doubt();
+      if (outcomeUnknown(error)) batch.doubt(); // I3
       throw error;
     } finally {
-      for (const { partition: id, connectionId } of operations) owned.get(id)?.partition.stored(connectionId);
+      batch.end();
     }
   }
 
-  /** `epoch`: the one under which it was stored for an open mailbox, if it was. */
-  #dispatch(operation: NewOperation, place: number, epoch: number | undefined): void {
-    const { id, workspaceId, connectionId, partition } = operation;
+  /** Its mailbox is due, and is to be opened by its owner. */
+  #toOpen({ connectionId, partition }: NewOperation): void {
     const owned = this.#options.partition(partition);
-    if (epoch !== undefined)
-      owned?.hand({ id, connectionId, workspaceId, place, large: isLarge(operation) }, epoch); // I2
-    else if (owned) void owned.fetch();
+    if (owned) void owned.fetch();
     else this.#options.hint({ type: 'operations', connectionId });
   }
 }

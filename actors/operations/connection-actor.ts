@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
+import type { Backoff } from '../../storage/backoff.js';
+import type { StartedOperation } from '../../storage/operations/execution.js';
 import { timeOfId } from '../../storage/operations/id-time.js';
 import type { LookRequest } from '../../storage/operations/looks.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
@@ -16,7 +17,8 @@ import type { LargeTurns } from './large-turns.js';
 import { LookTurn } from './look-turn.js';
 import { Mailbox } from './mailbox.js';
 import { fallbackOutcome, mayRetry, outlivedOutcome, toFinish } from './outcome.js';
-import { openAttempt, type RunContext, runAttempt } from './run-attempt.js';
+import type { QueuedHere } from './read-mailboxes.js';
+import { type Begun, openAttempt, type RunContext, runAttempt } from './run-attempt.js';
 import { type Stored, storeEnd } from './store-end.js';
 
 /** What a connection's actor needs from its thread. */
@@ -48,13 +50,14 @@ export interface ActorHome {
 }
 
 type ActorState =
-  | { kind: 'idle' }
+  | { kind: 'idle' | 'reserved' }
   | { kind: 'starting' | 'finishing' | 'waiting'; operationId: string }
   | { kind: 'running'; attempt: Attempt }
   | { kind: 'looking'; turn: LookTurn };
 
 const STEPS: Steps<ActorState['kind']> = {
-  idle: ['starting', 'looking'],
+  idle: ['reserved', 'starting', 'looking'],
+  reserved: ['running', 'starting', 'waiting', 'looking', 'idle'],
   starting: ['starting', 'running', 'waiting', 'looking', 'idle'],
   running: ['finishing'],
   finishing: ['starting', 'waiting', 'looking', 'idle'],
@@ -67,6 +70,8 @@ const STEPS: Steps<ActorState['kind']> = {
  *
  *     idle ─take─▶ starting ─row─▶ running ─outcome─▶ finishing ─▶ starting (the next one) | idle
  *                     ├─ no row (cancelled, gone, fenced): starting | idle
+ *     idle ─reserve─▶ reserved ─ begin: stored as running ─▶ running
+ *                        └─ release: not stored so ─▶ starting (what was taken meanwhile) | idle
  *     starting, finishing ─ a read is tried again, the database failed ─▶ waiting ─▶ starting
  *     between two operations ─ a look was asked for ─▶ looking ─▶ starting | idle
  *
@@ -79,7 +84,6 @@ const STEPS: Steps<ActorState['kind']> = {
  */
 export class ConnectionActor {
   readonly connectionId: string;
-  readonly workspaceId: string;
   readonly #home: ActorHome;
   readonly #context: ActorContext;
   readonly #mailbox: Mailbox;
@@ -88,19 +92,20 @@ export class ConnectionActor {
   /** Ends every wait when nothing more is to start. */
   readonly #stop = new AbortController();
   #state: ActorState = { kind: 'idle' };
+  #workspaceId: string | undefined;
   /** The look that waits for its turn or has it. */
   #look: LookRequest | undefined;
 
-  constructor(
-    { connectionId, workspaceId }: Pick<ConnectionActor, 'connectionId' | 'workspaceId'>,
-    home: ActorHome,
-    context: ActorContext,
-  ) {
+  constructor(connectionId: string, home: ActorHome, context: ActorContext) {
     this.connectionId = connectionId;
-    this.workspaceId = workspaceId;
     this.#home = home;
     this.#context = context;
     this.#mailbox = new Mailbox(home.load);
+  }
+
+  /** The workspace of the connection; undefined until it has had anything in hand: it may be reserved for what is refused. */
+  get workspaceId(): string | undefined {
+    return this.#workspaceId;
   }
 
   /** When the operation that has waited here for the longest was accepted, in milliseconds since 1970; undefined without one. */
@@ -140,18 +145,38 @@ export class ConnectionActor {
     return current === undefined ? this.#mailbox.ids : [current, ...this.#mailbox.ids];
   }
 
-  /** `large`: its input is. */
-  take(operationId: string, large: boolean): void {
-    if (large) this.#large.add(operationId);
-    this.#mailbox.push(operationId);
-    if (this.#state.kind === 'idle') void this.#work(); // I1
+  take({ id, large, workspaceId }: Pick<QueuedHere, 'id' | 'large' | 'workspaceId'>): void {
+    this.#workspaceId = workspaceId;
+    if (large) this.#large.add(id);
+    this.#mailbox.push(id);
+    if (this.#state.kind === 'idle') this.#rouse(); // I1
+  }
+
+  /** Keeps the actor for an operation that is being stored, if it has nothing in hand. What it takes meanwhile waits. */
+  reserve(): boolean {
+    if (this.#state.kind !== 'idle') return false;
+    this.#enter({ kind: 'reserved' });
+    this.#home.load.running++;
+    return true;
+  }
+
+  /** The operation that it was reserved for runs: its first attempt was stored with it. */
+  begin(begun: Begun): void {
+    this.#workspaceId = begun.started.workspace_id;
+    void this.#work(begun); // I1
+  }
+
+  /** There is no such operation. */
+  release(): void {
+    void this.#work();
   }
 
   /** Takes a look, unless it has one in hand. */
   look(request: LookRequest): void {
     if (this.looking) return;
+    this.#workspaceId = request.workspace_id;
     this.#look = request;
-    if (this.#state.kind === 'idle') void this.#work(); // I5
+    if (this.#state.kind === 'idle') this.#rouse(); // I5
   }
 
   cancel(operationId: string): void {
@@ -201,22 +226,19 @@ export class ConnectionActor {
     this.#context.onActorState?.(this.connectionId, state.kind);
   }
 
-  async #work(): Promise<void> {
-    const waits = retryWaits();
+  #rouse(): void {
     this.#home.load.running++;
+    void this.#work();
+  }
+
+  /** Until nothing is left in hand. `begun`: what runs already. */
+  async #work(begun?: Begun): Promise<void> {
+    const waits = retryWaits();
+    if (begun) await this.#runOne(begun.held.id, waits, begun);
     while (this.#look || this.#mailbox.size > 0) {
       if (this.#look) await this.#lookFor(this.#look); // I5
       const id = this.#mailbox.shift();
-      if (id === undefined) continue;
-      if (await this.#execute(id)) {
-        this.#large.delete(id);
-        this.#home.ended(this);
-        waits.reset();
-        continue;
-      }
-      this.#enter({ kind: 'waiting', operationId: id });
-      await this.#pause(waits.next_ms());
-      if (this.#home.tenure === 'owned') this.#mailbox.putBack(id);
+      if (id !== undefined) await this.#runOne(id, waits);
     }
     this.#enter({ kind: 'idle' });
     this.#home.load.running--;
@@ -231,21 +253,34 @@ export class ConnectionActor {
     if (ended) this.#context.looked();
   }
 
-  /** False when it could not be done now: then the operation keeps its place in the mailbox. */
-  async #execute(operationId: string): Promise<boolean> {
+  /** Executes the operation, or waits a while and puts it back to its place in the mailbox. */
+  async #runOne(id: string, waits: Backoff, begun?: Begun): Promise<void> {
+    if (await this.#execute(id, begun)) {
+      this.#large.delete(id);
+      this.#home.ended(this);
+      waits.reset();
+      return;
+    }
+    this.#enter({ kind: 'waiting', operationId: id });
+    await this.#pause(waits.next_ms());
+    if (this.#home.tenure === 'owned') this.#mailbox.putBack(id);
+  }
+
+  /** False when it could not be done now. */
+  async #execute(operationId: string, begun?: Begun): Promise<boolean> {
     try {
-      return await this.#tryOperation(operationId);
+      return await this.#tryOperation(operationId, begun);
     } catch (error) {
       this.#context.log.error({ err: error, operation_id: operationId }, 'execution interrupted, trying again');
       return false;
     }
   }
 
-  async #tryOperation(operationId: string): Promise<boolean> {
+  async #tryOperation(operationId: string, begun?: Begun): Promise<boolean> {
     const waits = retryWaits();
     for (let number = 1; ; number++) {
-      this.#enter({ kind: 'starting', operationId });
-      const next = await this.#inTurn(operationId, () => this.#startAttempt(operationId, number));
+      const next =
+        begun && number === 1 ? await this.#attemptOnce(begun, 1) : await this.#startAttempt(operationId, number);
       switch (next) {
         case 'over':
           return true;
@@ -258,17 +293,18 @@ export class ConnectionActor {
     }
   }
 
-  async #startAttempt(operationId: string, number: number): Promise<Next> {
-    const started = await this.#start(operationId);
-    if (!started) return 'over';
-    this.#context.counters.started++;
-    return this.#attemptOnce(started, number);
+  #startAttempt(operationId: string, number: number): Promise<Next> {
+    this.#enter({ kind: 'starting', operationId });
+    return this.#inTurn(operationId, async () => {
+      const begun = await this.#start(operationId);
+      return begun ? this.#attemptOnce(begun, number) : 'over';
+    });
   }
 
   /** I4. When nothing more is to start, it goes on without a turn, and starts nothing. */
   async #inTurn<T>(operationId: string, work: () => Promise<T>): Promise<T> {
-    if (!this.#large.has(operationId)) return work();
-    const turn = this.#context.largeAttempts.acquire(this.workspaceId, this.#stop.signal);
+    if (this.#workspaceId === undefined || !this.#large.has(operationId)) return work();
+    const turn = this.#context.largeAttempts.acquire(this.#workspaceId, this.#stop.signal);
     const release = await turn.catch(() => undefined);
     try {
       return await work();
@@ -282,7 +318,7 @@ export class ConnectionActor {
    * answer is lost, or the operation is still queued because a row was locked or the epoch has passed, it is the same
    * attempt that is asked for.
    */
-  async #start(operationId: string): Promise<{ held: HeldOperation; started: StartedOperation } | undefined> {
+  async #start(operationId: string): Promise<Begun | undefined> {
     const { batches, lease, log } = this.#context;
     const attemptId = uuidv7();
     const waits = retryWaits();
@@ -303,13 +339,12 @@ export class ConnectionActor {
     }
   }
 
-  async #attemptOnce(
-    { held, started }: { held: HeldOperation; started: StartedOperation },
-    number: number,
-  ): Promise<Next> {
-    const { ring, log } = this.#context;
+  async #attemptOnce(begun: Begun, number: number): Promise<Next> {
+    const { counters, ring, log } = this.#context;
+    const { held, started } = begun;
+    counters.started++;
     const start_ms = Date.now();
-    const ready = openAttempt(this.#context, held, started);
+    const ready = openAttempt(this.#context, begun);
     const { attempt } = ready;
     this.#enter({ kind: 'running', attempt });
     const outcome = await runAttempt(this.#context, ready);

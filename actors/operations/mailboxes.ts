@@ -1,11 +1,5 @@
 import { LIMITS } from '../limits.js';
 
-/** Whose mailbox it is. */
-export interface MailboxOf {
-  connectionId: string;
-  workspaceId: string;
-}
-
 /** What is asked of the actor that works on a mailbox. */
 interface Worker {
   readonly waiting: number;
@@ -37,14 +31,14 @@ export interface HeldMailbox<Actor> {
  * counted on as open; I2 an actor with anything in hand stays.
  */
 export class Mailboxes<Actor extends Worker> {
-  readonly #make: (of: MailboxOf) => Actor;
+  readonly #make: (connectionId: string) => Actor;
   readonly #held = new Map<string, HeldMailbox<Actor>>();
   /** How many operations are being stored, by connection. */
   readonly #storing = new Map<string, number>();
   /** Those that may be due for settling. */
   readonly #candidates = new Set<string>();
 
-  constructor(make: (of: MailboxOf) => Actor) {
+  constructor(make: (connectionId: string) => Actor) {
     this.#make = make;
   }
 
@@ -61,22 +55,22 @@ export class Mailboxes<Actor extends Worker> {
   }
 
   /** The connection's mailbox; made, not open, when there is none. */
-  of({ connectionId, workspaceId }: MailboxOf): HeldMailbox<Actor> {
+  of(connectionId: string): HeldMailbox<Actor> {
     const known = this.#held.get(connectionId);
     if (known) return known;
-    const actor = this.#make({ connectionId, workspaceId });
+    const actor = this.#make(connectionId);
     const mailbox = { actor, open: false, settling: false, idle_ms: undefined, ended: 0 };
     this.#held.set(connectionId, mailbox);
     return mailbox;
   }
 
   /** The connection's mailbox, which the rows show as open now. */
-  open(of: MailboxOf): HeldMailbox<Actor> {
-    const mailbox = this.of(of);
+  open(connectionId: string): HeldMailbox<Actor> {
+    const mailbox = this.of(connectionId);
     mailbox.open = true;
     mailbox.settling = false;
     mailbox.idle_ms = performance.now();
-    this.#candidates.add(of.connectionId);
+    this.#candidates.add(connectionId);
     return mailbox;
   }
 

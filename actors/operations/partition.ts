@@ -7,6 +7,7 @@ import { LIMITS } from '../limits.js';
 import { type ActorContext, type ActorHome, ConnectionActor } from './connection-actor.js';
 import { Mailboxes } from './mailboxes.js';
 import { inOrder, type QueuedHere, readMailboxes } from './read-mailboxes.js';
+import type { Begun } from './run-attempt.js';
 
 /** What a partition needs from its thread. */
 export interface PartitionContext extends ActorContext {
@@ -54,7 +55,8 @@ const STEPS: Steps<PartitionState['kind']> = {
  * Operations that arrive while it is renewing, stopping or dropped are ignored: their mailboxes stay open in the rows, and the recovery under
  * the next epoch makes them due. Invariants: I1 an operation is in at most one mailbox, once; I2 nothing overtakes: what is read and what is
  * handed over go into a mailbox in one order; I3 at most LIMITS.partition_operations wait in memory, and at most
- * LIMITS.mailbox_operations of them for one connection.
+ * LIMITS.mailbox_operations of them for one connection; I4 no mailbox is opened while an actor is reserved: what is being stored for it as
+ * running would overtake what is read.
  */
 export class Partition implements ActorHome {
   readonly id: number;
@@ -62,6 +64,9 @@ export class Partition implements ActorHome {
   readonly #context: PartitionContext;
   readonly #mailboxes: Mailboxes<ConnectionActor>;
   readonly #quiesced = Promise.withResolvers<void>();
+  /** Actors that are reserved, and who waits until none is. */
+  #reserved = 0;
+  #noneReserved: (() => void) | undefined;
   #epoch: number;
   #state: PartitionState = { kind: 'ready' };
   /** A fetch was left because the memory was full (I3). */
@@ -71,7 +76,7 @@ export class Partition implements ActorHome {
     this.id = id;
     this.#epoch = epoch;
     this.#context = context;
-    this.#mailboxes = new Mailboxes((of) => new ConnectionActor(of, this, context));
+    this.#mailboxes = new Mailboxes((connectionId) => new ConnectionActor(connectionId, this, context));
   }
 
   /** What starts now starts under it. */
@@ -129,12 +134,47 @@ export class Partition implements ActorHome {
 
   /** Takes a new operation that was stored under this epoch, for a mailbox that is open. */
   hand(operation: QueuedHere, epoch: number): void {
-    const { kind } = this.#state;
-    if (epoch !== this.#epoch || (kind !== 'ready' && kind !== 'fetching')) return; // its mailbox is made due
-    const mailbox = this.#mailboxes.open(operation);
+    if (!this.#takes(epoch)) return; // its mailbox is made due
+    const { actor } = this.#mailboxes.open(operation.connectionId);
     if (this.#state.kind === 'fetching')
       this.#state.handed.push(operation); // I2
-    else mailbox.actor.take(operation.id, operation.large);
+    else actor.take(operation);
+  }
+
+  /**
+   * Reserves the actor of this connection for an operation that is being stored, which is to run at once: `begin` or `release` follows.
+   * False when it has anything in hand, or something may stand before.
+   */
+  reserve(connectionId: string): boolean {
+    if (this.#state.kind !== 'ready' || !this.#context.lease.valid(this.id)) return false; // I4
+    if (!this.#mailboxes.of(connectionId).actor.reserve()) return false;
+    this.#reserved++;
+    return true;
+  }
+
+  /** The operation was stored, and runs under this epoch; `handed`: its mailbox is open. Its actor was reserved for it. */
+  begin(begun: Begun, epoch: number, handed: boolean): void {
+    const connectionId = begun.started.id;
+    if (this.#takes(epoch)) {
+      const { actor } = handed ? this.#mailboxes.open(connectionId) : this.#mailboxes.of(connectionId);
+      actor.begin(begun);
+      this.#unreserve();
+    } else this.release(connectionId); // recovery queues it again
+  }
+
+  /** Nothing that could run at once was stored. */
+  release(connectionId: string): void {
+    this.actor(connectionId)?.release();
+    this.#unreserve();
+  }
+
+  /** What was stored under this epoch may be taken. */
+  #takes(epoch: number): boolean {
+    return epoch === this.#epoch && (this.#state.kind === 'ready' || this.#state.kind === 'fetching');
+  }
+
+  #unreserve(): void {
+    if (--this.#reserved === 0) this.#noneReserved?.();
   }
 
   /** The connections that have a look in hand. */
@@ -145,7 +185,7 @@ export class Partition implements ActorHome {
   /** Takes a look that was asked for. */
   look(request: LookRequest): void {
     if (this.tenure !== 'owned') return;
-    this.#mailboxes.of({ connectionId: request.connection_id, workspaceId: request.workspace_id }).actor.look(request);
+    this.#mailboxes.of(request.connection_id).actor.look(request);
   }
 
   /** Opens the mailboxes that are due, as far as memory allows. Calls that come meanwhile are answered by one more round. */
@@ -274,6 +314,12 @@ export class Partition implements ActorHome {
     const { db, lease } = this.#context;
     this.#left = this.waiting >= LIMITS.partition_operations;
     if (!lease.valid(this.id) || this.#left) return; // I3
+    if (this.#reserved > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#noneReserved = resolve;
+      await promise; // I4, as long as one statement takes
+    }
+    if (this.#state !== fetching) return;
     const due = await openMailboxes(db, { id: this.id, epoch: this.#epoch }, LIMITS.fetch_mailboxes);
     if (due.length === 0 || this.#state !== fetching) return; // recovery makes them due
     fetching.again ||= due.length === LIMITS.fetch_mailboxes;
@@ -284,7 +330,7 @@ export class Partition implements ActorHome {
       throw new Unread(error);
     });
     if (this.#state !== fetching) return;
-    for (const of of read.mailboxes) this.#mailboxes.open(of);
+    for (const connectionId of read.mailboxes) this.#mailboxes.open(connectionId);
     this.#takeAll(inOrder([...read.queued, ...fetching.handed.splice(0)])); // I2
     await settleMailboxes(
       db,
@@ -293,7 +339,7 @@ export class Partition implements ActorHome {
   }
 
   #takeAll(operations: QueuedHere[]): void {
-    for (const operation of operations) this.actor(operation.connectionId)?.take(operation.id, operation.large);
+    for (const operation of operations) this.actor(operation.connectionId)?.take(operation);
   }
 }
 

@@ -1,11 +1,12 @@
 import { type DueMailbox, type QueuedOperation, readQueued } from '../../storage/operations/mailboxes.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';
-import type { MailboxOf } from './mailboxes.js';
 
 /** A queued operation on its way to its mailbox. */
-export interface QueuedHere extends MailboxOf {
+export interface QueuedHere {
   id: string;
+  connectionId: string;
+  workspaceId: string;
   /** In the order of acceptance. */
   place: number;
   /** Its input is large. */
@@ -18,7 +19,8 @@ export interface Opened extends DueMailbox {
 }
 
 export interface ReadMailboxes {
-  mailboxes: MailboxOf[];
+  /** Of these connections. */
+  mailboxes: string[];
   /** What is queued in them and in nobody's hand. */
   queued: QueuedHere[];
   /** Connections that are no more. */
@@ -59,8 +61,7 @@ export async function readMailboxes(db: Sql, opened: Opened[]): Promise<ReadMail
       return last && page.length === LIMITS.mailbox_page ? [{ connectionId, first: last.id }] : [];
     });
   }
-  const mailboxes = [...workspaces].map(([connectionId, workspaceId]) => ({ connectionId, workspaceId }));
-  return { mailboxes, queued, gone };
+  return { mailboxes: [...workspaces.keys()], queued, gone };
 }
 
 /** In the order of acceptance, each once. */

@@ -15,7 +15,13 @@ export interface RunContext extends AttemptContext {
   providers: Record<StartedOperation['provider'], ProviderRuntime>;
 }
 
-/** An attempt that was started in the database, ready to run. */
+/** An attempt that was started in the database. */
+export interface Begun {
+  held: HeldOperation;
+  started: StartedOperation;
+}
+
+/** The same, ready to run. */
 export interface ReadyAttempt {
   attempt: Attempt;
   started: StartedOperation;
@@ -24,7 +30,7 @@ export interface ReadyAttempt {
 }
 
 /** Makes the attempt of a started operation, with its input opened. Throws when its capability is unknown. */
-export function openAttempt(context: RunContext, held: HeldOperation, started: StartedOperation): ReadyAttempt {
+export function openAttempt(context: RunContext, { held, started }: Begun): ReadyAttempt {
   const capability = capabilityNamed(started.capability);
   if (!capability) throw new Error(`operation ${held.id} names an unknown capability`);
   const opened = openInput(context, held.id, started);

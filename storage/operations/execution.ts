@@ -71,7 +71,7 @@ const CONNECTION = [
   'created_at',
 ];
 
-const START_STEP = OPERATION_STEPS.sql('queued', 'running');
+export const START_STEP = OPERATION_STEPS.sql('queued', 'running');
 
 export const CONNECTION_COLUMNS = CONNECTION.map((column) => `c.${column}`).join(', ');
 

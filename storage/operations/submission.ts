@@ -1,10 +1,11 @@
 import { type Origin, UNKNOWN_ORIGIN } from '../model/origin.js';
-import type { OperationRow } from '../model/records.js';
-import { acceptance, OPERATION_STEPS } from '../model/transitions.js';
+import type { AttemptPhase, ConnectionRow, OperationRow } from '../model/records.js';
+import { ATTEMPT_STEPS, acceptance, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
 import { insertFormerJobs } from '../postgres/former-jobs.js';
 import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
+import { CONNECTION_COLUMNS, START_STEP, type StartedOperation } from './execution.js';
 
 /** One accepted request on its way into the table; its input is plain or sealed, never both. */
 export interface NewOperation {
@@ -36,12 +37,21 @@ export function isLarge(operation: NewOperation): boolean {
   return inputBytes(operation) > LARGE_INPUT_bytes;
 }
 
+/** The first attempt of an operation that starts with its acceptance, where nothing of its connection stands before it. */
+export interface FirstAttempt {
+  id: string;
+  phase: Extract<AttemptPhase, 'preparing' | 'reading'>;
+  /** ISO 8601, by the clock of the node that starts it. */
+  started_at: string;
+}
+
 /**
  * `created`: stored; `handed`: the caller, which owns the partition under the epoch it passed, has its mailbox open and takes the operation
- * at once; otherwise the mailbox is due. `place`: its own in the order of acceptance. `locked`: nothing was stored, because the connection is being changed; it may be tried again.
+ * at once; otherwise the mailbox is due. `place`: its own in the order of acceptance. `running`: its first attempt has started under that
+ * epoch, on this connection. `locked`: nothing was stored, because the connection is being changed; it may be tried again.
  */
 export type Submitted =
-  | { kind: 'created'; handed: boolean; place: number }
+  | { kind: 'created'; handed: boolean; place: number; running: ConnectionRow | undefined }
   | { kind: 'replayed'; operationId: string }
   | { kind: 'conflict' | 'not_found' | 'locked' };
 
@@ -53,37 +63,47 @@ export const placeOf = (time: string) => `(extract(epoch from ${time}) * 1000000
 
 // Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking. `fence` and `target` pass
 // locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other.
-// `taking`: whose open mailbox takes what was stored, because its job says so now. All others are made due, or opened where they
-// had no job. `former`: for a node of the version before, which has a job an operation instead.
+// `mail`: the mailboxes as they were when the statement began. `taking`: whose open mailbox takes what was stored, because its job says
+// so. All others are made due, or opened where they had no job. `to_store`: what starts with its acceptance, because nothing stood before it;
+// whatever else is stored meanwhile was under way at the same time and has no order to it. `former`: for a node of the version before,
+// which has a job an operation instead.
 const SUBMIT = `
   with fence as materialized (
-    select p.id from partition p join unnest($12::smallint[], $13::bigint[]) f(id, epoch) on p.id = f.id and p.epoch = f.epoch
+    select p.id, p.epoch from partition p join unnest($12::smallint[], $13::bigint[]) f(id, epoch) on p.id = f.id and p.epoch = f.epoch
     for key share of p skip locked
   ), target as materialized (
-    select c.id, c.workspace_id from connection c
+    select ${CONNECTION_COLUMNS}, c.cancel_through from connection c
     where c.id = any($3) and c.deleted_at is null order by c.id for key share skip locked
   ), input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
-      $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[]) with ordinality
+      $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[], $17::jsonb[]) with ordinality
       i(id, workspace_id, connection_id, partition, capability, idempotency_key, key_hash, fingerprint, input, input_sealed,
-      timeline, request_id, traceparent, ord)
-  ), stored as (
-    insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint,
-      input, input_sealed, created_at, updated_at, timeline, request_id, traceparent)
-    select i.id, i.workspace_id, i.connection_id, i.partition, i.capability, ${OPERATION_STEPS.firstSql}, i.idempotency_key,
-      i.fingerprint, i.input, i.input_sealed, now(), now(), i.timeline, i.request_id, i.traceparent
+      timeline, request_id, traceparent, attempt, ord)
+  ), mail as materialized (
+    select i.connection_id, j.id is null as absent, j.state = 'active' and j.id = any($16::uuid[]) as open, ${markOf('j.data')} as mark
+    from (select distinct connection_id, partition from input) i left join ${MAILBOX} j on ${isMailboxOf('i.partition', 'i.connection_id')}
+  ), to_store as materialized (
+    select i.*, c.state_revision, case when i.attempt is not null and (m.absent or m.open and m.mark <= i.id)
+      and (c.cancel_through is null or i.id > c.cancel_through) then f.epoch end as epoch
     from input i join target c on c.id = i.connection_id and c.workspace_id = i.workspace_id
+      join mail m on m.connection_id = i.connection_id left join fence f on f.id = i.partition
     where not exists (select 1 from idempotency_tombstone t
       where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash)
-    order by i.idempotency_key, i.ord
+  ), stored as (
+    insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint,
+      input, input_sealed, created_at, updated_at, timeline, request_id, traceparent, epoch, attempts)
+    select i.id, i.workspace_id, i.connection_id, i.partition, i.capability,
+      case when i.epoch is null then ${OPERATION_STEPS.firstSql} else ${START_STEP.to} end, i.idempotency_key, i.fingerprint, i.input,
+      i.input_sealed, now(), now(), case when i.epoch is null then i.timeline else i.timeline || $18::jsonb end, i.request_id, i.traceparent,
+      i.epoch, case when i.epoch is null then '[]' else jsonb_build_array(i.attempt || jsonb_build_object('state_revision', i.state_revision)) end
+    from to_store i order by i.idempotency_key, i.ord
     on conflict (workspace_id, idempotency_key) do nothing
-    returning id, connection_id, partition
+    returning id, connection_id, partition, epoch
   ), accepted as materialized (
     select connection_id, partition, (array_agg(id order by id))[1] as mark, partition = any(array(select id from fence)) as fenced
     from stored group by connection_id, partition
   ), taking as materialized (
-    select a.connection_id from accepted a join ${MAILBOX} j on ${isMailboxOf('a.partition', 'a.connection_id')}
-    where a.fenced and a.connection_id = any($16::uuid[]) and j.state = 'active' and ${markOf('j.data')} <= a.mark
+    select a.connection_id from accepted a join mail m on m.connection_id = a.connection_id where a.fenced and m.open and m.mark <= a.mark
   ), mailbox as (
     ${acceptIntoMailboxes({
       from: 'accepted a',
@@ -99,8 +119,18 @@ const SUBMIT = `
   ), former as (
     ${insertFormerJobs('stored s where s.connection_id <> all (array(select connection_id from handed))')}
   )
-  select s.id, h.connection_id is not null as handed, ${placeOf('now()')} as place
-  from stored s left join handed h on h.connection_id = s.connection_id`;
+  select s.id as operation_id, h.connection_id is not null as handed, ${placeOf('now()')} as place, s.epoch is not null as running,
+    ${CONNECTION_COLUMNS}
+  from stored s left join handed h on h.connection_id = s.connection_id left join target c on c.id = s.connection_id and s.epoch is not null`;
+
+interface StoredRow extends ConnectionRow {
+  operation_id: string;
+  handed: boolean;
+  place: number;
+  running: boolean;
+}
+
+const NO_ATTEMPTS: ReadonlyMap<string, FirstAttempt> = new Map();
 
 /**
  * Stores a batch of operations in one statement; the unique index on (workspace, key) decides what is new (contract: "Operations",
@@ -109,14 +139,18 @@ const SUBMIT = `
  * `owned` are the partitions that the caller owns: the fence is locked FOR KEY SHARE, so that a take-over either sees what was stored
  * or makes the fence fail. `open` are the connections whose mailboxes it has open and does not settle meanwhile
  * (`mailboxes.ts` has the invariants). Behind what another node stored, and the caller has not read, nothing is handed over: it came first.
+ *
+ * `attempts`: by operation, the attempts that the caller would run at once, one a connection at most, of whose operations it has nothing in hand.
+ * Such an operation is stored as running, if the partition is owned, its mailbox is open or has no job, and nothing of it is to be canceled.
  */
 export async function submitOperations(
   db: Sql,
   operations: NewOperation[],
   owned: OwnedPartition[],
   open: string[] = [],
+  attempts = NO_ATTEMPTS,
 ): Promise<Submitted[]> {
-  const stored = await db.query<{ id: string; handed: boolean; place: number }>('submitOperations', SUBMIT, [
+  const stored = await db.query<StoredRow>('submitOperations', SUBMIT, [
     operations.map((o) => o.id),
     operations.map((o) => o.workspaceId),
     operations.map((o) => o.connectionId),
@@ -133,19 +167,27 @@ export async function submitOperations(
     operations.map(({ origin = UNKNOWN_ORIGIN }) => origin.requestId),
     operations.map(({ origin = UNKNOWN_ORIGIN }) => origin.traceparent),
     open,
+    operations.map((o) => firstAttempt(attempts.get(o.id))),
+    JSON.stringify([transition('queued', 'running', 'started', new Date())]),
   ]);
-  const created = new Map(stored.map((row) => [row.id, row]));
+  const created = new Map(stored.map((row) => [row.operation_id, row]));
   const others = operations.filter((o) => !created.has(o.id));
   const earlier = others.length > 0 ? await findEarlier(db, others) : new Map<string, Submitted>();
   return operations.map((o) => {
     const row = created.get(o.id);
-    return row ? { kind: 'created', handed: row.handed, place: row.place } : (earlier.get(o.id) as Submitted);
+    if (!row) return earlier.get(o.id) as Submitted;
+    return { kind: 'created', handed: row.handed, place: row.place, running: row.running ? row : undefined };
   });
+}
+
+/** As it is stored, but for the revision of its connection. */
+function firstAttempt(attempt: FirstAttempt | undefined): string | null {
+  return attempt ? JSON.stringify({ ...attempt, number: 1, status: ATTEMPT_STEPS.first, completed_at: null }) : null;
 }
 
 /** The row of an operation that was just stored, without reading it back. */
 export function storedRow(operation: NewOperation, place: number): OperationRow {
-  const createdAt = new Date(Math.floor(place / 1_000));
+  const createdAt = placeTime(place);
   return {
     id: operation.id,
     workspace_id: operation.workspaceId,
@@ -167,6 +209,35 @@ export function storedRow(operation: NewOperation, place: number): OperationRow 
     evidence_look_sealed: null,
   };
 }
+
+/** An operation that was just stored as running, without reading it back. `input`: as it was sent. */
+export function startedRow(
+  { id, capability, origin = UNKNOWN_ORIGIN }: NewOperation,
+  by: {
+    input: Record<string, unknown>;
+    place: number;
+    connection: ConnectionRow;
+    attempt: FirstAttempt;
+    epoch: number;
+  },
+): StartedOperation {
+  return {
+    ...by.connection,
+    operation_id: id,
+    capability,
+    input: by.input,
+    input_sealed: null,
+    attempt_number: 1,
+    epoch: by.epoch,
+    spent_ms: 0,
+    accepted_at: placeTime(by.place),
+    first_started_at: by.attempt.started_at,
+    request_id: origin.requestId,
+    traceparent: origin.traceparent,
+  };
+}
+
+const placeTime = (place: number) => new Date(Math.floor(place / 1_000));
 
 /** The reason why each was not stored: an operation with the key, a tombstone of one, no such connection, or a lock on it. */
 async function findEarlier(db: Sql, operations: NewOperation[]): Promise<Map<string, Submitted>> {

@@ -47,7 +47,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
   };
   const look = () => Promise.reject(new Error('no look was given'));
   const log = createLogger({ level: 'silent', format: 'json' }, {});
-  const actor = new ConnectionActor({ connectionId: connection.id, workspaceId }, home, {
+  const actor = new ConnectionActor(connection.id, home, {
     db,
     batches: new OperationBatches(db, db, WORKER, () => {}),
     ring: keyRing([]),
@@ -82,7 +82,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
       [{ id: partition, epoch }],
     );
     const end = new Promise<void>((resolve) => ended.set(id, resolve));
-    actor.take(id, false);
+    actor.take({ id, large: false, workspaceId });
     await end;
     return (await findOperations(db, [id]))[0];
   };

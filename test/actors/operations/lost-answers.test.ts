@@ -19,7 +19,7 @@ t.test('an answer lost at any statement of an execution loses nothing and runs n
   ] as const) {
     await t.test(name, async (t) => {
       const acted: string[] = [];
-      const { link, db, submit, ended, connection, partition, context } = await operationsThread(
+      const { link, db, submit, storeElsewhere, ended, connection, partition, context } = await operationsThread(
         t,
         async (execution) => {
           if (name === 'boundary' && acted.length === 0) link.deaf();
@@ -29,9 +29,9 @@ t.test('an answer lost at any statement of an execution loses nothing and runs n
           return { status: 'succeeded', result: {} };
         },
       );
-      if (name === 'start')
-        context.onActorState = (_, kind) => kind === 'starting' && acted.length === 0 && link.deaf();
-      t.match(await submit('one', 'social.invitation.send', { recipient_actor_id: 'ACoAA1' }), { kind: 'created' });
+      context.onActorState = (_, kind) => kind === 'starting' && acted.length === 0 && link.deaf();
+      const store = name === 'start' ? storeElsewhere : submit; // what is stored here starts with its acceptance
+      await store('one', 'social.invitation.send', { recipient_actor_id: 'ACoAA1' });
       await eventually(
         `the row shows it`,
         () =>
@@ -106,18 +106,66 @@ t.test('a submission that was stored as handed over runs, although its answer wa
   link.deaf();
   const lost = submit('key');
   await eventually(
-    'it is stored',
-    () => jobIds(db, 'mailbox'),
-    (ids) => ids.length === 1,
+    'it is stored, and runs',
+    () => db.query<{ status: string }>('testStatus', 'select status from operation'),
+    ([row]) => row?.status === 'running',
   );
   link.pass();
   await t.rejects(lost, 'nothing is promised');
   t.match(await submit('key'), { kind: 'replayed' }, 'the client repeats it');
-  await ended('key');
+  t.match(
+    (await ended('key'))?.attempts,
+    [{ status: 'abandoned' }, { status: 'succeeded' }],
+    'nobody knew of the first',
+  );
   t.equal(reconciled.length, 1);
   await eventually('it is handed over again', () => partition.direct, Boolean);
   await submit('next');
   await ended('next');
+});
+
+t.test('what starts with its acceptance overtakes nothing that is being fetched', async (t) => {
+  const { link, connection, partition, storeElsewhere, submit, ended, attempts, db } = await operationsThread(
+    t,
+    succeeded,
+  );
+  await submit('first');
+  await ended('first');
+  for (let round = 0; round < 5; round++) {
+    link.stall('up');
+    const late = submit(`late ${round}`); // the actor has nothing in hand, and is reserved for it
+    await new Promise(setImmediate);
+    await storeElsewhere(`early ${round}`);
+    void partition.fetch();
+    link.pass();
+    t.match(await late, { kind: 'created' });
+    for (const key of [`early ${round}`, `late ${round}`]) await ended(key);
+  }
+  const rows = await db.query<{ id: string; idempotency_key: string }>(
+    'testKeys',
+    'select id, idempotency_key from operation where connection_id = $1',
+    [connection.id],
+  );
+  const keys = new Map(rows.map((row) => [row.id, row.idempotency_key]));
+  const inOrder = Array.from({ length: 5 }, (_, round) => [`early ${round}`, `late ${round}`]).flat();
+  t.strictSame(
+    attempts.map((id) => keys.get(id)),
+    ['first', ...inOrder],
+  );
+});
+
+t.test('what is handed to an actor while it is reserved runs, whatever it was reserved for', async (t) => {
+  const { connection, workspaceId, submit, ended, partition, attempts } = await operationsThread(t, succeeded);
+  await submit('known');
+  await ended('known');
+  const refused = submit('known', 'social.identity.get', { other: 'input' }); // the actor is reserved for it
+  const next = submit('next');
+  t.match(await refused, { kind: 'conflict' });
+  t.match(await next, { kind: 'created' });
+  await ended('next');
+  t.equal(attempts.length, 2);
+  t.strictSame(partition.inHand, []);
+  t.equal(partition.actor(connection.id)?.workspaceId ?? workspaceId, workspaceId);
 });
 
 t.test('a fetch whose answer was lost forgets nothing, and keeps the order', async (t) => {
