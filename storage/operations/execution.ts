@@ -50,7 +50,7 @@ export interface StartedOperation extends ConnectionRow {
   traceparent: string | null;
 }
 
-const CONNECTION = [
+export const CONNECTION_FIELDS = [
   'id',
   'workspace_id',
   'partition',
@@ -69,11 +69,11 @@ const CONNECTION = [
   'recruiter_verified_revision',
   'recruiter_operation_id',
   'created_at',
-];
+] as const;
 
 export const START_STEP = OPERATION_STEPS.sql('queued', 'running');
 
-export const CONNECTION_COLUMNS = CONNECTION.map((column) => `c.${column}`).join(', ');
+export const CONNECTION_COLUMNS = CONNECTION_FIELDS.map((column) => `c.${column}`).join(', ');
 
 /** Milliseconds that the attempts of the operation row `o` before the last one ran, as far as their ends noted it. */
 const SPENT = `case when jsonb_array_length(o.attempts) < 2 then 0

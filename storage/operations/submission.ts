@@ -5,7 +5,7 @@ import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
 import { insertFormerJobs } from '../postgres/former-jobs.js';
 import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
-import { CONNECTION_COLUMNS, START_STEP, type StartedOperation } from './execution.js';
+import { CONNECTION_FIELDS, START_STEP, type StartedOperation } from './execution.js';
 
 /** One accepted request on its way into the table; its input is plain or sealed, never both. */
 export interface NewOperation {
@@ -61,67 +61,71 @@ export type Submitted =
  */
 export const placeOf = (time: string) => `(extract(epoch from ${time}) * 1000000)::float8`;
 
-// Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking. `fence` and `target` pass
-// locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other.
-// `mail`: the mailboxes as they were when the statement began. `taking`: whose open mailbox takes what was stored, because its job says
-// so. All others are made due, or opened where they had no job. `to_store`: what starts with its acceptance, because nothing stood before it;
-// whatever else is stored meanwhile was under way at the same time and has no order to it. `former`: for a node of the version before,
-// which has a job an operation instead.
+const HELD_CONNECTION = CONNECTION_FIELDS.map((field) => `c.${field} as c_${field}`).join(', ');
+const RUNNING_CONNECTION = CONNECTION_FIELDS.map(
+  (field) => `case when t.epoch is not null then t.c_${field} end as ${field}`,
+);
+
+// Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking. `fence` and the look at the
+// connection pass locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other.
+// `to_store`: each with its connection and mailbox as they were when the statement began, looked up by their keys; `epoch` is that of what
+// starts with its acceptance, because nothing stood before it: whatever else is stored meanwhile was under way at the same time and has no order
+// to it. `accepted`: by connection; `taken`: its open mailbox takes what was stored, because its job said so. All others are made due, or
+// opened where they had no job. `former`: for a node of the version before, which has a job an operation instead.
+// Few rows meet few here, and the planner cannot know it: arrays are looked through faster than nested loops of tuples.
 const SUBMIT = `
   with fence as materialized (
-    select p.id, p.epoch from partition p join unnest($12::smallint[], $13::bigint[]) f(id, epoch) on p.id = f.id and p.epoch = f.epoch
+    select p.id from partition p join unnest($12::smallint[], $13::bigint[]) f(id, epoch) on p.id = f.id and p.epoch = f.epoch
     for key share of p skip locked
-  ), target as materialized (
-    select ${CONNECTION_COLUMNS}, c.cancel_through from connection c
-    where c.id = any($3) and c.deleted_at is null order by c.id for key share skip locked
-  ), input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
-      $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[], $17::jsonb[]) with ordinality
-      i(id, workspace_id, connection_id, partition, capability, idempotency_key, key_hash, fingerprint, input, input_sealed,
-      timeline, request_id, traceparent, attempt, ord)
-  ), mail as materialized (
-    select i.connection_id, j.id is null as absent, j.state = 'active' and j.id = any($16::uuid[]) as open, ${markOf('j.data')} as mark
-    from (select distinct connection_id, partition from input) i left join ${MAILBOX} j on ${isMailboxOf('i.partition', 'i.connection_id')}
   ), to_store as materialized (
-    select i.*, c.state_revision, case when i.attempt is not null and (m.absent or m.open and m.mark <= i.id)
-      and (c.cancel_through is null or i.id > c.cancel_through) then f.epoch end as epoch
-    from input i join target c on c.id = i.connection_id and c.workspace_id = i.workspace_id
-      join mail m on m.connection_id = i.connection_id left join fence f on f.id = i.partition
+    select i.*, ${HELD_CONNECTION}, fenced, j.open, j.mark,
+      case when fenced and i.attempt is not null and (j.mark is null or j.open and j.mark <= i.id) and (c.cancel_through is null or i.id > c.cancel_through)
+      then i.fence_epoch end as epoch
+    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
+      $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[], $17::jsonb[], $19::bigint[]) with ordinality
+      i(id, workspace_id, connection_id, partition, capability, idempotency_key, key_hash, fingerprint, input, input_sealed,
+      timeline, request_id, traceparent, attempt, fence_epoch, ord)
+    cross join lateral (
+      select * from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id and c.deleted_at is null
+      for key share skip locked) c
+    left join lateral (
+      select j.state = 'active' and j.id = any($16::uuid[]) as open, ${markOf('j.data')} as mark
+      from ${MAILBOX} j where ${isMailboxOf('i.partition', 'i.connection_id')} limit 1) j on true
+    cross join lateral (select i.partition = any(array(select id from fence)) as fenced) f
     where not exists (select 1 from idempotency_tombstone t
       where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash)
   ), stored as (
     insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint,
       input, input_sealed, created_at, updated_at, timeline, request_id, traceparent, epoch, attempts)
-    select i.id, i.workspace_id, i.connection_id, i.partition, i.capability,
-      case when i.epoch is null then ${OPERATION_STEPS.firstSql} else ${START_STEP.to} end, i.idempotency_key, i.fingerprint, i.input,
-      i.input_sealed, now(), now(), case when i.epoch is null then i.timeline else i.timeline || $18::jsonb end, i.request_id, i.traceparent,
-      i.epoch, case when i.epoch is null then '[]' else jsonb_build_array(i.attempt || jsonb_build_object('state_revision', i.state_revision)) end
-    from to_store i order by i.idempotency_key, i.ord
+    select t.id, t.workspace_id, t.connection_id, t.partition, t.capability,
+      case when t.epoch is null then ${OPERATION_STEPS.firstSql} else ${START_STEP.to} end, t.idempotency_key, t.fingerprint, t.input,
+      t.input_sealed, now(), now(), case when t.epoch is null then t.timeline else t.timeline || $18::jsonb end, t.request_id, t.traceparent,
+      t.epoch, case when t.epoch is null then '[]'
+        else jsonb_build_array(t.attempt || jsonb_build_object('state_revision', t.c_state_revision)) end
+    from to_store t order by t.idempotency_key, t.ord
     on conflict (workspace_id, idempotency_key) do nothing
-    returning id, connection_id, partition, epoch
+    returning id, partition
   ), accepted as materialized (
-    select connection_id, partition, (array_agg(id order by id))[1] as mark, partition = any(array(select id from fence)) as fenced
-    from stored group by connection_id, partition
-  ), taking as materialized (
-    select a.connection_id from accepted a join mail m on m.connection_id = a.connection_id where a.fenced and m.open and m.mark <= a.mark
+    select connection_id, partition, (array_agg(id order by id))[1] as mark, fenced, bool_and(fenced and open and mark <= id) as taken
+    from to_store where id = any(array(select id from stored)) group by connection_id, partition, fenced
   ), mailbox as (
     ${acceptIntoMailboxes({
       from: 'accepted a',
-      where: 'a.connection_id <> all (array(select connection_id from taking))',
+      where: 'a.taken is not true',
       partition: 'a.partition',
       connection: 'a.connection_id',
       mark: 'a.mark',
       opened: 'a.fenced',
       started: 'a.fenced',
     })}
-  ), handed as (
-    select connection_id from taking union all select id from mailbox where opened
+  ), handed as materialized (
+    select connection_id from accepted where taken union all select id from mailbox where opened
   ), former as (
-    ${insertFormerJobs('stored s where s.connection_id <> all (array(select connection_id from handed))')}
+    ${insertFormerJobs('(select t.id, t.partition, t.connection_id from to_store t where t.id = any(array(select id from stored))) s where s.connection_id <> all (array(select connection_id from handed))')}
   )
-  select s.id as operation_id, h.connection_id is not null as handed, ${placeOf('now()')} as place, s.epoch is not null as running,
-    ${CONNECTION_COLUMNS}
-  from stored s left join handed h on h.connection_id = s.connection_id left join target c on c.id = s.connection_id and s.epoch is not null`;
+  select t.id as operation_id, t.connection_id = any(array(select connection_id from handed)) as handed, ${placeOf('now()')} as place,
+    t.epoch is not null as running, ${RUNNING_CONNECTION}
+  from to_store t where t.id = any(array(select id from stored))`;
 
 interface StoredRow extends ConnectionRow {
   operation_id: string;
@@ -150,6 +154,7 @@ export async function submitOperations(
   open: string[] = [],
   attempts = NO_ATTEMPTS,
 ): Promise<Submitted[]> {
+  const epochs = new Map(owned.map(({ id, epoch }) => [id, epoch]));
   const stored = await db.query<StoredRow>('submitOperations', SUBMIT, [
     operations.map((o) => o.id),
     operations.map((o) => o.workspaceId),
@@ -169,6 +174,7 @@ export async function submitOperations(
     open,
     operations.map((o) => firstAttempt(attempts.get(o.id))),
     JSON.stringify([transition('queued', 'running', 'started', new Date())]),
+    operations.map((o) => epochs.get(o.partition) ?? null),
   ]);
   const created = new Map(stored.map((row) => [row.operation_id, row]));
   const others = operations.filter((o) => !created.has(o.id));
