@@ -6,7 +6,7 @@ import type { Logger } from '../../storage/log.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
 import { challengeLeft, resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
-import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
+import type { HeldOperation, StartedOperation } from '../../storage/operations/starts.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { underOperation } from '../../storage/tracing/operation-spans.js';

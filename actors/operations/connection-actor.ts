@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
 import type { Backoff } from '../../storage/backoff.js';
-import type { StartedOperation } from '../../storage/operations/execution.js';
 import { timeOfId } from '../../storage/operations/id-time.js';
 import type { LookRequest } from '../../storage/operations/looks.js';
+import type { StartedOperation } from '../../storage/operations/starts.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { LeaseCell } from '../lease.js';
-import { LIMITS } from '../limits.js';
 import { retryWaits } from '../retry.js';
 import type { GivenCode } from '../system.js';
 import type { Attempt } from './attempt.js';
+import { AttemptStarts, type StartHome } from './attempt-starts.js';
 import { endedOperation, recordEndedAttempt } from './ended-operation.js';
 import type { Outcome } from './execution.js';
 import type { LargeTurns } from './large-turns.js';
 import { LookTurn } from './look-turn.js';
 import { Mailbox } from './mailbox.js';
+import type { Finish } from './operation-batches.js';
 import { fallbackOutcome, mayRetry, outlivedOutcome, toFinish } from './outcome.js';
 import type { QueuedHere } from './read-mailboxes.js';
 import { type Begun, openAttempt, type RunContext, runAttempt } from './run-attempt.js';
@@ -36,11 +36,7 @@ export interface ActorContext extends RunContext {
 }
 
 /** What a connection's actor needs from its partition. */
-export interface ActorHome {
-  readonly id: number;
-  readonly epoch: number;
-  /** `stopping`: start nothing more; `dropped`: store nothing more. */
-  readonly tenure: 'owned' | 'stopping' | 'dropped';
+export interface ActorHome extends StartHome {
   /** What the actors of the partition hold together; each counts its own changes. */
   readonly load: { waiting: number; running: number };
   /** An operation of the actor is over. */
@@ -60,7 +56,7 @@ const STEPS: Steps<ActorState['kind']> = {
   reserved: ['running', 'starting', 'waiting', 'looking', 'idle'],
   starting: ['starting', 'running', 'waiting', 'looking', 'idle'],
   running: ['finishing'],
-  finishing: ['starting', 'waiting', 'looking', 'idle'],
+  finishing: ['starting', 'running', 'waiting', 'looking', 'idle'],
   waiting: ['starting', 'looking', 'idle'],
   looking: ['starting', 'idle'],
 };
@@ -72,20 +68,22 @@ const STEPS: Steps<ActorState['kind']> = {
  *                     ├─ no row (cancelled, gone, fenced): starting | idle
  *     idle ─reserve─▶ reserved ─ begin: stored as running ─▶ running
  *                        └─ release: not stored so ─▶ starting (what was taken meanwhile) | idle
+ *     finishing ─ the next one started with the end ─▶ running
  *     starting, finishing ─ a read is tried again, the database failed ─▶ waiting ─▶ starting
  *     between two operations ─ a look was asked for ─▶ looking ─▶ starting | idle
  *
  * Owns: its mailbox of operation ids, the attempt that runs, and a look (OPS-22). Its partition owns whether it may start and store. The rows
  * own everything else: dropping an actor at any time loses nothing. No operation leaves its hand before its row shows that it is
  * over, whatever answer was lost. Invariants: I1 at most one attempt at a time, and the partition's epoch
- * keeps every other owner out; I2 nothing starts without a valid lease; I3 after `drop`
- * nothing of it is stored; I4 an attempt with a large input has a turn of the thread's before it starts and until it has ended: in
- * the mailbox such an operation is its id alone; I5 a look is made while no attempt runs, and looks and operations take turns.
+ * keeps every other owner out; I2 after `drop`
+ * nothing of it is stored; I3 an attempt with a large input has a turn of the thread's before it starts and until it has ended: in
+ * the mailbox such an operation is its id alone; I4 a look is made while no attempt runs, and looks and operations take turns.
  */
 export class ConnectionActor {
   readonly connectionId: string;
   readonly #home: ActorHome;
   readonly #context: ActorContext;
+  readonly #starts: AttemptStarts;
   readonly #mailbox: Mailbox;
   /** Those of its operations whose inputs are large. */
   readonly #large = new Set<string>();
@@ -93,6 +91,8 @@ export class ConnectionActor {
   readonly #stop = new AbortController();
   #state: ActorState = { kind: 'idle' };
   #workspaceId: string | undefined;
+  /** What runs already, and is to be worked on next. */
+  #begun: Begun | undefined;
   /** The look that waits for its turn or has it. */
   #look: LookRequest | undefined;
 
@@ -101,6 +101,7 @@ export class ConnectionActor {
     this.#home = home;
     this.#context = context;
     this.#mailbox = new Mailbox(home.load);
+    this.#starts = new AttemptStarts(connectionId, home, context);
   }
 
   /** The workspace of the connection; undefined until it has had anything in hand: it may be reserved for what is refused. */
@@ -142,7 +143,7 @@ export class ConnectionActor {
   get inHand(): string[] {
     const state = this.#state;
     const current = 'operationId' in state ? state.operationId : this.attempting;
-    return current === undefined ? this.#mailbox.ids : [current, ...this.#mailbox.ids];
+    return [current ?? [], this.#begun?.held.id ?? [], this.#mailbox.ids].flat();
   }
 
   take({ id, large, workspaceId }: Pick<QueuedHere, 'id' | 'large' | 'workspaceId'>): void {
@@ -163,7 +164,8 @@ export class ConnectionActor {
   /** The operation that it was reserved for runs: its first attempt was stored with it. */
   begin(begun: Begun): void {
     this.#workspaceId = begun.started.workspace_id;
-    void this.#work(begun); // I1
+    this.#begun = begun;
+    void this.#work(); // I1
   }
 
   /** There is no such operation. */
@@ -176,7 +178,7 @@ export class ConnectionActor {
     if (this.looking) return;
     this.#workspaceId = request.workspace_id;
     this.#look = request;
-    if (this.#state.kind === 'idle') this.#rouse(); // I5
+    if (this.#state.kind === 'idle') this.#rouse(); // I4
   }
 
   cancel(operationId: string): void {
@@ -207,6 +209,7 @@ export class ConnectionActor {
   /** Nothing more is to start. */
   #clear(): void {
     this.#mailbox.clear();
+    this.#begun = undefined;
     this.#look = undefined;
     this.#stop.abort();
   }
@@ -231,14 +234,15 @@ export class ConnectionActor {
     void this.#work();
   }
 
-  /** Until nothing is left in hand. `begun`: what runs already. */
-  async #work(begun?: Begun): Promise<void> {
+  /** Until nothing is left in hand. */
+  async #work(): Promise<void> {
     const waits = retryWaits();
-    if (begun) await this.#runOne(begun.held.id, waits, begun);
-    while (this.#look || this.#mailbox.size > 0) {
-      if (this.#look) await this.#lookFor(this.#look); // I5
-      const id = this.#mailbox.shift();
-      if (id !== undefined) await this.#runOne(id, waits);
+    while (this.#begun || this.#look || this.#mailbox.size > 0) {
+      const begun = this.#begun;
+      this.#begun = undefined;
+      if (!begun && this.#look) await this.#lookFor(this.#look); // I4
+      const id = begun ? begun.held.id : this.#mailbox.shift();
+      if (id !== undefined) await this.#runOne(id, waits, begun);
     }
     this.#enter({ kind: 'idle' });
     this.#home.load.running--;
@@ -296,12 +300,12 @@ export class ConnectionActor {
   #startAttempt(operationId: string, number: number): Promise<Next> {
     this.#enter({ kind: 'starting', operationId });
     return this.#inTurn(operationId, async () => {
-      const begun = await this.#start(operationId);
+      const begun = await this.#starts.start(operationId, (wait_ms) => this.#pause(wait_ms));
       return begun ? this.#attemptOnce(begun, number) : 'over';
     });
   }
 
-  /** I4. When nothing more is to start, it goes on without a turn, and starts nothing. */
+  /** I3. When nothing more is to start, it goes on without a turn, and starts nothing. */
   async #inTurn<T>(operationId: string, work: () => Promise<T>): Promise<T> {
     if (this.#workspaceId === undefined || !this.#large.has(operationId)) return work();
     const turn = this.#context.largeAttempts.acquire(this.#workspaceId, this.#stop.signal);
@@ -310,32 +314,6 @@ export class ConnectionActor {
       return await work();
     } finally {
       release?.();
-    }
-  }
-
-  /**
-   * Starts the next attempt; undefined when the operation is over, or the partition no longer this thread's to start in. While the
-   * answer is lost, or the operation is still queued because a row was locked or the epoch has passed, it is the same
-   * attempt that is asked for.
-   */
-  async #start(operationId: string): Promise<Begun | undefined> {
-    const { batches, lease, log } = this.#context;
-    const attemptId = uuidv7();
-    const waits = retryWaits();
-    for (;;) {
-      while (!lease.valid(this.#home.id) && this.#home.tenure === 'owned') await this.#pause(LIMITS.retry_ms); // I2
-      if (this.#home.tenure !== 'owned') return undefined;
-      const held = { id: operationId, partition: this.#home.id, epoch: this.#home.epoch, attemptId };
-      try {
-        const start = await batches.start({ ...held, connectionId: this.connectionId });
-        if (start.kind === 'over') return undefined;
-        if (start.kind === 'started') {
-          return { held: { ...held, epoch: start.started.epoch }, started: start.started };
-        }
-      } catch (error) {
-        log.warn({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
-      }
-      await this.#pause(waits.next_ms());
     }
   }
 
@@ -349,21 +327,36 @@ export class ConnectionActor {
     this.#enter({ kind: 'running', attempt });
     const outcome = await runAttempt(this.#context, ready);
     this.#enter({ kind: 'finishing', operationId: held.id });
-    if (!outcome || this.#home.tenure === 'dropped') return 'over'; // I3
+    if (!outcome || this.#home.tenure === 'dropped') return 'over'; // I2
     if (outcome.status !== 'succeeded') {
       await attempt.dropFile().catch((error) => {
         log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
       });
     }
-    const endOf = (ended: Outcome) => toFinish(held, attempt, ended, mayRetry(attempt, ended, number), ring);
+    const endOf = (ended: Outcome) =>
+      this.#withNext(toFinish(held, attempt, ended, mayRetry(attempt, ended, number), ring));
     const stored = await storeEnd(this.#context, endOf(outcome), {
       fallback: () => toFinish(held, attempt, fallbackOutcome(attempt, outcome), false, ring),
       outlived: () => endOf(outlivedOutcome(outcome)),
-      mayStore: () => this.#home.tenure !== 'dropped', // I3; the row itself refuses what is not held
+      mayStore: () => this.#home.tenure !== 'dropped', // I2; the row itself refuses what is not held
     });
     if (stored.kind === 'stored') recordEndedAttempt(this.#context.tracing, started, stored.end.operation, start_ms);
     const next = this.#stored(started, stored);
     return next === 'again' ? { again_ms: outcome.status === 'failed' ? (outcome.own?.wait_ms ?? 0) : 0 } : next;
+  }
+
+  /** The end, with the start of what waits behind it: not where the connection changes with it, or something goes between. */
+  #withNext(end: Finish): Finish {
+    const id = this.#mailbox.first;
+    if (id === undefined || this.#large.has(id)) return end; // I3
+    return end.change || end.operation.to === 'queued' || this.#look ? end : this.#starts.withNext(end, id); // I4
+  }
+
+  /** It is the first of the mailbox still, unless nothing more is to run here. */
+  #beginNext(started: StartedOperation): void {
+    if (this.#mailbox.first !== started.operation_id) return;
+    this.#mailbox.shift();
+    this.#begun = this.#starts.begun(started);
   }
 
   #stored(started: StartedOperation, stored: Stored): 'over' | 'again' | 'start_lost' {
@@ -382,6 +375,7 @@ export class ConnectionActor {
         ended(operation);
         this.#context.awaitable(started.operation_id);
         if (end.change) this.#context.changed(this.connectionId);
+        if (stored.started) this.#beginNext(stored.started);
         return 'over';
       }
       default:

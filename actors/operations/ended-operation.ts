@@ -1,6 +1,7 @@
 import type { EndedOperation } from '../../storage/model/ended-operation.js';
 import type { OperationStatus } from '../../storage/model/records.js';
-import type { FinishedOperation, StartedOperation } from '../../storage/operations/execution.js';
+import type { FinishedOperation } from '../../storage/operations/execution.js';
+import type { StartedOperation } from '../../storage/operations/starts.js';
 import { recordAttempt } from '../../storage/tracing/operation-spans.js';
 import type { Tracing } from '../../storage/tracing/tracing.js';
 

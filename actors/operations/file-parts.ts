@@ -1,5 +1,5 @@
-import type { HeldOperation } from '../../storage/operations/execution.js';
 import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
+import type { HeldOperation } from '../../storage/operations/starts.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { retrying } from '../retry.js';
 

@@ -6,14 +6,17 @@ import {
   enterDispatching,
   type FinishedOperation,
   finishOperations,
+  lockUnlocked,
+} from '../../storage/operations/execution.js';
+import { noteInvitation } from '../../storage/operations/simulated-invitations.js';
+import {
   type HeldOperation,
   type LeftOut,
-  lockUnlocked,
+  type StartedOperation,
   type StartingOperation,
   startOperations,
   startsLeftOut,
-} from '../../storage/operations/execution.js';
-import { noteInvitation } from '../../storage/operations/simulated-invitations.js';
+} from '../../storage/operations/starts.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
 import { causedByOne, isLockTimeout } from '../../storage/postgres/liveness.js';
@@ -30,6 +33,14 @@ export interface Finish {
   events: NewEvent[];
   /** Recipient of a simulated invitation. */
   simulatedInvitation: string | undefined;
+  /** What is to start with this end, on the connection as it was: its row does not change. */
+  next?: StartingOperation | undefined;
+}
+
+/** The status of the operation whose attempt ended, and what started with it. */
+export interface Ended {
+  status: OperationStatus;
+  started: StartedOperation | undefined;
 }
 
 /** A row that an item needs is locked for longer than a batch waits: the others went without it, and it may be asked for again. */
@@ -59,7 +70,7 @@ const WRITES = capabilities.filter(({ kind }) => kind === 'write').map(({ name }
 export class OperationBatches {
   readonly #starts: Batcher<StartingOperation, LeftOut | typeof LOCKED>;
   readonly #boundaries: Batcher<HeldOperation, boolean | typeof LOCKED>;
-  readonly #ends: Batcher<Finish, OperationStatus | undefined | typeof LOCKED>;
+  readonly #ends: Batcher<Finish, Ended | undefined | typeof LOCKED>;
 
   /**
    * Starts go through `relaxed`: a start that is lost in a crash of the database leaves its operation queued, and the write
@@ -105,8 +116,8 @@ export class OperationBatches {
       flush: (items) => apartFromLocked(db, items, (item) => item.id, enterAll),
     });
     const endAll = async (sql: Sql, items: Finish[]) => {
-      const { statuses, events } = await storeEnds(sql, items);
-      return { events, outs: items.map((item) => statuses.get(item.operation.id)) };
+      const { stored, events } = await storeEnds(sql, items);
+      return { events, outs: items.map((item) => stored.get(item.operation.id)) };
     };
     this.#ends = new Batcher({
       ...options,
@@ -140,9 +151,9 @@ export class OperationBatches {
 
   /**
    * Ends an attempt with everything it changed, in one transaction, and gives the status of its operation; undefined when it was
-   * fenced, or had ended before: nothing was stored. Rejects as `start` does, and with `ConnectionMoved`.
+   * fenced, or had ended before: nothing was stored. Starts `next` with it, if it can. Rejects as `start` does, and with `ConnectionMoved`.
    */
-  async finish(end: Finish): Promise<OperationStatus | undefined> {
+  async finish(end: Finish): Promise<Ended | undefined> {
     return unlocked(await this.#ends.add(end));
   }
 }
@@ -179,15 +190,14 @@ async function apartFromLocked<In, Out>(
   });
 }
 
-async function storeEnds(
-  sql: Sql,
-  items: Finish[],
-): Promise<{ statuses: Map<string, OperationStatus>; events: RecordedEvent[] }> {
-  const statuses = await finishOperations(
+async function storeEnds(sql: Sql, items: Finish[]): Promise<{ stored: Map<string, Ended>; events: RecordedEvent[] }> {
+  const stored = await finishOperations(
     sql,
     items.map((item) => item.operation),
+    new Map(items.flatMap(({ operation, next }) => (next ? [[operation.id, next] as const] : []))),
+    WRITES,
   );
-  const kept = items.filter((item) => statuses.has(item.operation.id)); // I3
+  const kept = items.filter((item) => stored.has(item.operation.id)); // I3
   for (const { operation, simulatedInvitation: recipient, connectionId } of kept) {
     if (recipient) await noteInvitation(sql, { operationId: operation.id, connectionId, recipient });
   }
@@ -206,5 +216,5 @@ async function storeEnds(
       )),
     );
   }
-  return { statuses, events };
+  return { stored, events };
 }

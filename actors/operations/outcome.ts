@@ -2,7 +2,8 @@ import type { ConnectionChange } from '../../storage/connections/session-effects
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
 import { type EvidenceFault, type StoredEvidence, UNKNOWN_PROGRESS } from '../../storage/model/evidence.js';
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
-import type { FinishedOperation, HeldOperation } from '../../storage/operations/execution.js';
+import type { FinishedOperation } from '../../storage/operations/execution.js';
+import type { HeldOperation } from '../../storage/operations/starts.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';

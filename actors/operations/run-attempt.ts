@@ -1,4 +1,4 @@
-import type { HeldOperation, StartedOperation } from '../../storage/operations/execution.js';
+import type { HeldOperation, StartedOperation } from '../../storage/operations/starts.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { inputContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';

@@ -1,14 +1,13 @@
 import type { Logger } from '../../storage/log.js';
-import type { OperationStatus } from '../../storage/model/records.js';
 import { storedEnd } from '../../storage/operations/execution.js';
 import { type Database, refusesValues } from '../../storage/postgres/database.js';
 import { retrying } from '../retry.js';
-import { ConnectionMoved, type Finish, type OperationBatches } from './operation-batches.js';
+import { ConnectionMoved, type Ended, type Finish, type OperationBatches } from './operation-batches.js';
 
 /** What became of the end of an attempt. */
 export type Stored =
   /** `status`: what its operation is now; `canceled` instead of `queued` when that was requested meanwhile. */
-  | { kind: 'stored'; end: Finish; status: OperationStatus }
+  | ({ kind: 'stored'; end: Finish } & Ended)
   /** The row no longer holds this attempt: nothing was stored. */
   | { kind: 'not_held' }
   /** The database did not answer for as long as it might be stored here: recovery decides. */
@@ -34,9 +33,13 @@ export async function storeEnd(
 ): Promise<Stored> {
   let stored = end;
   let unsure = false;
+  const endedBefore = async (): Promise<Ended | undefined> => {
+    const status = await storedEnd(db, stored.operation);
+    return status && { status, started: undefined }; // what may have started with it is asked for by its attempt
+  };
   try {
-    const status = await retrying(
-      async () => (await batches.finish(stored)) ?? (unsure ? storedEnd(db, stored.operation) : undefined),
+    const ended = await retrying(
+      async () => (await batches.finish(stored)) ?? (unsure ? endedBefore() : undefined),
       (error) => {
         if (error instanceof ConnectionMoved) {
           stored = outlived();
@@ -48,7 +51,7 @@ export async function storeEnd(
         if (stored === end && refusesValues(error)) stored = fallback();
       },
     );
-    return status ? { kind: 'stored', end: stored, status } : { kind: 'not_held' };
+    return ended ? { kind: 'stored', end: stored, ...ended } : { kind: 'not_held' };
   } catch {
     return { kind: 'given_up' };
   }

@@ -2,7 +2,8 @@ import { LIMITS } from '../limits.js';
 import type { Challenge } from '../model/records.js';
 import { OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { HELD, type HeldOperation, heldArrays } from './execution.js';
+import { HELD, heldArrays } from './execution.js';
+import type { HeldOperation } from './starts.js';
 
 /**
  * An operation that waits for its user (OPS-10). The owner begins and ends the wait under the fence of the attempt; an answer

@@ -1,164 +1,19 @@
 import type { Boundary, StoredEvidence, Worker } from '../model/evidence.js';
-import {
-  type AttemptPhase,
-  type AttemptStatus,
-  type ConnectionRow,
-  type OperationStatus,
-  PARTITIONS,
-} from '../model/records.js';
+import type { AttemptPhase, AttemptStatus, OperationStatus } from '../model/records.js';
 import { ATTEMPT_STEPS, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
 import { resultContext } from '../secrets/sealing.js';
+import { FENCE, type HeldOperation, type StartedOperation, type StartingOperation, startSql } from './starts.js';
 
 /**
- * The fenced writes of an operation's execution; `OPERATION_STEPS` has the states. Each takes a batch.
+ * The writes of an execution that has started; `OPERATION_STEPS` has the states. Each takes a batch.
  *
- * An execution holds (partition, epoch, attempt). Invariants:
- * I1 a start locks the partition's row FOR KEY SHARE and writes only while the epoch is the same, so a take-over waits for it
- *    or makes it write nothing;
- * I2 every later write is held by the operation's own row: recovery changes its status or attempt under a row lock, so a
- *    former owner matches no row.
+ * Invariant: I1 each is held by the operation's own row: recovery changes its status or attempt under a row lock, so a former owner
+ * matches no row.
  */
-export interface HeldOperation {
-  id: string;
-  partition: number;
-  epoch: number;
-  attemptId: string;
-}
 
-/** A queued operation that is to start; `attemptId` becomes its next attempt. */
-export interface StartingOperation extends HeldOperation {
-  connectionId: string;
-}
-
-/** A started operation, with its connection's row. */
-export interface StartedOperation extends ConnectionRow {
-  operation_id: string;
-  capability: string;
-  input: Record<string, unknown> | null;
-  input_sealed: Buffer | null;
-  attempt_number: number;
-  /** The epoch that the attempt runs under. */
-  epoch: number;
-  /** Milliseconds of running time that earlier attempts took (OPS-17). */
-  spent_ms: number;
-  accepted_at: Date;
-  /** When its first attempt started, by the clock of the node that started it. */
-  first_started_at: string;
-  request_id: string | null;
-  traceparent: string | null;
-}
-
-export const CONNECTION_FIELDS = [
-  'id',
-  'workspace_id',
-  'partition',
-  'provider',
-  'username',
-  'actor_kind',
-  'actor_id',
-  'health',
-  'state_revision',
-  'region',
-  'proxy_id',
-  'recruiter_health',
-  'recruiter_reason',
-  'recruiter_contract',
-  'recruiter_verified_at',
-  'recruiter_verified_revision',
-  'recruiter_operation_id',
-  'created_at',
-] as const;
-
-export const START_STEP = OPERATION_STEPS.sql('queued', 'running');
-
-export const CONNECTION_COLUMNS = CONNECTION_FIELDS.map((column) => `c.${column}`).join(', ');
-
-/** Milliseconds that the attempts of the operation row `o` before the last one ran, as far as their ends noted it. */
-const SPENT = `case when jsonb_array_length(o.attempts) < 2 then 0
-  else (select coalesce(sum((a ->> 'running_ms')::float8), 0) from jsonb_array_elements(o.attempts) a) end as spent_ms`;
-
-const STARTED = `o.id as operation_id, o.capability, o.input, o.input_sealed, o.epoch,
-  o.created_at as accepted_at, o.attempts -> 0 ->> 'started_at' as first_started_at, o.request_id, o.traceparent,
-  jsonb_array_length(o.attempts) as attempt_number, ${SPENT}, ${CONNECTION_COLUMNS}`;
-
-// I1 `fence`: pairs as one number each, because the planner cannot know how few rows a fence has. Rows that are locked (a
-// partition that is being taken, a connection that is being changed) are left out instead of holding up the others.
-const START = `
-  with input as (
-    select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[], $8::uuid[])
-      i(id, partition, epoch, attempt_id, connection_id)
-  ), fence as materialized (
-    select p.epoch * ${PARTITIONS} + p.id as pair from partition p
-    where (p.id, p.epoch) in (select i.partition, i.epoch from input i) for key share skip locked
-  )
-  update operation o set status = ${START_STEP.to}, epoch = i.epoch, updated_at = now(),
-    attempts = o.attempts || jsonb_build_object('id', i.attempt_id, 'state_revision', c.state_revision,
-      'number', jsonb_array_length(o.attempts) + 1, 'status', ${ATTEMPT_STEPS.firstSql},
-      'phase', case when o.capability = any($5::text[]) then 'preparing' else 'reading' end,
-      'started_at', $6::text, 'completed_at', null),
-    timeline = o.timeline || $7::jsonb
-  from input i cross join lateral (select * from connection where id = i.connection_id for key share skip locked) c
-  where o.id = i.id and o.status ${START_STEP.from} and o.connection_id = i.connection_id
-    and (c.cancel_through is null or o.id > c.cancel_through)
-    and i.epoch * ${PARTITIONS} + i.partition = any(array(select pair from fence))
-    and not o.attempts @> jsonb_build_array(jsonb_build_object('id', i.attempt_id))
-  returning ${STARTED}`;
-
-/**
- * queued → running, with a new attempt. Its owner starts one of a connection at a time. Returns those that started, with their
- * connection as it is now. An operation is left out when it is no longer queued, its attempt was started before, the
- * epoch is stale, or a row that it needs is locked: `startsLeftOut` tells which. The connection is locked FOR KEY SHARE, which
- * serialises with the FOR UPDATE of PATCH, disconnect and delete (CONN-5). An attempt starts once, however often it is asked for.
- *
- * `writes`: the capabilities that write. Their attempts begin as `preparing`, those of all others as `reading` (OPS-11).
- */
-export async function startOperations(
-  db: Sql,
-  operations: StartingOperation[],
-  writes: readonly string[],
-): Promise<StartedOperation[]> {
-  const at = new Date();
-  return db.query<StartedOperation>('startOperations', START, [
-    operations.map((o) => o.id),
-    operations.map((o) => o.partition),
-    operations.map((o) => o.epoch),
-    operations.map((o) => o.attemptId),
-    writes,
-    at.toISOString(),
-    JSON.stringify([transition('queued', 'running', 'started', at)]),
-    operations.map((o) => o.connectionId),
-  ]);
-}
-
-/** Why an operation was left out of a start. */
-export type LeftOut =
-  /** It runs under this very attempt: the answer to its start was lost. */
-  | { kind: 'started'; started: StartedOperation }
-  /** It still waits: a row was locked, or its partition is being taken. */
-  | { kind: 'queued' }
-  /** It ended, is gone, or runs under another attempt. */
-  | { kind: 'over' };
-
-/** What became of operations that `startOperations` left out, in their order. */
-export async function startsLeftOut(db: Sql, operations: StartingOperation[]): Promise<LeftOut[]> {
-  const rows = await db.query<StartedOperation & { status: OperationStatus; attempt_id: string | null }>(
-    'startsLeftOut',
-    `select o.status, o.attempts -> -1 ->> 'id' as attempt_id, ${STARTED}
-     from operation o join connection c on c.id = o.connection_id where o.id = any($1::uuid[])`,
-    [operations.map((o) => o.id)],
-  );
-  const byId = new Map(rows.map((row) => [row.operation_id, row]));
-  return operations.map(({ id, attemptId }): LeftOut => {
-    const row = byId.get(id);
-    if (row?.status === 'queued') return { kind: 'queued' };
-    if (row?.status === 'running' && row.attempt_id === attemptId) return { kind: 'started', started: row };
-    return { kind: 'over' };
-  });
-}
-
-/** I2 Holds for the rows `o` that are still held, joined to the arrays of `heldArrays` as `i`. */
+/** I1 Holds for the rows `o` that are still held, joined to the arrays of `heldArrays` as `i`. */
 export const HELD = `o.id = i.id and o.epoch = i.epoch and o.attempts -> -1 ->> 'id' = i.attempt_id::text`;
 
 export const heldArrays = (operations: HeldOperation[]) => [
@@ -206,7 +61,7 @@ export interface FinishedOperation extends HeldOperation {
 const TO_CANCEL = `i.status = 'queued' and o.cancel_requested`;
 const CANCEL_STEP = OPERATION_STEPS.sql('running', 'canceled');
 
-// `outcome`: what goes back to the queue is canceled instead when that was requested meanwhile (OPS-5).
+// What goes back to the queue is canceled instead when that was requested meanwhile (OPS-5).
 const FINISH = `
   update operation o set status = case when ${TO_CANCEL} then ${CANCEL_STEP.to} else i.status end,
     result = i.result, result_sealed = i.result_sealed, error_code = i.error_code,
@@ -218,20 +73,47 @@ const FINISH = `
   from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[], $8::text[], $10::jsonb[], $11::integer[], $12::bytea[], $13::text[], $14::jsonb[])
     i(id, epoch, attempt_id, status, result, error_code, error_details, attempt_status, timeline, running_ms, result_sealed, phase, evidence)
   where ${HELD} and o.status in ('running', 'waiting_user')
-  returning o.id, o.status`;
+  returning o.id as finished_id, o.status as finished_status`;
+
+// What runs next in a mailbox starts only where what ran before is over now, by this very statement.
+const FINISH_AND_START = `
+  with finished as (${FINISH}), input as (
+    select * from unnest($15::uuid[], $16::smallint[], $17::bigint[], $18::uuid[], $19::uuid[], $22::uuid[])
+      i(id, partition, epoch, attempt_id, connection_id, after)
+  ), fence as materialized (${FENCE}), started as (
+    ${startSql({ writes: '$20', at: '$9', step: '$21', where: "i.after = any(array(select finished_id from finished where finished_status <> 'queued'))" })}, i.after
+  )
+  select f.finished_id, f.finished_status, s.* from finished f left join started s on s.after = f.finished_id`;
+
+/** What the end of an attempt was stored as. */
+export interface StoredFinish {
+  status: FinishedOperation['to'];
+  /** The next operation of its connection, where that was asked for and could be started. */
+  started: StartedOperation | undefined;
+}
+
+type FinishRow = { finished_id: string; finished_status: FinishedOperation['to'] } & (
+  | StartedOperation
+  | { operation_id?: null }
+);
 
 /**
  * Ends attempts: status, result, attempt and timeline in one update. Returns the ids that were still held, each with the status it
  * has now: `canceled` instead of `queued` when that was requested. The others were fenced, or ended before, and nothing of theirs may be stored. Throws on an illegal step.
+ *
+ * `next`: by the id of what ends, what is to start once it is over, as `startOperations` starts it with these `writes`; what cannot be started
+ * now stays queued.
  */
 export async function finishOperations(
   tx: Sql,
   operations: FinishedOperation[],
-): Promise<Map<string, FinishedOperation['to']>> {
+  next: ReadonlyMap<string, StartingOperation> = new Map(),
+  writes: readonly string[] = [],
+): Promise<Map<string, StoredFinish>> {
   const at = new Date();
   for (const o of operations) ATTEMPT_STEPS.check('running', o.attemptStatus, o.reason);
   const results = operations.map(({ id, result }) => result && tx.vault.store(pgSafeJson(result), resultContext(id)));
-  const rows = await tx.query<{ id: string; status: FinishedOperation['to'] }>('finishOperations', FINISH, [
+  const ends = [
     ...heldArrays(operations),
     operations.map((o) => o.to),
     results.map((result) => result?.plain ?? null),
@@ -244,8 +126,31 @@ export async function finishOperations(
     results.map((result) => result?.sealed ?? null),
     operations.map((o) => o.phase),
     operations.map((o) => o.evidence && JSON.stringify(o.evidence)),
-  ]);
-  return new Map(rows.map((row) => [row.id, row.status]));
+  ];
+  const rows =
+    next.size === 0
+      ? await tx.query<FinishRow>('finishOperations', FINISH, ends)
+      : await tx.query<FinishRow>('finishAndStart', FINISH_AND_START, [...ends, ...startArrays(next, writes, at)]);
+  return new Map(
+    rows.map((row) => [
+      row.finished_id,
+      { status: row.finished_status, started: typeof row.operation_id === 'string' ? row : undefined },
+    ]),
+  );
+}
+
+function startArrays(next: ReadonlyMap<string, StartingOperation>, writes: readonly string[], at: Date): unknown[] {
+  const starts = [...next.values()];
+  return [
+    starts.map((o) => o.id),
+    starts.map((o) => o.partition),
+    starts.map((o) => o.epoch),
+    starts.map((o) => o.attemptId),
+    starts.map((o) => o.connectionId),
+    writes,
+    JSON.stringify([transition('queued', 'running', 'started', at)]),
+    [...next.keys()],
+  ];
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Sql } from '../postgres/database.js';
 import { isRunning } from '../postgres/is-running.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
 import { lookContext } from '../secrets/sealing.js';
-import { CONNECTION_COLUMNS } from './execution.js';
+import { CONNECTION_COLUMNS } from './starts.js';
 
 /**
  * Looks at the place where a write would show (OPS-22). A request stands in a row until the owner of the connection has looked, or

@@ -1,7 +1,7 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { Sql } from '../postgres/database.js';
 import { filePartContext } from '../secrets/sealing.js';
-import type { HeldOperation } from './execution.js';
+import type { HeldOperation } from './starts.js';
 
 /**
  * Files that are results of operations, in parts (OPS-14). A part is written under the fence of its attempt, by the

@@ -5,7 +5,7 @@ import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
 import { insertFormerJobs } from '../postgres/former-jobs.js';
 import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
-import { CONNECTION_FIELDS, START_STEP, type StartedOperation } from './execution.js';
+import { CONNECTION_FIELDS, START_STEP, type StartedOperation } from './starts.js';
 
 /** One accepted request on its way into the table; its input is plain or sealed, never both. */
 export interface NewOperation {

@@ -5,7 +5,7 @@ import { LeaseCell } from '../../../actors/lease.js';
 import { Ownership, type OwnershipOptions } from '../../../actors/node/ownership.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
 import { createLogger } from '../../../storage/log.js';
-import { startOperations } from '../../../storage/operations/execution.js';
+import { startOperations } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, type OwnedPartition } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';

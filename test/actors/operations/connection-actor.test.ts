@@ -11,8 +11,8 @@ import { OperationBatches } from '../../../actors/operations/operation-batches.j
 import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import { createLogger } from '../../../storage/log.js';
 import { UNKNOWN_PROGRESS } from '../../../storage/model/evidence.js';
-import type { StartedOperation } from '../../../storage/operations/execution.js';
 import { findOperations } from '../../../storage/operations/operations.js';
+import type { StartedOperation } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../../../actors/limits.js';
 import { UNKNOWN_PROGRESS } from '../../../storage/model/evidence.js';
 import { cancelOperation } from '../../../storage/operations/operations.js';
+import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import { eventually } from '../../fixture/eventually.js';
 import { jobIds, jobState } from '../../fixture/jobs.js';
 import { operationsThread, WORKER } from './thread.js';
@@ -54,6 +55,68 @@ t.test('an answer lost at any statement of an execution loses nothing and runs n
       t.strictSame(partition.inHand, []);
     });
   }
+});
+
+t.test(
+  'an answer lost at an end with which the next operation started loses neither, and runs nothing twice',
+  async (t) => {
+    const second = Promise.withResolvers<void>();
+    const { link, db, submit, ended, attempts, partition } = await operationsThread(t, async ({ operationId }) => {
+      if (attempts.length === 1) {
+        await second.promise; // now the next one waits behind it
+        link.deaf();
+      }
+      return { status: 'succeeded', result: { operationId } };
+    });
+    await submit('one');
+    await submit('two');
+    await submit('three');
+    second.resolve();
+    await eventually(
+      'the next one runs in the rows',
+      () =>
+        db.query<{ idempotency_key: string }>(
+          'testRuns',
+          `select idempotency_key from operation where status = 'running'`,
+        ),
+      ([row]) => row?.idempotency_key === 'two',
+    );
+    t.equal(attempts.length, 1, "and is in nobody's hand yet");
+    link.pass();
+    for (const key of ['one', 'two', 'three']) {
+      const operation = await ended(key);
+      t.match(operation?.attempts, [{ number: 1, status: 'succeeded' }]);
+      t.equal(operation?.attempts.length, 1);
+    }
+    t.equal(attempts.length, 3);
+    t.strictSame(partition.inHand, []);
+  },
+);
+
+t.test('a partition that is given up leaves what started with an end to the next owner', async (t) => {
+  const waiting = Promise.withResolvers<void>();
+  const { db, submit, connection, partition, attempts, context } = await operationsThread(t, async () => {
+    await waiting.promise;
+    return { status: 'succeeded', result: {} };
+  });
+  await submit('one');
+  await submit('two');
+  context.onActorState = (_, kind) => kind === 'finishing' && setImmediate(() => void partition.quiesce());
+  waiting.resolve();
+  await eventually(
+    'nothing runs here',
+    () => partition.running,
+    (running) => running === 0,
+  );
+  t.strictSame(partition.inHand, []);
+  await db.transaction((tx) => recoverPartition(tx, partition.id));
+  const rows = await db.query<{ status: string; attempts: object[] }>(
+    'testRows',
+    'select status, attempts from operation where connection_id = $1 order by id',
+    [connection.id],
+  );
+  t.match(rows, [{ status: 'succeeded' }, { status: 'queued' }]);
+  t.ok(attempts.length <= 2);
 });
 
 t.test('evidence whose answer was lost is stored once, with the boundary that was passed first', async (t) => {

@@ -4,7 +4,7 @@ import { Removals } from '../../../storage/connections/removals.js';
 import { stopSubscription } from '../../../storage/connections/stopping.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { LIMITS } from '../../../storage/limits.js';
-import { startOperations } from '../../../storage/operations/execution.js';
+import { startOperations } from '../../../storage/operations/starts.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { eventually } from '../../fixture/eventually.js';

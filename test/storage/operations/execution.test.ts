@@ -2,14 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { waitForUser } from '../../../storage/operations/challenge.js';
-import {
-  enterDispatching,
-  finishOperations,
-  startOperations,
-  startsLeftOut,
-  storedEnd,
-} from '../../../storage/operations/execution.js';
+import { enterDispatching, finishOperations, storedEnd } from '../../../storage/operations/execution.js';
 import { findOperations } from '../../../storage/operations/operations.js';
+import { startOperations, startsLeftOut } from '../../../storage/operations/starts.js';
 import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
@@ -202,7 +197,7 @@ t.test('evidence is stored with the end, once, and the phase says that an answer
   const evidence = { request, answer: { status: 503 }, fault: 'upstream_error' } as const;
   const empty = { result: null, errorCode: null, errorDetails: null, running_ms: 1 };
   const finish = { ...held, ...end, ...empty, evidence, phase: 'confirming' as const };
-  t.equal((await finishOperations(db, [finish])).get(held.id), 'outcome_unknown');
+  t.equal((await finishOperations(db, [finish])).get(held.id)?.status, 'outcome_unknown');
   const [stored] = await findOperations(db, [held.id]);
   t.strictSame(stored?.evidence, evidence);
   t.match(stored?.attempts, [{ phase: 'confirming', boundary: WORKER }]);
@@ -333,3 +328,49 @@ async function insertConnectionOf(db: Sql, workspaceId: string, partition: numbe
     if (connection.partition === partition) return connection;
   }
 }
+
+t.test('what waits behind an operation starts with its end, and only with it', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspace = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspace, 'ada');
+  const node = randomUUID();
+  await renewLeases(db, node, 60_000);
+  const owned = await db.transaction((tx) => claimPartitions(tx, node, 64, 60_000));
+  const { id: partition, epoch } = owned.find((one) => one.id === connection.partition)!;
+  const starting = (id: string) => ({ id, partition, epoch, attemptId: uuidv7(), connectionId: connection.id });
+  const operations = ['a', 'b', 'c', 'd'].map((key) => operation(workspace, connection, key));
+  await submitOperations(db, operations, [{ id: partition, epoch }]);
+  const [a, b, c, d] = operations.map(({ id }) => starting(id)) as [Starting, Starting, Starting, Starting];
+  await startOperations(db, [a], []);
+  const end = (of: Starting, to: 'succeeded' | 'queued' = 'succeeded') => ({
+    ...{ ...of, from: 'running' as const, to, reason: to, attemptStatus: to === 'queued' ? ('failed' as const) : to },
+    ...{ phase: null, result: to === 'queued' ? null : {}, errorCode: null, errorDetails: null, evidence: null },
+    running_ms: 1,
+  });
+  const both = async (of: Starting, next: Starting, to?: 'queued') =>
+    (await finishOperations(db, [end(of, to)], new Map([[of.id, next]]), ['social.profile.get'])).get(of.id);
+
+  t.equal(await both({ ...a, epoch: epoch + 1 }, b), undefined, 'nothing was held');
+  t.equal(await statusOf(db, b.id), 'queued');
+  t.match(await both(a, { ...b, epoch: epoch + 1 }), { status: 'succeeded', started: undefined }, 'its epoch is stale');
+  t.equal(await statusOf(db, b.id), 'queued');
+  await startOperations(db, [b], []);
+  t.match(await both(b, c), { status: 'succeeded', started: { operation_id: c.id, attempt_number: 1, epoch } });
+  t.match((await findOperations(db, [c.id]))[0], {
+    status: 'running',
+    attempts: [{ id: c.attemptId, phase: 'preparing', status: 'running' }],
+    timeline: [{ to: 'queued' }, { from: 'queued', to: 'running', reason: 'started' }],
+  });
+  t.match(await startsLeftOut(db, [c]), [{ kind: 'started' }], 'whoever lost the answer finds it by its attempt');
+  t.match(await both(c, d, 'queued'), { status: 'queued', started: undefined }, 'what goes back goes first');
+  await startOperations(db, [{ ...c, attemptId: uuidv7() }], []);
+  await db.transaction(async (tx) => {
+    await tx.query('testLock', 'select 1 as one from connection where id = $1 for update', [connection.id]);
+    const [row] = await findOperations(tx, [c.id]);
+    const again = { ...c, attemptId: row!.attempts.at(-1)!.id };
+    t.match(await both(again, d), { status: 'succeeded', started: undefined }, 'its connection is being changed');
+  });
+  t.equal(await statusOf(db, d.id), 'queued');
+});
+
+type Starting = Parameters<typeof startOperations>[1][number];

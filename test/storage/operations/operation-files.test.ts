@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { HeldOperation } from '../../../storage/operations/execution.js';
 import { dropFileParts, readFilePart, storeFilePart } from '../../../storage/operations/operation-files.js';
+import type { HeldOperation } from '../../../storage/operations/starts.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
