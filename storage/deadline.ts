@@ -25,13 +25,13 @@ export class DeadlineExceeded extends Error {
  */
 export class Deadline {
   readonly #over = new AbortController();
-  /** Made at expiry unless it is given: an error's stack costs more than all else here. */
-  readonly #reason: Error | undefined;
+  /** Makes the reason at expiry: an error's stack costs more than all else here. */
+  readonly #reason: () => Error;
   #left_ms: number;
   #state: State = { kind: 'paused' };
 
-  /** Starts the clock with `limit_ms` left. `reason` is what the signal carries at expiry. */
-  constructor(limit_ms: number, reason?: Error) {
+  /** Starts the clock with `limit_ms` left. `reason` makes what the signal carries at expiry. */
+  constructor(limit_ms: number, reason: () => Error = () => new DeadlineExceeded()) {
     this.#left_ms = limit_ms;
     this.#reason = reason;
     this.resume();
@@ -72,7 +72,7 @@ export class Deadline {
   resume(): void {
     if (this.#state.kind !== 'paused') return;
     const expire = () => {
-      if (this.#state === running) this.#end(this.#reason ?? new DeadlineExceeded());
+      if (this.#state === running) this.#end(this.#reason());
     };
     const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), this.#left_ms); // I3
     const running: State = { kind: 'running', since: performance.now(), timer };
@@ -134,7 +134,7 @@ export class Deadline {
 const MOMENT_ms = 250;
 
 export interface WithinOptions<T> {
-  reason?: Error;
+  reason?: () => Error;
   discard?: (late: T) => void;
 }
 

@@ -105,7 +105,7 @@ export class Attempt implements Execution {
     const { traceparent } = started;
     this.traceparent = traceparent && context.tracing ? underOperation(traceparent, held.id) : traceparent;
     this.#limit_ms = Math.max(1, LIMITS.operation_ms - started.spent_ms);
-    this.#deadline = new Deadline(this.#limit_ms, new Interrupted('deadline'));
+    this.#deadline = new Deadline(this.#limit_ms, () => new Interrupted('deadline'));
     this.#deadline.signal.addEventListener('abort', () => this.interrupt('deadline'));
   }
 

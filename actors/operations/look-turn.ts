@@ -39,7 +39,7 @@ export class LookTurn {
   readonly #request: LookRequest;
   readonly #stop = new AbortController();
   /** Runs while the provider reads. */
-  readonly #deadline = new Deadline(LIMITS.look_ms, new Interrupted('deadline'));
+  readonly #deadline = new Deadline(LIMITS.look_ms, () => new Interrupted('deadline'));
 
   constructor(context: RunContext, home: Readonly<OwnedPartition>, request: LookRequest) {
     this.#context = context;

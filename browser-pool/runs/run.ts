@@ -65,7 +65,7 @@ export class Run implements ActorCalls {
     this.#run = run;
     this.#resources = resources;
     this.#reports = reports;
-    this.#deadline = new Deadline(order.deadline_ms, new RunFailure('deadline_exceeded'));
+    this.#deadline = new Deadline(order.deadline_ms, () => new RunFailure('deadline_exceeded'));
     this.#deadline.pause(); // I5
     const { signal } = this.#deadline;
     signal.addEventListener('abort', () => {
@@ -200,7 +200,7 @@ export class Run implements ActorCalls {
       // A user takes as long as the operation lets them: then its actor answers or cancels.
       const text = await (what === 'code'
         ? answer.promise
-        : Deadline.within(proceed_wait_ms, answer.promise, { reason: unanswered() }));
+        : Deadline.within(proceed_wait_ms, answer.promise, { reason: unanswered }));
       this.#deadline.signal.throwIfAborted(); // I2
       return text;
     } finally {

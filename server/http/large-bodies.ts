@@ -26,7 +26,10 @@ export class LargeBodies {
     work: () => Promise<T>,
   ): Promise<T> {
     if (bytes <= LIMITS.body_bytes) return work();
-    const limit = new Deadline(LIMITS.large_body_wait_ms, new HttpError('overloaded', 'too many large requests wait'));
+    const limit = new Deadline(
+      LIMITS.large_body_wait_ms,
+      () => new HttpError('overloaded', 'too many large requests wait'),
+    );
     const turn = this.#turns.acquire(workspaceId, limit.signal); // I1, I2
     const release = await parked(turn).finally(() => limit.stop());
     try {

@@ -44,7 +44,7 @@ export class WorkspaceDatabase {
   async #turn(key: string): Promise<() => void> {
     if (this.#turns.free) return this.#turns.acquire(key, AT_ONCE);
     if (this.#turns.waiting >= LIMITS.workspace_waiting_statements) throw new HttpError('overloaded', CROWDED);
-    const limit = new Deadline(LIMITS.workspace_statement_wait_ms, new HttpError('overloaded', CROWDED));
+    const limit = new Deadline(LIMITS.workspace_statement_wait_ms, () => new HttpError('overloaded', CROWDED));
     try {
       return await this.#turns.acquire(key, limit.signal);
     } finally {

@@ -75,7 +75,7 @@ export class Session implements Sql {
   ): Promise<pg.QueryResult<Row>> {
     if (this.#lost) throw new NotSent(this.#lost); // I3
     try {
-      return await Deadline.within(limit_ms, this.#client.query<Row>(config), { reason: new StatementOverdue() });
+      return await Deadline.within(limit_ms, this.#client.query<Row>(config), { reason: () => new StatementOverdue() });
     } catch (error) {
       throw this.#failed(error);
     }

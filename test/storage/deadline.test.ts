@@ -7,7 +7,7 @@ const expiry = (deadline: Deadline): Promise<void> =>
 
 t.test('a deadline expires once, with its reason', async (t) => {
   const reason = new Error('too late');
-  const deadline = new Deadline(5, reason);
+  const deadline = new Deadline(5, () => reason);
   t.ok(deadline.remaining_ms > 0 && deadline.remaining_ms <= 5);
   await expiry(deadline);
   t.equal(deadline.signal.reason, reason);
@@ -62,7 +62,7 @@ t.test('what arrives late is discarded, and a late failure is ignored', async (t
   t.same(discarded, ['a page']);
 
   const failing = Promise.withResolvers<string>();
-  await t.rejects(Deadline.within(1, failing.promise, { reason: new Error('too slow') }), /too slow/);
+  await t.rejects(Deadline.within(1, failing.promise, { reason: () => new Error('too slow') }), /too slow/);
   failing.reject(new Error('late'));
 });
 

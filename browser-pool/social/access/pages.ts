@@ -80,7 +80,7 @@ export async function attribute(run: ProgramRun, page: Page, selector: string, n
 /** Whether the page has such an element as it is. Has a deadline of its own: a page in a busy loop answers nothing. */
 export async function shows(run: ProgramRun, page: Page, selector: string): Promise<boolean> {
   const found = page.locator(selector).count();
-  return (await Deadline.within(run.navigation_ms(), found, { reason: upstreamTimeout() })) > 0;
+  return (await Deadline.within(run.navigation_ms(), found, { reason: upstreamTimeout })) > 0;
 }
 
 async function arrived(run: ProgramRun, site: Site, page: Page, response: Response | undefined): Promise<PageKind> {

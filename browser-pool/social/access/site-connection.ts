@@ -76,7 +76,7 @@ export class SiteConnection {
    * signal's reason when it aborts.
    */
   static async open(site: Site, proxy: ProxyTarget, signal: AbortSignal, limit_ms: number): Promise<SiteConnection> {
-    const limit = new Deadline(limit_ms, upstreamTimeout());
+    const limit = new Deadline(limit_ms, upstreamTimeout);
     const end = AbortSignal.any([signal, limit.signal]);
     try {
       end.throwIfAborted();
@@ -110,7 +110,7 @@ export class SiteConnection {
     });
     this.#follow(sent, run.progress);
     sent.end(body);
-    const limit = new Deadline(run.request_ms(), upstreamTimeout());
+    const limit = new Deadline(run.request_ms(), upstreamTimeout);
     limit.signal.addEventListener('abort', this.#reset); // I3
     try {
       const answer = await answerTo(sent);

@@ -61,7 +61,7 @@ type Run = Pick<ProgramRun, 'context' | 'request_ms' | 'sawCookies' | 'store'>;
 async function fetchOnce(run: Run, address: URL, dispatcher: Dispatcher, ended: AbortController) {
   const cookies = await run.context.cookies(address.href);
   const silence_ms = run.request_ms();
-  const headersDue = new Deadline(silence_ms, upstreamTimeout());
+  const headersDue = new Deadline(silence_ms, upstreamTimeout);
   headersDue.signal.addEventListener('abort', () => ended.abort(headersDue.signal.reason));
   try {
     return await request(address, {
