@@ -1,49 +1,68 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { descendantsOf, processorOf } from './cost/cpu.js';
 import { LIMITS } from './limits.js';
+import { deleteTemporaryFolders } from './temporary-folder.js';
 
 /**
- * Has SIGTERM and Ctrl-C end the processes that a scenario started, and then this one: a service of its own would go on measuring
- * itself. Under npm Ctrl-C comes twice, from the terminal and from npm; the second changes nothing.
+ * Has SIGTERM and Ctrl-C end the processes that a scenario started, with all below them, and then this one; a service of its own would go
+ * on measuring itself. Under npm Ctrl-C comes twice, from the terminal and from npm; the second changes nothing. Aborted from the first on:
+ * what fails then fails because its processes end.
  */
-export function endChildrenOnSignal(): void {
-  let ending = false;
+export function endChildrenOnSignal(): AbortSignal {
+  const ending = new AbortController();
   for (const [signal, status] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
     process.on(signal, () => {
-      if (ending) return;
-      ending = true;
-      void endChildren().finally(() => process.exit(status));
+      if (ending.signal.aborted) return;
+      ending.abort();
+      for (const failure of ['unhandledRejection', 'uncaughtException']) process.on(failure, () => {});
+      void endChildren(status);
     });
   }
+  return ending.signal;
 }
 
-/** Those that do not end in time are killed. */
-async function endChildren(): Promise<void> {
-  signalChildren('SIGTERM');
+/**
+ * Children get SIGTERM, and end what is below them by themselves; what outlives its parent gets SIGINT, on which PostgreSQL waits for no
+ * client. The scenario goes on meanwhile and may start others, which get the same. What has not ended in time is killed. From then on
+ * nothing of the scenario runs: its folders go and the process exits in one turn.
+ */
+async function endChildren(status: number): Promise<void> {
   const until = performance.now() + LIMITS.children_end_ms;
-  while (children().length > 0 && performance.now() < until) await delay(LIMITS.children_poll_ms);
-  signalChildren('SIGKILL');
-}
-
-function signalChildren(signal: NodeJS.Signals): void {
-  for (const pid of children()) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It has ended by itself.
+  /** When each process below this one began, and who started it; a number alone may be given to another one. */
+  const seen = new Map<number, Seen>();
+  for (;;) {
+    for (const pid of descendantsOf(process.pid)) {
+      const { began, parent } = processorOf(pid) ?? {};
+      if (began === undefined || parent === undefined || seen.get(pid)?.began === began) continue;
+      seen.set(pid, { began, parent });
+      if (parent === process.pid) signal(pid, 'SIGTERM');
     }
+    for (const [pid, one] of seen) {
+      const now = processorOf(pid);
+      if (now?.began !== one.began || now.isZombie) seen.delete(pid);
+      else if (now.parent !== one.parent) signal(pid, 'SIGINT');
+      one.parent = now?.parent ?? one.parent;
+    }
+    if (seen.size === 0 || performance.now() > until) break;
+    await delay(LIMITS.children_poll_ms);
   }
+  for (const pid of new Set([...seen.keys(), ...descendantsOf(process.pid)])) signal(pid, 'SIGKILL');
+  deleteTemporaryFolders();
+  process.exit(status);
 }
 
-/** As the kernel lists them; where it does not, none are known. */
-function children(): number[] {
+interface Seen {
+  began: number;
+  parent: number;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    const list = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
-    return list.split(' ').filter(Boolean).map(Number);
+    process.kill(pid, name);
   } catch {
-    return [];
+    // It has ended by itself.
   }
 }

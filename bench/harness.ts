@@ -102,10 +102,12 @@ async function runScenario(scenario: Scenario, values: Record<string, OptionValu
 export async function runBench(): Promise<void> {
   const program = benchProgram();
   if (process.argv.length < 3) return program.outputHelp();
-  endChildrenOnSignal();
-  await program.parseAsync();
+  const ending = endChildrenOnSignal();
+  await program.parseAsync().catch((error) => {
+    if (!ending.aborted) throw error;
+  });
   // What a scenario has left behind must not keep the process once its report is out.
-  process.stdout.write('', () => process.exit());
+  if (!ending.aborted) process.stdout.write('', () => process.exit());
 }
 
 function benchProgram(): Command {

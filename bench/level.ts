@@ -1,3 +1,5 @@
+import { median } from './spread.js';
+
 /** Whether what is measured again and again stays level. Pure: the chaos checker and the soak judge by the same. */
 export interface Point {
   /** In any unit; growth is in the same. */
@@ -25,10 +27,4 @@ export function slopeOf(points: readonly Point[]): number {
     for (const b of points.slice(i + 1)) if (b.at > a.at) slopes.push((b.value - a.value) / (b.at - a.at));
   }
   return median(slopes);
-}
-
-/** 0 of none. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

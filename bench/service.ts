@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -11,6 +11,7 @@ import { ServiceApi } from './api.js';
 import { onCores } from './cores.js';
 import { mapConcurrent } from './map-concurrent.js';
 import { profileArguments } from './profile.js';
+import { TemporaryFolder } from './temporary-folder.js';
 
 interface Addresses {
   url: string;
@@ -30,15 +31,19 @@ export class BenchService implements AsyncDisposable {
   /** With every scope. */
   readonly key: string;
   readonly api: ServiceApi;
-  readonly dataDir: string;
+  readonly #folder: TemporaryFolder;
   readonly #child: ChildProcess;
 
-  constructor(child: ChildProcess, dataDir: string, addresses: Addresses, key: string) {
+  constructor(child: ChildProcess, folder: TemporaryFolder, addresses: Addresses, key: string) {
     this.#child = child;
-    this.dataDir = dataDir;
+    this.#folder = folder;
     this.addresses = addresses;
     this.key = key;
     this.api = new ServiceApi({ url: addresses.url, key });
+  }
+
+  get dataDir(): string {
+    return this.#folder.path;
   }
 
   get pid(): number {
@@ -74,7 +79,7 @@ export class BenchService implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-    await rm(this.dataDir, { recursive: true, force: true });
+    await this.#folder[Symbol.asyncDispose]();
   }
 }
 
@@ -97,7 +102,8 @@ export async function startService(
 ): Promise<BenchService> {
   await mkdir('.data', { recursive: true });
   // Beside the default DATA_DIR, not in the system's temporary folder, which may be memory: fsync has to cost.
-  const dataDir = await mkdtemp(join(process.cwd(), '.data/bench-'));
+  const folder = new TemporaryFolder(join(process.cwd(), '.data/bench-'));
+  const dataDir = folder.path;
   const { DATABASE_URL: _, ...inherited } = process.env;
   const fixed = { LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0', DATA_DIR: dataDir };
   const database = joins && { DATABASE_URL: joins.databaseUrl };
@@ -111,10 +117,10 @@ export async function startService(
   try {
     const addresses = await addressesOf(child, onLog);
     const key = joins?.key ?? (await readFile(join(dataDir, 'demo-key'), 'utf8')).trim();
-    return new BenchService(child, dataDir, addresses, key);
+    return new BenchService(child, folder, addresses, key);
   } catch (error) {
     await end(child);
-    await rm(dataDir, { recursive: true, force: true });
+    await folder[Symbol.asyncDispose]();
     throw error;
   }
 }

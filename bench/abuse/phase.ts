@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { quantile } from '../report.js';
+import { quantile } from '../spread.js';
 import { classOf, classOfError, count } from './answers.js';
 import { LIMITS } from './limits.js';
 import { type Answers, KINDS, type Kind, type KindResult, type Measured } from './messages.js';

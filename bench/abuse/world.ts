@@ -1,4 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
@@ -9,6 +8,7 @@ import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import type { SplitCores } from '../cores.js';
 import { type BenchService, startService } from '../service.js';
 import { Child } from '../soak/child.js';
+import { TemporaryFolder } from '../temporary-folder.js';
 import { LIMITS } from './limits.js';
 import type { FromNeighbour, Tenant, ToNeighbour } from './messages.js';
 
@@ -30,27 +30,23 @@ export interface WorldOptions {
 /** Starts all of it, works with it, and ends it however the work ends. */
 export async function withAbuseWorld<T>(options: WorldOptions, work: (world: AbuseWorld) => Promise<T>): Promise<T> {
   const { cores, settings = {}, onLog } = options;
-  const folder = await mkdtemp(join(tmpdir(), 'bench-abuse-'));
-  try {
-    const { host, key, cert, secret, caFile } = await demoReceiver(folder);
-    const callbacks = { CALLBACK_ALLOWED_NETWORKS: `${host}/32`, CALLBACK_CA_FILE: caFile };
-    await using service = await startService(
-      { ...callbacks, ...settings },
-      { inspect: true, cores: cores?.service, onLog },
-    );
-    return await service.withDatabase(async (databaseUrl, db) => {
-      const tenant = async (name: string, scopes: readonly Scope[] = SCOPES): Promise<Tenant> => {
-        const { id: workspaceId } = await createWorkspace(db, name);
-        const created = await createKey(db, { workspaceId, name, scopes, expiresAt: null });
-        if (!created) throw new Error('the workspace is gone');
-        const identity = { host, key, cert, secret };
-        return { url: service.addresses.url, key: created.key, workspaceId, databaseUrl, identity };
-      };
-      await using neighbour = new Child<ToNeighbour, FromNeighbour>('../abuse/neighbour.js', cores?.client);
-      await neighbour.ask({ type: 'start', tenant: await tenant('neighbour') }, 'ready', LIMITS.prepare_ms);
-      return await work({ service, db, neighbour, tenant });
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = new TemporaryFolder(join(tmpdir(), 'bench-abuse-'));
+  const { host, key, cert, secret, caFile } = await demoReceiver(folder.path);
+  const callbacks = { CALLBACK_ALLOWED_NETWORKS: `${host}/32`, CALLBACK_CA_FILE: caFile };
+  await using service = await startService(
+    { ...callbacks, ...settings },
+    { inspect: true, cores: cores?.service, onLog },
+  );
+  return await service.withDatabase(async (databaseUrl, db) => {
+    const tenant = async (name: string, scopes: readonly Scope[] = SCOPES): Promise<Tenant> => {
+      const { id: workspaceId } = await createWorkspace(db, name);
+      const created = await createKey(db, { workspaceId, name, scopes, expiresAt: null });
+      if (!created) throw new Error('the workspace is gone');
+      const identity = { host, key, cert, secret };
+      return { url: service.addresses.url, key: created.key, workspaceId, databaseUrl, identity };
+    };
+    await using neighbour = new Child<ToNeighbour, FromNeighbour>('../abuse/neighbour.js', cores?.client);
+    await neighbour.ask({ type: 'start', tenant: await tenant('neighbour') }, 'ready', LIMITS.prepare_ms);
+    return await work({ service, db, neighbour, tenant });
+  });
 }

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProxyTarget } from '../../browser-pool/messages.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
 import { NetworkProcess } from '../network-process.js';
+import { TemporaryFolder } from '../temporary-folder.js';
 
 /** The stand-in network with a data directory that goes with it. */
 export interface BenchNetwork extends AsyncDisposable {
@@ -12,8 +12,8 @@ export interface BenchNetwork extends AsyncDisposable {
 }
 
 export async function startNetwork(): Promise<BenchNetwork> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-network-'));
-  const network = await NetworkProcess.start(directory);
+  const folder = new TemporaryFolder(join(tmpdir(), 'bench-network-'));
+  const network = await NetworkProcess.start(folder.path);
   const [proxy] = network.proxies;
   if (!proxy) throw new Error('the network has no proxy');
   return {
@@ -21,7 +21,7 @@ export async function startNetwork(): Promise<BenchNetwork> {
     proxy,
     async [Symbol.asyncDispose]() {
       await network.stop();
-      await rm(directory, { recursive: true, force: true });
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

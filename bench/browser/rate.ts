@@ -1,10 +1,11 @@
-import { treeUse } from '../../browser-pool/chromium/process-tree.js';
+import { treeTime_ms } from '../cost/cpu.js';
 
 /** One kind of work: does it once for the worker of this number. */
 export type Work = (worker: number) => Promise<unknown>;
 
 export interface Rate {
   perSecond: number;
+  done: number;
   /** Processor time of one operation, of this process with its browsers. */
   cpu_ms: number;
 }
@@ -24,10 +25,10 @@ export async function measureRate(once: Work, concurrency: number, seconds: numb
       }
     }),
   );
-  return { perSecond: (done * 1_000) / (performance.now() - started), cpu_ms: (ownCpu() - cpu) / done };
+  return { done, perSecond: (done * 1_000) / (performance.now() - started), cpu_ms: (ownCpu() - cpu) / done };
 }
 
 /** Milliseconds of this process and its browsers; the network's processes are not counted. */
 function ownCpu(): number {
-  return treeUse(process.pid, (command) => !command.includes('/sandbox/main.js'))?.cpu_ms ?? Number.NaN;
+  return treeTime_ms(process.pid, (command) => !command.includes('/sandbox/main.js'));
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Of the kernel's count of processor time; the same on every machine that Node runs on. */
 const TICK_ms = 10;
@@ -9,6 +9,10 @@ export interface Processor {
   /** As the kernel shows it: at most 15 characters. */
   name: string;
   parent: number;
+  /** When it was started, in ticks since the machine was: with its number it names the process for good. */
+  began: number;
+  /** It has ended, and its parent has not seen that yet. */
+  isZombie: boolean;
   /** Since it began, with the threads that have ended. */
   own_ms: number;
   /** Of its children that have ended and were waited for. */
@@ -23,6 +27,8 @@ export function parseStat(stat: string): Processor {
   return {
     name: stat.slice(stat.indexOf('(') + 1, end),
     parent: Number(fields[1]),
+    began: Number(fields[19]),
+    isZombie: fields[0] === 'Z',
     own_ms: ticks(11),
     ended_children_ms: ticks(13),
   };
@@ -43,9 +49,35 @@ export function machineBusy_ms(): number {
   return (user + nice + system + irq + softirq) * TICK_ms;
 }
 
-/** The processes that this one has started, as far as they run. */
+/** The processes that this one has started, whichever of its threads did, as far as they run. */
 export function childrenOf(pid: number): number[] {
-  return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+  return threadsOf(pid).flatMap((tid) =>
+    read(`/proc/${pid}/task/${tid}/children`).split(' ').filter(Boolean).map(Number),
+  );
+}
+
+/** The processes below this one, with those that they started. A command that `counts` refuses is left out with what is below it. */
+export function descendantsOf(pid: number, counts: (command: string) => boolean = () => true): number[] {
+  return childrenOf(pid)
+    .filter((child) => counts(read(`/proc/${child}/cmdline`)))
+    .flatMap((child) => [child, ...descendantsOf(child, counts)]);
+}
+
+/** Of a process, of all below it that `counts` takes, and of their children that have ended. */
+export function treeTime_ms(pid: number, counts?: (command: string) => boolean): number {
+  return [pid, ...descendantsOf(pid, counts)].reduce((sum, one) => {
+    const { own_ms = 0, ended_children_ms = 0 } = processorOf(one) ?? {};
+    return sum + own_ms + ended_children_ms;
+  }, 0);
+}
+
+/** None of a process that has ended. */
+export function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [];
+  }
 }
 
 /** True for a thread that waits for events now: the main thread and the workers of Node do, the helpers of V8 and libuv never. */

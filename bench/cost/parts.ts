@@ -1,5 +1,4 @@
-import { readdirSync } from 'node:fs';
-import { childrenOf, isPolling, processorOf } from './cpu.js';
+import { childrenOf, isPolling, processorOf, threadsOf, treeTime_ms } from './cpu.js';
 
 /** Whose processor time is told apart, in the order in which a request meets them. */
 export const PARTS = ['client', 'main', 'actors', 'helpers', 'postgres'] as const;
@@ -41,7 +40,7 @@ export class MeasuredProcesses {
   read(): PartTimes {
     const times = zeroTimes();
     for (const pid of this.#services) this.#addService(pid, times);
-    times.postgres = postgresTime(this.#postmaster);
+    times.postgres = treeTime_ms(this.#postmaster);
     for (const pid of childrenOf(process.pid)) {
       if (!this.#services.includes(pid)) times.client += processorOf(pid)?.own_ms ?? 0;
     }
@@ -62,21 +61,5 @@ export class MeasuredProcesses {
     times.main += main;
     times.actors += actors;
     times.helpers += Math.max(0, whole - main - actors);
-  }
-}
-
-/** Of a postmaster and all that it has started: who has ended is in its own count of ended children. */
-export function postgresTime(postmaster: number): number {
-  const own = processorOf(postmaster);
-  if (!own) return 0;
-  const backends = childrenOf(postmaster).map((pid) => processorOf(pid)?.own_ms ?? 0);
-  return backends.reduce((sum, one) => sum + one, own.own_ms + own.ended_children_ms);
-}
-
-function threadsOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number);
-  } catch {
-    return [];
   }
 }

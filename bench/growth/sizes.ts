@@ -1,5 +1,6 @@
 import type { Sql } from '../../storage/postgres/database.js';
-import { Meter, type Usage } from '../cost/meter.js';
+import { type Cost, costOf } from '../cost/cost.js';
+import { Meter } from '../cost/meter.js';
 import { drive } from '../load/drive.js';
 import type { Kind, LoadOrder } from '../load/messages.js';
 import { errorsOf, withClient } from '../load/round.js';
@@ -17,23 +18,32 @@ export type Work = (typeof WORKS)[number];
 export interface Figure {
   per_second: number;
   p99_ms: number;
-  /** Microseconds of processor time each, of the service and of PostgreSQL. */
-  cpu_us: number;
+  /** Microseconds of processor time each. */
+  service_us: number;
+  postgres_us: number;
 }
 
 /** What was measured with so many operations stored. */
 export interface Size {
   stored: number;
   figures: Record<Work, Figure>;
-  /** Cores that other processes of the machine kept busy while operations ran: with many, this size cannot be held against others. */
-  others_cores: number;
+  /** What each took; submissions and runs are one load. With many cores at other work, this size cannot be held against others. */
+  costs: Record<Exclude<Work, 'submit'>, Cost>;
   errors: string[];
 }
 
 type Say = (line: string) => void;
 
-const cpuOf = ({ cpu_ms }: Usage, operations: number): number =>
-  ((cpu_ms.main + cpu_ms.actors + cpu_ms.helpers + cpu_ms.postgres) * 1_000) / Math.max(1, operations);
+const medianOf = ({ service_us, postgres_us }: Cost) => ({
+  service_us: service_us.median,
+  postgres_us: postgres_us.median,
+});
+
+interface Read {
+  figure: Figure;
+  cost: Cost;
+  errors: string[];
+}
 
 /** Lets the table of operations grow to each of these sizes in turn, and measures there. */
 export class Growth {
@@ -70,17 +80,17 @@ export class Growth {
     const ran = await this.#run(`${copies} stored, run`, seconds);
     const polled = await this.#read('poll', copies, seconds);
     const listed = await this.#read('list', copies, seconds);
-    const { accepted, operations, usage } = ran;
-    const cpu_us = cpuOf(usage, operations);
+    const { accepted, operations } = ran;
+    const cost = costOf([ran]);
     return {
       stored,
       figures: {
-        submit: { per_second: accepted.per_second, p99_ms: accepted.p99_ms, cpu_us },
-        run: { per_second: operations / ran.seconds, p99_ms: ran.latency.p99_ms, cpu_us },
+        submit: { per_second: accepted.per_second, p99_ms: accepted.p99_ms, ...medianOf(cost) },
+        run: { per_second: operations / ran.seconds, p99_ms: ran.latency.p99_ms, ...medianOf(cost) },
         poll: polled.figure,
         list: listed.figure,
       },
-      others_cores: usage.others_ms / 1_000 / usage.seconds,
+      costs: { run: cost, poll: polled.cost, list: listed.cost },
       errors: [...ran.errors, ...polled.errors, ...listed.errors],
     };
   }
@@ -98,16 +108,17 @@ export class Growth {
     return runToEnd(name, measured, this.#order(name, seconds, 'submit', []), this.#say);
   }
 
-  async #read(kind: 'poll' | 'list', copies: number, seconds: number): Promise<{ figure: Figure; errors: string[] }> {
+  async #read(kind: 'poll' | 'list', copies: number, seconds: number): Promise<Read> {
     const ids = await copiedIds(this.#db, copies, Math.min(copies, 10_000));
     const order = this.#order(kind, seconds, kind, ids);
     const { value, usage } = await this.#meter.during(() => drive(`${copies} stored, ${kind}`, order, this.#say));
+    const cost = costOf([{ operations: value.answered, usage: withClient(usage, value) }]);
     const figure: Figure = {
       per_second: value.answered / value.seconds,
       p99_ms: value.kinds[kind]?.p99_ms ?? 0,
-      cpu_us: cpuOf(withClient(usage, value), value.answered),
+      ...medianOf(cost),
     };
-    return { figure, errors: errorsOf(value) };
+    return { figure, cost, errors: errorsOf(value) };
   }
 
   async #stored(): Promise<number> {

@@ -4,8 +4,8 @@ import { control } from '../control.js';
 import { askUntil } from '../eventually.js';
 import { LIMITS } from '../limits.js';
 import { mapConcurrent } from '../map-concurrent.js';
-import { quantile } from '../report.js';
 import type { BenchService } from '../service.js';
+import { quantile } from '../spread.js';
 import type { SignedIn } from './accounts.js';
 
 export interface Relayed {

@@ -1,4 +1,5 @@
-import { median } from '../level.js';
+import type { Cost } from '../cost/cost.js';
+import { median, spreadOf } from '../spread.js';
 
 /** What a turn measured of one kind of submissions, or the medians of several turns. What it did not measure is absent. */
 export interface Figures {
@@ -8,9 +9,15 @@ export interface Figures {
   /** From the first submission to the last end. */
   ended_per_s?: number;
   poll_per_s?: number;
+  /** What the other figures stand on. */
+  ended?: number;
+  polls?: number;
   /** Processor time an operation, submitted and ended: of the servers' processes, and of their store. */
   server_us?: number;
   store_us?: number;
+  /** The same of a poll. */
+  poll_server_us?: number;
+  poll_store_us?: number;
   /** What PostgreSQL logs for an operation, and what its tables and indexes take for it, kept for ever. */
   wal_bytes?: number;
   stored_bytes?: number;
@@ -29,6 +36,37 @@ function medianOf(all: Figures[]): Figures {
   const keys = new Set(all.flatMap((figures) => Object.keys(figures) as (keyof Figures)[]));
   const valuesOf = (key: keyof Figures) => all.flatMap((figures) => figures[key] ?? []);
   return Object.fromEntries([...keys].map((key) => [key, median(valuesOf(key))]));
+}
+
+/** What an operation and a poll of each took, by the servers and by their store. */
+export function costsOf(rounds: readonly FiguresByName[]): Record<string, Cost> {
+  const names = new Set(rounds.flatMap((round) => Object.keys(round)));
+  const found = [...names].flatMap((name) => {
+    const all = rounds.flatMap((round) => round[name] ?? []);
+    const valuesOf = (figure: keyof Figures) => all.flatMap((one) => one[figure] ?? []);
+    const cost = (
+      of: string,
+      server: keyof Figures,
+      store: keyof Figures,
+      count: keyof Figures,
+      log?: keyof Figures,
+    ) => {
+      const [service_us, postgres_us, wal_bytes] = [valuesOf(server), valuesOf(store), log ? valuesOf(log) : []];
+      if (service_us.length === 0) return [];
+      const told: Cost = {
+        service_us: spreadOf(service_us),
+        postgres_us: spreadOf(postgres_us),
+        ...(wal_bytes.length > 0 && { wal_bytes: spreadOf(wal_bytes) }),
+        operations: valuesOf(count).reduce((sum, one) => sum + one, 0),
+      };
+      return [[`${name}, ${of}`, told] as const];
+    };
+    return [
+      ...cost('operation', 'server_us', 'store_us', 'ended', 'wal_bytes'),
+      ...cost('poll', 'poll_server_us', 'poll_store_us', 'polls'),
+    ];
+  });
+  return Object.fromEntries(found);
 }
 
 export interface Goal {

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { treeTime_ms } from '../cost/cpu.js';
 import { LIMITS } from '../limits.js';
 import { startService } from '../service.js';
 import { insertBaseline } from '../submit/baseline.js';
 import type { Figures } from './figures.js';
 import { CONNECTIONS } from './ours.js';
-import { cpuOf, postmasterOf } from './store.js';
+import { postmasterOf } from './store.js';
 
 /**
  * What PostgreSQL gives to a plain program: one row a transaction, into the service's own table. It makes the schema and the
@@ -23,15 +24,16 @@ export async function measureInserts(options: {
     const insert = (seconds: number) =>
       insertBaseline({ url, connectionIds, seconds, connections: options.connections });
     await insert(options.warmup);
-    const [own, store] = [process.cpuUsage(), cpuOf(postmaster)];
+    const [own, store] = [process.cpuUsage(), treeTime_ms(postmaster)];
     const { perSecond, inserted } = await insert(options.seconds);
     const { user, system } = process.cpuUsage(own);
     // Its backends end with it: their time is their parent's once it has seen that.
     await delay(LIMITS.drain_poll_ms);
     return {
       submit_per_s: perSecond,
+      ended: inserted,
       server_us: (user + system) / inserted,
-      store_us: ((cpuOf(postmaster) - store) * 1_000) / inserted,
+      store_us: ((treeTime_ms(postmaster) - store) * 1_000) / inserted,
     };
   });
 }

@@ -1,7 +1,8 @@
-import { queueStats } from '../../storage/partitions/inspection.js';
-import type { Database } from '../../storage/postgres/database.js';
+import { type Database, openDatabase } from '../../storage/postgres/database.js';
+import { MAILBOX, markOf } from '../../storage/postgres/mailbox-jobs.js';
+import { treeTime_ms } from '../cost/cpu.js';
 import { type BenchService, startService } from '../service.js';
-import { cpuOf, postmasterOf } from './store.js';
+import { postmasterOf } from './store.js';
 import type { Ended, Subject } from './subject.js';
 
 /** Simulated connections that take the operations: one runs one operation at a time, so there are more than clients. */
@@ -21,6 +22,9 @@ export async function startOurs(): Promise<Subject> {
 async function subjectOf(service: BenchService): Promise<Subject> {
   const connectionIds = await service.createSimulated(CONNECTIONS);
   const postmaster = await postmasterOf(service.dataDir);
+  // One connection: each new one would cost the store a process.
+  const url = await service.withDatabase(async (each) => each);
+  const db = openDatabase({ url, maxConnections: 1, applicationName: 'bench' });
   const paths = connectionIds.map((id) => `/v1/connections/${id}/operations`);
   const submissions = (capability: string, input: object) => ({ paths, body: JSON.stringify({ capability, input }) });
   return {
@@ -31,20 +35,28 @@ async function subjectOf(service: BenchService): Promise<Subject> {
       'ours write': submissions('social.message.send', { recipient_actor_id: 'person-NUMBER', body: 'Hello NUMBER' }),
     },
     pathOf: (id) => `/v1/operations/${id}`,
-    idle: () => service.withDatabase((_, db) => isIdle(db)),
-    ended: () => service.withDatabase((_, db) => endedOf(db)),
+    idle: () => isIdle(db),
+    ended: () => endedOf(db),
     // PostgreSQL is below the service's process.
     cpu() {
-      const store_ms = cpuOf(postmaster);
-      return { server_ms: cpuOf(service.pid) - store_ms, store_ms };
+      const store_ms = treeTime_ms(postmaster);
+      return { server_ms: treeTime_ms(service.pid) - store_ms, store_ms };
     },
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await db.close();
+      await service[Symbol.asyncDispose]();
+    },
   };
 }
 
+/** Mailboxes stay open for a while when all in them has ended: what counts is whether anything has not. */
 async function isIdle(db: Database): Promise<boolean> {
-  const queues = await queueStats(db);
-  return queues.every(({ ready, scheduled, active }) => ready + scheduled + active === 0);
+  const [found] = await db.query<{ idle: boolean }>(
+    'benchIdle',
+    `select not exists (select from ${MAILBOX} j join operation o on o.connection_id = j.id and o.id >= ${markOf('j.data')}
+       where o.status in ('queued', 'running', 'waiting_user')) as idle`,
+  );
+  return found?.idle === true;
 }
 
 async function endedOf(db: Database): Promise<Ended> {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import typia from 'typia';
 import { request } from 'undici';
-import { cpuOf, type Store, startPostgres, startRedis } from './store.js';
+import { treeTime_ms } from '../cost/cpu.js';
+import { type Store, startPostgres, startRedis } from './store.js';
 import type { Ended, Subject } from './subject.js';
 
 /** The peers that serve HTTP: a folder of `programs/` each, with a program that serves and one that executes. */
@@ -42,8 +43,8 @@ export async function startPeer(peer: Peer, programs: string, folder: string): P
       idle: async () => assertIdle(await get(`${url}/idle`)).idle,
       ended: async () => assertEnded(await get(`${url}/ended`)),
       cpu: () => ({
-        server_ms: children.reduce((sum, { pid = 0 }) => sum + cpuOf(pid), 0),
-        store_ms: cpuOf(store.pid),
+        server_ms: children.reduce((sum, { pid = 0 }) => sum + treeTime_ms(pid), 0),
+        store_ms: treeTime_ms(store.pid),
       }),
       [Symbol.asyncDispose]: stop,
     };

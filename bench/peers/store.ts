@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { treeUse } from '../../browser-pool/chromium/process-tree.js';
 import { connectDatabase } from '../../storage/postgres/embedded.js';
 import { readRunning } from '../../storage/postgres/embedded-server.js';
 
@@ -63,9 +62,4 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
-}
-
-/** Milliseconds of processor time of a process, of those below it, and of their children that have ended. */
-export function cpuOf(pid: number): number {
-  return treeUse(pid)?.cpu_ms ?? Number.NaN;
 }

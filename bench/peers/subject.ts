@@ -7,7 +7,7 @@ export interface Subject extends AsyncDisposable {
   submissions: Record<string, Submissions>;
   /** Where an operation is read. */
   pathOf(id: string): string;
-  /** True once all that was accepted has ended. */
+  /** True once all that was accepted has ended, whatever is done afterwards. */
   idle(): Promise<boolean>;
   ended(): Promise<Ended>;
   cpu(): Cpu;

@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { eventually } from '../eventually.js';
 import { LIMITS } from '../limits.js';
 import type { Figures, FiguresByName } from './figures.js';
-import type { Ended, Subject, Submissions } from './subject.js';
+import type { Cpu, Ended, Subject, Submissions } from './subject.js';
 import { type Answers, type Requests, sendRequests } from './wrk.js';
 
 export interface TurnOptions {
@@ -31,7 +31,7 @@ export async function measureTurn(subject: Subject, options: TurnOptions): Promi
     figures[name] = await measureSubmissions(client, name, submissions);
   }
   const [name, submissions] = Object.entries(subject.submissions)[0] as [string, Submissions];
-  figures[name] = { ...figures[name], poll_per_s: await measurePolls(client, name, submissions) };
+  figures[name] = { ...figures[name], ...(await measurePolls(client, name, submissions)) };
   return { figures, faults: client.faults };
 }
 
@@ -51,10 +51,17 @@ class Client {
     const { warmup, seconds } = this.#options;
     await this.#sendFor(warmup, what, requestsOf('warmup'));
     await allEnded(this.subject);
-    const before = await momentOf(this.subject);
+    const before = await this.subject.ended();
+    const [cpuBefore, began_ms] = [this.subject.cpu(), Date.now()];
     const answers = await this.#sendFor(seconds, what, requestsOf('measured'));
     await allEnded(this.subject);
-    return { answers, before, after: await momentOf(this.subject) };
+    const cpu = this.subject.cpu();
+    const after = await this.subject.ended();
+    const took: Cpu = {
+      server_ms: cpu.server_ms - cpuBefore.server_ms,
+      store_ms: cpu.store_ms - cpuBefore.store_ms,
+    };
+    return { answers, before, after, began_ms, took };
   }
 
   async #sendFor(seconds: number, what: string, requests: Pick<Requests, 'paths' | 'post'>): Promise<Answers> {
@@ -69,18 +76,15 @@ class Client {
 
 interface Measured {
   answers: Answers;
-  before: Moment;
-  after: Moment;
-}
-
-type Moment = Ended & ReturnType<Subject['cpu']> & { at_ms: number };
-
-async function momentOf(subject: Subject): Promise<Moment> {
-  return { ...(await subject.ended()), ...subject.cpu(), at_ms: Date.now() };
+  before: Ended;
+  after: Ended;
+  began_ms: number;
+  /** From the first request until all had ended, without what it took to count those. */
+  took: Cpu;
 }
 
 async function measureSubmissions(client: Client, name: string, { paths, body }: Submissions): Promise<Figures> {
-  const { answers, before, after } = await client.send(name, (run) => ({
+  const { answers, before, after, began_ms, took } = await client.send(name, (run) => ({
     paths,
     post: { body, run: `${name.replace(' ', '-')}-${run}` },
   }));
@@ -92,9 +96,10 @@ async function measureSubmissions(client: Client, name: string, { paths, body }:
     submit_per_s: answers.answers / answers.seconds,
     p50_ms: answers.p50_ms,
     p99_ms: answers.p99_ms,
-    ended_per_s: (ended * 1_000) / (after.last_ms - before.at_ms),
-    server_us: ((after.server_ms - before.server_ms) * 1_000) / ended,
-    store_us: ((after.store_ms - before.store_ms) * 1_000) / ended,
+    ended_per_s: (ended * 1_000) / (after.last_ms - began_ms),
+    ended,
+    server_us: (took.server_ms * 1_000) / ended,
+    store_us: (took.store_ms * 1_000) / ended,
     ...writtenBetween(before, after),
   };
 }
@@ -110,10 +115,15 @@ function writtenBetween(before: Ended, after: Ended): Figures {
   };
 }
 
-async function measurePolls(client: Client, name: string, submissions: Submissions): Promise<number> {
+async function measurePolls(client: Client, name: string, submissions: Submissions): Promise<Figures> {
   const ids = await submittedIds(client.subject, submissions);
-  const { answers } = await client.send(`polling ${name}`, () => ({ paths: ids.map(client.subject.pathOf) }));
-  return answers.answers / answers.seconds;
+  const { answers, took } = await client.send(`polling ${name}`, () => ({ paths: ids.map(client.subject.pathOf) }));
+  return {
+    polls: answers.answers,
+    poll_per_s: answers.answers / answers.seconds,
+    poll_server_us: (took.server_ms * 1_000) / answers.answers,
+    poll_store_us: (took.store_ms * 1_000) / answers.answers,
+  };
 }
 
 /** Asks seldom: what asks costs the store. */

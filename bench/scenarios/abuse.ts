@@ -6,12 +6,13 @@ import { ATTACKS, attackNamed } from '../abuse/attacks.js';
 import { type Fuzzed, fuzz, fuzzBreaches, fuzzLines } from '../abuse/fuzz/run.js';
 import { LIMITS } from '../abuse/limits.js';
 import { summaryLines, trialLines } from '../abuse/lines.js';
+import { KINDS } from '../abuse/messages.js';
 import { type Trial, tryAttack } from '../abuse/trial.js';
 import { type Verdict, verdictOf } from '../abuse/verdict.js';
 import { withAbuseWorld } from '../abuse/world.js';
 import { splitCores } from '../cores.js';
 import { useOf } from '../process-use.js';
-import { reportOf, rows } from '../report.js';
+import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 
 const OPTIONS = {
@@ -97,8 +98,11 @@ function fuzzReport(options: Options, fuzzed: Fuzzed): Promise<Report> {
   return reportOf({
     scenario: 'abuse',
     options,
-    method: "a neighbour's light load, due at fixed times and timed from then, alone and beside each attack",
+    method:
+      'crafted inputs of a seed to every route, one after the other; answers and the health of the service are judged',
     lines: fuzzLines(fuzzed),
+    costs: 'inputs are crafted to differ: most are refused, and what one costs says nothing of the next',
+    ratios: 'nothing but the answers is judged',
     notMeasured: FUZZ_LEAVES_OUT,
     data: { fuzzed },
     faults: breaches.slice(0, LIMITS.printed_breaches),
@@ -109,6 +113,15 @@ const boundsOf = ({ ratio, p99Ms, grownMib, leakedMib }: Options) => ({
   ...{ ratio, p99_ms: p99Ms, grown_mib: grownMib, leaked_mib: leakedMib },
 });
 
+/** The worst of the neighbour's kinds of requests. */
+function ratioOf({ attack, alone, under }: Trial): string {
+  const worst = Math.max(...KINDS.map((kind) => under.kinds[kind].p99_ms / Math.max(1, alone.kinds[kind].p99_ms)));
+  return `${number(worst, 1)} of the neighbour's p99 alone, at the worst: ${attack}`;
+}
+
+const dueIn = ({ alone, under }: Trial): number =>
+  KINDS.reduce((sum, kind) => sum + alone.kinds[kind].due + under.kinds[kind].due, 0);
+
 function report(options: Options, trials: Trial[], untried: string[], split: boolean): Promise<Report> {
   const judged = trials.map((trial): { trial: Trial; verdict: Verdict } => ({
     ...{ trial, verdict: verdictOf(trial, boundsOf(options)) },
@@ -117,6 +130,7 @@ function report(options: Options, trials: Trial[], untried: string[], split: boo
   return reportOf({
     scenario: 'abuse',
     options,
+    method: "a neighbour's light load, due at fixed times and timed from then, alone and beside each attack",
     lines: [
       ...judged.flatMap(({ trial, verdict }) => trialLines(trial, verdict)),
       ...summaryLines(judged),
@@ -126,6 +140,10 @@ function report(options: Options, trials: Trial[], untried: string[], split: boo
         ['cores', split ? 'one for attacker and neighbour, the others for service and database' : 'shared by all'],
       ]),
     ],
+    costs:
+      'an attack and the neighbour share the service, whose processor time cannot be told apart; some attacks get no answers',
+    ratios: judged.flatMap(({ trial }) => ratioOf(trial)),
+    sampled: `${number(judged.reduce((sum, { trial }) => sum + dueIn(trial), 0))} requests of the neighbour, in one round alone and one under each attack`,
     notMeasured: NOT_MEASURED,
     data: { trials: judged.map(({ trial, verdict }) => ({ ...trial, verdict })), untried },
     faults: [

@@ -2,7 +2,7 @@ import { CrawleePool, loadCrawlee } from '../browser/crawlee.js';
 import { type BenchAccount, type BenchHost, startHost } from '../browser/host.js';
 import { type BenchNetwork, startNetwork } from '../browser/network.js';
 import { measureRate, type Rate, type Work } from '../browser/rate.js';
-import { reportOf } from '../report.js';
+import { number, reportOf } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 
 const OPTIONS = {
@@ -119,11 +119,18 @@ function report(measured: Measured[], sizes: number[], missing: string | undefin
       `${'at once'.padEnd(13)}${sizes.map((size) => String(size).padStart(18)).join('')}`,
       ...kinds.map((kind) => `${kind.padEnd(13)}${sizes.map((size) => cell(find(kind, size))).join('')}`),
       '',
-      missing ?? `warm page against crawlee, times: ${ratios.page.join(', ')}   (wanted: 3)`,
-      ...(missing ? [] : [`json against crawlee, times: ${ratios.json.join(', ')}   (wanted: 20)`]),
       'each cell: operations a second, processor milliseconds of one (?: a browser ended meanwhile and took its count along)',
     ],
+    costs:
+      'each cell has the processor time of the pool with its browsers; no service and no PostgreSQL take part, so nothing is logged',
+    ratios: missing ?? ratioLines(sizes, ratios),
+    sampled: `${number(measured.reduce((sum, { done }) => sum + done, 0))} operations, one round of ${options.seconds} s for each cell`,
     notMeasured: NOT_MEASURED,
     data: { measured, ratios },
   });
 }
+
+const ratioLines = (sizes: number[], { page, json }: { page: string[]; json: string[] }): string[] => [
+  `${page.join(', ')} warm pages for each of crawlee's at ${sizes.join(', ')} at once (wanted: 3)`,
+  `${json.join(', ')} for each of its JSON requests (wanted: 20)`,
+];

@@ -81,6 +81,9 @@ async function reportOn(options: Options, run: ChaosRun, violations: Violation[]
     options,
     method: 'seeded faults under load; a checker then judges what clients, receivers, network and rows have seen',
     lines,
+    costs: 'nodes are killed and started anew, and take their count of processor time with them',
+    ratios: 'what was promised is the measure',
+    sampled: `${number(found.accepted)} operations, ${run.evidence.run.faults.length} faults`,
     notMeasured: [...NOT_MEASURED, ...run.without.map((kind) => `${kind}: this machine cannot make it`)],
     data: {
       seed: options.seed,

@@ -1,10 +1,10 @@
 import { Meter } from '../cost/meter.js';
-import { roundPlots, spreadText, summaryLines, summaryOf } from '../cost/rounds.js';
+import { roundPlots, summaryLines, summaryOf } from '../cost/rounds.js';
 import { plainRuns } from '../end-to-end/baseline.js';
 import type { LoadOrder } from '../load/messages.js';
 import { faultsAmong } from '../load/round.js';
 import { type EndRound, runToEnd } from '../load/run-to-end.js';
-import { number, reportOf, rows } from '../report.js';
+import { number, reportOf, rows, spreadText } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
 import { type Spread, spreadOf } from '../spread.js';
@@ -109,17 +109,18 @@ function report(options: Options, rounds: Map<string, EndRound[]>, baseline: Spr
     options,
     method: METHOD,
     lines: [
-      ...found.flatMap(({ name, all, summary, ratio }) => [
+      ...found.flatMap(({ name, all, summary }) => [
         `${TITLES[name]}:`,
         ...summaryLines(summary, 'ends'),
-        ...rows([
-          ['ratio', `${number(ratio, 2)} ends for each operation of the baseline`],
-          ['refused', all.flatMap(({ errors }) => errors).join(', ') || 'nothing'],
-        ]),
+        ...rows([['refused', all.flatMap(({ errors }) => errors).join(', ') || 'nothing']]),
         '',
       ]),
       ...rows([['baseline', `${spreadText(baseline, 'operations/s')}, each three transactions of one row`]]),
     ],
+    costs: Object.fromEntries(found.map(({ name, summary }) => [TITLES[name] ?? name, summary])),
+    ratios: found.map(
+      ({ name, ratio }) => `${number(ratio, 2)} ends for each operation of the baseline: ${TITLES[name]}`,
+    ),
     notMeasured: NOT_MEASURED,
     data: {
       baseline,

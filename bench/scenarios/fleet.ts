@@ -1,12 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { treeUse } from '../../browser-pool/chromium/process-tree.js';
+import { type Cost, costOf } from '../cost/cost.js';
+import { Meter } from '../cost/meter.js';
 import { checkInvariants, type FleetInvariants, openContexts } from '../fleet/invariants.js';
 import { type FleetMember, signInFleet } from '../fleet/members.js';
 import { emptyTally, type FleetTally, mixedWork } from '../fleet/work.js';
 import { LIMITS } from '../limits.js';
-import { number, quantile, reportOf, rows } from '../report.js';
+import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
+import { quantile } from '../spread.js';
 
 const OPTIONS = {
   seconds: { means: 'how long they work', default: 120 },
@@ -16,6 +19,7 @@ const OPTIONS = {
 type Options = OptionValues<typeof OPTIONS>;
 
 const NOT_MEASURED = [
+  'the processor time of the browser and of the network: it is among the other cores',
   'distance: the network and its proxies are on this machine and share its cores; their memory is left out',
   'a node of its own: client, service, browser and PostgreSQL share the machine',
   'leaks of hours: memory is read at the start, in the middle and at the end of the given time',
@@ -37,9 +41,9 @@ export const fleet = defineScenario({
     const members = await signInFleet(service.api, options.accounts);
     const signedIn_s = (performance.now() - startedAt) / 1_000;
     say(`${options.accounts} accounts signed in after ${signedIn_s.toFixed(1)} s`);
-    const { tally, samples, seconds } = await work(service, members, options.seconds, say);
+    const { tally, samples, seconds, cost } = await metered(service, members, options.seconds, say);
     const invariants = await checkInvariants(service.addresses, service.api, members, tally.sent, options.contexts);
-    return report(options, { signedIn_s, tally, samples, seconds, ...invariants });
+    return report(options, { signedIn_s, tally, samples, seconds, cost, ...invariants });
   },
 });
 
@@ -51,13 +55,33 @@ interface Sample {
   browser_mib: number;
 }
 
-/** Lets them work, and takes a sample every few seconds. */
+/** Lets them work, with what an operation took of the service and of PostgreSQL. */
+function metered(
+  service: BenchService,
+  members: FleetMember[],
+  seconds: number,
+  say: (line: string) => void,
+): Promise<Worked & { cost: Cost }> {
+  return service.withDatabase(async (_, db) => {
+    const meter = await Meter.open([service.pid], db);
+    const { value, usage } = await meter.during(() => work(service, members, seconds, say));
+    return { ...value, cost: costOf([{ operations: value.tally.done, usage }]) };
+  });
+}
+
+interface Worked {
+  tally: FleetTally;
+  samples: Sample[];
+  seconds: number;
+}
+
+/** Takes a sample every few seconds. */
 async function work(
   service: BenchService,
   members: FleetMember[],
   seconds: number,
   say: (line: string) => void,
-): Promise<{ tally: FleetTally; samples: Sample[]; seconds: number }> {
+): Promise<Worked> {
   const tally = emptyTally();
   const samples: Sample[] = [];
   const startedAt = performance.now();
@@ -93,11 +117,9 @@ function memory(pid: number): { node_mib: number; browser_mib: number } {
   return { node_mib, browser_mib: (treeUse(pid, (command) => !isOther(command))?.memory_mib ?? Number.NaN) - node_mib };
 }
 
-interface Measured extends FleetInvariants {
+interface Measured extends FleetInvariants, Worked {
   signedIn_s: number;
-  tally: FleetTally;
-  samples: Sample[];
-  seconds: number;
+  cost: Cost;
 }
 
 /** What did not hold, a sentence each. */
@@ -137,6 +159,9 @@ function report(options: Options, measured: Measured): Promise<Report> {
     options,
     method: 'accounts at mixed work in a closed loop; what each got is compared with what it asked for',
     lines: rows(found),
+    costs: { operation: measured.cost },
+    ratios: memoryRatios(samples),
+    sampled: `${number(done)} operations of ${options.accounts} accounts, one round`,
     notMeasured: NOT_MEASURED,
     faults: violations.slice(0, LIMITS.printed_violations),
     data: {
@@ -151,12 +176,16 @@ function memoryRows(samples: Sample[]): [string, string][] {
   const [first, middle, last] = [samples[0], samples[Math.floor(samples.length / 2)], samples.at(-1)];
   const levels = (read: (sample: Sample) => number) =>
     [first, middle, last].map((sample) => (sample ? number(read(sample)) : '?')).join(', ');
-  const growth = (read: (sample: Sample) => number) =>
-    number(last && middle ? read(last) / read(middle) : Number.NaN, 2);
-  const [node, browser] = [growth(({ node_mib }) => node_mib), growth(({ browser_mib }) => browser_mib)];
   return [
     ['node', `${levels(({ node_mib }) => node_mib)} MiB at the start, in the middle, at the end`],
     ['browser', `${levels(({ browser_mib }) => browser_mib)} MiB`],
-    ['ratio', `${node} of the node's memory in the middle is there at the end, ${browser} of the browser's`],
   ];
+}
+
+function memoryRatios(samples: Sample[]): string[] {
+  const [middle, last] = [samples[Math.floor(samples.length / 2)], samples.at(-1)];
+  const grown = (read: (sample: Sample) => number) =>
+    number(last && middle ? read(last) / read(middle) : Number.NaN, 2);
+  const [node, browser] = [grown(({ node_mib }) => node_mib), grown(({ browser_mib }) => browser_mib)];
+  return [`${node} of the node's memory in the middle is there at the end, ${browser} of the browser's`];
 }

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { type IdleMemory, idleMemory } from '../growth/idle.js';
 import { type Figure, Growth, type Size, WORKS } from '../growth/sizes.js';
 import { faultsAmong } from '../load/round.js';
@@ -12,6 +13,7 @@ const OPTIONS = {
   seconds: { means: 'how long each kind of work is measured at each size', default: 5 },
   connections: { means: 'connections that the operations are spread over', default: 256 },
   idle: { means: 'connections that have run an operation and then idle', default: 100_000 },
+  only: { means: 'what is measured: sizes, idle or both', default: 'both' },
 };
 type Options = OptionValues<typeof OPTIONS>;
 
@@ -26,13 +28,15 @@ const NOT_MEASURED = [
 /** Whether operations cost more the more of them are stored, and what connections that do nothing hold. */
 export const growth = defineScenario({
   name: 'growth',
-  summary: 'submit, run, poll and list with 10,000 to 1,000,000 operations stored; memory of 100,000 idle connections',
+  summary: 'submit, run, poll and list with 10,000 to 10,000,000 operations stored; memory of 100,000 idle connections',
   options: OPTIONS,
   startsService: true,
   async run(options, say) {
-    const sizes = await measureSizes(options, say);
-    say(`${number(options.idle)} connections run an operation each, and then idle`);
-    return report(options, sizes, await idleMemory(options.idle, say));
+    const { only, idle } = options;
+    if (!['sizes', 'idle', 'both'].includes(only))
+      throw new InvalidArgumentError('--only: it wants sizes, idle or both');
+    const sizes = only === 'idle' ? [] : await measureSizes(options, say);
+    return report(options, sizes, only === 'sizes' ? undefined : await idleMemory(idle, say));
   },
 });
 
@@ -53,14 +57,17 @@ async function measureSizes(options: Options, say: (line: string) => void): Prom
 const MEASURES = {
   per_second: 'a second',
   p99_ms: 'p99',
-  cpu_us: 'processor time each',
+  service_us: 'service each',
+  postgres_us: 'PostgreSQL each',
 } satisfies Record<keyof Figure, string>;
+
+const UNITS: Record<keyof Figure, string> = { per_second: '', p99_ms: ' ms', service_us: ' µs', postgres_us: ' µs' };
 
 const COLUMNS = WORKS.flatMap((work) =>
   (Object.keys(MEASURES) as (keyof Figure)[]).map((measure) => ({ work, measure })),
 );
 
-function report(options: Options, sizes: Size[], idle: IdleMemory): Promise<Report> {
+function report(options: Options, sizes: Size[], idle: IdleMemory | undefined): Promise<Report> {
   const [first] = sizes;
   const ratio = (size: Size, work: (typeof WORKS)[number], measure: keyof Figure) =>
     size.figures[work][measure] / (first?.figures[work][measure] || Number.NaN);
@@ -77,25 +84,42 @@ function report(options: Options, sizes: Size[], idle: IdleMemory): Promise<Repo
       `${'stored'.padStart(32)}${sizes.map(({ stored }) => number(stored).padStart(17)).join('')}`,
       ...COLUMNS.map(
         ({ work, measure }) =>
-          `${`${work}, ${MEASURES[measure]}${measure === 'cpu_us' ? ' µs' : measure === 'p99_ms' ? ' ms' : ''}`.padEnd(32)}${sizes.map((size) => cell(size, work, measure)).join('')}`,
+          `${`${work}, ${MEASURES[measure]}${UNITS[measure]}`.padEnd(32)}${sizes.map((size) => cell(size, work, measure)).join('')}`,
       ),
-      `${'cores busy with other processes'.padEnd(32)}${sizes.map((size) => number(size.others_cores, 2).padStart(17)).join('')}`,
       '',
       'in brackets: relative to the smallest size; submit and run are one load, with one processor time',
       ...rows([
-        [
-          'idle',
-          `${number(idle.connections)} connections: ${number(idle.kib, 3)} KiB of heap and buffers each, ${number(idle.rss_kib, 3)} KiB resident`,
-        ],
+        ['idle', idle ? idleText(idle) : 'not measured'],
         ['errors', errors.join(', ') || 'none'],
       ]),
     ],
+    costs: Object.fromEntries(
+      sizes.flatMap(({ stored, costs }) =>
+        Object.entries(costs).map(([work, cost]) => [`${work} with ${number(stored)} stored`, cost]),
+      ),
+    ),
+    ratios:
+      sizes.length > 1
+        ? sizes
+            .slice(1)
+            .map(
+              (size) =>
+                `${ratioText(size, ratio)} of the rates at the smallest size with ${number(size.stored)} stored`,
+            )
+        : 'fewer than two sizes were measured',
+    sampled: `one round of ${options.seconds} s of each work at each size`,
     notMeasured: NOT_MEASURED,
     data: { sizes, idle, errors },
     plots: (Object.keys(MEASURES) as (keyof Figure)[]).map((measure) => plotOf(sizes, measure, ratio)),
     faults: faultsAmong(errors),
   });
 }
+
+const idleText = ({ connections, kib, rss_kib }: IdleMemory): string =>
+  `${number(connections)} connections: ${number(kib, 3)} KiB of heap and buffers each, ${number(rss_kib, 3)} KiB resident`;
+
+const ratioText = (size: Size, ratio: Ratio): string =>
+  WORKS.map((work) => `${number(ratio(size, work, 'per_second'), 2)} (${work})`).join(', ');
 
 type Ratio = (size: Size, work: (typeof WORKS)[number], measure: keyof Figure) => number;
 

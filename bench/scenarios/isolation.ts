@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CallbackFixture, callbackFixture } from '../callbacks/fixture.js';
+import { type Cost, costOf } from '../cost/cost.js';
+import { Meter } from '../cost/meter.js';
 import { LIMITS } from '../limits.js';
-import { quantile, reportOf, rows } from '../report.js';
+import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { quantile } from '../spread.js';
 
 const OPTIONS = {
   subscriptions: { means: 'subscriptions, the dead and the slow one among them', default: 50 },
@@ -19,6 +22,7 @@ const OPTIONS = {
 type Options = OptionValues<typeof OPTIONS>;
 
 const NOT_MEASURED = [
+  'the cost of a callback at full load: at a fixed pace what the service does while it waits is in it',
   'full load: the events come at a fixed pace, so that what is measured is waiting and not a queue that grows',
   'receivers that drip or cut: the dead one accepts and never answers, the slow one answers after 3 s',
 ];
@@ -80,13 +84,26 @@ async function silentReceiver(host: string): Promise<AsyncDisposable & { url: st
   };
 }
 
-interface Latency {
+/** What healthy subscriptions saw of a phase, and what each of their callbacks took of the service. */
+interface Phase {
+  cost: Cost;
   count: number;
   p50_ms: number;
   p99_ms: number;
 }
 
-async function measure(fixture: CallbackFixture, connectionIds: string[], options: Options): Promise<Latency> {
+function measure(fixture: CallbackFixture, connectionIds: string[], options: Options): Promise<Phase> {
+  const { service } = fixture;
+  return service.withDatabase(async (_, db) => {
+    const meter = await Meter.open([service.pid], db);
+    const { value: healthy_ms, usage } = await meter.during(() => sendEvents(fixture, connectionIds, options));
+    const cost = costOf([{ operations: healthy_ms.length, usage }]);
+    return { cost, count: healthy_ms.length, p50_ms: quantile(healthy_ms, 0.5), p99_ms: quantile(healthy_ms, 0.99) };
+  });
+}
+
+/** From the record of an event to each callback to a healthy receiver, in milliseconds. */
+async function sendEvents(fixture: CallbackFixture, connectionIds: string[], options: Options): Promise<number[]> {
   void fixture.expect(Number.MAX_SAFE_INTEGER);
   const startedAt = performance.now();
   for (let event = 0; event < options.seconds * options.eventsPerSecond; event++) {
@@ -95,16 +112,15 @@ async function measure(fixture: CallbackFixture, connectionIds: string[], option
     await wait(Math.max(0, due_ms - performance.now()));
   }
   await wait(LIMITS.last_callbacks_ms);
-  const { healthy_ms } = await fixture.tally();
-  return { count: healthy_ms.length, p50_ms: quantile(healthy_ms, 0.5), p99_ms: quantile(healthy_ms, 0.99) };
+  return (await fixture.tally()).healthy_ms;
 }
 
-function report(options: Options, measured: Record<'without' | 'beside' | 'besideSilent', Latency>): Promise<Report> {
+function report(options: Options, measured: Record<'without' | 'beside' | 'besideSilent', Phase>): Promise<Report> {
   const { subscriptions, serviceConnections, eventsPerSecond, silent } = options;
   const { without, beside, besideSilent } = measured;
   const ratio = beside.p99_ms / without.p99_ms;
   const silentRatio = besideSilent.p99_ms / without.p99_ms;
-  const shown = ({ count, p50_ms, p99_ms }: Latency) => `p50 ${p50_ms} ms, p99 ${p99_ms} ms (${count} callbacks)`;
+  const shown = ({ count, p50_ms, p99_ms }: Phase) => `p50 ${p50_ms} ms, p99 ${p99_ms} ms (${count} callbacks)`;
   return reportOf({
     scenario: 'isolation',
     options,
@@ -113,11 +129,19 @@ function report(options: Options, measured: Record<'without' | 'beside' | 'besid
     lines: rows([
       ['without', shown(without)],
       ['beside', shown(beside)],
-      ['ratio', `${ratio.toFixed(2)} of the p99`],
       [`beside ${silent} silent`, shown(besideSilent)],
-      ['ratio', `${silentRatio.toFixed(2)} of the p99`],
       ['load', `${subscriptions} subscriptions on ${serviceConnections} connections, ${eventsPerSecond} events/s`],
     ]),
+    costs: {
+      'callback at this pace, without': without.cost,
+      'beside the dead and the slow': beside.cost,
+      'beside the silent': besideSilent.cost,
+    },
+    ratios: [
+      `${ratio.toFixed(2)} of the p99 beside the dead and the slow one`,
+      `${silentRatio.toFixed(2)} of the p99 beside ${silent} silent ones`,
+    ],
+    sampled: `${number(without.count + beside.count + besideSilent.count)} callbacks, one round of each phase`,
     notMeasured: NOT_MEASURED,
     data: { ...measured, ratio, silentRatio },
   });

@@ -2,6 +2,8 @@ import typia from 'typia';
 import type { Hint } from '../../actors/system.js';
 import { notifyHints } from '../../storage/partitions/hints.js';
 import type { ServiceApi } from '../api.js';
+import { type Cost, costOf } from '../cost/cost.js';
+import { Meter } from '../cost/meter.js';
 import { eventually } from '../eventually.js';
 import { LIMITS } from '../limits.js';
 import { type SignedIn, signInAll } from '../listeners/accounts.js';
@@ -44,9 +46,13 @@ export const listeners = defineScenario({
     say(`connected after ${connected_s.toFixed(1)} s`);
     const after = await measureMemory(service.addresses.inspectorUrl);
     say(`sending ${options.events} events`);
-    const relayed = await relayEvents(service, accounts, options.events);
+    const { value: relayed, usage } = await service.withDatabase(async (_, db) => {
+      const meter = await Meter.open([service.pid], db);
+      return meter.during(() => relayEvents(service, accounts, options.events));
+    });
+    const cost = costOf([{ operations: relayed.recorded, usage }]);
     const gaps = await gapsOf(service.api, accounts);
-    return report(options, { before, after, connected_s, ...relayed, gaps });
+    return report(options, { before, after, connected_s, ...relayed, cost, gaps });
   },
 });
 
@@ -91,6 +97,8 @@ interface Measured extends Relayed {
   before: MemorySample;
   after: MemorySample;
   connected_s: number;
+  /** Of an event, with reading it back. */
+  cost: Cost;
   gaps: number;
 }
 
@@ -109,12 +117,6 @@ function report(options: Options, measured: Measured): Promise<Report> {
       'a stream',
       `${number(rss_kib, 1)} KiB resident, of it ${number(heap_kib, 1)} heap, ${number(external_kib, 1)} external`,
     ],
-    [
-      'ratio',
-      perGib > 0
-        ? `${number(perGib)} streams for each GiB of the service's memory`
-        : 'none: too few streams for a number',
-    ],
     ['before', `${mib(before)} (${before.threads} threads, their garbage collected)`],
     ['after', mib(after)],
     ['connected', `all ${number(options.streams)} after ${number(connected_s, 2)} s`],
@@ -132,6 +134,12 @@ function report(options: Options, measured: Measured): Promise<Report> {
     method:
       'memory after a collection of every thread, before and with the streams; then events are sent on all of them',
     lines,
+    costs: { 'event, recorded and read back': measured.cost },
+    ratios: [
+      `${number(after.rss_kib / before.rss_kib, 2)} of the memory without streams`,
+      ...(perGib > 0 ? [`${number(perGib)} streams for each GiB of the service's memory`] : []),
+    ],
+    sampled: `${number(recorded)} events on ${number(options.streams)} streams, one round`,
     notMeasured: NOT_MEASURED,
     data: { stream, perSecond, ...measured },
   });

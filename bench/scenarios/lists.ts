@@ -1,8 +1,11 @@
+import { type Cost, costOf } from '../cost/cost.js';
+import { Meter } from '../cost/meter.js';
 import { LIMITS } from '../limits.js';
 import { fillHistory } from '../lists/history.js';
-import { quantile, reportOf } from '../report.js';
+import { reportOf } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
+import { median } from '../spread.js';
 
 interface Timing {
   list: string;
@@ -38,7 +41,13 @@ export const lists = defineScenario({
     const [connection] = (await service.createSimulated(1)) as [string];
     say(`inserting ${options.rows} events, deliveries and operations`);
     const filled = await service.withDatabase((_, db) => fillHistory(db, connection, options.rows));
-    const median = async (path: string) => quantile(await times(service, path, options.requests), 0.5);
+    const costs: Record<string, Cost> = {};
+    const medianOf = async (name: string, path: string) => {
+      say(name);
+      const { value, cost } = await timed(service, path, options.requests);
+      costs[name] = cost;
+      return median(value);
+    };
     const offset = Math.min(LIMITS.offset_rows, options.rows) - LIMITS.page_rows;
     const byOffset: [string, string][] = [
       ['events', `/v1/connections/${connection}/events?`],
@@ -50,27 +59,51 @@ export const lists = defineScenario({
       timings.push({ list, first_ms, last_ms, ratio: last_ms / first_ms });
     for (const [list, path] of byOffset) {
       const last = list.includes('status') ? Math.floor(options.rows / 2) - LIMITS.page_rows : offset;
-      add(list, await median(`${path}offset=0`), await median(`${path}offset=${Math.max(0, last)}`));
+      add(
+        list,
+        await medianOf(`${list}, first page`, `${path}offset=0`),
+        await medianOf(`${list}, last page`, `${path}offset=${Math.max(0, last)}`),
+      );
     }
     const cursor = Buffer.from(filled.hundredthOperationId.replaceAll('-', ''), 'hex').toString('base64url');
     for (const [list, path] of [
       ['operations', '/v1/operations?'],
       ['operations of a connection', `/v1/operations?connection_id=${connection}&`],
     ] as const) {
-      add(list, await median(path.slice(0, -1)), await median(`${path}cursor=${cursor}`));
+      add(
+        list,
+        await medianOf(`${list}, first page`, path.slice(0, -1)),
+        await medianOf(`${list}, last page`, `${path}cursor=${cursor}`),
+      );
     }
     const plain = timings.find((one) => one.list === 'operations')?.first_ms ?? Number.NaN;
     for (const status of ['failed', 'queued']) {
-      add(`operations, ${status}, against unfiltered`, plain, await median(`/v1/operations?status=${status}`));
+      add(
+        `operations, ${status}, against unfiltered`,
+        plain,
+        await medianOf(`operations, ${status}`, `/v1/operations?status=${status}`),
+      );
     }
-    return report(options, timings);
+    return report(options, timings, costs);
   },
 });
 
-/** How long each of `count` requests took, one after another, after two that are not timed. */
+/** The same with what a request took of the service and of PostgreSQL. */
+function timed(service: BenchService, path: string, count: number): Promise<{ value: number[]; cost: Cost }> {
+  return service.withDatabase(async (_, db) => {
+    const meter = await Meter.open([service.pid], db);
+    const { value, usage } = await meter.during(() => times(service, path, count));
+    return { value, cost: costOf([{ operations: count + UNTIMED, usage }]) };
+  });
+}
+
+/** Requests of a page before those that are timed. */
+const UNTIMED = 2;
+
+/** How long each of `count` requests took, one after another, after those that are not timed. */
 async function times({ addresses, key }: BenchService, path: string, count: number): Promise<number[]> {
   const taken: number[] = [];
-  for (let n = -2; n < count; n++) {
+  for (let n = -UNTIMED; n < count; n++) {
     const started = performance.now();
     const answer = await fetch(addresses.url + path, { headers: { authorization: `Bearer ${key}` } });
     const body = await answer.text();
@@ -80,7 +113,7 @@ async function times({ addresses, key }: BenchService, path: string, count: numb
   return taken;
 }
 
-function report(options: Options, timings: Timing[]): Promise<Report> {
+function report(options: Options, timings: Timing[], costs: Record<string, Cost>): Promise<Report> {
   const ms = (value: number) => `${value.toFixed(2)} ms`.padStart(12);
   return reportOf({
     scenario: 'lists',
@@ -93,8 +126,11 @@ function report(options: Options, timings: Timing[]): Promise<Report> {
           `${list.padEnd(46)}${ms(first_ms)}${ms(last_ms)}${ratio.toFixed(2).padStart(8)}`,
       ),
       '',
-      `medians of ${options.requests} requests over ${options.rows} rows; the last page of a list by offset begins at 99,900`,
+      `medians; over ${options.rows} rows, the last page of a list by offset begins at 99,900`,
     ],
+    costs,
+    ratios: timings.map(({ list, ratio }) => `${ratio.toFixed(2)} of the time of its first page: ${list}`),
+    sampled: `${options.requests} requests of each page, in one round`,
     notMeasured: NOT_MEASURED,
     data: { timings },
   });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import { costOf } from '../cost/cost.js';
 import { Meter, type Usage } from '../cost/meter.js';
-import { costText } from '../cost/rounds.js';
 import { drive } from '../load/drive.js';
 import { EndCounter } from '../load/end-counter.js';
 import { newestIds } from '../load/ends.js';
@@ -100,22 +100,28 @@ function report(options: Options, peak: number, kinds: Kind[], steps: Step[]): P
   const lines = steps.map((step) => {
     const sent = `${number(step.rate)}/s`.padStart(12);
     const times = `${number(step.share, 2)}`.padStart(8);
-    const cost = costText(step.usage, step.result.answered).padStart(14);
-    return `${sent}${times}${`${number(done(step))}/s`.padStart(14)}${kinds.map((kind) => cell(step, kind)).join('')}${cost}`;
+    return `${sent}${times}${`${number(done(step))}/s`.padStart(14)}${kinds.map((kind) => cell(step, kind)).join('')}`;
   });
   return reportOf({
     scenario: 'mixed',
     options,
     method: METHOD,
     lines: [
-      `${'due'.padStart(12)}${'of best'.padStart(8)}${'answered'.padStart(14)}${kinds.map((kind) => `${kind} p50 / p99`.padStart(20)).join('')}${'µs each'.padStart(14)}`,
+      `${'due'.padStart(12)}${'of best'.padStart(8)}${'answered'.padStart(14)}${kinds.map((kind) => `${kind} p50 / p99`.padStart(20)).join('')}`,
       ...lines,
       '',
       `milliseconds from when a request was due; best: ${number(peak)} requests/s in a closed loop of 64 clients, ${options.mix}`,
-      'µs each: processor time a request, of the service + of PostgreSQL, with the operations run to their end',
-      `samples: ${number(steps.reduce((sum, { result }) => sum + result.answered, 0))} answers`,
       ...(errors.length > 0 ? ['', ...errors] : []),
     ],
+    costs: Object.fromEntries(
+      steps.map(({ rate, result, usage }) => [
+        `request at ${number(rate)}/s, its operation run`,
+        costOf([{ operations: result.answered, usage }]),
+      ]),
+    ),
+    ratios: steps.map(
+      (step) => `${number(done(step) / peak, 2)} of the best rate was answered at ${number(step.rate)}/s`,
+    ),
     notMeasured: NOT_MEASURED,
     data: { peak, steps, errors },
     plots: (['p50_ms', 'p99_ms'] as const).map((which) => ({

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { Meter } from '../cost/meter.js';
-import { type Summary, spreadText, summaryOf } from '../cost/rounds.js';
+import { type Summary, summaryOf } from '../cost/rounds.js';
 import type { LoadOrder } from '../load/messages.js';
 import { faultsAmong } from '../load/round.js';
 import { type EndRound, runToEnd } from '../load/run-to-end.js';
 import { bottleneckOf } from '../nodes/bottleneck.js';
 import { Cluster } from '../nodes/cluster.js';
-import { number, reportOf, rows } from '../report.js';
+import { number, reportOf, rows, spreadText } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { WORK, workKinds } from '../work.js';
 
@@ -87,8 +87,10 @@ export const nodes = defineScenario({
   },
 });
 
+const nodesText = (nodes: number) => `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;
+
 /** Microseconds an operation. */
-const costOf = ({ service_us, postgres_us }: Summary): number => service_us.median + postgres_us.median;
+const bothOf = ({ service_us, postgres_us }: Summary): number => service_us.median + postgres_us.median;
 
 function report(options: Options, found: Measured[]): Promise<Report> {
   const cores = availableParallelism();
@@ -101,21 +103,17 @@ function report(options: Options, found: Measured[]): Promise<Report> {
     scenario: 'nodes',
     options,
     method: METHOD,
-    lines: named.flatMap(({ nodes, summary, ratio, bottleneck }) => [
-      `${nodes} ${nodes === 1 ? 'node' : 'nodes'}:`,
+    lines: named.flatMap(({ nodes, summary, bottleneck }) => [
+      `${nodesText(nodes)}:`,
       ...rows([
-        ['rate', `${spreadText(summary.per_second, 'ends/s')}, ${number(ratio, 2)} of one node's`],
+        ['rate', spreadText(summary.per_second, 'ends/s')],
         ['latency', `p50 ${spreadText(summary.p50_ms, 'ms', 1)}, p99 ${spreadText(summary.p99_ms, 'ms', 1)}`],
-        [
-          'each',
-          `service ${spreadText(summary.service_us, 'µs')}, database ${spreadText(summary.postgres_us, 'µs')}, log ${spreadText(summary.wal_bytes, 'bytes')}`,
-        ],
-        ['others', `${spreadText(summary.others_cores, 'cores', 2)} were busy with other processes of this machine`],
         ['limit', bottleneck],
-        ['samples', `${number(summary.operations)} in ${summary.per_second.rounds.length} rounds`],
       ]),
       '',
     ]),
+    costs: Object.fromEntries(named.map(({ nodes, summary }) => [`end with ${nodesText(nodes)}`, summary])),
+    ratios: named.slice(1).map(({ nodes, ratio }) => `${number(ratio, 2)} of one node's rate with ${nodesText(nodes)}`),
     notMeasured: NOT_MEASURED,
     data: { measured: named },
     plots: [
@@ -133,7 +131,7 @@ function report(options: Options, found: Measured[]): Promise<Report> {
         x: { label: 'nodes', names: found.map((one) => String(one.nodes)) },
         y: 'µs',
         series: [
-          { name: 'service and PostgreSQL', values: found.map(({ summary }) => costOf(summary)) },
+          { name: 'service and PostgreSQL', values: found.map(({ summary }) => bothOf(summary)) },
           { name: 'PostgreSQL', values: found.map(({ summary }) => summary.postgres_us.median) },
         ],
       },

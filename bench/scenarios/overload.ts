@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { type SplitCores, splitCores } from '../cores.js';
+import { costOf, type Metered } from '../cost/cost.js';
+import { Meter } from '../cost/meter.js';
 import { LIMITS } from '../limits.js';
 import { drive } from '../load/drive.js';
 import type { LoadOrder, LoadResult } from '../load/messages.js';
+import { withClient } from '../load/round.js';
+import { useOf } from '../process-use.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
@@ -21,6 +24,7 @@ const OPTIONS = {
 type Options = OptionValues<typeof OPTIONS>;
 
 const NOT_MEASURED = [
+  'the operations that end after the load: those that run meanwhile are in the cost of what is accepted',
   'browsers and the provider: the connections are simulated',
   'a network: client, service and PostgreSQL share this machine',
   'clients that wait as Retry-After asks: whoever was refused sends the next request at once',
@@ -29,8 +33,8 @@ const NOT_MEASURED = [
 /** What the overload did, and the best throughput before and after it. */
 interface Measured {
   cores: SplitCores | null;
-  best: LoadResult[];
-  overload: LoadResult;
+  best: Loaded[];
+  overload: Loaded;
   /** Resident memory of the service, in MiB, before the overload and at the most in each half of it. */
   memory: { before: number; firstHalf: number; secondHalf: number };
 }
@@ -46,49 +50,58 @@ export const overload = defineScenario({
     const cores = splitCores();
     await using service = await startService({}, { cores: cores?.service });
     const connectionIds = await service.createSimulated(options.simulatedConnections);
-    const load = (run: string, seconds: number, load: Pick<LoadOrder, 'clients' | 'rate' | 'under_way'>) => {
-      const { addresses, key } = service;
-      const order = { urls: [addresses.url], key, run, seconds, connectionIds, operationIds: [], ...load };
-      return drive(run, { ...order, kinds: ['submit'], body: JSON.stringify(WORK.read) }, say, cores?.client);
-    };
-    const closed = { clients: options.connections };
-    say(`warming up for ${options.warmup} s, then the best throughput for ${options.seconds} s`);
-    await load('warmup', options.warmup, closed);
-    const first = await load('first', options.seconds, closed);
-    const rate = Math.ceil((first.answered / first.seconds) * options.factor);
-    say(`sending ${number(rate)} requests a second for ${options.seconds} s`);
-    const memory = await watchMemory(service, options.seconds);
-    // A client for each request of a second: an answer may take that long before fewer are sent.
-    const clients = Math.min(rate, LIMITS.overload_clients);
-    const overloaded = await load('overload', options.seconds, { clients, rate, under_way: clients });
-    const watched = await memory.end();
-    say('the best throughput again');
-    const last = await load('last', options.seconds, closed);
-    return report(options, { cores, best: [first, last], overload: overloaded, memory: watched });
+    return await service.withDatabase(async (_, db) => {
+      const meter = await Meter.open([service.pid], db);
+      const load = async (run: string, seconds: number, load: Load): Promise<Loaded> => {
+        const { addresses, key } = service;
+        const order = { urls: [addresses.url], key, run, seconds, connectionIds, operationIds: [], ...load };
+        const submits: LoadOrder = { ...order, kinds: ['submit'], body: JSON.stringify(WORK.read) };
+        const { value, usage } = await meter.during(() => drive(run, submits, say, cores?.client));
+        return { ...value, usage: withClient(usage, value) };
+      };
+      const closed = { clients: options.connections };
+      say(`warming up for ${options.warmup} s, then the best throughput for ${options.seconds} s`);
+      await load('warmup', options.warmup, closed);
+      const first = await load('first', options.seconds, closed);
+      const rate = Math.ceil((first.answered / first.seconds) * options.factor);
+      say(`sending ${number(rate)} requests a second for ${options.seconds} s`);
+      const memory = watchMemory(service, options.seconds);
+      // A client for each request of a second: an answer may take that long before fewer are sent.
+      const clients = Math.min(rate, LIMITS.overload_clients);
+      const overloaded = await load('overload', options.seconds, { clients, rate, under_way: clients });
+      const watched = memory.end();
+      say('the best throughput again');
+      const last = await load('last', options.seconds, closed);
+      return report(options, { cores, best: [first, last], overload: overloaded, memory: watched });
+    });
   },
 });
 
-async function residentMib({ pid }: BenchService): Promise<number> {
-  const pages = Number((await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ')[1]);
-  return (pages * 4096) / 2 ** 20;
+type Load = Pick<LoadOrder, 'clients' | 'rate' | 'under_way'>;
+
+/** What the load program saw, and what that took. */
+interface Loaded extends LoadResult {
+  usage: Metered['usage'];
 }
 
-async function watchMemory(service: BenchService, seconds: number) {
-  const before = await residentMib(service);
+function watchMemory({ pid }: BenchService, seconds: number) {
+  const residentMib = () => useOf(pid)?.rss_mib ?? 0;
+  const before = residentMib();
   const startedAt = performance.now();
   const most = { firstHalf: 0, secondHalf: 0 };
-  const timer = setInterval(async () => {
+  const timer = setInterval(() => {
     const half = performance.now() - startedAt < (seconds * 1000) / 2 ? 'firstHalf' : 'secondHalf';
-    most[half] = Math.max(most[half], await residentMib(service).catch(() => 0));
+    most[half] = Math.max(most[half], residentMib());
   }, LIMITS.memory_sample_ms);
   return {
-    async end() {
+    end() {
       clearInterval(timer);
       return { before, ...most };
     },
   };
 }
 
+const metered = ({ answered, usage }: Loaded): Metered => ({ operations: answered, usage });
 const perSecond = ({ answered, seconds }: LoadResult): number => answered / seconds;
 
 function report(options: Options, { cores, best, overload: over, memory }: Measured): Promise<Report> {
@@ -118,7 +131,6 @@ function report(options: Options, { cores, best, overload: over, memory }: Measu
         'overload',
         `${number(perSecond(over))} accepted/s of ${number((over.answered + refused.count) / over.seconds)} answered`,
       ],
-      ['ratio', `${number(ratio, 2)} of the best throughput`],
       [
         'accepted',
         accepted
@@ -135,6 +147,12 @@ function report(options: Options, { cores, best, overload: over, memory }: Measu
         `${number(memory.before)} MiB before, ${number(memory.firstHalf)} in the first half, ${number(memory.secondHalf)} in the second`,
       ],
     ]),
+    costs: {
+      'accepted at best': costOf(best.map(metered)),
+      'accepted under overload, with refusals': costOf([metered(over)]),
+    },
+    ratios: [`${number(ratio, 2)} of the best throughput`],
+    sampled: `${number([...best, over].reduce((sum, { answered }) => sum + answered, 0))} accepted, two rounds at best and one of overload`,
     notMeasured: NOT_MEASURED,
     data: { cores, ratio, best, overload: over, memory },
     faults,

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { type Figures, type FiguresByName, type Goal, goalsOf, mediansOf } from '../peers/figures.js';
+import { costsOf, type Figures, type FiguresByName, type Goal, goalsOf, mediansOf } from '../peers/figures.js';
 import { measureInserts } from '../peers/insert.js';
 import { installPeers, installPrograms } from '../peers/install.js';
 import { startOurs } from '../peers/ours.js';
@@ -9,6 +9,7 @@ import { PEERS, type Peer, startPeer } from '../peers/peer.js';
 import { measureTurn, type Turn } from '../peers/turn.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { TemporaryFolder } from '../temporary-folder.js';
 
 const isPeer = (name: string): name is Peer => name in PEERS;
 const NAMES = ['ours', ...Object.keys(PEERS), 'insert'];
@@ -21,6 +22,9 @@ const OPTIONS = {
   warmup: { means: 'seconds before each measurement', default: 5 },
 };
 type Options = OptionValues<typeof OPTIONS>;
+
+const METHOD =
+  'each begins on an empty store of its own and is sent submissions in a closed loop until the time is over; rate, processor time and log are taken from the first submission to the last end, then polls are sent';
 
 const NOT_MEASURED = [
   'work: operations do nothing, so that what is left is the cost of taking, queueing, ending and reading them',
@@ -67,13 +71,9 @@ function namesOf(only: string): string[] {
 async function takeTurn(name: string, programs: string, options: Options): Promise<Turn> {
   if (name === 'insert') return { figures: { insert: await measureInserts(options) }, faults: [] };
   await mkdir('.data', { recursive: true });
-  const folder = await mkdtemp(join(process.cwd(), '.data/bench-peer-'));
-  try {
-    await using subject = isPeer(name) ? await startPeer(name, programs, folder) : await startOurs();
-    return await measureTurn(subject, { ...options, folder });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = new TemporaryFolder(join(process.cwd(), '.data/bench-peer-'));
+  await using subject = isPeer(name) ? await startPeer(name, programs, folder.path) : await startOurs();
+  return await measureTurn(subject, { ...options, folder: folder.path });
 }
 
 function report(options: Options, turns: Turn[]): Promise<Report> {
@@ -82,22 +82,23 @@ function report(options: Options, turns: Turn[]): Promise<Report> {
   return reportOf({
     scenario: 'peers',
     options,
+    method: METHOD,
     lines: [
       ...tableOf(figures),
-      '',
-      'goals:',
-      ...goals.map(goalLine),
       '',
       ...rows([
         [
           'load',
-          `${options.connections} connections of wrk for ${options.seconds} s, ${options.rounds} rounds; medians, of ratios those within a round`,
+          `${options.connections} connections of wrk for ${options.seconds} s; medians of the rounds, of ratios those within a round`,
         ],
         ['ended', 'operations a second, from the first submission until the last has ended'],
-        ['B', 'bytes an operation: logged by PostgreSQL, and taken by its tables and indexes'],
-        ['µs', 'processor time an operation submitted and ended: of the servers, and of PostgreSQL or Redis'],
+        ['B', "bytes that PostgreSQL's tables and indexes take for an operation"],
+        ['cost', 'of a peer the servers stand under service, and the store of BullMQ, Redis, under PostgreSQL'],
       ]),
     ],
+    costs: costsOf(measured),
+    ratios: goals.length > 0 ? goals.map(goalLine) : 'no goal compares these',
+    sampled: `${number(turns.length)} ${turns.length === 1 ? 'round' : 'rounds'}, each of all in turn`,
     notMeasured: NOT_MEASURED,
     data: { figures, goals, rounds: measured },
     faults: turns.flatMap(({ faults }) => faults),
@@ -110,9 +111,6 @@ const COLUMNS: [head: string, figure: keyof Figures, decimals: number][] = [
   ['p99 ms', 'p99_ms', 1],
   ['ended/s', 'ended_per_s', 0],
   ['poll/s', 'poll_per_s', 0],
-  ['server µs', 'server_us', 0],
-  ['store µs', 'store_us', 0],
-  ['WAL B', 'wal_bytes', 0],
   ['stored B', 'stored_bytes', 0],
 ];
 
@@ -134,4 +132,4 @@ function tableOf(figures: FiguresByName): string[] {
 }
 
 const goalLine = ({ goal, measured, met }: Goal) =>
-  `- ${met ? 'met' : 'MISSED'}: ${goal}: ${number(measured, measured < 100 ? 2 : 0)}`;
+  `${met ? 'met' : 'MISSED'}: ${goal}: ${number(measured, measured < 100 ? 2 : 0)}`;

@@ -1,12 +1,12 @@
 import { Meter } from '../cost/meter.js';
-import { type Round, roundPlots, spreadText, summaryLines, summaryOf } from '../cost/rounds.js';
+import { type Round, roundPlots, summaryLines, summaryOf } from '../cost/rounds.js';
 import { drive } from '../load/drive.js';
 import { newestIds } from '../load/ends.js';
 import type { LoadOrder } from '../load/messages.js';
 import { errorsOf, faultsAmong, roundOf } from '../load/round.js';
 import { runToEnd } from '../load/run-to-end.js';
 import { plainSelects } from '../poll/baseline.js';
-import { number, reportOf, rows } from '../report.js';
+import { number, reportOf, rows, spreadText } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { startService } from '../service.js';
 import { type Spread, spreadOf } from '../spread.js';
@@ -77,9 +77,10 @@ function report(options: Options, rounds: Round[], errors: string[], baseline: S
       ...rows([
         ['errors', errors.join(', ') || 'none'],
         ['baseline', `${spreadText(baseline, 'selects/s')} over ${options.baselineConnections} PostgreSQL connections`],
-        ['ratio', `${number(ratio, 2)} polls for each select`],
       ]),
     ],
+    costs: { poll: summary },
+    ratios: [`${number(ratio, 2)} polls for each select`],
     notMeasured: NOT_MEASURED,
     data: { ...summary, baseline, ratio, errors, rounds },
     plots: roundPlots('poll', rounds, 'polls'),

@@ -8,11 +8,12 @@ import { type Figures, figures } from '../chaos/checker/figures.js';
 import type { Violation } from '../chaos/checker/violation.js';
 import { LIMITS as CHAOS_LIMITS } from '../chaos/limits.js';
 import { PROGRAM } from '../chaos/parts/node.js';
-import { number, quantile, reportOf, rows } from '../report.js';
+import { number, reportOf, rows } from '../report.js';
 import { type Answers, answersOf } from '../rolling/answers.js';
 import { LIMITS } from '../rolling/limits.js';
 import { type RollingRun, runRolling } from '../rolling/run.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { median, quantile } from '../spread.js';
 
 const OPTIONS = {
   from: {
@@ -111,6 +112,9 @@ function reportOn(options: Options, run: RollingRun, faults: string[], folder?: 
       faults.length === 0 ? 'nobody noticed anything' : `${faults.length} faults`,
       ...(folder ? [`kept in   ${folder}`] : []),
     ],
+    costs: 'nodes are ended and started anew, and take their count of processor time with them',
+    ratios: 'what was promised is the measure',
+    sampled: `${number(found.accepted)} operations, ${restarts.length} restarts`,
     notMeasured: [...NOT_MEASURED, ...(options.from === '' ? ['two versions side by side: no --from'] : [])],
     data: {
       ...{ figures: found, answers, restarts, side_by_side: sideBySide, resealed, under_former: underFormer },
@@ -125,7 +129,7 @@ function figureLines(options: Options, run: RollingRun, found: Figures, answers:
   const { lost, by_status } = answers;
   const times = (of: 'ended_ms' | 'serves_ms' | 'owns_ms') => {
     const all = restarts.map((one) => one[of]);
-    return `${number(quantile(all, 0.5))} ms (p50), ${number(all.at(-1) ?? 0)} ms (max)`;
+    return `${number(median(all))} ms (p50), ${number(quantile(all, 1))} ms (max)`;
   };
   return rows([
     ['restarts', `${restarts.length}, one node after the other`],

@@ -1,13 +1,15 @@
 import { type SplitCores, splitCores } from '../cores.js';
+import { type Cost, costOf } from '../cost/cost.js';
+import { Meter } from '../cost/meter.js';
 import { signInFleet } from '../fleet/members.js';
 import type { Latency } from '../latencies.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { bestRate, drive } from '../soak/drive.js';
-import { type Ending, leftOf, settle } from '../soak/ending.js';
+import { bestRate } from '../soak/drive.js';
+import { leftOf } from '../soak/ending.js';
 import { LIMITS } from '../soak/limits.js';
-import type { LoadCounts, LoadOrder, LoadResult } from '../soak/messages.js';
-import { type Sample, Sampler } from '../soak/samples.js';
+import type { LoadOrder, LoadResult } from '../soak/messages.js';
+import { type Soaked, soaked } from '../soak/soaked.js';
 import { creepOf, type Verdict, verdictsOf } from '../soak/verdicts.js';
 import { findPerson, type SoakWorld, withWorld } from '../soak/world.js';
 
@@ -59,17 +61,10 @@ async function measure(
   say(`${number(best)} operations end a second at best; ${number(rate)} are submitted for ${options.minutes} min`);
   const steady = { ...order, run: 'soak', seconds: options.minutes * 60, rate };
   return world.service.withDatabase(async (_, db) => {
-    const sampler = new Sampler(world.service, db);
-    let counts: LoadCounts | undefined;
-    const timer = setInterval(() => say(progressLine(counts, sampler.samples.at(-1))), LIMITS.progress_ms);
-    const driven = drive(cores, steady, (told) => {
-      counts = told;
-    });
-    const load = await Promise.race([driven, sampler.failed]).finally(() => clearInterval(timer));
-    const samples = await sampler.stop();
-    say('the load is over; waiting until everything has ended');
-    const ending = await settle(db);
-    return { best, rate, load, samples, ending, callbacks: await world.callbacks() };
+    const meter = await Meter.open([world.service.pid], db);
+    const { value, usage } = await meter.during(() => soaked(world, db, cores, steady, say));
+    const cost = costOf([{ operations: value.load.accepted, usage }]);
+    return { best, rate, ...value, cost, callbacks: await world.callbacks() };
   });
 }
 
@@ -83,21 +78,12 @@ async function workers(world: SoakWorld, options: Options): Promise<Omit<LoadOrd
   return { url: addresses.url, key, simulated, social, person, socialRate: options.socialRate };
 }
 
-function progressLine(counts: LoadCounts | undefined, sample: Sample | undefined): string {
-  if (!counts || !sample) return 'nothing was measured yet';
-  const held = `${number(sample.rss_mib)} MiB, ${sample.handles} handles, ${sample.database_connections} connections`;
-  const told = `${number(counts.accepted)} accepted, ${number(counts.underWay)} without an answer`;
-  const lost = `${number(counts.leftOut)} left out, ${number(counts.refused)} refused`;
-  return `${number(sample.at)} s: ${told}, ${lost}; ${held}, ${sample.contexts} contexts, ${number(sample.waiting)} waiting`;
-}
-
-interface Measured {
+interface Measured extends Soaked {
   /** Operations a second. */
   best: number;
   rate: number;
-  load: LoadResult;
-  samples: Sample[];
-  ending: Ending;
+  /** Of an operation, with its events and callbacks, and with what the samples read. */
+  cost: Cost;
   callbacks: number;
 }
 
@@ -121,7 +107,7 @@ function faultsOf({ load, ending, callbacks }: Measured, verdicts: Verdict[]): s
 }
 
 function report(options: Options, measured: Measured): Promise<Report> {
-  const { best, rate, load, samples, ending, callbacks } = measured;
+  const { best, rate, load, samples, ending, callbacks, cost } = measured;
   const verdicts = verdictsOf(samples);
   const faults = faultsOf(measured, verdicts);
   const counts = (of: Record<string, number>) => Object.entries(of).map(([what, count]) => `${number(count)} ${what}`);
@@ -130,7 +116,7 @@ function report(options: Options, measured: Measured): Promise<Report> {
   const lines = [
     ...rows([
       ['best', `${number(best)} operations end a second in a closed loop`],
-      ['rate', `${number(rate)} submitted a second, ${number(rate / best, 2)} of it, for ${options.minutes} min`],
+      ['rate', `${number(rate)} submitted a second for ${options.minutes} min`],
       ['accepted', `${number(load.accepted)} of ${number(load.sent)}, ${number(load.accepted / load.sent, 4)} of them`],
       ['ends', `${counts(ending.operations).join(', ')}, ${number(ending.seconds, 1)} s after the load`],
       ['callbacks', `${number(callbacks)}; deliveries: ${counts(ending.deliveries).join(', ') || 'none'}`],
@@ -140,7 +126,6 @@ function report(options: Options, measured: Measured): Promise<Report> {
         `${number(load.leftOut)}, 503: ${number(load.refused)}, errors: ${counts(load.errors).join(', ') || 'none'}`,
       ],
       ['database', pools.join(', ')],
-      ['samples', `${samples.length}, one each ${LIMITS.sample_ms / 1_000} s`],
     ]),
     '',
     judged ? 'medians of the first and the last quarter, and growth over the second half:' : TOO_SHORT,
@@ -150,7 +135,12 @@ function report(options: Options, measured: Measured): Promise<Report> {
     scenario: 'soak',
     options,
     method: 'a fixed rate at half the best; samples every few seconds, the slope of the second half of the time',
-    lines: [...lines, ''],
+    lines,
+    costs: { 'operation, with its events and callbacks': cost },
+    ratios: [
+      `${number(rate / best, 2)} of the best rate; latencies of each quarter of the time, and growth over its second half, above`,
+    ],
+    sampled: `${samples.length} of what is held, one each ${LIMITS.sample_ms / 1_000} s; ${number(load.accepted)} operations`,
     notMeasured: judged
       ? NOT_MEASURED
       : [...NOT_MEASURED, 'growth and creeping latencies: the run was too short to tell'],

@@ -1,11 +1,11 @@
 import { operationCounts } from '../../storage/partitions/inspection.js';
 import { Meter } from '../cost/meter.js';
-import { type Round, roundPlots, type Summary, spreadText, summaryLines, summaryOf } from '../cost/rounds.js';
+import { type Round, roundPlots, type Summary, summaryLines, summaryOf } from '../cost/rounds.js';
 import { capacityText, clientCapacity } from '../load/capacity.js';
 import { drive } from '../load/drive.js';
 import type { LoadOrder } from '../load/messages.js';
 import { errorsOf, faultsAmong, roundOf } from '../load/round.js';
-import { number, reportOf, rows } from '../report.js';
+import { number, reportOf, rows, spreadText } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { type BenchService, startService } from '../service.js';
 import { type Spread, spreadOf } from '../spread.js';
@@ -125,12 +125,13 @@ function report(options: Options, measured: Measured, baseline: Spread, capacity
           `${number(executed)} operations ended while measuring, ${number(waiting)} waited at the end: the cost has theirs in it`,
         ],
         ['baseline', spreadText(baseline, 'single-row INSERTs/s')],
-        ['ratio', `${number(ratio, 2)} submissions for each INSERT`],
         ['load', `${options.connections} clients, ${options.capability}, ${options.simulatedConnections} connections`],
         ['', `baseline over ${options.baselineConnections} PostgreSQL connections, the service stopped`],
         ['', capacityText(capacity, perSecond)],
       ]),
     ],
+    costs: { submission: summary },
+    ratios: [`${number(ratio, 2)} submissions for each INSERT`],
     notMeasured: NOT_MEASURED,
     data: { perSecond, ...summary, errors, executed, waiting, baseline, ratio, client_capacity: capacity, rounds },
     plots: roundPlots('submit', rounds, 'submissions'),

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { spreadText } from '../cost/rounds.js';
+
 import type { Plot } from '../page/plot.js';
-import { number, reportOf } from '../report.js';
+import { number, reportOf, spreadText } from '../report.js';
 import { defineScenario, type OptionValue, type OptionValues, type Report, type Scenario } from '../scenario.js';
 import { kneeOf, type Tried } from '../tune/knee.js';
 import { TUNABLES, type Tunable } from '../tune/tunables.js';
@@ -106,6 +106,13 @@ function report(options: Options, sweeps: Sweep[]): Promise<Report> {
         ...sweeps.map(({ variable, knee }) => `    ${variable}=${knee}`),
         '',
       ]),
+    costs: 'the scenario that is swept tells it: run that with the settings found',
+    ratios: sweeps.map(({ variable, tried, knee }) => {
+      const [at, first] = [tried.find(({ setting }) => setting === knee), tried[0]];
+      const ratio = (at?.rate.median ?? Number.NaN) / (first?.rate.median ?? Number.NaN);
+      return `${number(ratio, 2)} of the rate with ${variable}=${first?.setting} at ${knee}`;
+    }),
+    sampled: `${number(sweeps.reduce((sum, { tried }) => sum + tried.length, 0))} settings, each with the rounds of the scenario`,
     notMeasured: NOT_MEASURED,
     data: { sweeps, settings: Object.fromEntries(sweeps.map(({ variable, knee }) => [variable, knee])) },
     plots: sweeps.map(plotOf),

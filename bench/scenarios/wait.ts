@@ -1,12 +1,12 @@
+import { costOf } from '../cost/cost.js';
 import { Meter, type Usage } from '../cost/meter.js';
-import { costText, spreadText } from '../cost/rounds.js';
 import { drive } from '../load/drive.js';
 import { newestIds } from '../load/ends.js';
 import type { KindResult, LoadOrder, LoadResult } from '../load/messages.js';
 import { errorsOf, faultsAmong, withClient } from '../load/round.js';
 import { runToEnd } from '../load/run-to-end.js';
 import type { Plot } from '../page/plot.js';
-import { number, reportOf, rows } from '../report.js';
+import { number, reportOf, rows, spreadText } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { startService } from '../service.js';
 import { spreadOf } from '../spread.js';
@@ -105,7 +105,9 @@ function report(
   const waited = rounds.reduce((sum, { woken }) => sum + woken.count, 0);
   const before = rounds.reduce((sum, { ended_before }) => sum + ended_before, 0);
   const errors = rounds.flatMap((round) => round.errors);
-  const costs = rounds.map(({ usage, woken, ended_before }) => costText(usage, woken.count + ended_before));
+  const cost = costOf(
+    rounds.map(({ usage, woken, ended_before }) => ({ usage, operations: woken.count + ended_before })),
+  );
   const met = p99_ms.median <= GOAL_ms;
   return reportOf({
     scenario: 'wait',
@@ -115,14 +117,14 @@ function report(
       ['woken', `p50 ${spreadText(p50_ms, 'ms', 2)}, p99 ${spreadText(p99_ms, 'ms', 2)} after the end`],
       ['goal', `p99 of ${GOAL_ms} ms: ${met ? 'met' : 'NOT met'}`],
       ['load', `${number(rate)} submissions/s, ${number(options.share, 2)} of the peak of ${number(peak)} ends/s`],
-      ['samples', `${number(waited)} waits in ${rounds.length} rounds; ${number(before)} more began after the end`],
       ['baseline', `p99 ${spreadText(poll_p99_ms, 'ms', 2)} of a plain poll at the same rate of submissions`],
-      ['ratio', `${number(ratio, 2)} of a poll's p99`],
-      ['cost', `${costs.join(', ')} µs of processor time a waited operation, service + PostgreSQL, in each round`],
       ['errors', errors.join(', ') || 'none'],
     ]),
+    costs: { 'waited operation': cost },
+    ratios: [`${number(ratio, 2)} of a poll's p99`],
+    sampled: `${number(waited)} waits in ${rounds.length} rounds; ${number(before)} more began after the end`,
     notMeasured: NOT_MEASURED,
-    data: { peak, rate, p50_ms, p99_ms, goal_ms: GOAL_ms, met, poll_p99_ms, ratio, rounds },
+    data: { cost, peak, rate, p50_ms, p99_ms, goal_ms: GOAL_ms, met, poll_p99_ms, ratio, rounds },
     plots: rounds.slice(0, 1).flatMap(latencyPlots),
     faults: faultsAmong(errors),
   });

@@ -1,5 +1,6 @@
 import type { Latency } from '../latencies.js';
-import { median, type Point, picked, secondHalf, slopeOf } from '../level.js';
+import { type Point, picked, secondHalf, slopeOf } from '../level.js';
+import { median } from '../spread.js';
 import { LIMITS } from './limits.js';
 import type { QuarterLatencies } from './messages.js';
 import type { Sample } from './samples.js';

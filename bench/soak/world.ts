@@ -1,4 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import typia from 'typia';
@@ -6,6 +5,7 @@ import { demoReceiver } from '../../server/start/demo-receiver.js';
 import type { SplitCores } from '../cores.js';
 import { mapConcurrent } from '../map-concurrent.js';
 import { type BenchService, startService } from '../service.js';
+import { TemporaryFolder } from '../temporary-folder.js';
 import { Child } from './child.js';
 import { LIMITS } from './limits.js';
 import type { FromReceiver, ToReceiver, Worked } from './messages.js';
@@ -21,21 +21,17 @@ export interface SoakWorld {
 
 /** Starts both, works with them, and ends them however the work ends. */
 export async function withWorld<T>(cores: SplitCores | null, work: (world: SoakWorld) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-soak-'));
-  try {
-    const { host, key, cert, secret, caFile } = await demoReceiver(folder);
-    await using receiver = new Child<ToReceiver, FromReceiver>('./receiver.js', cores?.client);
-    const { url } = await receiver.ask({ type: 'start', host, key, cert }, 'listening', LIMITS.request_ms);
-    const settings = { CALLBACK_ALLOWED_NETWORKS: `${host}/32`, CALLBACK_CA_FILE: caFile };
-    await using service = await startService(settings, { cores: cores?.service });
-    return await work({
-      service,
-      simulated: (count) => simulated(service, count, `${url}/soak`, secret),
-      callbacks: async () => (await receiver.ask({ type: 'count' }, 'counted', LIMITS.request_ms)).accepted,
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = new TemporaryFolder(join(tmpdir(), 'bench-soak-'));
+  const { host, key, cert, secret, caFile } = await demoReceiver(folder.path);
+  await using receiver = new Child<ToReceiver, FromReceiver>('./receiver.js', cores?.client);
+  const { url } = await receiver.ask({ type: 'start', host, key, cert }, 'listening', LIMITS.request_ms);
+  const settings = { CALLBACK_ALLOWED_NETWORKS: `${host}/32`, CALLBACK_CA_FILE: caFile };
+  await using service = await startService(settings, { cores: cores?.service });
+  return await work({
+    service,
+    simulated: (count) => simulated(service, count, `${url}/soak`, secret),
+    callbacks: async () => (await receiver.ask({ type: 'count' }, 'counted', LIMITS.request_ms)).accepted,
+  });
 }
 
 async function simulated(service: BenchService, count: number, callbackUrl: string, secret: string): Promise<Worked[]> {

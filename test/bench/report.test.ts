@@ -9,7 +9,8 @@ import { type Round, roundPlots, summaryLines, summaryOf } from '../../bench/cos
 import { kindsOf } from '../../bench/mixed/mix.js';
 import { bottleneckOf } from '../../bench/nodes/bottleneck.js';
 import { pageOf } from '../../bench/page/page.js';
-import { spreadOf } from '../../bench/spread.js';
+import { reportOf } from '../../bench/report.js';
+import { median, quantile, spreadOf } from '../../bench/spread.js';
 import { kneeOf } from '../../bench/tune/knee.js';
 
 const BENCH = join(import.meta.dirname, '../../bench/main.js');
@@ -46,6 +47,7 @@ t.test('rounds give their median with the least and the most, and the cost of on
   t.match(spreadOf([5, 1, 9]), { median: 5, min: 1, max: 9, rounds: [5, 1, 9] });
   t.equal(spreadOf([4, 1]).median, 2.5);
   t.throws(() => spreadOf([]), /nothing was measured/);
+  t.strictSame([median([]), quantile([], 0.5), quantile([3, 1, 2], 0.5), quantile([2, 1], 1)], [0, 0, 2, 2]);
   t.throws(() => summaryOf([round(0, 1, 1)]), /nothing was done/);
   const summary = summaryOf([round(1_000, 2, 10), round(4_000, 2, 30), round(3_000, 2, 20)]);
   t.match(summary, {
@@ -57,14 +59,21 @@ t.test('rounds give their median with the least and the most, and the cost of on
   t.equal(summary.cpu_us.client.median, 20);
   t.equal(summary.service_us.median, 180);
   t.match(summary.postgres_us, { median: 100, min: 50, max: 150 });
-  const text = summaryLines(summary, 'ends').join('\n');
-  t.match(text, /rate +1,500 ends\/s \(500–2,000\)/);
-  t.match(text, /service +180 µs \(90–270\)/);
+  t.match(summaryLines(summary, 'ends').join('\n'), /rate +1,500 ends\/s \(500–2,000\)/);
+  const findings = { scenario: 'any', options: {}, method: 'so', lines: [], notMeasured: ['that'], data: {} };
+  const { text, data } = await reportOf({ ...findings, costs: { end: summary }, ratios: ['2 of one', '3 of two'] });
+  t.match(text, /end +180 \(90–270\) +40 \+ 60 \+ 80 +100 \(50–150\) +500 \(500–500\) +20 .* 8,000 \/ 3\n/);
+  t.match(text, /ratio +2 of one\n +3 of two\nmethod +so\nmachine .*\ncommit /);
+  t.match(data, { costs: { end: { service_us: { median: 180 } } }, ratios: ['2 of one', '3 of two'] });
+  const uncounted = await reportOf({ ...findings, costs: 'nothing is counted', ratios: 'nothing else' });
+  t.match(uncounted.text, /cost +nothing is counted\nratio +none: nothing else\n/);
 });
 
 t.test("the kernel's line of a process is read, whatever its name", async (t) => {
   const line = '42 (a) b (c) S 7 42 42 0 -1 4194560 1 2 3 4 150 50 30 20 20 0 11 0 100 1 2';
-  t.strictSame(parseStat(line), { name: 'a) b (c', parent: 7, own_ms: 2_000, ended_children_ms: 500 });
+  t.strictSame(parseStat(line), {
+    ...{ name: 'a) b (c', parent: 7, began: 100, isZombie: false, own_ms: 2_000, ended_children_ms: 500 },
+  });
   t.equal(processorOf(process.pid)?.parent, process.ppid);
   t.equal(processorOf(2 ** 22 + 1), undefined, 'and of one that has ended nothing is known');
 });

@@ -1,5 +1,5 @@
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
-import { median } from '../../level.js';
+import { median } from '../../spread.js';
 import type { Evidence, OperationRecord } from '../evidence.js';
 import { Case, endOf } from './case.js';
 import { wasTaken } from './deliveries.js';

@@ -1,4 +1,5 @@
-import { median, picked, secondHalf, slopeOf } from '../../level.js';
+import { picked, secondHalf, slopeOf } from '../../level.js';
+import { median } from '../../spread.js';
 import type { Case } from './case.js';
 import { LIMITS } from './limits.js';
 

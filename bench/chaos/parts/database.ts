@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type ProcessIdentity, postgresUser } from '../../../storage/postgres/postgres-user.js';
+import { descendantsOf } from '../../cost/cpu.js';
 import { eventually } from '../../eventually.js';
 import { LIMITS } from '../limits.js';
 import { FullableDisk } from './disk.js';
-import { descendantsOf, ended, run, signal, steadyPort } from './processes.js';
+import { ended, run, signal, steadyPort } from './processes.js';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

@@ -5,10 +5,11 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { descendantsOf } from '../../cost/cpu.js';
 import { profileArguments } from '../../profile.js';
 import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
-import { descendantsOf, ended, signal, steadyPort } from './processes.js';
+import { ended, signal, steadyPort } from './processes.js';
 
 /** The service's process of this version. */
 export const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;

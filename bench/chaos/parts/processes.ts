@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /** Sends a signal; false when there is no such process. */
@@ -10,16 +9,6 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   } catch {
     return false;
   }
-}
-
-/** The processes that this one has started, and those that they have started, as far as they run. */
-export function descendantsOf(root: number): number[] {
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-  const children = Map.groupBy(pids, parentOf);
-  const below = (pid: number): number[] => (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
-  return below(root);
 }
 
 /** Resolves once the process has ended, at once when it has ended already. */
@@ -66,18 +55,4 @@ async function isFree(port: number): Promise<boolean> {
   });
   await new Promise((resolve) => server.close(resolve));
   return free;
-}
-
-function parentOf(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`);
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
-}
-
-/** Empty when the process has ended meanwhile. */
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t from 'tap';
+import { descendantsOf, processorOf } from '../../bench/cost/cpu.js';
+import { eventually } from '../fixture/eventually.js';
+
+const BENCH = join(import.meta.dirname, '../../bench/main.js');
+
+/** The bench in a folder of its own, once it has printed such a line. */
+async function benchAt(cwd: string, line: RegExp, args: string[]): Promise<ChildProcess> {
+  // With none of the hooks that tap loads into its children.
+  const env = { PATH: process.env.PATH, HOME: cwd, TMPDIR: temporaryIn(cwd) };
+  const bench = spawn(process.execPath, [BENCH, ...args], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  for await (const said of createInterface({ input: bench.stderr })) if (line.test(said)) break;
+  bench.stderr.resume();
+  return bench;
+}
+
+/** As the system's is: PostgreSQL writes there as another user. */
+function temporaryIn(cwd: string): string {
+  const folder = join(cwd, 'tmp');
+  mkdirSync(folder);
+  chmodSync(folder, 0o1777);
+  return folder;
+}
+
+const isRunning = (pid: number): boolean => processorOf(pid)?.isZombie === false;
+
+/** What the bench has left in its folder: of its own database, and of the receivers. */
+const foldersIn = (cwd: string): string[] =>
+  [join(cwd, 'tmp'), join(cwd, '.data')].flatMap((folder) =>
+    existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('bench-')) : [],
+  );
+
+const SUBMIT = ['submit', '--seconds', '30', '--rounds', '1', '--warmup', '1', '--simulated-connections', '4'];
+
+for (const [name, line, args] of [
+  ['a client and a service', /round 1/, SUBMIT],
+  ['the database of a service that was stopped', /baseline, round 1/, SUBMIT.with(2, '1')],
+] as const) {
+  t.test(`SIGTERM ends ${name}, and deletes their folders`, async (t) => {
+    const cwd = t.testdir();
+    const bench = await benchAt(cwd, line, [...args]);
+    const below = descendantsOf(bench.pid ?? 0);
+    t.ok(below.length > 1, 'it has started some');
+    t.ok(foldersIn(cwd).length > 0);
+    const exited = once(bench, 'exit');
+    const signalledAt = performance.now();
+    bench.kill('SIGTERM');
+    t.same(await exited, [143, null]);
+    t.ok(performance.now() - signalledAt < 15_000, 'nothing had to be killed');
+    await eventually(
+      'all below it have ended',
+      () => below.filter(isRunning),
+      (running) => running.length === 0,
+    );
+    t.same(foldersIn(cwd), []);
+  });
+}
