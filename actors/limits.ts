@@ -97,7 +97,7 @@ export const LIMITS = {
   poll_ms: 1_000,
   /** How often a thread reads of its partitions what only rows can tell: for metrics alone. */
   measure_ms: 15_000,
-  /** Hints to other nodes gather this long before one NOTIFY. */
+  /** Hints to other nodes gather this long before one NOTIFY; what somebody waits for leaves at once, with what is there. */
   notify_ms: 10,
   /** How often a node makes sure that it still hears hints, and how long an answer to that may take. Past it, it connects again. */
   bus_heartbeat_ms: 2_000,
@@ -114,8 +114,14 @@ export const LIMITS = {
   restart_cap_ms: 5_000,
   /** Restarts of all threads of one kind within a minute. Past it none is restarted, and the node reports `failed`. */
   restarts_per_minute: 10,
-  /** How long a waiter for an operation waits for a wake-up before it reads the row again: operations of other nodes send none. */
+  /** How long a waiter for an operation waits for a wake-up before it reads the row again: one of another node may be lost. */
   remote_poll_ms: 500,
+  /** Operations of a node that are awaited at others. Past it the one that was announced the longest ago is found by polls. */
+  remote_waits: 20_000,
+  /** How long such an announcement holds: a waiter makes another every `remote_poll_ms`, and may come a little late. */
+  remote_wait_ms: 1_000,
+  /** Operations whose rows one statement looks at, whether they ended before their waits were announced. */
+  remote_wait_looks: 256,
   /**
    * Runs that one thread has at one browser host, those apart that wait for a code. Past it an operation waits in its thread with
    * its clock stopped, its secrets sealed, in turns between workspaces.

@@ -18,13 +18,17 @@ export interface ActorSystem {
   hint(hint: Hint): void;
   /**
    * Resolves when the operation may have become awaitable (terminal, or waiting for the user), or after `timeout_ms` or less:
-   * the caller reads the row and asks again. Immediate for operations that this node owns; a slow poll covers the others.
+   * the caller reads the row and asks again. At once for operations that this node owns, and by a hint of their owner for others; a slow
+   * poll covers hints that are lost.
    */
-  awaitable(operationId: string, timeout_ms: number): Promise<void>;
+  awaitable(operation: AwaitedOperation, timeout_ms: number): Promise<void>;
   /** How the node is now, as `/readyz`, `/healthz` and the metrics report it. */
   status(): SystemStatus;
   log: Logger;
 }
+
+/** An operation that somebody waits for, with the status that was read of it last. */
+export type AwaitedOperation = Pick<OperationRow, 'id' | 'connection_id' | 'status'>;
 
 export interface Submission {
   workspaceId: string;

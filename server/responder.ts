@@ -1,4 +1,4 @@
-import { v4 as uuidv4 } from 'uuid';
+import { randomUUID } from 'node:crypto';
 import type { Logger } from '../storage/log.js';
 import { HttpError } from '../storage/model/errors.js';
 import { parseTraceparent, traceIdOf } from '../storage/model/traceparent.js';
@@ -64,7 +64,7 @@ interface Request {
 /** The caller's id of its request, or a new one. */
 export function requestIdOf(exchange: HttpExchange): string {
   const sent = exchange.header('x-request-id');
-  return isPrintableKey(sent) ? sent : uuidv4();
+  return isPrintableKey(sent) ? sent : randomUUID();
 }
 
 /** What every answer carries. */

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { Deadline } from '../../storage/deadline.js';
-import { HINT_CHANNEL } from '../../storage/partitions/hints.js';
+import type { Notice } from '../../storage/partitions/hints.js';
 import { LIMITS } from '../limits.js';
 
 /**
@@ -17,9 +17,11 @@ export class BusLine {
   readonly lost: Promise<void>;
   readonly #socket = new Socket();
   readonly #client: pg.Client;
+  readonly #channels: readonly string[];
   #heartbeat: NodeJS.Timeout | undefined;
 
-  constructor(databaseUrl: string, onPayload: (payload: string) => void) {
+  constructor(databaseUrl: string, channels: readonly string[], onNotice: (notice: Notice) => void) {
+    this.#channels = channels;
     const ended = Promise.withResolvers<void>();
     this.lost = ended.promise;
     this.#client = new pg.Client({
@@ -27,7 +29,7 @@ export class BusLine {
       application_name: 'connection-service bus',
       stream: () => this.#socket,
     });
-    this.#client.on('notification', ({ payload }) => onPayload(payload ?? ''));
+    this.#client.on('notification', ({ channel, payload }) => onNotice({ channel, payload: payload ?? '' }));
     this.#client.on('error', () => this.close());
     this.#socket.on('close', () => {
       clearInterval(this.#heartbeat);
@@ -38,7 +40,7 @@ export class BusLine {
   /** Connects and listens. Rejects when the database does not answer in time. */
   async open(): Promise<void> {
     await Deadline.within(LIMITS.bus_heartbeat_ms, this.#client.connect());
-    await this.#answered(`listen ${HINT_CHANNEL}`);
+    await this.#answered(this.#channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join(';'));
     this.#heartbeat = setInterval(
       () => void this.#answered('select 1').catch(() => this.close()),
       LIMITS.bus_heartbeat_ms,

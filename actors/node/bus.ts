@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Backoff } from '../../storage/backoff.js';
 import type { Logger } from '../../storage/log.js';
-import { notifyHints } from '../../storage/partitions/hints.js';
+import { HINT_CHANNEL, type Notice, notify, WAIT_CHANNEL, wakeChannel } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { endsConnection, NotSent } from '../../storage/postgres/liveness.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
@@ -13,6 +13,7 @@ import { BusLine } from './bus-line.js';
 
 export interface BusOptions {
   db: Database;
+  nodeId: string;
   databaseUrl: string;
   ring: KeyRing;
   log: Logger;
@@ -20,6 +21,15 @@ export interface BusOptions {
 
 /** A hint as it crosses: JSON, with a code sealed. */
 type Wire = Exclude<Hint, { type: 'code' }> | (Omit<Extract<Hint, { type: 'code' }>, 'code'> & { sealed: string });
+
+/** An operation that is awaited at a node. */
+export interface RemoteWait {
+  operationId: string;
+  connectionId: string;
+  node: string;
+  /** It has settled already: something else about it is awaited. */
+  settled: boolean;
+}
 
 type BusState =
   | { kind: 'new' | 'closed' }
@@ -32,6 +42,10 @@ const STEPS: Steps<BusState['kind']> = { new: ['open', 'closed'], open: ['open',
 export interface BusEvents {
   /** A hint of any node, this one's as well. */
   hint(hint: Hint): void;
+  /** An operation is awaited at another node. */
+  awaited(wait: RemoteWait): void;
+  /** An operation that is awaited at this node may have become awaitable. */
+  woken(operationId: string): void;
   /** It listens, for the first time or again: what was sent before was not heard. */
   gap(): void;
 }
@@ -41,7 +55,8 @@ export interface BusEvents {
  *
  *     new ─ listen ─▶ open, with a line or without one ─ close ─▶ closed, which sends nothing
  *
- * Invariants: I1 hints gather for a moment before they leave, because a NOTIFY takes a global lock until its commit; I2 a
+ * Invariants: I1 hints gather for a moment before they leave, because a NOTIFY takes a global lock until its commit; what somebody waits
+ * for gathers only while the one before is under way; I2 a
  * challenge code crosses sealed; I3 a lost hint costs time only: every receiver also polls; I4 after each loss of the line, what
  * it may have missed is looked at once it listens again.
  */
@@ -49,8 +64,9 @@ export class Bus {
   readonly #options: BusOptions;
   readonly #waits = new Backoff({ first_ms: LIMITS.bus_retry_ms, cap_ms: LIMITS.retry_cap_ms, jitter: true });
   #state: BusState = { kind: 'new' };
-  #outgoing: string[] = [];
+  #outgoing: Notice[] = [];
   #sending = false;
+  #gathering: NodeJS.Timeout | undefined;
 
   constructor(options: BusOptions) {
     this.#options = options;
@@ -59,7 +75,9 @@ export class Bus {
   /** Listens, and listens again whenever the line is lost (I3). Resolves when it listens, or the first try has failed. */
   async listen(events: BusEvents): Promise<void> {
     if (this.#state.kind === 'new') this.#enter({ kind: 'open', line: undefined });
-    const line = new BusLine(this.#options.databaseUrl, (payload) => this.#receive(payload, events));
+    const { databaseUrl, nodeId } = this.#options;
+    const channels = [HINT_CHANNEL, WAIT_CHANNEL, wakeChannel(nodeId)];
+    const line = new BusLine(databaseUrl, channels, (notice) => this.#receive(notice, events));
     void line.lost.then(() => this.#lost(line, events));
     try {
       await line.open();
@@ -82,9 +100,19 @@ export class Bus {
   }
 
   send(hint: Hint): void {
-    if (this.#state.kind === 'closed') return;
     const wire: Wire = hint.type === 'code' ? this.#seal(hint) : hint;
-    if (this.#outgoing.push(JSON.stringify(wire)) === 1 && !this.#sending) this.#gather();
+    this.#push({ channel: HINT_CHANNEL, payload: JSON.stringify(wire) }, LIMITS.notify_ms);
+  }
+
+  /** Tells the other nodes that the operation is awaited at this one: its owner will wake it. */
+  announce(wait: Omit<RemoteWait, 'node'>): void {
+    const payload = JSON.stringify({ ...wait, node: this.#options.nodeId } satisfies RemoteWait);
+    this.#push({ channel: WAIT_CHANNEL, payload }, 0);
+  }
+
+  /** Tells a node at which the operation is awaited that it may have become awaitable. */
+  wake(node: string, operationId: string): void {
+    this.#push({ channel: wakeChannel(node), payload: operationId }, 0);
   }
 
   close(): void {
@@ -106,21 +134,35 @@ export class Bus {
     }, this.#waits.next_ms()).unref();
   }
 
-  #gather(): void {
+  #push(notice: Notice, within_ms: number): void {
+    if (this.#state.kind === 'closed') return;
+    this.#outgoing.push(notice);
+    if (!this.#sending) this.#gather(within_ms);
+  }
+
+  /** I1 */
+  #gather(within_ms: number): void {
+    if (within_ms > 0) {
+      this.#gathering ??= setTimeout(() => void this.#flush(), within_ms);
+      return;
+    }
+    clearTimeout(this.#gathering);
     this.#sending = true;
-    setTimeout(() => void this.#flush(), LIMITS.notify_ms); // I1
+    setImmediate(() => void this.#flush()); // a timer of 0 takes a millisecond
   }
 
   /** One statement at a time, so that hints hold one connection at most. */
   async #flush(): Promise<void> {
-    const payloads = [...new Set(this.#outgoing.splice(0))];
+    this.#gathering = undefined;
+    this.#sending = true;
+    const notices = new Map(this.#outgoing.splice(0).map((notice) => [notice.channel + notice.payload, notice]));
     try {
-      await notifyHints(this.#options.db, payloads);
+      await notify(this.#options.db, [...notices.values()]);
     } catch (error) {
       this.#options.log.warn({ err: error }, 'hints could not be sent, owners will poll');
     }
     this.#sending = false;
-    if (this.#outgoing.length > 0) this.#gather();
+    if (this.#outgoing.length > 0) this.#gather(this.#outgoing.every(isPatient) ? LIMITS.notify_ms : 0);
   }
 
   /** I2 */
@@ -128,9 +170,11 @@ export class Bus {
     return { ...rest, sealed: this.#options.ring.seal(code, codeContext(rest.challengeId)).toString('base64') };
   }
 
-  #receive(payload: string, events: BusEvents): void {
+  #receive({ channel, payload }: Notice, events: BusEvents): void {
     try {
-      events.hint(this.#open(JSON.parse(payload) as Wire));
+      if (channel === HINT_CHANNEL) events.hint(this.#open(JSON.parse(payload) as Wire));
+      else if (channel === WAIT_CHANNEL) events.awaited(JSON.parse(payload) as RemoteWait);
+      else events.woken(payload);
     } catch (error) {
       this.#options.log.warn({ err: error }, 'unreadable hint');
     }
@@ -143,3 +187,6 @@ export class Bus {
     return { ...rest, code: code.toString('utf8') };
   }
 }
+
+/** True for a hint that nobody waits for. */
+const isPatient = ({ channel }: Notice): boolean => channel === HINT_CHANNEL;

@@ -4,19 +4,29 @@ import type { BrowserStats } from '../../browser-pool/messages.js';
 import type { Logger } from '../../storage/log.js';
 import { LogLines } from '../../storage/log-lines.js';
 import { partitionOf } from '../../storage/model/records.js';
+import { isSettled } from '../../storage/model/transitions.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { operationEnds } from '../../storage/tracing/ended-operations.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { HostStats } from '../messages.js';
-import type { ActorSystem, Hint, NodeNeed, Submission, SubmitOutcome, SystemStatus } from '../system.js';
+import type {
+  ActorSystem,
+  AwaitedOperation,
+  Hint,
+  NodeNeed,
+  Submission,
+  SubmitOutcome,
+  SystemStatus,
+} from '../system.js';
 import { ActorThreads } from './actor-threads.js';
 import { Backlogs } from './backlogs.js';
 import { BrowserThreads } from './browser-threads.js';
 import { Bus } from './bus.js';
 import { browserHostOptions, hostOptions, type NodeOptions } from './node-options.js';
 import { Ownership } from './ownership.js';
+import { RemoteWaits } from './remote-waits.js';
 import { Waiters } from './waiters.js';
 
 export interface Node extends ActorSystem {
@@ -66,6 +76,7 @@ class NodeSystem implements Node {
   readonly #ownership: Ownership;
   readonly #backlogs: Backlogs;
   readonly #bus: Bus;
+  readonly #remoteWaits: RemoteWaits;
   #state: NodeState = { kind: 'starting' };
 
   constructor(options: NodeOptions) {
@@ -91,7 +102,8 @@ class NodeSystem implements Node {
       ...{ db, log, nodeId, workspaceOperations },
       own: () => actors.stats().flatMap(({ backlogs }) => backlogs),
     });
-    this.#bus = new Bus({ db, log, databaseUrl, ring: keyRing(encryptionKeys) });
+    this.#bus = new Bus({ db, nodeId, log, databaseUrl, ring: keyRing(encryptionKeys) });
+    this.#remoteWaits = new RemoteWaits(db, (node, operationId) => this.#bus.wake(node, operationId));
   }
 
   async start(): Promise<void> {
@@ -100,7 +112,10 @@ class NodeSystem implements Node {
       started: (index) => this.#actorThreadStarted(index),
       hint: (hint) => this.hint(hint),
       reconcile: (partition, inHand) => void this.#ownership.reconcile(partition, inHand),
-      awaitable: (operationId) => this.#waiters.wake(operationId),
+      awaitable: (operationId) => {
+        this.#waiters.wake(operationId);
+        this.#remoteWaits.ended(operationId);
+      },
       failed,
     });
     this.#browsers.start({
@@ -109,7 +124,14 @@ class NodeSystem implements Node {
       },
       failed,
     });
-    await this.#bus.listen({ hint: (hint) => this.#receive(hint), gap: () => this.#actors.poll() });
+    await this.#bus.listen({
+      hint: (hint) => this.#receive(hint),
+      awaited: (wait) => {
+        if (this.#owns(wait)) this.#remoteWaits.add(wait);
+      },
+      woken: (operationId) => this.#waiters.wake(operationId),
+      gap: () => this.#actors.poll(),
+    });
     await this.#actors.loaded(); // nothing is taken, neither partitions nor requests, before there are threads to run it
     await this.#ownership.start();
     this.#backlogs.start();
@@ -132,8 +154,10 @@ class NodeSystem implements Node {
     else this.#bus.send(hint);
   }
 
-  async awaitable(operationId: string, timeout_ms: number): Promise<void> {
-    await this.#waiters.wait(operationId, Math.min(timeout_ms, LIMITS.remote_poll_ms));
+  awaitable({ id, connection_id, status }: AwaitedOperation, timeout_ms: number): Promise<void> {
+    const wait = { operationId: id, connectionId: connection_id, settled: isSettled(status) };
+    if (!this.#owns(wait)) this.#bus.announce(wait);
+    return this.#waiters.wait(id, Math.min(timeout_ms, LIMITS.remote_poll_ms));
   }
 
   status(): SystemStatus {
@@ -184,7 +208,7 @@ class NodeSystem implements Node {
     void this.#ownership.leave();
   }
 
-  #owns({ connectionId }: Hint): boolean {
+  #owns({ connectionId }: Pick<Hint, 'connectionId'>): boolean {
     return this.#ownership.owns(partitionOf(connectionId));
   }
 

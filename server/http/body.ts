@@ -8,11 +8,11 @@ import { LIMITS } from './limits.js';
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The body of a request of this workspace: 413, or 503 when there is no memory for it, then 415 (HTTP-1, HTTP-4, HTTP-10). An empty
+ * The body of a request that has come whole: 413, or 503 when there is no memory for it, then 415 (HTTP-1, HTTP-4, HTTP-10). An empty
  * one gives undefined. Null when the client went away.
  */
-export async function readBody(exchange: HttpExchange, workspaceId: string): Promise<Buffer | undefined | null> {
-  const bytes = await exchange.body(workspaceId);
+export function readBody(exchange: HttpExchange): Buffer | undefined | null {
+  const bytes = exchange.body();
   if (bytes === null) return null;
   if (typeof bytes === 'string') throw new HttpError(bytes);
   if (bytes.length === 0) return undefined;

@@ -117,12 +117,16 @@ export class HttpExchange {
   }
 
   /**
-   * The whole body, once it is there, or why it is refused; null when the client went away. Called when the request may send it:
-   * until then only the beginning is taken. It counts as the workspace's.
+   * Has the whole body taken: until then only its beginning is. Called when the request may send it; it counts as the workspace's.
+   * Resolves when all of it is there or the client went away; undefined: that is so already, as it is of most.
    */
-  async body(workspaceId: string): Promise<Buffer | RefusedBody | null> {
+  wantBody(workspaceId: string): Promise<void> | undefined {
     this.#body?.want(this.#state.kind === 'received', workspaceId);
-    await this.#bodyEnd();
+    return this.#state.kind === 'receiving' ? this.#bodyEnd() : undefined;
+  }
+
+  /** The whole body, or why it is refused; null when the client went away. */
+  body(): Buffer | RefusedBody | null {
     return this.#state.kind === 'received' && this.#body ? this.#body.bytes() : null;
   }
 
@@ -139,7 +143,7 @@ export class HttpExchange {
   /** Sends the answer; does nothing when the client went away. `close` ends the connection after it. */
   async send(answer: Answer, headers: Record<string, string>, close: boolean): Promise<void> {
     if (this.#state.kind === 'receiving') this.#body?.drop();
-    await this.#bodyEnd(); // I7
+    if (this.#state.kind === 'receiving') await this.#bodyEnd(); // I7
     if (this.#last) await turn(); // I10
     if (this.#state.kind !== 'received') return; // I3
     const res = this.#res;
@@ -150,8 +154,8 @@ export class HttpExchange {
     // I5
     res.cork(() => {
       res.writeStatus(STATUS_LINES[answer.status] ?? String(answer.status));
-      for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
-      for (const [name, value] of Object.entries(answer.headers ?? {})) res.writeHeader(name, value);
+      writeHeaders(res, headers);
+      if (answer.headers) writeHeaders(res, answer.headers);
       if (body === null) {
         // Only this closes it: it announces a body of no bytes, which is none.
         if (this.#last) return void res.endWithoutBody(0, true); // I10
@@ -275,6 +279,10 @@ export class HttpExchange {
   #wake(): void {
     for (const wake of this.#wakes.splice(0)) wake();
   }
+}
+
+function writeHeaders(res: HttpResponse, headers: Record<string, string>): void {
+  for (const name in headers) res.writeHeader(name, headers[name] as string);
 }
 
 function lengthOf(body: string | MadeBody): number | null {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../storage/log.js';
 import { HttpError } from '../../storage/model/errors.js';
@@ -30,7 +30,7 @@ export function keyAuthenticator(db: Sql, log: Logger): KeyAuthenticator {
     async authenticate(authorization, address) {
       const bearer = BEARER.exec(authorization)?.[1];
       const now = performance.now();
-      const key = bearer && (await find(createHash('sha256').update(bearer).digest('hex'), address));
+      const key = bearer && (await find(hash('sha256', bearer, 'hex'), address));
       if (!key) throw new HttpError('unauthorized');
       touches.add(key.id, now);
       return key;

@@ -19,13 +19,11 @@ export class LargeBodies {
   readonly #turns = new FairSemaphore(LIMITS.large_bodies);
 
   /** Does the work of a request whose body has so many bytes; `parked` awaits its turn (`WorkspaceShare`). */
-  async inTurn<T>(
-    workspaceId: string,
-    bytes: number,
-    parked: WorkspaceShare['parked'],
-    work: () => Promise<T>,
-  ): Promise<T> {
-    if (bytes <= LIMITS.body_bytes) return work();
+  inTurn<T>(workspaceId: string, bytes: number, parked: WorkspaceShare['parked'], work: () => Promise<T>): Promise<T> {
+    return bytes <= LIMITS.body_bytes ? work() : this.#inTurn(workspaceId, parked, work);
+  }
+
+  async #inTurn<T>(workspaceId: string, parked: WorkspaceShare['parked'], work: () => Promise<T>): Promise<T> {
     const limit = new Deadline(
       LIMITS.large_body_wait_ms,
       () => new HttpError('overloaded', 'too many large requests wait'),

@@ -20,7 +20,7 @@ export function withPromptSubmissions(
     submit: (submission) => submissions.submit(submission),
     crowded: (connectionId) => system.crowded(connectionId),
     hint: (hint) => system.hint(hint),
-    awaitable: (operationId, timeout_ms) => system.awaitable(operationId, timeout_ms),
+    awaitable: (operation, timeout_ms) => system.awaitable(operation, timeout_ms),
     status: () => system.status(),
   };
 }

@@ -67,7 +67,9 @@ async function serveRoute(
   const resource = route.resource && (await route.resource({ ...services, key, params }));
   if (route.resource && resource === undefined) throw new HttpError('not_found');
 
-  const bytes = route.body.kind === 'ignored' ? undefined : await services.parked(readBody(exchange, key.workspace_id));
+  const coming = route.body.kind === 'ignored' ? undefined : exchange.wantBody(key.workspace_id);
+  if (coming) await services.parked(coming);
+  const bytes = route.body.kind === 'ignored' ? undefined : readBody(exchange);
   if (bytes === null) return null;
   const request = { exchange, route, params, resource, key, context, bytes };
   return largeBodies.inTurn(key.workspace_id, bytes?.length ?? 0, services.parked, () => handle(request, services));

@@ -81,7 +81,7 @@ async function reconcile(call: Call<OperationRow, undefined, undefined>): Promis
       break;
   }
   system.hint({ type: 'look', connectionId: resource.connection_id });
-  await awaitWakeUps(call, resource.id, LIMITS.look_wait_ms, async () => !(await isLookRequested(db, resource.id)));
+  await awaitWakeUps(call, resource, LIMITS.look_wait_ms, async () => !(await isLookRequested(db, resource.id)));
   return answerAsItIs(call, resource.id);
 }
 

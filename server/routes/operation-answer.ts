@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { capabilityNamed } from '../../actors/capabilities/catalogue.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
 import { readFilePart, type StoredFile } from '../../storage/operations/operation-files.js';
-import { resultOf } from '../../storage/operations/operations.js';
+import { resultTextOf } from '../../storage/operations/operations.js';
 import type { Sql } from '../../storage/postgres/database.js';
-import { type Answer, json } from '../http/answer.js';
+import type { Answer } from '../http/answer.js';
 import type { Services } from '../http/route.js';
 import { evidenceJson } from './evidence-json.js';
-import { type OperationJson, operationJson } from './operation-json.js';
+import { operationText } from './operation-json.js';
 
 /**
  * Answers one operation. A file that is its result is written into the answer as the client takes it (OPS-14). Its first part is read
@@ -20,7 +19,7 @@ export async function operationAnswer(
   row: OperationRow,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const answer = answerWith(db, status, (show) => show(row), headers);
+  const answer = answerOf(db, status, operationPieces(db, row), headers);
   const { body } = answer;
   if (body === null || typeof body === 'string') return answer;
   const rest = body.pieces()[Symbol.asyncIterator]();
@@ -41,43 +40,37 @@ async function* continued(begun: Buffer[], rest: AsyncIterator<Buffer>): AsyncGe
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-/**
- * Answers JSON that shows operations. Where one's result is a stored file, the text is made with a random placeholder, and
- * the file takes its place part by part, as base64.
- */
-export function answerWith(
-  db: Sql,
-  status: number,
-  value: (show: (row: OperationRow) => OperationJson) => object,
-  headers: Record<string, string> = {},
-): Answer {
-  const files = new Map<string, StoredFile>();
-  const whole = value((row) => {
-    const result = resultOf(db, row);
-    const file = storedFile(row, result);
-    const evidence = evidenceJson(db, row);
-    if (!file) return operationJson(row, result, evidence);
-    const place = randomUUID();
-    files.set(place, file);
-    return operationJson(row, { ...result, data_base64: place }, evidence);
-  });
-  if (files.size === 0) return json(status, whole, headers);
-  // The group keeps the placeholders between the texts around them.
-  const pieces = JSON.stringify(whole)
-    .split(new RegExp(`(${[...files.keys()].join('|')})`))
-    .map((text) => files.get(text) ?? Buffer.from(text));
-  const bytes = pieces.reduce((sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : base64(piece.size)), 0);
-  return { status, headers, body: { bytes, pieces: () => written(db, pieces) } };
+/** A page of operations, newest first. */
+export function operationsAnswer(db: Sql, rows: OperationRow[], next_cursor: string | null): Answer {
+  const shown = rows.flatMap((row, i) => (i === 0 ? operationPieces(db, row) : [',', ...operationPieces(db, row)]));
+  return answerOf(db, 200, ['{"operations":[', ...shown, `],"next_cursor":${JSON.stringify(next_cursor)}}`], {});
+}
+
+/** What a body is made of: JSON text, and files, each of which stands there as base64. */
+type Piece = string | StoredFile;
+
+/** The JSON of one operation. Where its result is a stored file, the file is written into it: it is what the text ends with. */
+function operationPieces(db: Sql, row: OperationRow): Piece[] {
+  const result = resultTextOf(db, row);
+  const file = result === null ? undefined : storedFile(row, result);
+  const text = operationText(row, result, evidenceJson(db, row));
+  return file ? [`${text.slice(0, -2)},"data_base64":"`, file, '"}}'] : [text];
+}
+
+function answerOf(db: Sql, status: number, pieces: Piece[], headers: Record<string, string>): Answer {
+  if (pieces.every((piece) => typeof piece === 'string')) return { status, headers, body: pieces.join('') };
+  const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
+  const bytes = parts.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : base64(part.size)), 0);
+  return { status, headers, body: { bytes, pieces: () => written(db, parts) } };
 }
 
 /** The file that is this operation's result; undefined for any other result, and for one that holds its bytes itself (simulated). */
-function storedFile(
-  { id, capability, status, attempts }: OperationRow,
-  result: Record<string, unknown> | null,
-): StoredFile | undefined {
-  if (!capabilityNamed(capability)?.storesFile || status !== 'succeeded' || !result || 'data_base64' in result) return;
+function storedFile({ id, capability, status, attempts }: OperationRow, resultText: string): StoredFile | undefined {
+  if (!capabilityNamed(capability)?.storesFile || status !== 'succeeded') return;
+  const result = JSON.parse(resultText) as Record<string, unknown>;
   const attempt = attempts.at(-1);
-  return attempt && { operationId: id, attemptId: attempt.id, size: Number(result.size) };
+  if (!attempt || 'data_base64' in result) return;
+  return { operationId: id, attemptId: attempt.id, size: Number(result.size) };
 }
 
 /** Characters of the base64 text of so many bytes. */

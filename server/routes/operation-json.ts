@@ -124,25 +124,21 @@ export const operationSchema = typia.json.schemas<[OperationJson]>();
 export const queuedOperationSchema = typia.json.schemas<[QueuedOperationJson]>();
 export const unknownOperationSchema = typia.json.schemas<[UnknownOperationJson]>();
 
-/** Every field as any status may have it. */
-type Shown = { [Field in keyof OperationJson]: OperationJson[Field] };
+/** Every field but the result, as any status may have it. */
+type Shown = { [Field in Exclude<keyof OperationJson, 'result'>]: OperationJson[Field] };
 
 /**
- * `result` and `evidence`: the operation's, opened. Storage takes any text for its codes; what is written there are these. Which fields
- * are there follows from the status: constraints of the table hold it.
+ * The text of an `OperationJson`. `result` and `evidence`: the operation's, opened; the result as the text that it was stored as, which
+ * is not parsed to be written again. Storage takes any text for its codes; what is written there are these. Which fields are there
+ * follows from the status: constraints of the table hold it.
  */
-export function operationJson(
-  row: OperationRow,
-  result: Record<string, unknown> | null,
-  evidence: EvidenceJson | null,
-): OperationJson {
+export function operationText(row: OperationRow, result: string | null, evidence: EvidenceJson | null): string {
   const waiting = row.status === 'waiting_user' ? row.challenge : null;
   const shown: Shown = {
     id: row.id,
     connection_id: row.connection_id,
     capability: row.capability as CapabilityName,
     status: row.status,
-    result,
     error_code: row.error_code as OperationErrorCode | null,
     error_details: row.error_details as FailureDetailsJson | null,
     evidence,
@@ -158,7 +154,7 @@ export function operationJson(
     attempts: row.attempts.map(attemptJson),
     timeline: row.timeline.map(({ from, to, reason, at }) => ({ from, to, reason, at })),
   };
-  return shown as OperationJson;
+  return `${JSON.stringify(shown).slice(0, -1)},"result":${result}}`;
 }
 
 /** Names its fields one by one: what else the row may keep does not leave the service. */

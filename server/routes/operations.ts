@@ -1,4 +1,5 @@
 import typia from 'typia';
+import type { AwaitedOperation } from '../../actors/system.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow, OperationStatus } from '../../storage/model/records.js';
 import { isSettled } from '../../storage/model/transitions.js';
@@ -7,7 +8,7 @@ import type { Answer } from '../http/answer.js';
 import type { Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
-import { answerWith, operationAnswer } from './operation-answer.js';
+import { operationAnswer, operationsAnswer } from './operation-answer.js';
 import { type OperationJson, operationSchema } from './operation-json.js';
 import { type CursorQuery, cursorOf, idOf } from './paging.js';
 import { operationResource } from './resources.js';
@@ -37,7 +38,7 @@ export type WaitServices = Pick<Services, 'system' | 'drain' | 'parked'> & { gon
  */
 export async function awaitWakeUps(
   { system, drain, gone, parked }: WaitServices,
-  operationId: string,
+  operation: AwaitedOperation,
   timeout_ms: number,
   over: () => Promise<boolean>,
 ): Promise<void> {
@@ -54,7 +55,7 @@ export async function awaitWakeUps(
     for (;;) {
       const left_ms = until - performance.now();
       // Requested before the rows are read: one of the two sees a change between them.
-      const woken = stop || left_ms <= 0 ? null : system.awaitable(operationId, left_ms);
+      const woken = stop || left_ms <= 0 ? null : system.awaitable(operation, left_ms);
       if ((await over()) || !woken) return;
       await parked(Promise.race([woken, interrupted.promise]));
     }
@@ -74,7 +75,7 @@ export async function awaitSettled(
 ): Promise<OperationRow | null> {
   let current: OperationRow | undefined = operation;
   if (isSettled(operation.status)) return operation;
-  await awaitWakeUps(services, operation.id, timeout_ms, async () => {
+  await awaitWakeUps(services, operation, timeout_ms, async () => {
     current = await services.load.operation(operation.id);
     return !current || isSettled(current.status);
   });
@@ -102,7 +103,7 @@ async function list({ db, key, query }: Call<undefined, undefined, OperationsQue
   const page = operations.slice(0, limit);
   const next = operations.length > limit ? page.at(-1)?.id : lookedTo;
   const next_cursor = next ? cursorOf(next) : null;
-  return answerWith(db, 200, (show) => ({ operations: page.map(show), next_cursor }) satisfies OperationsJson);
+  return operationsAnswer(db, page, next_cursor);
 }
 
 export const operationRoutes: Route[] = [

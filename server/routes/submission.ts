@@ -12,7 +12,7 @@ import { isPrintableKey } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route, type Services } from '../http/route.js';
 import { operationAnswer } from './operation-answer.js';
-import { operationJson, operationSchema, queuedOperationSchema } from './operation-json.js';
+import { operationSchema, operationText, queuedOperationSchema } from './operation-json.js';
 import { submissionTarget } from './resources.js';
 
 /** A request for work: the capability and its own input (contract: "Operations"). */
@@ -112,10 +112,8 @@ async function submitOperation(call: Call<ConnectionRef, OperationInput, undefin
     idempotencyKey,
   });
   if (!created) return operationAnswer(call.db, 200, operation, { 'Idempotency-Replayed': 'true' });
-  return json(202, operationJson(operation, null, null), {
-    Location: `/v1/operations/${operation.id}`,
-    'Retry-After': '1',
-  });
+  const answerHeaders = { Location: `/v1/operations/${operation.id}`, 'Retry-After': '1' };
+  return { status: 202, headers: answerHeaders, body: operationText(operation, null, null) };
 }
 
 export const submissionRoutes: Route[] = [

@@ -112,8 +112,8 @@ export interface OperationRow {
   connection_id: string;
   capability: string;
   status: OperationStatus;
-  /** Not sealed, or null; `resultOf` (operations.ts) gives either. */
-  result: Record<string, unknown> | null;
+  /** JSON text, not sealed, or null; `resultTextOf` (operations.ts) gives either. */
+  result: string | null;
   result_sealed: Buffer | null;
   error_code: string | null;
   error_details: Record<string, unknown> | null;

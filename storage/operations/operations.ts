@@ -6,15 +6,24 @@ import type { Database, Sql } from '../postgres/database.js';
 import { resultContext } from '../secrets/sealing.js';
 
 /** Reads of operations, and what a caller may do to one: cancel. Looks have a file of their own. */
-const COLUMNS = `id, workspace_id, connection_id, capability, status, result, result_sealed, error_code, error_details, challenge,
+const COLUMNS = `id, workspace_id, connection_id, capability, status, result::text as result, result_sealed, error_code, error_details, challenge,
   cancel_requested, attempts, timeline, created_at, updated_at, evidence, evidence_look, evidence_look_sealed`;
 
-/** What the operation ended with. Throws KeyUnknown when the node lacks the key that it is sealed under. */
-export function resultOf(
+/**
+ * What the operation ended with, as JSON text: most who ask pass it on. Throws KeyUnknown when the node lacks the key that it is
+ * sealed under.
+ */
+export function resultTextOf(
   { vault }: Sql,
   { id, result, result_sealed }: Pick<OperationRow, 'id' | 'result' | 'result_sealed'>,
-): Record<string, unknown> | null {
-  return vault.openValue({ plain: result, sealed: result_sealed }, resultContext(id));
+): string | null {
+  return vault.openText({ plain: result, sealed: result_sealed }, resultContext(id));
+}
+
+/** The same as a value. */
+export function resultOf(sql: Sql, row: Parameters<typeof resultTextOf>[1]): Record<string, unknown> | null {
+  const text = resultTextOf(sql, row);
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
 }
 
 /** These operations, whatever their workspace; the caller compares it. */
@@ -25,6 +34,18 @@ export function findOperations(sql: Sql, ids: string[]): Promise<OperationRow[]>
     [ids],
   );
 }
+
+/** Which of these operations nobody needs to wait for: terminal, or waiting for the user. */
+export async function settledOperations(sql: Sql, ids: string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'settledOperations',
+    `select id from operation where id = any($1::uuid[]) and status <> all($2::text[])`,
+    [ids, UNSETTLED],
+  );
+  return rows.map(({ id }) => id);
+}
+
+const UNSETTLED = ['queued', 'running'] satisfies OperationStatus[];
 
 export interface OperationFilter {
   workspaceId: string;

@@ -3,7 +3,14 @@ import canonicalize from 'canonicalize';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
-import type { ActorSystem, Hint, Submission, SubmitOutcome, SystemStatus } from '../../actors/system.js';
+import type {
+  ActorSystem,
+  AwaitedOperation,
+  Hint,
+  Submission,
+  SubmitOutcome,
+  SystemStatus,
+} from '../../actors/system.js';
 import { type Edge, type EdgeOptions, startEdge } from '../../server/edge.js';
 import type { SubscriptionRules } from '../../server/http/subscription-rules.js';
 import { createLogger } from '../../storage/log.js';
@@ -116,10 +123,10 @@ export class StillSystem implements ActorSystem {
     this.owner(hint);
   }
 
-  awaitable(operationId: string, timeout_ms: number): Promise<void> {
+  awaitable({ id }: AwaitedOperation, timeout_ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeout_ms).unref();
-      this.#waiting.set(operationId, () => {
+      this.#waiting.set(id, () => {
         clearTimeout(timer);
         resolve();
       });

@@ -17,11 +17,11 @@ t.test('a bus that lost its link listens again at once, and says that it missed 
   address.port = String(link.port);
   const log = createLogger({ level: 'silent', format: 'json' }, {});
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
-  const bus = new Bus({ db, databaseUrl: address.href, ring, log });
+  const bus = new Bus({ db, nodeId: 'one', databaseUrl: address.href, ring, log });
   t.teardown(() => bus.close());
   const heard: Hint[] = [];
   let gaps = 0;
-  await bus.listen({ hint: (hint) => heard.push(hint), gap: () => gaps++ });
+  await bus.listen({ hint: (hint) => heard.push(hint), awaited() {}, woken() {}, gap: () => gaps++ });
   t.equal(gaps, 1, 'what was sent before it listened was not heard');
   const hears = async (connectionId: string) => {
     bus.send({ type: 'operations', connectionId });
