@@ -74,10 +74,9 @@ const STEPS: Steps<ActorState['kind']> = {
  *
  * Owns: its mailbox of operation ids, the attempt that runs, and a look (OPS-22). Its partition owns whether it may start and store. The rows
  * own everything else: dropping an actor at any time loses nothing. No operation leaves its hand before its row shows that it is
- * over, whatever answer was lost. Invariants: I1 at most one attempt at a time, and the partition's epoch
- * keeps every other owner out; I2 after `drop`
- * nothing of it is stored; I3 an attempt with a large input has a turn of the thread's before it starts and until it has ended: in
- * the mailbox such an operation is its id alone; I4 a look is made while no attempt runs, and looks and operations take turns.
+ * over, whatever answer was lost. Invariants: I1 at most one attempt at a time, and the partition's epoch keeps every other owner out; I2 after
+ * `drop` nothing of it is stored; I3 an attempt with a large input has a turn of the thread's before it starts and until it has ended: in the
+ * mailbox such an operation is its id alone; I4 a look is made while no attempt runs, and looks and operations take turns.
  */
 export class ConnectionActor {
   readonly connectionId: string;

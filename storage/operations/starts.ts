@@ -72,9 +72,11 @@ export const STARTED = `o.id as operation_id, o.capability, o.input, o.input_sea
   o.created_at as accepted_at, o.attempts -> 0 ->> 'started_at' as first_started_at, o.request_id, o.traceparent,
   jsonb_array_length(o.attempts) as attempt_number, ${SPENT}, ${CONNECTION_COLUMNS}`;
 
-// I1 `fence`: pairs as one number each, because the planner cannot know how few rows a fence has. Rows that are locked (a
-// partition that is being taken, a connection that is being changed) are left out instead of holding up the others.
-/** The partitions of the common table `input` under their epochs, locked; as one number each. */
+/**
+ * I1 The partitions of the common table `input` under their epochs, locked: pairs as one number each, because the planner cannot know how few
+ * rows a fence has. Rows that are locked (a partition that is being taken, a connection that is being changed) are left out here and in
+ * what starts, instead of holding up the others.
+ */
 export const FENCE = `select p.epoch * ${PARTITIONS} + p.id as pair from partition p
   where (p.id, p.epoch) in (select i.partition, i.epoch from input i) for key share skip locked`;
 
