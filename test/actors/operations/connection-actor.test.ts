@@ -11,7 +11,7 @@ import { OperationBatches } from '../../../actors/operations/operation-batches.j
 import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import { createLogger } from '../../../storage/log.js';
 import { UNKNOWN_PROGRESS } from '../../../storage/model/evidence.js';
-import { findOperations } from '../../../storage/operations/operations.js';
+import { findOperations, resultOf } from '../../../storage/operations/operations.js';
 import type { StartedOperation } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
@@ -84,7 +84,8 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     const end = new Promise<void>((resolve) => ended.set(id, resolve));
     actor.take({ id, large: false, workspaceId });
     await end;
-    return (await findOperations(db, [id]))[0];
+    const [row] = await findOperations(db, [id]);
+    return row && { ...row, result: resultOf(db, row) };
   };
   /** Resolves when the attempt that runs enters this state. */
   const entered = (state: string) =>
