@@ -5,7 +5,8 @@ const CANCEL = DELIVERY_STEPS.sql(['pending', 'sending'], 'canceled');
 const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
 // Index: delivery_by_status, taken for its order: without one the planner reads the whole table for each subscription once most rows
-// are those of a few. Arrays, not joins, for the same reason.
+// are those of a few. What was chosen is found by its ids alone, in arrays: with a status beside them the planner reads all deliveries
+// that have it when it expects few.
 /**
  * pending, sending → canceled for up to `limit` deliveries of the connection's inactive subscriptions, whose jobs are gone already.
  * Open attempts are closed, because their sender may be lost before it reports how they ended. Deliveries are locked in the order of
@@ -18,8 +19,10 @@ export async function cancelOpenDeliveries(tx: Sql, connectionId: string, limit:
        select d.id from subscription s cross join unnest(array['pending', 'sending']) o(status) cross join lateral (
          select d.id from delivery d where d.subscription_id = s.id and d.status = o.status order by d.event_id limit $2) d
        where s.connection_id = $1 and not s.active limit $2
+     ), held as materialized (
+       select d.id, d.status from delivery d where d.id = any(array(select id from chosen)) order by d.id for update
      ), to_cancel as materialized (
-       select d.id from delivery d where d.id = any(array(select id from chosen)) and d.status ${CANCEL.from} order by d.id for update
+       select h.id from held h where h.status ${CANCEL.from}
      ), canceled as (
        update delivery d set status = ${CANCEL.to}, next_attempt_at = null
        where d.id = any(array(select id from to_cancel))

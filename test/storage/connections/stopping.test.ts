@@ -1,0 +1,35 @@
+import t from 'tap';
+import { fillHistory } from '../../../bench/lists/history.js';
+import { stopRest, stopWork } from '../../../storage/connections/stopping.js';
+import { LIMITS } from '../../../storage/limits.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { rowsRead } from '../../fixture/rows-read.js';
+import { insertQueue } from '../../server/rows.js';
+
+const HISTORY = 20_000;
+const QUEUED = 5_000;
+
+t.test('a page of a long queue costs that page, beside a history and a queue of another', async (t) => {
+  const { db } = await freshDatabase(t);
+  const { id, partition } = await insertSimulated(db, await insertWorkspace(db), 'ann');
+  const other = await insertSimulated(db, await insertWorkspace(db), 'bob');
+  // Analysed before anything is queued, so that the planner expects no such operation.
+  await fillHistory(db, id, HISTORY);
+  await insertQueue(db, id, QUEUED);
+  await insertQueue(db, other.id, QUEUED);
+  const connection = { id, partition, reason: 'connection_disconnected' } as const;
+
+  await db.transaction(async (tx) => {
+    t.equal(await stopWork(tx, connection), false);
+    const { scanned, found } = await rowsRead(tx, 'operation');
+    t.equal(scanned, 0, 'no row was read in search of them');
+    t.ok(found < 4 * LIMITS.removal_rows, `${found} rows were found by an index`);
+  });
+  t.equal(await stopRest(db, connection, () => false), true);
+  const left = await db.query(
+    'testQueued',
+    `select connection_id, count(*)::integer as queued from operation where status = 'queued' group by 1`,
+  );
+  t.strictSame(left, [{ connection_id: other.id, queued: QUEUED }]);
+});
