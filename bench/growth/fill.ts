@@ -18,6 +18,12 @@ export async function fillOperations(
   to: number,
   filled: (count: number) => void = () => {},
 ): Promise<void> {
+  // Copies are as long as what has ended: they want no room to grow in, and lie three to a page as what grew there does.
+  const [room] = await db.query<{ reloptions: string[] }>(
+    'growthRoom',
+    `select reloptions from pg_class where oid = 'operation'::regclass`,
+  );
+  await db.query('growthFull', 'alter table operation set (fillfactor = 75)');
   for (let first = from; first <= to; first += BATCH) {
     const last = Math.min(to, first + BATCH - 1);
     await db.query(
@@ -37,6 +43,7 @@ export async function fillOperations(
     );
     filled(last);
   }
+  await db.query('growthRoomAgain', `alter table operation set (${room?.reloptions.join(', ')})`);
   // As autovacuum would have left it by then.
   await db.query('growthVacuum', 'vacuum (analyze) operation');
 }
