@@ -15,21 +15,19 @@ export interface RecordedEvent {
   deliveries: number;
 }
 
+// `held` finds connections by their ids alone, whatever the planner expects of a workspace, and joins nothing: a row lock copies every
+// row that it is joined to. Few rows meet few, so that arrays are looked through faster than joins.
 const RECORD = `
-  with input as (
-    select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[], $7::bytea[], $8::bytea[],
-      $9::bigint[], $10::text[])
-      i(id, connection_id, provider_event_id, type, data, data_sealed, conversation_hash, delivered_ms, traceparent)
-  ), held as materialized (
-    select c.id from connection c
-    where c.workspace_id = $1 and c.deleted_at is null and c.id in (select i.connection_id from input i) order by c.id for key share
+  with held as materialized (
+    select c.id, c.workspace_id, c.deleted_at from connection c where c.id = any($3) order by c.id for key share
   ), stored as (
     insert into event (id, workspace_id, connection_id, provider_event_id, type, data, data_sealed, conversation_hash, delivered_ms,
       traceparent)
     select i.id, $1, i.connection_id, i.provider_event_id, i.type, i.data, i.data_sealed, i.conversation_hash, i.delivered_ms,
       i.traceparent
-    from input i join held h on h.id = i.connection_id
-    order by i.connection_id, i.provider_event_id
+    from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[], $7::bytea[], $8::bytea[], $9::bigint[], $10::text[])
+      i(id, connection_id, provider_event_id, type, data, data_sealed, conversation_hash, delivered_ms, traceparent)
+    where i.connection_id = any(array(select id from held where workspace_id = $1 and deleted_at is null))
     on conflict (connection_id, provider_event_id) do nothing
     returning id, connection_id, type
   ), counted as materialized (
@@ -37,15 +35,15 @@ const RECORD = `
     select connection_id, count(*) from stored group by connection_id order by connection_id
     on conflict (connection_id) do update set event_count = l.event_count + excluded.event_count
     returning connection_id, event_count
-  ), position as (
-    insert into event_position (connection_id, rank, event_id)
-    select c.connection_id,
-      c.event_count + 1 - row_number() over (partition by c.connection_id order by s.id desc), s.id
+  ), listed as materialized (
+    select c.connection_id, s.id, s.type,
+      c.event_count + 1 - row_number() over (partition by c.connection_id order by s.id desc) as rank
     from counted c join stored s on s.connection_id = c.connection_id
+  ), position as (
+    insert into event_position (connection_id, rank, event_id) select connection_id, rank, id from listed
   ), matching as materialized (
     select s.id, e.id as event_id
-    from counted c join stored e on e.connection_id = c.connection_id
-    join subscription s on s.connection_id = c.connection_id
+    from listed e join subscription s on s.connection_id = e.connection_id
     where s.active and case when $11::uuid is null then e.type = any(s.event_types) else s.id = $11 end
   ), addressed as materialized (
     update subscription s set delivery_count = s.delivery_count + cardinality(m.event_ids)
@@ -66,6 +64,8 @@ const RECORD = `
   from stored s join connection c on c.id = s.connection_id
   left join (select event_id, count(*)::int as count from delivery group by event_id) m on m.event_id = s.id`;
 
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
 /**
  * Records events, a delivery for each matching active subscription (of `addressee` alone, where one is given, whatever it
  * selects), and makes the subscriptions' jobs due, in one statement
@@ -84,21 +84,25 @@ export async function recordEvents(
   addressee: string | null = null,
 ): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
-  const ids = events.map(() => uuidv7());
-  const data = events.map((e, i) => tx.vault.store(pgSafeJson(e.data), eventDataContext(ids[i] as string)));
+  // Ids tell the order in which events came. Rows go in in one order everywhere: two recorders of the same events wait for each other
+  // instead of deadlocking.
+  const rows = events
+    .map((event) => ({ id: uuidv7(), ...event }))
+    .sort((a, b) => compare(a.connectionId, b.connectionId) || compare(a.providerEventId, b.providerEventId));
+  const data = rows.map((e) => tx.vault.store(pgSafeJson(e.data), eventDataContext(e.id)));
   // A plain one is found by what it says.
-  const messages = events.map((e, i) => (data[i]?.sealed ? messageKeys(tx.vault, e) : undefined));
+  const messages = rows.map((e, i) => (data[i]?.sealed ? messageKeys(tx.vault, e) : undefined));
   return tx.query<RecordedEvent>('recordEvents', RECORD, [
     workspaceId,
-    ids,
-    events.map((e) => e.connectionId),
-    events.map((e) => e.providerEventId),
-    events.map((e) => e.type),
+    rows.map((e) => e.id),
+    rows.map((e) => e.connectionId),
+    rows.map((e) => e.providerEventId),
+    rows.map((e) => e.type),
     data.map(({ plain }) => plain),
     data.map(({ sealed }) => sealed),
     messages.map((keys) => keys?.conversation_hash ?? null),
     messages.map((keys) => keys?.delivered_ms ?? null),
-    events.map(({ traceparent }) => traceparent ?? null),
+    rows.map(({ traceparent }) => traceparent ?? null),
     addressee,
   ]);
 }

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { listEvents } from '../../../storage/deliveries/events.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import type { NewEvent } from '../../../storage/model/records.js';
 import type { Sql } from '../../../storage/postgres/database.js';
@@ -55,4 +56,18 @@ t.test('ranks have no gap however many record at once, with repeats and roll-bac
   t.ok(count > 50);
   t.strictSame(await ranks(db, 'event_position'), oneTo(count));
   t.strictSame(await ranks(db, 'delivery'), oneTo(count));
+});
+
+t.test('events are listed in the order in which they came, whatever the provider calls them', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  const { id } = await insertSimulated(db, workspaceId, 'ada');
+  const came = ['m', 'z', 'a', 'k'];
+  const batch = came.map((name) => event(id, name));
+  await recordEvents(db, workspaceId, batch);
+  const listed = await listEvents(db, id, 0, 10);
+  t.strictSame(
+    listed.map((one) => one.provider_event_id),
+    came.toReversed(),
+  );
 });
