@@ -36,6 +36,14 @@ export class FaultyLink {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** The address of the database of `url` behind this link: over TCP, even where a socket leads to it as well. */
+  through(url: string): string {
+    const address = new URL(url);
+    address.host = `127.0.0.1:${this.port}`;
+    address.search = '';
+    return address.href;
+  }
+
   /** Connections that are open on either side. */
   get connections(): number {
     return this.#pairs.size;

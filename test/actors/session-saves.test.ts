@@ -29,12 +29,9 @@ async function fixture(t: Test) {
   await db.query('testSession', 'update connection set session_sealed = $2 where id = $1', [id, sealed]);
   const link = await FaultyLink.open(Number(new URL(url).port));
   t.teardown(() => link.close());
-  const behind = new URL(url);
-  behind.hostname = '127.0.0.1';
-  behind.port = String(link.port);
   const limits = { statement_ms: 600, lock_ms: 200, connect_ms: 600, idle_transaction_ms: 5_000 };
   const thread = openDatabase({
-    url: behind.href,
+    url: link.through(url),
     limits,
     applicationName: 'test',
     onError: () => {},

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { NetworkProcess } from '../../bench/network-process.js';
 import { SCOPES } from '../../storage/model/records.js';
 import { openDatabase } from '../../storage/postgres/database.js';
@@ -14,6 +12,7 @@ import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { baseBackup } from '../fixture/base-backup.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, ledger, type Operation } from '../fixture/client.js';
+import { dataFolder } from '../fixture/data-folder.js';
 import { eventually } from '../fixture/eventually.js';
 import { startFormerDatabase } from '../fixture/former-database.js';
 import { startService } from '../fixture/service.js';
@@ -25,13 +24,6 @@ import { startService } from '../fixture/service.js';
 
 const ADMIN = new URL('../../server/admin.js', import.meta.url).pathname;
 const run = promisify(execFile);
-
-async function emptyFolder(t: Test, name: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), `${name}-`));
-  await chmod(folder, 0o755);
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function keyOf(url: string): Promise<string> {
   await migrate(url);
@@ -61,21 +53,21 @@ async function loggedInByCode(client: Client, connection: string, login?: string
 }
 
 t.test('a base backup of a service at work is restored elsewhere, and sends nothing twice', async (t) => {
-  const [former, restored, site] = await Promise.all(['former', 'restored', 'site'].map((one) => emptyFolder(t, one)));
-  const network = await NetworkProcess.start(site!);
+  const [former, restored, site] = await Promise.all([dataFolder(t), dataFolder(t), dataFolder(t)]);
+  const network = await NetworkProcess.start(site);
   t.teardown(() => network.stop());
   const { control_url } = network.ready;
-  const database = await startFormerDatabase(former!);
+  const database = await startFormerDatabase(former);
   t.teardown(() => database.stop());
   const callbacks = await receiveCallbacks(t);
   const env = {
     ...callbacks.env,
     ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
-    PROVIDER: join(site!, 'provider.json'),
+    PROVIDER: join(site, 'provider.json'),
     ...{ PORT: '0', METRICS_PORT: '0', LOG_FORMAT: 'json', LOG_LEVEL: 'fatal', ACTOR_THREADS: '2' },
   };
   const key = await keyOf(database.url);
-  const before = await startService(t, { key, env: { ...env, DATABASE_URL: database.url, DATA_DIR: former! } });
+  const before = await startService(t, { key, env: { ...env, DATABASE_URL: database.url, DATA_DIR: former } });
   const { client } = before;
 
   // One connection at work at the write boundary, with a read behind it; one that waits for its user, with a write behind it.
@@ -100,7 +92,7 @@ t.test('a base backup of a service at work is restored elsewhere, and sends noth
   await reached(client, hanging.body.id, 'dispatching');
   const reading = await client.submit(ada, 'social.people.search', { keywords: 'engineer', count: 1 });
 
-  await baseBackup(database.url, join(former!, 'postgres'), join(restored!, 'postgres'));
+  await baseBackup(database.url, join(former, 'postgres'), join(restored, 'postgres'));
 
   // The service goes on for a while, and is lost.
   t.match(await loggedInByCode(client, bea, String(login.body.id)), { status: 'succeeded' });
@@ -111,7 +103,7 @@ t.test('a base backup of a service at work is restored elsewhere, and sends noth
   await database.stop();
   await control(control_url, 'DELETE', '/faults');
 
-  const elsewhere = { ...env, DATA_DIR: restored! };
+  const elsewhere = { ...env, DATA_DIR: restored };
   // Through env -i: the test runner's hooks write where the database's user may not.
   const variables = Object.entries({ PATH: process.env.PATH, ...elsewhere }).map((pair) => pair.join('='));
   const admin = () => run('env', ['-i', ...variables, process.execPath, ADMIN, 'restore', 'settle']);

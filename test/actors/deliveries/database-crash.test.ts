@@ -1,13 +1,11 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { connectDatabase } from '../../../storage/postgres/embedded.js';
 import { migrate } from '../../../storage/postgres/migrate.js';
 import { authority } from '../../fixture/certificates.js';
+import { dataFolder } from '../../fixture/data-folder.js';
 import { eventually } from '../../fixture/eventually.js';
 import { receiver } from '../../fixture/https-receiver.js';
 import { JOBS } from '../../fixture/jobs.js';
@@ -19,14 +17,10 @@ const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
 /** A PostgreSQL of this test's own, which writes relaxed commits to its log as late as it can, and can be crashed. */
 async function ownServer(t: Test) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'crash-'));
-  await chmod(dataDir, 0o755);
+  const dataDir = await dataFolder(t);
   const settings = ['wal_writer_delay=10s', 'shared_buffers=32MB', 'fsync=off'];
   const server = await connectDatabase({ dataDir, exclusive: true, settings });
-  t.teardown(async () => {
-    await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  t.teardown(() => server.stop());
   await migrate(server.url);
   const db = openDatabase({ url: server.url, maxConnections: 4, applicationName: 'test', onError: () => {} });
   t.teardown(() => db.close());

@@ -35,11 +35,8 @@ export class DeliveryThread {
     { url, db }: { url: string; db: Database },
     options: { ca: string; concurrency?: number; workspacePercent?: number; through?: (db: Database) => Database },
   ): Promise<DeliveryThread> {
-    const address = new URL(url);
-    const link = await FaultyLink.open(Number(address.port));
-    address.hostname = '127.0.0.1';
-    address.port = String(link.port);
-    const pool = { url: address.href, applicationName: 'test thread', indexedPlans: true, onError: () => {} };
+    const link = await FaultyLink.open(Number(new URL(url).port));
+    const pool = { url: link.through(url), applicationName: 'test thread', indexedPlans: true, onError: () => {} };
     const own = openDatabase({ ...pool, maxConnections: 4 });
     const relaxed = openDatabase({ ...pool, maxConnections: 2, relaxedCommits: true });
     const through = options.through ?? ((one) => one);

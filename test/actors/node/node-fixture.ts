@@ -11,17 +11,14 @@ import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 /** A whole node behind a link of its own to the database, and how to submit to it. It stops when the test ends. */
 export async function linkedNode(t: Test, url: string, actorThreads: number, workspaceOperations = 500_000) {
   const link = await FaultyLink.open(Number(new URL(url).port));
-  const behind = new URL(url);
-  behind.hostname = '127.0.0.1';
-  behind.port = String(link.port);
-  const pool = { url: behind.href, applicationName: 'node', onError: () => {} };
+  const pool = { url: link.through(url), applicationName: 'node', onError: () => {} };
   const edge = openDatabase({ ...pool, maxConnections: 4, limits: TIME_LIMITS.edge });
   const control = openDatabase({ ...pool, maxConnections: 3, limits: TIME_LIMITS.control });
   const logOptions = { level: 'silent', format: 'json' } as const;
   const node: Node = await startNode({
     db: edge,
     control,
-    databaseUrl: behind.href,
+    databaseUrl: link.through(url),
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
     dataSealing: new SharedArrayBuffer(1),

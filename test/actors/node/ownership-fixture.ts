@@ -50,11 +50,8 @@ export class OwningNode {
 
   /** Not started yet. It leaves when the test ends. */
   static async open(t: Test, url: string, options: Partial<OwnershipOptions> = {}): Promise<OwningNode> {
-    const address = new URL(url);
-    const link = await FaultyLink.open(Number(address.port));
-    address.hostname = '127.0.0.1';
-    address.port = String(link.port);
-    const db = openDatabase({ url: address.href, maxConnections: 3, applicationName: 'node', onError: () => {} });
+    const link = await FaultyLink.open(Number(new URL(url).port));
+    const db = openDatabase({ url: link.through(url), maxConnections: 3, applicationName: 'node', onError: () => {} });
     db.pool.on('connect', (client) => client.on('error', () => {})); // a cut may come in the middle of a transaction
     const node = new OwningNode(link, db, options);
     t.teardown(async () => {

@@ -55,12 +55,9 @@ export async function operationsThread(
   const workspaceId = await insertWorkspace(db);
   const connection = await insertSimulated(db, workspaceId, 'ada');
   const link = await FaultyLink.open(Number(new URL(url).port));
-  const behind = new URL(url);
-  behind.hostname = '127.0.0.1';
-  behind.port = String(link.port);
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   const limits = { statement_ms: 600, lock_ms: 200, connect_ms: 600, idle_transaction_ms: 5_000 };
-  const options = { url: behind.href, limits, applicationName: 'test thread', onError: () => {} };
+  const options = { url: link.through(url), limits, applicationName: 'test thread', onError: () => {} };
   const thread = openDatabase({ ...options, maxConnections: 4 });
   const id = connection.partition;
   const lease = new LeaseCell();

@@ -1,21 +1,14 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { connectDatabase } from '../../../storage/postgres/embedded.js';
 import { migrate } from '../../../storage/postgres/migrate.js';
+import { dataFolder } from '../../fixture/data-folder.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { startFormerDatabase } from '../../fixture/former-database.js';
 
 const settings = ['fsync=off', 'shared_buffers=32MB'];
-
-async function dataFolder(t: Test): Promise<string> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'role-'));
-  await chmod(dataDir, 0o755);
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  return dataDir;
-}
 
 async function on<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
