@@ -43,6 +43,7 @@ export async function pingDatabase(sql: Sql): Promise<void> {
   await sql.query('pingDatabase', 'select 1 as alive');
 }
 
+// Of several addresses that were tried, and of a name that was looked for, the error does not say that a connection was being made.
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
 const CONNECTION_LOST = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 // Shutting down, crashed, starting up, out of connections; class 08 is a broken connection.
@@ -76,20 +77,25 @@ export function endsConnection(error: unknown): boolean {
     return /^(?:FATAL|PANIC)$/.test(error.severity ?? '') || SERVER_ERRORS.test(error.code ?? '');
   }
   if (!(error instanceof Error)) return false;
-  const { code = '' } = error as NodeJS.ErrnoException;
   return (
-    NEVER_CONNECTED.has(code) ||
-    CONNECTION_LOST.has(code) ||
+    neverConnected(error) ||
+    CONNECTION_LOST.has(codeOf(error)) ||
     NOT_SENT_MESSAGES.test(error.message) ||
     LOST_MESSAGES.test(error.message)
   );
 }
 
+const codeOf = (error: NodeJS.ErrnoException) => error.code ?? '';
+
+/** By whatever way the database is reached: a socket that is not there is `ENOENT`, one with too many who wait `EAGAIN`. */
+const neverConnected = (error: NodeJS.ErrnoException) =>
+  error.syscall === 'connect' || NEVER_CONNECTED.has(codeOf(error));
+
 /** Of errors that end a connection: true when nothing was sent on it. */
 export function neverSent(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return REFUSED_CONNECTION.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
-  return NEVER_CONNECTED.has((error as NodeJS.ErrnoException).code ?? '') || NOT_SENT_MESSAGES.test(error.message);
+  return neverConnected(error) || NOT_SENT_MESSAGES.test(error.message);
 }
 
 /** True when a lock was not given in time: the statement has no effect, and the same one can succeed later. */

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
+import { openDatabase } from '../../../storage/postgres/database.js';
 import { connectDatabase } from '../../../storage/postgres/embedded.js';
+import { isUnreachable, outcomeUnknown, pingDatabase } from '../../../storage/postgres/liveness.js';
 import { dataFolder } from '../../fixture/data-folder.js';
 
 /** The address that the server sees a client of `url` at; null: it came by a socket. */
@@ -39,3 +41,14 @@ for (const name of ['x'.repeat(100), 'a, b']) {
     t.equal(await clientAddress(server.url), '127.0.0.1');
   });
 }
+
+t.test('without its socket the database cannot be reached, and nothing was sent', async (t) => {
+  const server = await connectDatabase({ dataDir: await dataFolder(t), exclusive: true });
+  const db = openDatabase({ url: server.url, maxConnections: 1, applicationName: 'test', onError: () => {} });
+  t.teardown(() => db.close());
+  await server.stop();
+  const client = new pg.Client({ connectionString: server.url });
+  const raw = await client.connect().catch((error: unknown) => error);
+  const error = await pingDatabase(db).catch((error: unknown) => error);
+  for (const one of [raw, error]) t.ok(isUnreachable(one) && !outcomeUnknown(one), String(one));
+});
