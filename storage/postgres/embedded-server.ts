@@ -203,8 +203,9 @@ const SOCKET_PATH_bytes = 103;
  * system holds sockets, which one that is shared over a network or with a virtual machine may not.
  */
 async function holdsSockets(dir: string): Promise<boolean> {
-  const path = join(dir, '.s.PGSQL.65535');
+  const path = join(dir, '.s.PGSQL.probe'); // as long as PostgreSQL's own
   if (!/^[\w./-]+$/.test(path) || Buffer.byteLength(path) > SOCKET_PATH_bytes) return false;
+  await rm(path, { force: true }); // of a start that was killed
   const server = createServer();
   const held = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false)).listen(path, () => resolve(true));

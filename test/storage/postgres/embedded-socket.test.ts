@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
@@ -20,6 +21,9 @@ async function clientAddress(url: string): Promise<string | null> {
 
 t.test('the embedded database is reached by a socket in its folder, and over TCP as well', async (t) => {
   const dataDir = await dataFolder(t);
+  const first = await connectDatabase({ dataDir, exclusive: true });
+  await first.stop();
+  await writeFile(join(dataDir, 'postgres', '.s.PGSQL.probe'), ''); // as a start leaves it that is killed while it looks
   const server = await connectDatabase({ dataDir, exclusive: true });
   t.teardown(() => server.stop());
   t.equal(await clientAddress(server.url), null);
