@@ -54,8 +54,8 @@ const STEPS: Steps<PartitionState['kind']> = {
  *
  * Operations that arrive while it is renewing, stopping or dropped are ignored: their mailboxes stay open in the rows, and the recovery under
  * the next epoch makes them due. Invariants: I1 an operation is in at most one mailbox, once; I2 nothing overtakes: what is read and what is
- * handed over go into a mailbox in one order; I3 at most LIMITS.partition_operations wait in memory, and at most
- * LIMITS.mailbox_operations of them for one connection; I4 no mailbox is opened while an actor is reserved: what is being stored for it as
+ * handed over go into a mailbox in one order, and what is read is all that was queued at one moment; I3 at most LIMITS.partition_operations
+ * wait in memory, and at most LIMITS.mailbox_operations of them for one connection; I4 no mailbox is opened while an actor is reserved: what is being stored for it as
  * running would overtake what is read.
  */
 export class Partition implements ActorHome {
@@ -325,7 +325,11 @@ export class Partition implements ActorHome {
     fetching.again ||= due.length === LIMITS.fetch_mailboxes;
     const read = await readMailboxes(
       db,
-      due.map((one) => ({ ...one, held: this.#mailboxes.get(one.connection_id) })),
+      this.id,
+      due.map((one) => {
+        const { open = false, actor } = this.#mailboxes.get(one.connection_id) ?? {};
+        return { ...one, wasOpen: open, inHand: actor?.inHand ?? [] };
+      }),
     ).catch((error) => {
       throw new Unread(error);
     });

@@ -1,5 +1,5 @@
 import { type DueMailbox, type QueuedOperation, readQueued } from '../../storage/operations/mailboxes.js';
-import type { Sql } from '../../storage/postgres/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';
 
 /** A queued operation on its way to its mailbox. */
@@ -13,9 +13,10 @@ export interface QueuedHere {
   large: boolean;
 }
 
-/** A mailbox that was opened, and what is in memory of it. */
+/** A mailbox that was opened, and what was in memory of it by then: what leaves the hand while it is read was queued before. */
 export interface Opened extends DueMailbox {
-  held: { open: boolean; actor: { inHand: string[] } } | undefined;
+  wasOpen: boolean;
+  inHand: string[];
 }
 
 export interface ReadMailboxes {
@@ -27,41 +28,33 @@ export interface ReadMailboxes {
   gone: string[];
 }
 
-/** Reads what is queued in mailboxes that were just opened, a page after the other; of those that were open before, only what is new. */
-export async function readMailboxes(db: Sql, opened: Opened[]): Promise<ReadMailboxes> {
-  const workspaces = new Map<string, string>();
-  const gone: string[] = [];
-  const known = new Set<string>();
-  let pages: { connectionId: string; first: string }[] = [];
-  for (const { connection_id: connectionId, workspace_id, from, new: unread, held } of opened) {
-    if (workspace_id === null) {
-      gone.push(connectionId);
-      continue;
-    }
-    workspaces.set(connectionId, workspace_id);
-    const first = held?.open ? (unread ?? from) : from;
-    for (const id of held?.actor.inHand ?? []) if (id >= first) known.add(id); // of a long mailbox, few
-    pages.push({ connectionId, first });
-  }
-  const queued: QueuedHere[] = [];
-  while (pages.length > 0) {
-    const rows = await readQueued(db, pages, LIMITS.mailbox_page);
-    const read = new Map<string, QueuedOperation[]>();
-    for (const row of rows) {
-      const of = read.get(row.connection_id);
-      if (of) of.push(row);
-      else read.set(row.connection_id, [row]);
-      if (known.has(row.id)) continue;
-      known.add(row.id); // the last one of a page is the first one of the next
-      const workspaceId = workspaces.get(row.connection_id) as string;
-      queued.push({ connectionId: row.connection_id, workspaceId, id: row.id, place: row.place, large: row.large });
-    }
-    pages = [...read].flatMap(([connectionId, page]) => {
-      const last = page.at(-1);
-      return last && page.length === LIMITS.mailbox_page ? [{ connectionId, first: last.id }] : [];
-    });
-  }
-  return { mailboxes: [...workspaces.keys()], queued, gone };
+/** Reads what is queued in mailboxes of a partition that were just opened; of those that were open before, only what is new. */
+export async function readMailboxes(db: Database, partition: number, opened: Opened[]): Promise<ReadMailboxes> {
+  const there = opened.filter((one) => one.workspace_id !== null);
+  const unread = there.map(({ connection_id: connectionId, from, new: unread, wasOpen }) => ({
+    connectionId,
+    first: wasOpen ? (unread ?? from) : from,
+  }));
+  const rows = await readQueued(db, partition, unread, LIMITS.mailbox_page);
+  const byConnection = Map.groupBy(rows, (row) => row.connection_id);
+  return {
+    mailboxes: there.map((one) => one.connection_id),
+    queued: there.flatMap((one) => inNoHand(one, byConnection.get(one.connection_id) ?? [])),
+    gone: opened.filter((one) => one.workspace_id === null).map((one) => one.connection_id),
+  };
+}
+
+/** Of the rows of a mailbox, in the order of their ids, those that its actor has not in hand. */
+function inNoHand(
+  { connection_id: connectionId, workspace_id, inHand }: Opened,
+  rows: QueuedOperation[],
+): QueuedHere[] {
+  const first = rows[0]?.id;
+  if (first === undefined) return [];
+  const known = new Set(inHand.filter((id) => id >= first)); // of a long mailbox, few
+  return rows
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, place, large }) => ({ connectionId, workspaceId: workspace_id as string, id, place, large }));
 }
 
 /** In the order of acceptance, each once. */

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { check } from '../chaos/checker/check.js';
 import { type Figures, figures } from '../chaos/checker/figures.js';
+import { storiesOf } from '../chaos/checker/story.js';
 import type { Violation } from '../chaos/checker/violation.js';
 import type { Evidence } from '../chaos/evidence.js';
 import { LIMITS } from '../chaos/limits.js';
@@ -96,6 +97,7 @@ async function reportOn(options: Options, run: ChaosRun, violations: Violation[]
     },
     faults: [
       ...violations.slice(0, LIMITS.printed_violations).map(({ invariant, what }) => `${invariant}: ${what}`),
+      ...storiesOf(run.evidence, violations),
       ...run.ownEnds.map(({ node, status, at }) => `node ${node} ended by itself (${status}) at ${at}`),
     ],
   });

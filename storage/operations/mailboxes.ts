@@ -1,5 +1,5 @@
 import type { OwnedPartition } from '../partitions/partitions.js';
-import type { Sql } from '../postgres/database.js';
+import type { Database, Sql } from '../postgres/database.js';
 import {
   ALL_NEW,
   changeMailboxes,
@@ -72,26 +72,70 @@ export interface QueuedOperation {
 const READ = `
   select m.connection_id, o.id, ${placeOf('o.created_at')} as place,
     coalesce(greatest(pg_column_size(o.input), pg_column_size(o.input_sealed)) > ${LARGE_INPUT_bytes}, false) as large
-  from unnest($1::uuid[], $2::uuid[]) m(connection_id, first) cross join lateral (
+  from unnest($2::uuid[], $3::uuid[], $4::uuid[]) m(connection_id, first, after)
+  left join lateral (select (j.data ->> 'new')::uuid as new from ${MAILBOX} j where ${isMailboxOf('$1::smallint', 'm.connection_id')} limit 1) j on true
+  cross join lateral (
     select id, created_at, input, input_sealed from operation q
-    where q.connection_id = m.connection_id and q.id >= m.first and q.status = 'queued' order by q.id limit $3
+    where q.connection_id = m.connection_id and q.id >= coalesce(m.after, least(m.first, j.new)) and q.status = 'queued'
+      and q.id is distinct from m.after order by q.id limit $5
   ) o
   order by m.connection_id, o.id`;
 
+/** A mailbox that was opened, and the lowest id of what its owner has not read. */
+export interface UnreadMailbox {
+  connectionId: string;
+  first: string;
+}
+
 /**
- * The operations that are queued in these mailboxes, each from an id on, in the order of their ids; of one mailbox `limit` at most. Index:
- * operation_by_connection.
+ * The operations that are queued in these mailboxes of a partition, in the order of their connections and ids. Index: operation_by_connection.
+ *
+ * What is read of a mailbox is of one moment, and nothing that was queued in it by then is left out, also where it was made due again after it was
+ * opened, by an id below `first`: without it, what was accepted later would be taken before it. So a mailbox that is longer than a page of
+ * `page` operations is read in a transaction that sees one moment.
  */
-export function readQueued(
-  db: Sql,
-  mailboxes: { connectionId: string; first: string }[],
-  limit: number,
+export async function readQueued(
+  db: Database,
+  partition: number,
+  mailboxes: UnreadMailbox[],
+  page: number,
 ): Promise<QueuedOperation[]> {
-  return db.query<QueuedOperation>('readQueued', READ, [
-    mailboxes.map((one) => one.connectionId),
-    mailboxes.map((one) => one.first),
-    limit,
+  const rows = await readPage(db, partition, mailboxes, page);
+  const long = new Set(lastOfFullPages(rows, page).keys());
+  if (long.size === 0) return rows;
+  const whole = await db.transaction(async (tx) => {
+    await tx.query('seeOneMoment', 'set transaction isolation level repeatable read', []);
+    const read: QueuedOperation[] = [];
+    let next: UnreadPage[] = mailboxes.filter(({ connectionId }) => long.has(connectionId));
+    while (next.length > 0) {
+      const rows = await readPage(tx, partition, next, page);
+      for (const row of rows) read.push(row);
+      next = [...lastOfFullPages(rows, page)].map(([connectionId, after]) => ({ connectionId, first: after, after }));
+    }
+    return read;
+  });
+  return [...rows.filter((row) => !long.has(row.connection_id)), ...whole];
+}
+
+/** `after`: the last id of the page before; absent: there was none. */
+interface UnreadPage extends UnreadMailbox {
+  after?: string;
+}
+
+function readPage(sql: Sql, partition: number, pages: UnreadPage[], rows: number): Promise<QueuedOperation[]> {
+  return sql.query<QueuedOperation>('readQueued', READ, [
+    partition,
+    pages.map((one) => one.connectionId),
+    pages.map((one) => one.first),
+    pages.map((one) => one.after ?? null),
+    rows,
   ]);
+}
+
+/** By connection, the last id of those pages that are full: more may follow. */
+function lastOfFullPages(rows: QueuedOperation[], page: number): Map<string, string> {
+  const full = [...Map.groupBy(rows, (row) => row.connection_id)].filter(([, of]) => of.length === page);
+  return new Map(full.map(([connectionId, of]) => [connectionId, (of.at(-1) as QueuedOperation).id]));
 }
 
 /** An open mailbox as its owner knows it. */

@@ -269,7 +269,9 @@ t.test('the name of a fault tells what it hits', async (t) => {
 });
 
 /** Operations of one connection at these times, which no fault has touched. */
-function turns(times: { sent: number; answered: number | null; begun: number; lasted: number }[]): Evidence {
+function turns(
+  times: { sent: number; stored: number; answered: number | null; begun: number; lasted: number }[],
+): Evidence {
   const evidence = keptEvidence({ seed: 2, connections: 1, operations: 1 });
   const row = evidence.rows.operations[0]!;
   const base = evidence.run.started_at;
@@ -284,7 +286,7 @@ function turns(times: { sent: number; answered: number | null; begun: number; la
     answers: [],
     operation_id: null,
   }));
-  evidence.rows.operations = times.map(({ begun, lasted }, i) => {
+  evidence.rows.operations = times.map(({ sent, stored, begun, lasted }, i) => {
     const [started_at, completed_at] = [base + begun, base + begun + lasted];
     const attempt = { id: `${i}`, number: 1, status: 'succeeded', phase: 'done', started_at, completed_at };
     return {
@@ -292,6 +294,7 @@ function turns(times: { sent: number; answered: number | null; begun: number; la
       id: `${i}`,
       idempotency_key: `key ${i}`,
       status: 'succeeded',
+      created_at: base + sent + stored,
       updated_at: completed_at,
       attempts: [attempt],
     };
@@ -303,6 +306,7 @@ t.test('an order is broken exactly when two submissions are, looked at in pairs'
   const small = fc.integer({ min: 0, max: 12 });
   const time = fc.record({
     sent: small,
+    stored: small,
     answered: fc.option(small),
     begun: small,
     lasted: fc.integer({ min: 0, max: 9 }),
@@ -313,8 +317,9 @@ t.test('an order is broken exactly when two submissions are, looked at in pairs'
         times.filter((other) => other !== one).map((other) => [one, other] as const),
       );
       const over = ({ begun, lasted }: (typeof times)[number]) => begun + lasted;
+      const asked = ({ sent, stored }: (typeof times)[number]) => sent + Math.max(0, stored - CLOCKS.same_clock_ms);
       const outOfOrder = pairs.some(
-        ([one, other]) => one.answered !== null && one.sent + one.answered < other.sent && over(one) > over(other),
+        ([one, other]) => one.answered !== null && one.sent + one.answered < asked(other) && over(one) > over(other),
       );
       // Of two that begin at once, the shorter may have been the first.
       const together = pairs.some(
@@ -338,7 +343,7 @@ t.test('the submission of a write is the one whose marker its text holds', async
       fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 8 })),
       (markers, texts) => {
         const submissions = markers.map((marker, i) => ({
-          ...turns([{ sent: 0, answered: 0, begun: 0, lasted: 0 }]).submissions[0]!,
+          ...turns([{ sent: 0, stored: 0, answered: 0, begun: 0, lasted: 0 }]).submissions[0]!,
           key: `${i}`,
           marker,
         }));
@@ -384,4 +389,5 @@ t.test('kept evidence is judged again by a program, which also tells what is kno
   const broke = recheck('broken.json');
   t.equal(broke.status, 1);
   t.match(broke.stdout, `neverInternalError: operation ${row.id}`);
+  t.match(broke.stdout, `written at ${write.at - started_at}`, 'what is known of it goes with it');
 });

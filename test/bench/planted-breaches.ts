@@ -393,6 +393,16 @@ export const PLANTED: readonly PlantedBreach[] = [
   },
   {
     invariant: 'ranInOrder',
+    when: 'an operation ended before the one that was accepted before it was stored, though it was sent before that',
+    plant: (evidence) => {
+      const { first, second } = inTurn(evidence, false);
+      second.submission.sent_at = first.submission.sent_at - 1;
+      first.row.updated_at = second.row.updated_at + 1;
+      return first.row.id;
+    },
+  },
+  {
+    invariant: 'ranInOrder',
     when: 'an operation was never run, and those behind it were',
     plant: (evidence) => {
       const { row } = inTurn(evidence, false).first;

@@ -41,6 +41,8 @@ export const LIMITS = {
   /** What the job of a subscription or a mailbox may take to go after the last in it. Past it the rows are read as they are. */
   parking_ms: 5_000,
   parking_poll_ms: 200,
+  /** Operations whose story goes with the violations that name them. */
+  told_operations: 8,
   /** Rows read from the database at once. */
   page_rows: 10_000,
 } as const;

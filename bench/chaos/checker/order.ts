@@ -7,12 +7,15 @@ import { arrivedAt } from './writes.js';
 interface Turn {
   operation: OperationRecord;
   submission: SubmissionRecord;
+  /** From when on it was on its way into its row: it has no order to what was accepted later than that. */
+  asked: number;
   at: number;
 }
 
 /**
- * Turns that came before one whose acceptance was answered before they were sent for the first time. Nothing is said about two
- * that were under way at once, nor about equal times. Each of those overtaken is named once.
+ * Turns that came before one whose acceptance was answered before they were sent for the first time, or, where they were sent
+ * again and again, before they were stored. Nothing is said about two that were under way at once, nor about equal times. Each of those
+ * overtaken is named once.
  */
 function* overtaken(turns: readonly Turn[]): Iterable<{ earlier: Turn; later: Turn }> {
   const accepted = turns
@@ -21,8 +24,8 @@ function* overtaken(turns: readonly Turn[]): Iterable<{ earlier: Turn; later: Tu
   const known = new Set<Turn>();
   let next = 0;
   let last: Turn | undefined;
-  for (const later of turns.toSorted((a, b) => a.submission.sent_at - b.submission.sent_at)) {
-    for (; next < accepted.length && accepted[next]!.at < later.submission.sent_at; next++) {
+  for (const later of turns.toSorted((a, b) => a.asked - b.asked)) {
+    for (; next < accepted.length && accepted[next]!.at < later.asked; next++) {
       const { turn } = accepted[next]!;
       if (!last || turn.at > last.at) last = turn;
     }
@@ -35,15 +38,17 @@ function* overtaken(turns: readonly Turn[]): Iterable<{ earlier: Turn; later: Tu
 /** By how much the later one came before the earlier one. */
 function lead({ operation: { id }, submission, at }: Turn, later: Turn): string {
   const passed = Number.isFinite(at) ? ` ${at - later.at} ms before ${id}` : `, and ${id} has not`;
-  const accepted = later.submission.sent_at - (submission.accepted_at ?? 0);
-  return `${passed}, which was accepted ${accepted} ms before it was sent`;
+  const accepted = later.asked - (submission.accepted_at ?? 0);
+  return `${passed}, which was accepted ${accepted} ms before it was asked for`;
 }
 
 function turnsOf(run: Case, operations: readonly OperationRecord[], at: (one: OperationRecord) => number | undefined) {
   return operations.flatMap((operation): Turn[] => {
     const submission = run.submissionOf(operation);
     const time = at(operation);
-    return submission && time !== undefined ? [{ operation, submission, at: time }] : [];
+    if (!submission || time === undefined) return [];
+    const asked = Math.max(submission.sent_at, operation.created_at - LIMITS.same_clock_ms); // the row's statement began after it was sent
+    return [{ operation, submission, asked, at: time }];
   });
 }
 

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import type { Evidence } from '../evidence.js';
 import { check } from './check.js';
 import { figures } from './figures.js';
-import { storyOf } from './story.js';
+import { storiesOf, storyOf } from './story.js';
 
 /**
- * Judges evidence that a run kept: `recheck.js <evidence.json>` prints its figures and violations and ends with status 1 when there are any;
- * with ids of operations after it, what is known of those.
+ * Judges evidence that a run kept: `recheck.js <evidence.json>` prints its figures and violations, with what is known of the first
+ * operations that they name, and ends with status 1 when there are any; with ids of operations after it, what is known of those.
  */
 const [file, ...operations] = process.argv.slice(2);
 if (file === undefined) throw new Error('usage: recheck.js <evidence.json> [operation id]...');
@@ -18,5 +18,6 @@ if (operations.length > 0) {
   const violations = check(evidence);
   console.log(JSON.stringify(figures(evidence), null, 2));
   for (const { invariant, what } of violations) console.log(`${invariant}: ${what}`);
+  for (const story of storiesOf(evidence, violations)) console.log(story);
   if (violations.length > 0) process.exitCode = 1;
 }

@@ -1,5 +1,7 @@
 import type { Evidence, OperationRecord } from '../evidence.js';
 import { Case, named } from './case.js';
+import { LIMITS } from './limits.js';
+import type { Violation } from './violation.js';
 
 /**
  * What is known of one operation, a line each, in milliseconds since the run began: how it was submitted and answered, its attempts and its
@@ -32,6 +34,16 @@ export function storyOf(evidence: Evidence, operationId: string): string[] {
     ...met.map((one) => `fault from ${at(one.from)} to ${at(one.to)}: ${one.kind} of ${one.target}`),
     ...heldBy(evidence, operation),
   ];
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** What is known of the first operations that these violations name: where a run's folder is lost, its output tells what happened. */
+export function storiesOf(evidence: Evidence, violations: readonly Violation[]): string[] {
+  if (violations.length === 0) return [];
+  const known = new Set(evidence.rows.operations.map(({ id }) => id));
+  const told = new Set(violations.flatMap(({ what }) => what.match(UUID) ?? []).filter((id) => known.has(id)));
+  return [...told].slice(0, LIMITS.told_operations).map((id) => storyOf(evidence, id).join('\n  '));
 }
 
 function heldBy({ rows }: Evidence, { connection_id }: OperationRecord): string[] {

@@ -217,6 +217,26 @@ t.test('what starts with its acceptance overtakes nothing that is being fetched'
   );
 });
 
+t.test('what is stored while a mailbox is being read overtakes nothing, whatever clocks show', async (t) => {
+  const { connection, context, partition, storeElsewhere, ended, attempts } = await operationsThread(t, succeeded);
+  const { query } = context.db;
+  const behind = uuidv7();
+  const [ahead, further] = [uuidv7({ msecs: Date.now() + 60_000 }), uuidv7({ msecs: Date.now() + 60_001 })];
+  const store = (key: string, id: string) => storeElsewhere(key, 'social.identity.get', {}, connection.id, id);
+  context.db.query = async (name, ...statement) => {
+    if (name === 'readQueued' && attempts.length === 0) {
+      context.db.query = query;
+      await store('second', behind);
+      await store('third', further);
+    }
+    return query(name, ...statement) as never;
+  };
+  await store('first', ahead);
+  await partition.fetch();
+  await ended('third');
+  t.strictSame(attempts, [ahead, behind, further]);
+});
+
 t.test('what is handed to an actor while it is reserved runs, whatever it was reserved for', async (t) => {
   const { connection, workspaceId, submit, ended, partition, attempts } = await operationsThread(t, succeeded);
   await submit('known');

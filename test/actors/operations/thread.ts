@@ -113,11 +113,12 @@ export async function operationsThread(
     capability = 'social.identity.get',
     input: object = {},
     on = connection.id,
+    operationId = uuidv7(),
   ) => {
     const hash = createHash('sha256').update(key).digest();
     const of = { workspaceId, connectionId: on, partition: id, capability, idempotencyKey: key };
     const given = { input: JSON.stringify(input), inputSealed: null, acceptedAt: new Date() };
-    await submitOperations(db, [{ ...of, ...given, id: uuidv7(), keyHash: hash, fingerprint: hash }], []);
+    await submitOperations(db, [{ ...of, ...given, id: operationId, keyHash: hash, fingerprint: hash }], []);
   };
   const submit = (
     key: string,

@@ -5,7 +5,7 @@ import { openMailboxes, readQueued, settleMailboxes } from '../../../storage/ope
 import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
-import type { Sql } from '../../../storage/postgres/database.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { jobIds, jobState } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
@@ -33,7 +33,7 @@ async function fixture(t: Test) {
   };
   const open = () => openMailboxes(db, mine, 10);
   const read = async (first: string) =>
-    (await readQueued(db, [{ connectionId: connection.id, first }], 10)).map(({ id }) => id);
+    (await readQueued(db, mine.id, [{ connectionId: connection.id, first }], 10)).map(({ id }) => id);
   const settle = async (from: string | null, sql: Sql = db) => {
     const mailbox = { connectionId: connection.id, partition: mine.id, epoch: mine.epoch, from };
     return (await settleMailboxes(sql, [mailbox]))[0];
@@ -74,6 +74,50 @@ t.test('what another node stores makes it due, and is read from there on', async
   t.strictSame(await read(due!.new!), [two.id, three.id]);
   t.match(await submitOperations(db, [four], [mine], [connection.id]), [{ handed: true }], 'now it is known');
   t.strictSame(await open(), []);
+});
+
+t.test('what is stored below after a mailbox was opened is read with what was stored after it', async (t) => {
+  const { db, mine, operation, open, read } = await fixture(t);
+  const [held, below, seen, above] = [operation(), operation(), operation(), operation()];
+  await submitOperations(db, [held], [mine]);
+  await submitOperations(db, [seen], []);
+  const [due] = await open();
+  t.equal(due!.new, seen.id);
+  await submitOperations(db, [below], []); // its node took long to store it, or has a clock that is behind
+  await submitOperations(db, [above], []);
+  t.strictSame(await read(due!.new!), [below.id, seen.id, above.id]);
+});
+
+t.test('a long mailbox is read as it was at one moment', async (t) => {
+  const { db, connection, mine, operation, open } = await fixture(t);
+  const below = operation();
+  const queued = Array.from({ length: 7 }, () => operation());
+  const above = operation();
+  await submitOperations(db, queued, []);
+  const [due] = await open();
+  const statements: string[] = [];
+  const meanwhile = [undefined, below, above];
+  const between: Database = {
+    ...db,
+    transaction: (work) =>
+      db.transaction((tx) =>
+        work({
+          ...tx,
+          query: async (name, text, values) => {
+            const rows = await tx.query<never>(name, text, values);
+            const comes = meanwhile[statements.push(name) - 1];
+            if (comes) await submitOperations(db, [comes], []);
+            return rows;
+          },
+        }),
+      ),
+  };
+  const rows = await readQueued(between, mine.id, [{ connectionId: connection.id, first: due!.new! }], 3);
+  t.strictSame(
+    rows.map(({ id }) => id),
+    queued.map(({ id }) => id),
+  );
+  t.strictSame(statements, ['seeOneMoment', 'readQueued', 'readQueued', 'readQueued']);
 });
 
 t.test('what its owner adds to a mailbox that another node has made hides nothing of it', async (t) => {
