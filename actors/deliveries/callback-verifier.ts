@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../../storage/model/new-id.js';
 import { LIMITS } from './limits.js';
 import { Sender, type SenderOptions } from './sender.js';
 import { callbackHeaders } from './signature.js';
@@ -39,7 +39,7 @@ export class CallbackVerifier {
   async verify({ callbackUrl, secrets, at }: Unproven): Promise<boolean> {
     const challenge = randomBytes(32).toString('base64url');
     const body = Buffer.from(JSON.stringify({ type: 'subscription.verification', challenge } satisfies Verification));
-    const id = uuidv7();
+    const id = newId();
     const headers = callbackHeaders({ eventId: id, deliveryId: id, body, at, secrets });
     const answer = await this.#sender.ask(callbackUrl, headers, body, LIMITS.verification_answer_bytes);
     return answer !== undefined && echoes(answer.toString('utf8').trim(), challenge);

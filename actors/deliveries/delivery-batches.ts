@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
 import { Backoff } from '../../storage/backoff.js';
 import {
   type Claim,
@@ -16,6 +15,7 @@ import {
   parkSubscriptions,
 } from '../../storage/deliveries/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
+import { newId } from '../../storage/model/new-id.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { LIMITS } from './limits.js';
@@ -166,7 +166,7 @@ function claimsOf(subscriptions: OwnedSubscription[], keys: string[]): Claim[] {
   for (const [i, { id, partition, epoch }] of subscriptions.entries()) {
     const key = keys[i] as string;
     const claim = claims.get(key) ?? { subscription: { id, partition, epoch }, attemptIds: [] };
-    claim.attemptIds.push(uuidv7());
+    claim.attemptIds.push(newId());
     claims.set(key, claim);
   }
   return [...claims.values()];

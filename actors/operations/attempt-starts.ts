@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../../storage/model/new-id.js';
 import type { StartedOperation } from '../../storage/operations/starts.js';
 import { LIMITS } from '../limits.js';
 import { retryWaits } from '../retry.js';
@@ -39,7 +39,7 @@ export class AttemptStarts {
    */
   async start(operationId: string, pause: (wait_ms: number) => Promise<void>): Promise<Begun | undefined> {
     const { batches, lease, log } = this.#context;
-    const attemptId = this.#takeAsked(operationId) ?? uuidv7(); // I2
+    const attemptId = this.#takeAsked(operationId) ?? newId(); // I2
     const waits = retryWaits();
     for (;;) {
       while (!lease.valid(this.#home.id) && this.#home.tenure === 'owned') await pause(LIMITS.retry_ms); // I1
@@ -62,7 +62,7 @@ export class AttemptStarts {
   withNext(end: Finish, operationId: string): Finish {
     const { id: partition, epoch, tenure } = this.#home;
     if (tenure !== 'owned' || !this.#context.lease.valid(partition)) return end; // I1
-    if (this.#asked?.operationId !== operationId) this.#asked = { operationId, attemptId: uuidv7() };
+    if (this.#asked?.operationId !== operationId) this.#asked = { operationId, attemptId: newId() };
     const { attemptId } = this.#asked; // I2
     return { ...end, next: { id: operationId, partition, epoch, attemptId, connectionId: this.#connectionId } };
   }

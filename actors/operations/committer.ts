@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../../storage/model/new-id.js';
 import { partitionOf } from '../../storage/model/records.js';
 import {
   inputBytes,
@@ -119,7 +119,7 @@ export class Committer {
     const { db, fingerprint, ring } = this.#options;
     const secret = capabilityNamed(capability)?.sealed === true;
     if (!fingerprint || (secret && !ring.available)) return undefined;
-    const id = uuidv7(); // above all that this thread has made, whatever its clock does
+    const id = newId(); // above all that this thread has made, whatever its clock does
     const input = canonicalize(submission.input) as string;
     const context = inputContext(id);
     const stored = db.vault.store(input, context);

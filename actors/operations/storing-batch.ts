@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../../storage/model/new-id.js';
 import {
   type FirstAttempt,
   isLarge,
@@ -47,7 +47,7 @@ export class StoringBatch {
       if (partition.storing(connectionId)) this.#open.add(connectionId);
       if (isLarge(operation) || !partition.reserve(connectionId)) continue;
       const phase = capabilityNamed(capability)?.kind === 'write' ? 'preparing' : 'reading'; // OPS-11
-      this.#attempts.set(id, { id: uuidv7(), phase, started_at });
+      this.#attempts.set(id, { id: newId(), phase, started_at });
     }
   }
 

@@ -1,5 +1,4 @@
 import typia, { type IValidation, type tags } from 'typia';
-import { v7 as uuidv7 } from 'uuid';
 import type { PasswordText, Text } from '../../browser-pool/contract/fields.js';
 import { isIdentityTaken } from '../../storage/connections/connection-changes.js';
 import {
@@ -9,6 +8,7 @@ import {
   listConnections,
 } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';
+import { newId } from '../../storage/model/new-id.js';
 import { partitionOf } from '../../storage/model/records.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
@@ -88,7 +88,7 @@ async function list({ db, key, query }: Call<undefined, undefined, CursorQuery>)
 }
 
 async function create({ db, ring, key, body }: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
-  const id = uuidv7();
+  const id = newId();
   const common = { id, workspaceId: key.workspace_id, partition: partitionOf(id) };
   try {
     if (body.provider === 'simulated') {

@@ -1,5 +1,4 @@
 import typia, { type tags } from 'typia';
-import { v7 as uuidv7 } from 'uuid';
 import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callback-guard.js';
 import type { Distinct, Text } from '../../browser-pool/contract/fields.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
@@ -12,6 +11,7 @@ import {
   type SubscriptionRow,
 } from '../../storage/deliveries/subscriptions.js';
 import { HttpError } from '../../storage/model/errors.js';
+import { newId } from '../../storage/model/new-id.js';
 import type { EventType } from '../../storage/model/records.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
@@ -51,7 +51,7 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
   const { db, ring, callbackPolicy, subscriptions, resource, body } = call;
   const callback = await checkCallback(body.callback_url, callbackPolicy);
   if (!callback.ok) throw invalidField('body.callback_url', CALLBACK_REFUSALS[callback.reason]);
-  const id = uuidv7();
+  const id = newId();
   const secret = body.secret ?? newSecret();
   if (!subscriptions.destination) throw new HttpError('encryption_key_unavailable');
   const destination = subscriptions.destination(call.key.workspace_id, destinationOf(body.callback_url));

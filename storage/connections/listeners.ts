@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../limits.js';
+import { newId } from '../model/new-id.js';
 import type { EventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 
@@ -125,7 +125,7 @@ export async function openGap(
      )
      select id, true as opened from opened
      union all select id, false from listener_gap where connection_id = $2 and closed_at is null and ${notReplaced('$2', '$3')}`,
-    [uuidv7(), connectionId, epoch, reason, unseen],
+    [newId(), connectionId, epoch, reason, unseen],
   );
   return row;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../model/new-id.js';
 import type { Database, Sql } from '../postgres/database.js';
 import type { KeyRing } from '../secrets/encryption.js';
 import { proxyCredentialsContext } from '../secrets/sealing.js';
@@ -36,7 +36,7 @@ const COLUMNS = 'id, region, url, credentials_sealed, active, created_at';
 
 /** @throws HttpError `encryption_key_unavailable` when it has credentials and no key can seal them */
 export function addProxy(sql: Sql, ring: KeyRing, proxy: NewProxy): Promise<ProxyRow> {
-  return storeProxy(sql, ring, uuidv7(), proxy);
+  return storeProxy(sql, ring, newId(), proxy);
 }
 
 /** By region, oldest first. */

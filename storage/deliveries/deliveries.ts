@@ -1,5 +1,6 @@
 import type { DeliveryAttemptOutcome, DeliveryStatus, RecordedEventType } from '../model/records.js';
 import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
+import { bigints, integers, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
 import type { OwnedSubscription } from './delivery-queue.js';
 import { formerSecrets } from './signing-secrets.js';
@@ -95,12 +96,12 @@ const START = `
  */
 export async function startDeliveries(db: Sql, claims: Claim[]): Promise<StartedDelivery[]> {
   return db.query<StartedDelivery>('startDeliveries', START, [
-    claims.map(({ subscription }) => subscription.id),
-    claims.map(({ subscription }) => subscription.partition),
-    claims.map(({ subscription }) => subscription.epoch),
-    claims.map(({ attemptIds }) => attemptIds.length),
-    claims.map((_, i) => claims.slice(0, i).reduce((sum, { attemptIds }) => sum + attemptIds.length, 0)),
-    claims.flatMap(({ attemptIds }) => attemptIds),
+    uuids(claims.map(({ subscription }) => subscription.id)),
+    smallints(claims.map(({ subscription }) => subscription.partition)),
+    bigints(claims.map(({ subscription }) => subscription.epoch)),
+    integers(claims.map(({ attemptIds }) => attemptIds.length)),
+    integers(claims.map((_, i) => claims.slice(0, i).reduce((sum, { attemptIds }) => sum + attemptIds.length, 0))),
+    uuids(claims.flatMap(({ attemptIds }) => attemptIds)),
   ]);
 }
 
@@ -186,12 +187,12 @@ export async function finishDeliveries(
 ): Promise<FinishedDelivery[]> {
   for (const { outcome } of attempts) DELIVERY_ATTEMPT_STEPS.check('sending', outcome);
   return db.query<FinishedDelivery>('finishDeliveries', FINISH, [
-    attempts.map((a) => a.id),
-    attempts.map((a) => a.epoch),
-    attempts.map((a) => a.attemptId),
-    attempts.map((a) => a.outcome),
-    attempts.map((a) => a.statusCode),
-    attempts.map((a) => a.error),
-    waits_s,
+    uuids(attempts.map((a) => a.id)),
+    bigints(attempts.map((a) => a.epoch)),
+    uuids(attempts.map((a) => a.attemptId)),
+    texts(attempts.map((a) => a.outcome)),
+    integers(attempts.map((a) => a.statusCode)),
+    texts(attempts.map((a) => a.error)),
+    integers(waits_s),
   ]);
 }

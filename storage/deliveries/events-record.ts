@@ -1,7 +1,8 @@
-import { v7 as uuidv7 } from 'uuid';
 import { messageKeys } from '../model/message-keys.js';
+import { newId } from '../model/new-id.js';
 import type { NewEvent } from '../model/records.js';
 import { DELIVERY_STEPS } from '../model/transitions.js';
+import { bigints, byteas, jsonbs, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
 import { makeJobsDue } from '../postgres/job-table.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
@@ -87,22 +88,22 @@ export async function recordEvents(
   // Ids tell the order in which events came. Rows go in in one order everywhere: two recorders of the same events wait for each other
   // instead of deadlocking.
   const rows = events
-    .map((event) => ({ id: uuidv7(), ...event }))
+    .map((event) => ({ id: newId(), ...event }))
     .sort((a, b) => compare(a.connectionId, b.connectionId) || compare(a.providerEventId, b.providerEventId));
   const data = rows.map((e) => tx.vault.store(pgSafeJson(e.data), eventDataContext(e.id)));
   // A plain one is found by what it says.
   const messages = rows.map((e, i) => (data[i]?.sealed ? messageKeys(tx.vault, e) : undefined));
   return tx.query<RecordedEvent>('recordEvents', RECORD, [
     workspaceId,
-    rows.map((e) => e.id),
-    rows.map((e) => e.connectionId),
-    rows.map((e) => e.providerEventId),
-    rows.map((e) => e.type),
-    data.map(({ plain }) => plain),
-    data.map(({ sealed }) => sealed),
-    messages.map((keys) => keys?.conversation_hash ?? null),
-    messages.map((keys) => keys?.delivered_ms ?? null),
-    rows.map(({ traceparent }) => traceparent ?? null),
+    uuids(rows.map((e) => e.id)),
+    uuids(rows.map((e) => e.connectionId)),
+    texts(rows.map((e) => e.providerEventId)),
+    texts(rows.map((e) => e.type)),
+    jsonbs(data.map(({ plain }) => plain)),
+    byteas(data.map(({ sealed }) => sealed)),
+    byteas(messages.map((keys) => keys?.conversation_hash ?? null)),
+    bigints(messages.map((keys) => keys?.delivered_ms ?? null)),
+    texts(rows.map(({ traceparent }) => traceparent ?? null)),
     addressee,
   ]);
 }

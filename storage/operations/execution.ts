@@ -1,6 +1,7 @@
 import type { Boundary, StoredEvidence, Worker } from '../model/evidence.js';
 import type { AttemptPhase, AttemptStatus, OperationStatus } from '../model/records.js';
 import { ATTEMPT_STEPS, OPERATION_STEPS, transition } from '../model/transitions.js';
+import { bigints, byteas, integers, jsonbs, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
 import { resultContext } from '../secrets/sealing.js';
@@ -17,9 +18,9 @@ import { FENCE, type HeldOperation, type StartedOperation, type StartingOperatio
 export const HELD = `o.id = i.id and o.epoch = i.epoch and o.attempts -> -1 ->> 'id' = i.attempt_id::text`;
 
 export const heldArrays = (operations: HeldOperation[]) => [
-  operations.map((o) => o.id),
-  operations.map((o) => o.epoch),
-  operations.map((o) => o.attemptId),
+  uuids(operations.map((o) => o.id)),
+  bigints(operations.map((o) => o.epoch)),
+  uuids(operations.map((o) => o.attemptId)),
 ];
 
 /**
@@ -115,17 +116,17 @@ export async function finishOperations(
   const results = operations.map(({ id, result }) => result && tx.vault.store(pgSafeJson(result), resultContext(id)));
   const ends = [
     ...heldArrays(operations),
-    operations.map((o) => o.to),
-    results.map((result) => result?.plain ?? null),
-    operations.map((o) => o.errorCode),
-    operations.map((o) => (o.errorDetails === null ? null : pgSafeJson(o.errorDetails))),
-    operations.map((o) => o.attemptStatus),
+    texts(operations.map((o) => o.to)),
+    jsonbs(results.map((result) => result?.plain ?? null)),
+    texts(operations.map((o) => o.errorCode)),
+    jsonbs(operations.map((o) => (o.errorDetails === null ? null : pgSafeJson(o.errorDetails)))),
+    texts(operations.map((o) => o.attemptStatus)),
     at.toISOString(),
-    operations.map((o) => JSON.stringify(transition(o.from, o.to, o.reason, at))),
-    operations.map((o) => Math.round(o.running_ms)),
-    results.map((result) => result?.sealed ?? null),
-    operations.map((o) => o.phase),
-    operations.map((o) => o.evidence && JSON.stringify(o.evidence)),
+    jsonbs(operations.map((o) => JSON.stringify(transition(o.from, o.to, o.reason, at)))),
+    integers(operations.map((o) => Math.round(o.running_ms))),
+    byteas(results.map((result) => result?.sealed ?? null)),
+    texts(operations.map((o) => o.phase)),
+    jsonbs(operations.map((o) => o.evidence && JSON.stringify(o.evidence))),
   ];
   const rows =
     next.size === 0
@@ -142,14 +143,14 @@ export async function finishOperations(
 function startArrays(next: ReadonlyMap<string, StartingOperation>, writes: readonly string[], at: Date): unknown[] {
   const starts = [...next.values()];
   return [
-    starts.map((o) => o.id),
-    starts.map((o) => o.partition),
-    starts.map((o) => o.epoch),
-    starts.map((o) => o.attemptId),
-    starts.map((o) => o.connectionId),
-    writes,
+    uuids(starts.map((o) => o.id)),
+    smallints(starts.map((o) => o.partition)),
+    bigints(starts.map((o) => o.epoch)),
+    uuids(starts.map((o) => o.attemptId)),
+    uuids(starts.map((o) => o.connectionId)),
+    texts(writes),
     JSON.stringify([transition('queued', 'running', 'started', at)]),
-    [...next.keys()],
+    uuids([...next.keys()]),
   ];
 }
 

@@ -1,6 +1,6 @@
-import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../limits.js';
 import { ofKeptConnection } from '../model/kept-connection.js';
+import { newId } from '../model/new-id.js';
 import type { ConnectionRow, OperationRow } from '../model/records.js';
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
@@ -57,7 +57,7 @@ export async function requestLook(sql: Sql, operationId: string): Promise<'reque
        on conflict (operation_id) do nothing
      )
      select ready, busy from found`,
-    [operationId, uuidv7()],
+    [operationId, newId()],
   );
   if (!row) return 'gone';
   if (row.busy) return 'busy';

@@ -1,5 +1,6 @@
 import { type ConnectionRow, type OperationStatus, PARTITIONS } from '../model/records.js';
 import { ATTEMPT_STEPS, OPERATION_STEPS, transition } from '../model/transitions.js';
+import { bigints, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
 
 /**
@@ -127,14 +128,14 @@ export async function startOperations(
 ): Promise<StartedOperation[]> {
   const at = new Date();
   return db.query<StartedOperation>('startOperations', START, [
-    operations.map((o) => o.id),
-    operations.map((o) => o.partition),
-    operations.map((o) => o.epoch),
-    operations.map((o) => o.attemptId),
-    writes,
+    uuids(operations.map((o) => o.id)),
+    smallints(operations.map((o) => o.partition)),
+    bigints(operations.map((o) => o.epoch)),
+    uuids(operations.map((o) => o.attemptId)),
+    texts(writes),
     at.toISOString(),
     JSON.stringify([transition('queued', 'running', 'started', at)]),
-    operations.map((o) => o.connectionId),
+    uuids(operations.map((o) => o.connectionId)),
   ]);
 }
 

@@ -2,6 +2,7 @@ import { type Origin, UNKNOWN_ORIGIN } from '../model/origin.js';
 import type { AttemptPhase, ConnectionRow, OperationRow } from '../model/records.js';
 import { ATTEMPT_STEPS, acceptance, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { OwnedPartition } from '../partitions/partitions.js';
+import { bigints, byteas, jsonbs, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
 import { insertFormerJobs } from '../postgres/former-jobs.js';
 import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
@@ -156,25 +157,25 @@ export async function submitOperations(
 ): Promise<Submitted[]> {
   const epochs = new Map(owned.map(({ id, epoch }) => [id, epoch]));
   const stored = await db.query<StoredRow>('submitOperations', SUBMIT, [
-    operations.map((o) => o.id),
-    operations.map((o) => o.workspaceId),
-    operations.map((o) => o.connectionId),
-    operations.map((o) => o.partition),
-    operations.map((o) => o.capability),
-    operations.map((o) => o.idempotencyKey),
-    operations.map((o) => o.keyHash),
-    operations.map((o) => o.fingerprint),
-    operations.map((o) => o.input),
-    operations.map((o) => o.inputSealed),
-    operations.map((o) => JSON.stringify([acceptance(o.acceptedAt)])),
-    owned.map((p) => p.id),
-    owned.map((p) => p.epoch),
-    operations.map(({ origin = UNKNOWN_ORIGIN }) => origin.requestId),
-    operations.map(({ origin = UNKNOWN_ORIGIN }) => origin.traceparent),
-    open,
-    operations.map((o) => firstAttempt(attempts.get(o.id))),
+    uuids(operations.map((o) => o.id)),
+    uuids(operations.map((o) => o.workspaceId)),
+    uuids(operations.map((o) => o.connectionId)),
+    smallints(operations.map((o) => o.partition)),
+    texts(operations.map((o) => o.capability)),
+    texts(operations.map((o) => o.idempotencyKey)),
+    byteas(operations.map((o) => o.keyHash)),
+    byteas(operations.map((o) => o.fingerprint)),
+    jsonbs(operations.map((o) => o.input)),
+    byteas(operations.map((o) => o.inputSealed)),
+    jsonbs(operations.map((o) => JSON.stringify([acceptance(o.acceptedAt)]))),
+    smallints(owned.map((p) => p.id)),
+    bigints(owned.map((p) => p.epoch)),
+    texts(operations.map(({ origin = UNKNOWN_ORIGIN }) => origin.requestId)),
+    texts(operations.map(({ origin = UNKNOWN_ORIGIN }) => origin.traceparent)),
+    uuids(open),
+    jsonbs(operations.map((o) => firstAttempt(attempts.get(o.id)))),
     JSON.stringify([transition('queued', 'running', 'started', new Date())]),
-    operations.map((o) => epochs.get(o.partition) ?? null),
+    bigints(operations.map((o) => epochs.get(o.partition) ?? null)),
   ]);
   const created = new Map(stored.map((row) => [row.operation_id, row]));
   const others = operations.filter((o) => !created.has(o.id));
@@ -257,12 +258,12 @@ async function findEarlier(db: Sql, operations: NewOperation[]): Promise<Map<str
        i(id, workspace_id, idempotency_key, key_hash, fingerprint, connection_id)
      left join operation o on o.workspace_id = i.workspace_id and o.idempotency_key = i.idempotency_key`,
     [
-      operations.map((o) => o.id),
-      operations.map((o) => o.workspaceId),
-      operations.map((o) => o.idempotencyKey),
-      operations.map((o) => o.keyHash),
-      operations.map((o) => o.fingerprint),
-      operations.map((o) => o.connectionId),
+      uuids(operations.map((o) => o.id)),
+      uuids(operations.map((o) => o.workspaceId)),
+      texts(operations.map((o) => o.idempotencyKey)),
+      byteas(operations.map((o) => o.keyHash)),
+      byteas(operations.map((o) => o.fingerprint)),
+      uuids(operations.map((o) => o.connectionId)),
     ],
   );
   return new Map(rows.map((row) => [row.id, notStored(row)]));

@@ -185,7 +185,7 @@ function settingsOf({ indexedPlans, relaxedCommits }: DatabaseOptions, limits: T
 
 /**
  * True when the statement failed because of its values (one that no column takes, one beyond a limit): the same values fail
- * each time. A RangeError is a value too large to be serialised.
+ * each time. A RangeError is a value that cannot be serialised: too large, or outside its type.
  */
 export function refusesValues(error: unknown): boolean {
   return error instanceof RangeError || (error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? ''));

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../limits.js';
+import { newId } from '../model/new-id.js';
 import type { Scope } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
 
@@ -44,7 +44,7 @@ export async function createKey(sql: Sql, options: KeyOptions): Promise<NewApiKe
     `insert into api_key (id, workspace_id, name, key_hash, scopes, expires_at)
      select $1, workspace.id, $3, $4, $5, $6 from workspace where workspace.id = $2
      returning ${KEY_COLUMNS}`,
-    [uuidv7(), options.workspaceId, options.name, hashKey(key), options.scopes, options.expiresAt],
+    [newId(), options.workspaceId, options.name, hashKey(key), options.scopes, options.expiresAt],
   );
   return row && { key, row };
 }

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../model/new-id.js';
 import type { Sql } from '../postgres/database.js';
 
 /** A workspace (contract: "Authentication"; CLI-1); its keys are in `keys.ts`. */
@@ -12,7 +12,7 @@ export async function createWorkspace(sql: Sql, name: string): Promise<Workspace
   const rows = await sql.query<WorkspaceRow>(
     'createWorkspace',
     'insert into workspace (id, name) values ($1, $2) returning id, name, created_at',
-    [uuidv7(), name],
+    [newId(), name],
   );
   return rows[0]!;
 }

@@ -56,7 +56,7 @@ export async function operationsThread(
   const connection = await insertSimulated(db, workspaceId, 'ada');
   const link = await FaultyLink.open(Number(new URL(url).port));
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
-  const limits = { statement_ms: 600, lock_ms: 200, connect_ms: 600, idle_transaction_ms: 5_000 };
+  const limits = { statement_ms: 600, lock_ms: 200, connect_ms: 5_000, idle_transaction_ms: 5_000 };
   const options = { url: link.through(url), limits, applicationName: 'test thread', onError: () => {} };
   const thread = openDatabase({ ...options, maxConnections: 4 });
   const id = connection.partition;
