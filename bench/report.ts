@@ -12,10 +12,10 @@ export interface Findings {
   method: string;
   /** What a person reads, line by line. */
   lines: string[];
-  /** What one operation took, by its kind; or why none can be counted, in a sentence. Absent: the lines tell it. */
-  costs?: Readonly<Record<string, Cost>> | string;
-  /** Each figure against its baseline of the same run, in words; or why there is no baseline. Absent: the lines tell it. */
-  ratios?: string[] | string;
+  /** What one operation took, by its kind; or why none can be counted, in a sentence. */
+  costs: Readonly<Record<string, Cost>> | string;
+  /** Each figure against its baseline of the same run, in words; or why there is no baseline. */
+  ratios: string[] | string;
   /** How many measurements the figures stand on. Absent: as many as their costs. */
   sampled?: string;
   /** What the numbers leave out, a sentence each. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hint } from '../../actors/system.js';
@@ -11,6 +10,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import { listWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { LIMITS } from '../limits.js';
 import { type BenchService, startService } from '../service.js';
+import { TemporaryFolder } from '../temporary-folder.js';
 import type { Tally } from './receiver.js';
 import { ReceiverProcess } from './receiver-process.js';
 
@@ -34,8 +34,8 @@ export interface CallbackFixture extends AsyncDisposable {
 }
 
 export async function callbackFixture(): Promise<CallbackFixture> {
-  const dir = await mkdtemp(join(tmpdir(), 'bench-receiver-'));
-  const { host, key, cert, secret, caFile } = await demoReceiver(dir);
+  const folder = new TemporaryFolder(join(tmpdir(), 'bench-receiver-'));
+  const { host, key, cert, secret, caFile } = await demoReceiver(folder.path);
   const receiver = new ReceiverProcess();
   const { url: receiverUrl } = await receiver.request(
     { type: 'start', identity: { host, key, cert, secret } },
@@ -61,7 +61,7 @@ export async function callbackFixture(): Promise<CallbackFixture> {
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       receiver.end();
-      await rm(dir, { recursive: true, force: true });
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { KindResult } from '../load/messages.js';
 import type { Plot } from '../page/plot.js';
-import { number, rows, spreadText } from '../report.js';
+import { rows, spreadText } from '../report.js';
 import { type Spread, spreadOf } from '../spread.js';
 import { type Cost, costOf, type Metered } from './cost.js';
 import type { Usage } from './meter.js';
-import { mapParts, PART_NAMES, PARTS, type Part } from './parts.js';
+import { mapParts, PART_NAMES, PARTS } from './parts.js';
 
 /** One measurement of a throughput. */
 export interface Round extends Metered {
@@ -31,12 +31,6 @@ export function summaryOf(rounds: Round[]): Summary {
     p99_ms: spread((round) => round.latency.p99_ms),
     ...cost,
   };
-}
-
-/** Microseconds of processor time an operation, of the service and of its database. */
-export function costText({ cpu_ms }: Usage, operations: number): string {
-  const us = (...parts: Part[]) => number((parts.reduce((sum, part) => sum + cpu_ms[part], 0) * 1_000) / operations);
-  return `${us('main', 'actors', 'helpers')} + ${us('postgres')}`;
 }
 
 /** What a person reads of it beside its cost, which every report tells. `one`: what is counted. */

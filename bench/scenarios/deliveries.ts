@@ -1,8 +1,9 @@
 import type { Posting } from '../callbacks/baseline.js';
 import { type CallbackFixture, callbackFixture, eventRecorder } from '../callbacks/fixture.js';
 import type { Tally } from '../callbacks/receiver.js';
+import { costOf } from '../cost/cost.js';
 import { Meter, type Usage } from '../cost/meter.js';
-import { coresPlot, costText } from '../cost/rounds.js';
+import { coresPlot } from '../cost/rounds.js';
 import { runProgram } from '../program.js';
 import { withProgress } from '../progress.js';
 import { number, reportOf, rows } from '../report.js';
@@ -122,6 +123,7 @@ function report(
   const ratio = perSecond / baselinePerSecond;
   const { accepted, repeated, checked, forged } = tally;
   const lost = expected - (accepted - repeated);
+  const cost = costOf([{ operations: expected, usage }]);
   return reportOf({
     scenario: 'deliveries',
     options,
@@ -133,21 +135,20 @@ function report(
         `${number(perSecond)} callbacks/s (${number(expected)} in ${number(seconds, 1)} s, from the first event recorded)`,
       ],
       ['recorded', `${number(options.events / recorded_s)} events/s (${number(recorded_s, 1)} s of the above)`],
-      ['each', `${costText(usage, expected)} µs of processor time, service + PostgreSQL with the recording`],
-      ['log', `${number(usage.wal_bytes / expected)} bytes of write-ahead log each`],
       ['lost', number(lost)],
       ['repeated', number(repeated)],
       ['signature', `${number(checked)} checked, ${number(forged)} wrong`],
       ['baseline', `${number(baselinePerSecond)} posts/s by undici alone (${number(baseline_s, 1)} s)`],
-      ['ratio', `${number(ratio, 2)} callbacks for each plain post`],
       ['load', `${options.subscriptions} subscriptions on ${options.serviceConnections} connections`],
     ]),
+    costs: { 'callback, with the recording': cost },
+    ratios: [`${number(ratio, 2)} callbacks for each plain post`],
     notMeasured: NOT_MEASURED,
     plots: [coresPlot('deliveries', usage)],
     headline: { what: 'callbacks/s', spread: spreadOf([perSecond]) },
     data: {
       ...{ perSecond, seconds, recorded_s, baselinePerSecond, ratio },
-      ...{ expected, accepted, lost, repeated, checked, forged, usage },
+      ...{ expected, accepted, lost, repeated, checked, forged, cost, usage },
     },
   });
 }
