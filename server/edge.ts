@@ -22,6 +22,7 @@ import { LIMITS } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
 import { withPromptSubmissions } from './http/prompt-submissions.js';
 import { rateLimit } from './http/rate-limit.js';
+import { RefusalPace } from './http/refusal-pace.js';
 import { requestLoad } from './http/request-load.js';
 import { RequestPace } from './http/request-pace.js';
 import type { Services } from './http/route.js';
@@ -96,7 +97,18 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
   const services = servicesOf(options, drain, answers);
   const bodies = new BodyMemory((options.bodyMemoryMib ?? Number.POSITIVE_INFINITY) * 2 ** 20);
   const { onAnswered, tracing } = options;
-  const respond = responder({ match: router(routes), checks, services, requests, bodies, log, tracing, onAnswered });
+  const refusals = new RefusalPace(pace);
+  const respond = responder({
+    match: router(routes),
+    checks,
+    refusals,
+    services,
+    requests,
+    bodies,
+    log,
+    tracing,
+    onAnswered,
+  });
   const underWay = new Map<Promise<void>, HttpExchange>();
   const listening = front ?? (await openFront(options));
   listening.serve((exchange) => {

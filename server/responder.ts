@@ -10,6 +10,7 @@ import type { HttpExchange } from './http/exchange.js';
 import { isPrintableKey, pathId } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
 import { parsePrefer } from './http/prefer.js';
+import type { RefusalPace } from './http/refusal-pace.js';
 import { RequestContext } from './http/request-context.js';
 import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
@@ -23,6 +24,7 @@ export interface ResponderOptions {
   services: Services;
   requests: RequestLoad;
   bodies: BodyMemory;
+  refusals: RefusalPace;
   log: Logger;
   /** Absent: no spans are made. */
   tracing: Tracing | undefined;
@@ -97,6 +99,7 @@ async function answer(options: ResponderOptions, request: Request): Promise<void
     const level = isPassing(cause) ? 'debug' : 'error';
     if (!(cause instanceof HttpError))
       log[level]({ err: cause, request_id: requestId, route: route?.path }, 'request failed');
+    if (cause instanceof HttpError && isPaced(request, cause)) await options.refusals.hold();
     await finish(options, request, errorAnswer(error, route?.errors ?? 'plain', requestId));
   } finally {
     exchange.release();
@@ -119,6 +122,11 @@ async function finish(options: ResponderOptions, request: Request, answer: Answe
 
 /** Made once: what refuses must cost little, and a stack costs most of an error. */
 const OVERLOADED = new HttpError('overloaded', 'too many requests at once');
+
+/** Whether its client could ask again at once and as often as it likes. */
+function isPaced({ context, route }: Request, { code }: HttpError): boolean {
+  return (!context.key && !route?.probe) || code === 'overloaded' || code === 'rate_limited';
+}
 
 /** Its connection ends with the answer: what comes next on it may be a part of this request. */
 function ambiguity(exchange: HttpExchange): HttpError {

@@ -57,6 +57,7 @@ export class HttpExchange {
   #last = false;
   #state: State = { kind: 'receiving' };
   #body: IncomingBody | undefined;
+  #declaredBytes = 0;
   #paused = false;
   #piecesTaken = 0;
   #wakes: (() => void)[] = [];
@@ -96,14 +97,22 @@ export class HttpExchange {
 
   /** Begins to listen for abort and body (I2). Keeps at most `limit_bytes`, as far as there is room in `memory`. */
   receive(limit_bytes: number, memory: BodyMemory): void {
-    this.#body = new IncomingBody(limit_bytes, this.#req.getHeader('content-length'), memory);
+    const declared = this.#req.getHeader('content-length');
+    this.#body = new IncomingBody(limit_bytes, declared, memory);
     this.#res.onAborted(() => this.#enter({ kind: 'aborted' }));
     this.#res.onData((chunk, isLast) => this.#take(chunk, isLast));
+    this.#declaredBytes = Number(declared);
+    if (this.#declaredBytes > LIMITS.small_body_bytes) this.#pause(); // what is read at once may be much more
     this.#last = this.#req.getHeader('transfer-encoding') !== ''; // I10
     // Nobody knows where its body ends.
     if (this.#head?.ambiguous === undefined) return;
     this.#last = true;
     this.#enter({ kind: 'received' });
+  }
+
+  /** What its head says that its body has; 0 where it says nothing. */
+  get declaredBytes(): number {
+    return this.#declaredBytes;
   }
 
   /** Parts of a large answer that the client has taken so far, but for what its socket holds. */
@@ -250,10 +259,12 @@ export class HttpExchange {
     if (isLast || body.flooded) {
       this.#resume();
       this.#enter({ kind: 'received' });
-    } else if (body.full && !this.#paused) {
-      this.#paused = true;
-      this.#res.pause();
-    }
+    } else if (body.full) this.#pause();
+  }
+
+  #pause(): void {
+    if (!this.#paused) this.#res.pause(); // I9
+    this.#paused = true;
   }
 
   #resume(): void {

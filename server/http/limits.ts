@@ -92,24 +92,39 @@ export const LIMITS = {
   lateness_sample_ms: 20,
   /**
    * Requests at work that a workspace has at most beside others, on average. While this node runs `paced_late_ms` late, and one that
-   * never had to wait is there to be protected, they become
-   * `pace_fall` times as many every `pace_step_ms`, then `pace_rise` times; at least `pace_least`: one for a part of the time.
+   * asks for little is there to be protected, they become `pace_fall` times as many every `pace_step_ms`, then `pace_rise` times; at
+   * least `pace_least`, one for a part of the time, and `pace_light_room` times what the busiest of those asks for.
    */
   pace_most: 24,
   pace_least: 0.1,
-  paced_late_ms: 20,
+  pace_light_room: 2,
+  paced_late_ms: 12,
   pace_fall: 0.75,
   pace_rise: 1.1,
+  /** A request that took less than the price of its kind lowers it by that part of the difference, one that took more raises it. */
+  price_falls_of: 4,
+  price_rises_of: 256,
   pace_step_ms: 100,
-  /** What a workspace had at work counts about so long; with less than `pace_active` on average it is not at work. */
+  /**
+   * What a workspace had at work counts about so long; with less than `pace_active` on average it is not at work, with less than
+   * `pace_gone` it is forgotten.
+   */
   pace_memory_ms: 500,
   pace_active: 0.005,
-  /** Who had to wait so lately takes more than its part. */
-  pace_held_ms: 2_000,
+  pace_gone: 0.0001,
+  /**
+   * From this lateness on a refusal of a stranger, or for want of room, is held back `held_for_late` times as long as this node is late,
+   * and so long at most.
+   */
+  held_late_ms: 4,
+  held_for_late: 20,
+  held_ms: 1_000,
   /** The quickest answer of the database, and of a commit, counts for that much more every `pace_step_ms` while nobody shares the node. */
   best_answer_growth: 1.001,
   /** A request waits for its workspace's part: past it 503 `overloaded`. */
   paced_wait_ms: 5_000,
+  /** The same for the next piece of an answer that is being sent: past it the connection is cut. */
+  paced_piece_wait_ms: 60_000,
 
   /** A page of events or deliveries, and the most a page of operations takes (EVT-7): the rest is on the next pages. */
   page_rows: 100,
@@ -118,8 +133,8 @@ export const LIMITS = {
    * `next_cursor` leads on.
    */
   looked_at_operations: 1_000,
-  /** Rows that a whole list reads at a time. More are read as the client takes what was read. */
-  list_slice_rows: 500,
+  /** Rows that a whole list reads at a time. More are read as the client takes what was read: a slice holds up what others ask for. */
+  list_slice_rows: 100,
   /** Furthest offset: a larger one is refused with 400, and `next_offset` ends there. */
   offset_rows: 100_000,
   /** `Prefer: wait=N`: a longer wait is cut to this (HTTP-18). */

@@ -10,21 +10,39 @@ export interface Turn {
 }
 
 /**
- * Shares this node's time between workspaces (HTTP-13). While others are at work, a workspace has at most `#cap` requests at work on
- * average: `LIMITS.pace_most`, and fewer while the node runs late and one that asks for little is there. What it asks for beyond waits, first in, first out, and is refused
- * with 503 `overloaded` after `LIMITS.paced_wait_ms`. A workspace alone never waits.
+ * Shares this node's time between workspaces (HTTP-13). A workspace that asks for more than its part, while others are at work, has at
+ * most `#cap` requests at work on average: `LIMITS.pace_most`, and fewer while the node runs late and one that asks for less is there.
+ * What it asks for beyond waits, first in, first out, and is refused with 503 `overloaded` after a while.
  *
- * What is counted is the time that requests are at work, whatever they are short of: the processor or the database.
+ * What is asked for is counted in prices, what such a request takes when nothing holds it up: while the node is late all take longer,
+ * and who asks for little would seem to ask for much. What is had is counted in time at work, whatever is short: the processor or the
+ * database.
  *
- * I1. Who never had to wait is not held up by those who did: the cap stays above twice what it has at work.
+ * I1. Who asks for less than an equal part is not held up, whatever the others do; nor is a workspace alone.
  * I2. A turn is paid for with what a request of its workspace takes as a rule, and settled by what it took.
  */
 export class RequestPace {
   readonly #parts = new Map<string, Part>();
+  readonly #prices = new Prices();
   /** At most `pace_most`, or 1 and a part of the time. */
   #cap: number = LIMITS.pace_most;
   #active = 0;
   #late_ms = 0;
+  /** The monotonic clock. */
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** How late this node is, on average over about `LIMITS.pace_step_ms`. */
+  get late_ms(): number {
+    return this.#late_ms;
+  }
+
+  get #isLate(): boolean {
+    return this.#late_ms > LIMITS.paced_late_ms;
+  }
 
   get isAtWork(): boolean {
     return this.#active > 0;
@@ -35,17 +53,22 @@ export class RequestPace {
     return this.#active > 1;
   }
 
-  /** Resolves when the workspace's next request may be worked on; rejects with 503 when that takes too long. */
-  async turn(workspaceId: string): Promise<Turn> {
+  /**
+   * Resolves when the workspace's next request, one of this kind, may be worked on; rejects with 503 when that takes longer than
+   * `wait_ms`. There must be few kinds: their prices are kept.
+   */
+  async turn(workspaceId: string, kind: string, wait_ms: number = LIMITS.paced_wait_ms): Promise<Turn> {
     const part = this.#part(workspaceId);
-    if (part.waiting.size === 0 && this.#mayBegin(part)) return part.begin(this.#isHeldUp(part));
+    part.asks(this.#prices.of(kind));
+    const begin = () => part.begin(this.#isHeldUp(part), (took_ms) => this.#prices.note(kind, took_ms, this.#isLate));
+    if (part.waiting.size === 0 && this.#mayBegin(part)) return begin();
     const turn = Promise.withResolvers<Turn>();
-    const grant = (paid: boolean) => turn.resolve(part.begin(paid));
-    part.wait(grant);
+    const grant = () => turn.resolve(begin());
+    part.waiting.add(grant);
     const late = setTimeout(() => {
       part.waiting.delete(grant);
       turn.reject(new HttpError('overloaded', 'the workspace asks for more than its part, and others are at work'));
-    }, LIMITS.paced_wait_ms);
+    }, wait_ms);
     try {
       return await turn.promise;
     } finally {
@@ -56,26 +79,31 @@ export class RequestPace {
   /** Is told again and again how late this thread is, and how long ago it was told before. */
   sample(late_ms: number, elapsed_ms: number): void {
     this.#late_ms += (late_ms - this.#late_ms) * Math.min(1, elapsed_ms / LIMITS.pace_step_ms);
-    let most = 0;
-    let light = 0;
-    this.#active = 0;
+    const active: Part[] = [];
     for (const [workspaceId, part] of this.#parts) {
       part.sample(elapsed_ms);
-      if (part.isForgotten) this.#parts.delete(workspaceId);
-      if (!part.isActive) continue;
-      this.#active++;
-      most = Math.max(most, part.atWork);
-      if (part.isLight) light = Math.max(light, part.atWork);
+      if (part.isActive) active.push(part);
+      else if (part.isGone) this.#parts.delete(workspaceId);
     }
-    this.#steer(light, most, elapsed_ms / LIMITS.pace_step_ms);
+    this.#active = active.length;
+    for (const part of active) part.judge(1 / active.length);
+    this.#steer(active, elapsed_ms / LIMITS.pace_step_ms);
     for (const part of this.#parts.values()) this.#serve(part, elapsed_ms);
   }
 
   /** Down from what the busiest has now while the node is late, up again slowly. */
-  #steer(light: number, most: number, steps: number): void {
-    const falls = light > 0 && this.#late_ms > LIMITS.paced_late_ms;
-    const next = falls ? Math.min(this.#cap, most) * LIMITS.pace_fall ** steps : this.#cap * LIMITS.pace_rise ** steps;
-    this.#cap = Math.min(LIMITS.pace_most, Math.max(LIMITS.pace_least, 2 * light, next)); // I1
+  #steer(active: readonly Part[], steps: number): void {
+    let light = 0;
+    let busiest = 0;
+    for (const part of active) {
+      if (part.isHeavy) busiest = Math.max(busiest, part.atWork);
+      else light = Math.max(light, part.asked);
+    }
+    const falls = light > 0 && this.#isLate;
+    const next = falls
+      ? Math.min(this.#cap, busiest) * LIMITS.pace_fall ** steps
+      : this.#cap * LIMITS.pace_rise ** steps;
+    this.#cap = Math.min(LIMITS.pace_most, Math.max(LIMITS.pace_least, LIMITS.pace_light_room * light, next));
   }
 
   #serve(part: Part, elapsed_ms: number): void {
@@ -84,18 +112,18 @@ export class RequestPace {
     for (const grant of part.waiting) {
       if (!this.#mayBegin(part)) break;
       part.waiting.delete(grant);
-      grant(this.#isHeldUp(part));
+      grant();
     }
   }
 
   #mayBegin(part: Part): boolean {
     if (!this.#hasNeighbour(part)) return true;
-    if (!this.#isHeldUp(part)) return part.now < LIMITS.pace_most; // I1
+    if (!part.isHeavy) return part.now < LIMITS.pace_most; // I1
     return part.now < Math.max(1, this.#cap) && part.left_ms > 0;
   }
 
   #isHeldUp(part: Part): boolean {
-    return this.#hasNeighbour(part) && (part.waiting.size > 0 || part.atWork > this.#cap / 2);
+    return part.isHeavy && this.#hasNeighbour(part);
   }
 
   #hasNeighbour(part: Part): boolean {
@@ -105,52 +133,78 @@ export class RequestPace {
   #part(workspaceId: string): Part {
     let part = this.#parts.get(workspaceId);
     if (!part) {
-      part = new Part();
+      part = new Part(this.#now);
       this.#parts.set(workspaceId, part);
     }
     return part;
   }
 }
 
+/** What a request of each kind takes while it is held up by nothing: rather what the quicker ones took. */
+class Prices {
+  readonly #prices = new Map<string, number>();
+
+  /** In milliseconds; of a kind that nobody knows yet, 1. */
+  of(kind: string): number {
+    return this.#prices.get(kind) ?? 1;
+  }
+
+  /** A request took so long. What others do beside it makes one take longer, never shorter. */
+  note(kind: string, took_ms: number, isLate: boolean): void {
+    const price_ms = this.#prices.get(kind);
+    if (price_ms === undefined) this.#prices.set(kind, took_ms);
+    else if (took_ms < price_ms) this.#prices.set(kind, price_ms + (took_ms - price_ms) / LIMITS.price_falls_of);
+    else if (!isLate) this.#prices.set(kind, price_ms + (took_ms - price_ms) / LIMITS.price_rises_of);
+  }
+}
+
 /** What one workspace has of this node. */
 class Part {
-  readonly waiting = new Set<(paid: boolean) => void>();
+  readonly waiting = new Set<() => void>();
   /** Requests at work: now, and on average over about `LIMITS.pace_memory_ms`. */
   now = 0;
   atWork = 0;
+  /** The prices of what it asked for, in milliseconds a millisecond, on average over the same time. */
+  asked = 0;
+  /** It was at work, or waited to be, when all were last looked at. */
+  isActive = false;
+  /** It asks for more than its part. */
+  isHeavy = false;
   /** Time at work that it may still begin while it is held up; below 0 it took more than it had. */
   left_ms = 0;
   /** How long a request of it is at work as a rule. */
   #usual_ms = 1;
-  #since = performance.now();
+  readonly #now: () => number;
+  #since: number;
   #busy_ms = 0;
-  #waitedAt = Number.NEGATIVE_INFINITY;
+  #asked_ms = 0;
 
-  get isActive(): boolean {
-    return this.atWork >= LIMITS.pace_active;
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#since = now();
   }
 
-  /** No request of it had to wait lately. */
-  get isLight(): boolean {
-    return performance.now() - this.#waitedAt > LIMITS.pace_held_ms;
+  get isGone(): boolean {
+    return this.now === 0 && this.waiting.size === 0 && this.atWork < LIMITS.pace_gone;
   }
 
-  get isForgotten(): boolean {
-    return this.now === 0 && !this.isActive && this.isLight;
+  /** A request came. */
+  asks(price_ms: number): void {
+    this.#asked_ms += price_ms;
   }
 
-  wait(grant: (paid: boolean) => void): void {
-    this.waiting.add(grant);
-    this.#waitedAt = performance.now();
+  /** Whose requests wait asks for more than comes in. */
+  judge(equal: number): void {
+    this.isHeavy = this.asked > equal || (this.isHeavy && this.waiting.size > 0);
   }
 
   /** A request begins; `paid` from what is left (I2). */
-  begin(paid: boolean): Turn {
+  begin(paid: boolean, ended: (took_ms: number) => void): Turn {
     const paid_ms = paid ? this.#usual_ms : 0;
     let took_ms = 0;
-    let since = performance.now();
+    let since = this.#now();
     const leave = () => {
-      took_ms += performance.now() - since;
+      took_ms += this.#now() - since;
       this.#change(-1);
     };
     this.left_ms -= paid_ms;
@@ -161,7 +215,7 @@ class Part {
         try {
           return await wait;
         } finally {
-          since = performance.now();
+          since = this.#now();
           this.#change(1);
         }
       },
@@ -169,6 +223,7 @@ class Part {
         leave();
         this.#usual_ms += (took_ms - this.#usual_ms) / 16;
         if (paid) this.left_ms += paid_ms - took_ms;
+        ended(took_ms);
       },
     };
   }
@@ -185,12 +240,16 @@ class Part {
 
   sample(elapsed_ms: number): void {
     this.#change(0);
-    this.atWork += (this.#busy_ms / elapsed_ms - this.atWork) * Math.min(1, elapsed_ms / LIMITS.pace_memory_ms);
+    const weight = Math.min(1, elapsed_ms / LIMITS.pace_memory_ms);
+    this.atWork += (this.#busy_ms / elapsed_ms - this.atWork) * weight;
+    this.asked += (this.#asked_ms / elapsed_ms - this.asked) * weight;
+    this.isActive = this.atWork >= LIMITS.pace_active || this.waiting.size > 0;
     this.#busy_ms = 0;
+    this.#asked_ms = 0;
   }
 
   #change(by: number): void {
-    const now = performance.now();
+    const now = this.#now();
     this.#busy_ms += this.now * (now - this.#since);
     this.#since = now;
     this.now += by;

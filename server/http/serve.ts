@@ -45,11 +45,12 @@ export async function serve(
   const key = await checks.keys.authenticate(exchange.headers.authorization, () => exchange.remoteAddress());
   context.key = key;
   checks.rateLimit?.(key.id);
-  return checks.workspaceRequests(key, async ({ db, sending, parked }) => {
+  return checks.workspaceRequests(key, kindOf(exchange, match), async ({ db, sending, made, parked }) => {
     if (exchange.aborted) return send(null); // while it waited for its turn
     const answer = await serveRoute(exchange, match, key, context, checks, { ...services, db, parked });
-    const held_bytes = typeof answer?.body === 'string' ? answer.body.length : 0;
-    await sending(held_bytes, () => send(answer));
+    const body = answer?.body ?? '';
+    if (typeof body === 'string') return sending(body.length, () => send(answer));
+    return sending(0, () => send({ ...(answer as Answer), body: made(body) }));
   });
 }
 
@@ -119,6 +120,13 @@ const NO_KEY: UsableKey = { id: '', workspace_id: '', scopes: [] };
 /** Every path under /v1, with and without a route. */
 function needsKey(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
+}
+
+/** Requests of a kind cost about the same: those to one route, with bodies of one size by powers of two. */
+function kindOf({ method, declaredBytes }: HttpExchange, match: Match | undefined): string {
+  const route = match && routeOf(match, method);
+  if (!route) return 'no route';
+  return `${route.method} ${route.path} ${Math.clz32(declaredBytes)}`;
 }
 
 /** The route of a method; HEAD is answered by that of GET. */

@@ -1,16 +1,21 @@
 import { HttpError } from '../../storage/model/errors.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
+import type { MadeBody } from './answer.js';
 import { LIMITS } from './limits.js';
 import type { RequestLoad } from './request-load.js';
 import type { RequestPace, Turn } from './request-pace.js';
 import { WorkspaceDatabase } from './workspace-database.js';
 
 /**
- * Does the work of one request with this key, or throws 503 `overloaded` when too many of its workspace are under way. Until it has
- * ended, its answer sent, the request is under way.
+ * Does the work of one request of this kind (`RequestPace.turn`) with this key, or throws 503 `overloaded` when too many of its
+ * workspace are under way. Until it has ended, its answer sent, the request is under way.
  */
-export type WorkspaceRequests = <T>(key: UsableKey, work: (share: WorkspaceShare) => Promise<T>) => Promise<T>;
+export type WorkspaceRequests = <T>(
+  key: UsableKey,
+  kind: string,
+  work: (share: WorkspaceShare) => Promise<T>,
+) => Promise<T>;
 
 /** What a request has of its workspace's share. */
 export interface WorkspaceShare {
@@ -18,6 +23,8 @@ export interface WorkspaceShare {
   db: Database;
   /** Sends an answer of so many bytes; 503 `overloaded` when those being sent to its workspace take too much memory already. */
   sending(bytes: number, send: () => Promise<void>): Promise<void>;
+  /** A body whose pieces are made while its client takes it: making one is work. */
+  made(body: MadeBody): MadeBody;
   /** Awaits what costs this node nothing: meanwhile the request is not at work. */
   parked<T>(wait: Promise<T>): Promise<T>;
 }
@@ -38,7 +45,7 @@ export interface WorkspaceRequestsOptions {
  */
 export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOptions): WorkspaceRequests {
   const workspaces = new Map<string, Workspace>();
-  return async ({ id, workspace_id }, work) => {
+  return async ({ id, workspace_id }, kind, work) => {
     const workspace = workspaces.get(workspace_id) ?? { underWay: 0, sent_bytes: 0, db: new WorkspaceDatabase(db) };
     if (workspace.underWay >= bound)
       throw new HttpError('overloaded', 'too many requests of the workspace are under way');
@@ -46,7 +53,7 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
     workspace.underWay++;
     let turn: Turn | undefined;
     try {
-      const given = await pace.turn(workspace_id);
+      const given = await pace.turn(workspace_id, kind);
       turn = given;
       load.begun();
       const parked: WorkspaceShare['parked'] = async (wait) => {
@@ -60,6 +67,11 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
       return await work({
         db: workspace.db.of(id),
         // Its clients may read as slowly as they like: they hold up none of its other requests.
+        made: ({ bytes, pieces }) => ({
+          bytes,
+          pieces: () =>
+            inTurns(pieces(), () => pace.turn(workspace_id, `piece of ${kind}`, LIMITS.paced_piece_wait_ms)),
+        }),
         sending: (bytes, send) => parked(sendWithin(workspace, bytes, send)),
         parked,
       });
@@ -76,6 +88,21 @@ interface Workspace {
   /** Of large answers that are being sent. */
   sent_bytes: number;
   readonly db: WorkspaceDatabase;
+}
+
+/** The pieces, each of which is made in a turn of its own. */
+async function* inTurns(pieces: AsyncIterable<Buffer>, begin: () => Promise<Turn>): AsyncGenerator<Buffer> {
+  const maker = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const turn = await begin();
+      const made = await maker.next().finally(() => turn.end());
+      if (made.done) return;
+      yield made.value;
+    }
+  } finally {
+    await maker.return?.();
+  }
 }
 
 async function sendWithin(workspace: Workspace, bytes: number, send: () => Promise<void>): Promise<void> {

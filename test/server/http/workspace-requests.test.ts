@@ -14,7 +14,7 @@ t.test('answers that are read slowly hold up no other request of their workspace
   const pace = new RequestPace();
   const requests = workspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
   const of = (workspace_id: string) => ({ id: workspace_id, workspace_id, scopes: [] });
-  const beside = await pace.turn('neighbour');
+  const beside = await pace.turn('neighbour', 'kind');
   for (let n = 0; n < 20; n++) {
     await new Promise((resolve) => setTimeout(resolve, 10)); // time that the neighbour is at work
     pace.sample(0, 10);
@@ -28,13 +28,54 @@ t.test('answers that are read slowly hold up no other request of their workspace
       begun.resolve();
       return read.promise;
     };
-    sent.push(requests(of('slow'), ({ sending }) => sending(10, send)));
+    sent.push(requests(of('slow'), 'kind', ({ sending }) => sending(10, send)));
     await begun.promise;
   }
-  t.equal(await requests(of('slow'), async () => 'at once'), 'at once');
+  t.equal(await requests(of('slow'), 'kind', async () => 'at once'), 'at once');
   beside.end();
   read.resolve();
   await Promise.all(sent);
+});
+
+t.test('to make a piece of an answer is work, to wait for its client is none', async (t) => {
+  const { db } = await freshDatabase(t);
+  const pace = new RequestPace();
+  const requests = workspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
+  const beside = await pace.turn('neighbour', 'kind');
+  const samples = async () => {
+    for (let n = 0; n < 20; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      pace.sample(0, 10);
+    }
+  };
+  await samples();
+  const making = Promise.withResolvers<void>();
+  let begun = 0;
+  let over = 0;
+  async function* pieces() {
+    try {
+      begun++;
+      await making.promise;
+      yield Buffer.from('piece');
+    } finally {
+      over++;
+    }
+  }
+  const lists = 2 * LIMITS.pace_most;
+  const sent = Array.from({ length: lists }, () =>
+    requests({ id: 'key', workspace_id: 'greedy', scopes: [] }, 'list', ({ sending, made }) =>
+      sending(0, async () => {
+        for await (const piece of made({ bytes: null, pieces }).pieces()) return void piece; // the client went away
+      }),
+    ),
+  );
+  await samples();
+  t.ok(begun > 0 && begun <= LIMITS.pace_most, `${begun} of ${lists} are being made`);
+  making.resolve();
+  for (let n = 0; over < lists && n < 100; n++) await samples();
+  await Promise.all(sent);
+  t.equal(over, lists, 'all that were begun were ended');
+  beside.end();
 });
 
 t.test('a request whose client goes away while it waits for its turn does nothing', async (t) => {
