@@ -104,6 +104,8 @@ export const LIMITS = {
   /** A request that took less than the price of its kind lowers it by that part of the difference, one that took more raises it. */
   price_falls_of: 4,
   price_rises_of: 256,
+  /** Bytes of a body that are taken to cost a millisecond until requests of the kind have shown their price. */
+  unknown_price_bytes_a_ms: 32 * 1024,
   pace_step_ms: 100,
   /**
    * What a workspace had at work counts about so long; with less than `pace_active` on average it is not at work, with less than

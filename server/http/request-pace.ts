@@ -9,6 +9,14 @@ export interface Turn {
   end(): void;
 }
 
+/** What a request is, as far as it says how much work it is. */
+export interface RequestKind {
+  /** Of its route. There are few, because prices are kept by it. */
+  name: string;
+  /** Of its body. */
+  bytes: number;
+}
+
 /**
  * Shares this node's time between workspaces (HTTP-13). A workspace that asks for more than its part, while others are at work, has at
  * most `#cap` requests at work on average: `LIMITS.pace_most`, and fewer while the node runs late and one that asks for less is there.
@@ -55,11 +63,11 @@ export class RequestPace {
 
   /**
    * Resolves when the workspace's next request, one of this kind, may be worked on; rejects with 503 when that takes longer than
-   * `wait_ms`. There must be few kinds: their prices are kept.
+   * `wait_ms`.
    */
-  async turn(workspaceId: string, kind: string, wait_ms: number = LIMITS.paced_wait_ms): Promise<Turn> {
+  async turn(workspaceId: string, kind: RequestKind, wait_ms: number = LIMITS.paced_wait_ms): Promise<Turn> {
     const part = this.#part(workspaceId);
-    part.asks(this.#prices.of(kind));
+    part.asks(this.#prices.of(kind), 1 / Math.max(1, this.#active));
     const begin = () => part.begin(this.#isHeldUp(part), (took_ms) => this.#prices.note(kind, took_ms, this.#isLate));
     if (part.waiting.size === 0 && this.#mayBegin(part)) return begin();
     const turn = Promise.withResolvers<Turn>();
@@ -144,19 +152,23 @@ export class RequestPace {
 class Prices {
   readonly #prices = new Map<string, number>();
 
-  /** In milliseconds; of a kind that nobody knows yet, 1. */
-  of(kind: string): number {
-    return this.#prices.get(kind) ?? 1;
+  /** In milliseconds; of a kind that nobody knows yet, what its size lets expect. */
+  of(kind: RequestKind): number {
+    return this.#prices.get(keyOf(kind)) ?? 1 + kind.bytes / LIMITS.unknown_price_bytes_a_ms;
   }
 
   /** A request took so long. What others do beside it makes one take longer, never shorter. */
-  note(kind: string, took_ms: number, isLate: boolean): void {
-    const price_ms = this.#prices.get(kind);
-    if (price_ms === undefined) this.#prices.set(kind, took_ms);
-    else if (took_ms < price_ms) this.#prices.set(kind, price_ms + (took_ms - price_ms) / LIMITS.price_falls_of);
-    else if (!isLate) this.#prices.set(kind, price_ms + (took_ms - price_ms) / LIMITS.price_rises_of);
+  note(kind: RequestKind, took_ms: number, isLate: boolean): void {
+    const key = keyOf(kind);
+    const price_ms = this.#prices.get(key);
+    if (price_ms === undefined) this.#prices.set(key, took_ms);
+    else if (took_ms < price_ms) this.#prices.set(key, price_ms + (took_ms - price_ms) / LIMITS.price_falls_of);
+    else if (!isLate) this.#prices.set(key, price_ms + (took_ms - price_ms) / LIMITS.price_rises_of);
   }
 }
+
+/** Requests to one route cost about the same with bodies of one size, by powers of two. */
+const keyOf = ({ name, bytes }: RequestKind): string => `${name} ${Math.clz32(bytes)}`;
 
 /** What one workspace has of this node. */
 class Part {
@@ -188,9 +200,10 @@ class Part {
     return this.now === 0 && this.waiting.size === 0 && this.atWork < LIMITS.pace_gone;
   }
 
-  /** A request came. */
-  asks(price_ms: number): void {
+  /** A request came. What comes in a burst counts at once. */
+  asks(price_ms: number, equal: number): void {
     this.#asked_ms += price_ms;
+    this.isHeavy ||= this.asked + this.#asked_ms / LIMITS.pace_memory_ms > equal;
   }
 
   /** Whose requests wait asks for more than comes in. */

@@ -11,6 +11,7 @@ import { parsePrefer } from './prefer.js';
 import { expectNoQuery, parseQuery } from './query.js';
 import type { RateLimit } from './rate-limit.js';
 import type { RequestContext } from './request-context.js';
+import type { RequestKind } from './request-pace.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
 import type { WorkspaceRequests } from './workspace-requests.js';
@@ -122,11 +123,9 @@ function needsKey(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
 }
 
-/** Requests of a kind cost about the same: those to one route, with bodies of one size by powers of two. */
-function kindOf({ method, declaredBytes }: HttpExchange, match: Match | undefined): string {
+function kindOf({ method, declaredBytes: bytes }: HttpExchange, match: Match | undefined): RequestKind {
   const route = match && routeOf(match, method);
-  if (!route) return 'no route';
-  return `${route.method} ${route.path} ${Math.clz32(declaredBytes)}`;
+  return { name: route ? `${route.method} ${route.path}` : 'no route', bytes };
 }
 
 /** The route of a method; HEAD is answered by that of GET. */

@@ -4,7 +4,7 @@ import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { MadeBody } from './answer.js';
 import { LIMITS } from './limits.js';
 import type { RequestLoad } from './request-load.js';
-import type { RequestPace, Turn } from './request-pace.js';
+import type { RequestKind, RequestPace, Turn } from './request-pace.js';
 import { WorkspaceDatabase } from './workspace-database.js';
 
 /**
@@ -13,7 +13,7 @@ import { WorkspaceDatabase } from './workspace-database.js';
  */
 export type WorkspaceRequests = <T>(
   key: UsableKey,
-  kind: string,
+  kind: RequestKind,
   work: (share: WorkspaceShare) => Promise<T>,
 ) => Promise<T>;
 
@@ -52,6 +52,7 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
     workspaces.set(workspace_id, workspace);
     workspace.underWay++;
     let turn: Turn | undefined;
+    const piece = { name: `a piece of ${kind.name}`, bytes: 0 };
     try {
       const given = await pace.turn(workspace_id, kind);
       turn = given;
@@ -69,8 +70,7 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
         // Its clients may read as slowly as they like: they hold up none of its other requests.
         made: ({ bytes, pieces }) => ({
           bytes,
-          pieces: () =>
-            inTurns(pieces(), () => pace.turn(workspace_id, `piece of ${kind}`, LIMITS.paced_piece_wait_ms)),
+          pieces: () => inTurns(pieces(), () => pace.turn(workspace_id, piece, LIMITS.paced_piece_wait_ms)),
         }),
         sending: (bytes, send) => parked(sendWithin(workspace, bytes, send)),
         parked,

@@ -24,7 +24,7 @@ function paced() {
     /** Asks for so many turns; settled once those that need not wait have begun. */
     async ask(workspace: string, many: number, wait_ms?: number) {
       for (let n = 0; n < many; n++)
-        pace.turn(workspace, workspace, wait_ms).then(
+        pace.turn(workspace, { name: workspace, bytes: 0 }, wait_ms).then(
           (turn) => begun.set(workspace, [...turnsOf(workspace), turn]),
           ({ code }) => refused.push(code),
         );
@@ -176,6 +176,20 @@ t.test('one that asks for much is paced, however long it never had to wait', asy
   t.ok(atWork('greedy') <= 3, `${atWork('greedy')} at work while the node is late`);
 });
 
+t.test('a burst of what must be much work is not begun before it shows', async (t) => {
+  const { pace, ask, samples } = paced();
+  await ask('light', 1);
+  await samples(5);
+  let begun = 0;
+  const large = { name: 'large', bytes: LIMITS.operation_body_bytes };
+  const asked = Array.from({ length: LIMITS.pace_most }, () => pace.turn('greedy', large, 10).then(() => begun++));
+  await settled();
+  const known_ms = (begun * large.bytes) / LIMITS.unknown_price_bytes_a_ms;
+  t.ok(begun > 0 && known_ms <= 2 * LIMITS.pace_memory_ms, `${begun} have begun`);
+  const { length: refused } = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
+  t.equal(begun + refused, LIMITS.pace_most);
+});
+
 t.test('those that all ask for much have the same, and no less while the node is late', async (t) => {
   const { ask, atWork, samples } = paced();
   await ask('one', 200);
@@ -191,7 +205,7 @@ t.test('what waits is begun in order, or refused when it waits for too long', as
   await besides(world, 5);
   await ask('greedy', LIMITS.pace_most);
   const order: number[] = [];
-  for (let n = 0; n < 3; n++) void pace.turn('greedy', 'greedy').then(() => order.push(n));
+  for (let n = 0; n < 3; n++) void pace.turn('greedy', { name: 'greedy', bytes: 0 }).then(() => order.push(n));
   await besides(world, 2);
   t.strictSame(order, []);
   await end('greedy', 12);
@@ -212,7 +226,7 @@ t.test('a request that waits for something else is not at work, so that long wai
   await besides(world, 5);
   const ended = Promise.withResolvers<void>();
   for (let n = 0; n < 200; n++) {
-    const turn = await pace.turn('waiter', 'wait');
+    const turn = await pace.turn('waiter', { name: 'wait', bytes: 0 });
     void turn.parked(ended.promise).then(() => turn.end());
   }
   await besides(world, 100, LATE_ms);

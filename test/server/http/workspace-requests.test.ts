@@ -14,7 +14,7 @@ t.test('answers that are read slowly hold up no other request of their workspace
   const pace = new RequestPace();
   const requests = workspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
   const of = (workspace_id: string) => ({ id: workspace_id, workspace_id, scopes: [] });
-  const beside = await pace.turn('neighbour', 'kind');
+  const beside = await pace.turn('neighbour', { name: 'poll', bytes: 0 });
   for (let n = 0; n < 20; n++) {
     await new Promise((resolve) => setTimeout(resolve, 10)); // time that the neighbour is at work
     pace.sample(0, 10);
@@ -28,10 +28,10 @@ t.test('answers that are read slowly hold up no other request of their workspace
       begun.resolve();
       return read.promise;
     };
-    sent.push(requests(of('slow'), 'kind', ({ sending }) => sending(10, send)));
+    sent.push(requests(of('slow'), { name: 'list', bytes: 0 }, ({ sending }) => sending(10, send)));
     await begun.promise;
   }
-  t.equal(await requests(of('slow'), 'kind', async () => 'at once'), 'at once');
+  t.equal(await requests(of('slow'), { name: 'list', bytes: 0 }, async () => 'at once'), 'at once');
   beside.end();
   read.resolve();
   await Promise.all(sent);
@@ -41,7 +41,7 @@ t.test('to make a piece of an answer is work, to wait for its client is none', a
   const { db } = await freshDatabase(t);
   const pace = new RequestPace();
   const requests = workspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
-  const beside = await pace.turn('neighbour', 'kind');
+  const beside = await pace.turn('neighbour', { name: 'poll', bytes: 0 });
   const samples = async () => {
     for (let n = 0; n < 20; n++) {
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -63,7 +63,7 @@ t.test('to make a piece of an answer is work, to wait for its client is none', a
   }
   const lists = 2 * LIMITS.pace_most;
   const sent = Array.from({ length: lists }, () =>
-    requests({ id: 'key', workspace_id: 'greedy', scopes: [] }, 'list', ({ sending, made }) =>
+    requests({ id: 'key', workspace_id: 'greedy', scopes: [] }, { name: 'list', bytes: 0 }, ({ sending, made }) =>
       sending(0, async () => {
         for await (const piece of made({ bytes: null, pieces }).pieces()) return void piece; // the client went away
       }),
