@@ -15,7 +15,11 @@ import { WORK } from '../work.js';
 const OPTIONS = {
   seconds: { means: 'how long a round is measured', default: 10 },
   rounds: { means: 'rounds of waits and of the baseline, in turns', default: 3 },
-  share: { means: 'of the peak at which operations end, what is submitted', default: 0.5, fraction: true },
+  share: {
+    means: 'of the peak at which operations that are waited for end, what is submitted',
+    default: 0.5,
+    fraction: true,
+  },
   connections: { means: 'connections of the service that the operations are spread over', default: 256 },
   clients: { means: 'HTTP connections of the client; a wait holds one', default: 512 },
   warmup: { means: 'seconds before measuring', default: 3 },
@@ -65,12 +69,13 @@ export const wait = defineScenario({
         ...{ body: JSON.stringify(WORK.read), operationIds: [], clients: 64, ...change },
       });
       await runToEnd('warmup', measured, order('warmup', options.warmup), say);
-      const best = await runToEnd('peak', measured, order('peak', options.seconds), say);
-      const peak = best.operations / best.seconds;
+      const closed = { clients: options.clients, operationIds: await newestIds(db, 1_000) };
+      await drive('waits, warmup', order('waits-warmup', options.warmup, { ...closed, ...FOLLOW }), say);
+      const best = await drive('waits, peak', order('peak', options.seconds, { ...closed, ...FOLLOW }), say);
+      const peak = best.answered / best.seconds;
       const rate = Math.max(1, Math.floor(peak * options.share));
       say(`${number(peak)} operations end a second at the peak; ${number(rate)} are submitted`);
-      const open = { rate, clients: options.clients, operationIds: await newestIds(db, 1_000) };
-      await drive('waits, warmup', order('waits-warmup', options.warmup, { ...open, ...FOLLOW }), say);
+      const open = { ...closed, rate };
       const rounds: Round[] = [];
       for (let round = 1; round <= options.rounds; round++) {
         const waits = order(`waits-${round}`, options.seconds, { ...open, ...FOLLOW });
@@ -116,7 +121,7 @@ function report(
     lines: rows([
       ['woken', `p50 ${spreadText(p50_ms, 'ms', 2)}, p99 ${spreadText(p99_ms, 'ms', 2)} after the end`],
       ['goal', `p99 of ${GOAL_ms} ms: ${met ? 'met' : 'NOT met'}`],
-      ['load', `${number(rate)} submissions/s, ${number(options.share, 2)} of the peak of ${number(peak)} ends/s`],
+      ['load', `${number(rate)} submissions/s, ${number(options.share, 2)} of the peak of ${number(peak)} waits/s`],
       ['baseline', `p99 ${spreadText(poll_p99_ms, 'ms', 2)} of a plain poll at the same rate of submissions`],
       ['errors', errors.join(', ') || 'none'],
     ]),
