@@ -67,11 +67,11 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
       };
       return await work({
         db: workspace.db.of(id),
-        // Its clients may read as slowly as they like: they hold up none of its other requests.
         made: ({ bytes, pieces }) => ({
           bytes,
           pieces: () => inTurns(pieces(), () => pace.turn(workspace_id, piece, LIMITS.paced_piece_wait_ms)),
         }),
+        // Its clients may read as slowly as they like: they hold up none of its other requests.
         sending: (bytes, send) => parked(sendWithin(workspace, bytes, send)),
         parked,
       });
