@@ -257,15 +257,14 @@ t.test('who reads a list slowly holds neither much of it nor a connection to the
   socket.pause();
   socket.write(`GET /v1/connections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${edge.key}\r\n\r\n`);
   await once(socket, 'readable');
-  // What the two sockets hold is taken, and then no more.
+  // What the two sockets hold is taken, and then no more: no connection to the database stays taken.
   let seen = -1;
-  while (seen !== slices) {
+  while (seen !== slices || edge.db.pool.idleCount < edge.db.pool.totalCount) {
     seen = slices;
     await delay(300);
   }
   t.comment(`${slices} slices before it was read`);
   t.ok(slices * LIMITS.list_slice_rows < 20_000, `${slices} slices`);
-  t.equal(edge.db.pool.idleCount, edge.db.pool.totalCount);
   // In sips: each lets the edge write a little, and nothing heaps up.
   let bytes = 0;
   const text = [];
