@@ -18,6 +18,7 @@ import { Measurements } from './measurements.js';
 import { Committer } from './operations/committer.js';
 import { LargeTurns } from './operations/large-turns.js';
 import { LookDesk } from './operations/look-desk.js';
+import { MailboxReader } from './operations/mailbox-reader.js';
 import { OperationBatches } from './operations/operation-batches.js';
 import { OperationCounters } from './operations/operation-counters.js';
 import type { PartitionContext } from './operations/partition.js';
@@ -114,6 +115,7 @@ export function openHostParts(
     ...{ db, ring, lease, log, counters, tracing },
     ended: operationEnds(new LogLines(log, options.log.sample), tracing),
     largeAttempts: new LargeTurns(),
+    reader: new MailboxReader(db, flushed),
     batches: new OperationBatches(db, relaxed, worker, recorded, flushed),
     providers: {
       simulated: createSimulatedProvider({ db, clock: Date.now }),

@@ -37,8 +37,15 @@ export const LIMITS = {
   partition_operations: 1_000_000,
   /** What of a workspace's bound a thread must have in hand to report it. Less is not counted. */
   reported_backlog_share: 1 / 1_000,
-  /** Mailboxes a fetch opens, and operations of one that a statement reads. What brings as many is followed by another one. */
-  fetch_mailboxes: 500,
+  /**
+   * Partitions of a thread whose mailboxes one statement opens, or reads, and how many of these: each partition has its share. What is left
+   * goes into another one.
+   */
+  opened_partitions: 64,
+  opened_mailboxes: 512,
+  /** Such readings under way at once: meanwhile the next one gathers. */
+  reading_statements: 2,
+  /** Operations of a mailbox that one statement reads. A mailbox with as many is read by itself, page by page. */
   mailbox_page: 1_000,
   /** How long a mailbox with nothing in it stays open: what is accepted meanwhile needs no job. */
   mailbox_idle_ms: 1_000,

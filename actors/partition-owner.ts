@@ -108,7 +108,7 @@ export class PartitionOwner {
         void listeners.look(connectionId);
         return;
       case 'operations':
-        void this.#adopt(one);
+        void one.partition.fetch();
         return;
       case 'deliveries':
         void one.deliveries.wake();

@@ -15,9 +15,9 @@ import type { Outcome } from './execution.js';
 import type { LargeTurns } from './large-turns.js';
 import { LookTurn } from './look-turn.js';
 import { Mailbox } from './mailbox.js';
+import type { QueuedHere } from './mailbox-reader.js';
 import type { Finish } from './operation-batches.js';
 import { fallbackOutcome, mayRetry, outlivedOutcome, toFinish } from './outcome.js';
-import type { QueuedHere } from './read-mailboxes.js';
 import { type Begun, openAttempt, type RunContext, runAttempt } from './run-attempt.js';
 import { type Stored, storeEnd } from './store-end.js';
 

@@ -13,7 +13,7 @@ export const OPERATION_BOUNDS = {
 } as const satisfies Record<string, readonly number[]>;
 
 /** The batched statements of a thread. */
-export const OPERATION_BATCHES = ['submit', 'start', 'boundary', 'finish'] as const;
+export const OPERATION_BATCHES = ['submit', 'open', 'read', 'start', 'boundary', 'finish'] as const;
 export type OperationBatch = (typeof OPERATION_BATCHES)[number];
 
 const ENDS = ['succeeded', 'failed', 'canceled', 'skipped', 'outcome_unknown'] as const satisfies OperationStatus[];

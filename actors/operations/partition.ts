@@ -1,16 +1,17 @@
 import type { LookRequest } from '../../storage/operations/looks.js';
-import { type OpenMailbox, openMailboxes, type Settled, settleMailboxes } from '../../storage/operations/mailboxes.js';
+import { type OpenMailbox, type Settled, settleMailboxes } from '../../storage/operations/mailboxes.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import { outcomeUnknown } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import { type ActorContext, type ActorHome, ConnectionActor } from './connection-actor.js';
+import { inOrder, type MailboxReader, type QueuedHere } from './mailbox-reader.js';
 import { Mailboxes } from './mailboxes.js';
-import { inOrder, type QueuedHere, readMailboxes } from './read-mailboxes.js';
 import type { Begun } from './run-attempt.js';
 
 /** What a partition needs from its thread. */
 export interface PartitionContext extends ActorContext {
+  reader: MailboxReader;
   /**
    * Asks the node to take the partition again under its next epoch, but for the operations in hand. `renewed` follows, or the
    * loss of the partition.
@@ -311,7 +312,7 @@ export class Partition implements ActorHome {
   }
 
   async #fetchBatch(fetching: Fetching): Promise<void> {
-    const { db, lease } = this.#context;
+    const { db, lease, reader } = this.#context;
     this.#left = this.waiting >= LIMITS.partition_operations;
     if (!lease.valid(this.id) || this.#left) return; // I3
     if (this.#reserved > 0) {
@@ -320,17 +321,14 @@ export class Partition implements ActorHome {
       await promise; // I4, as long as one statement takes
     }
     if (this.#state !== fetching) return;
-    const due = await openMailboxes(db, { id: this.id, epoch: this.#epoch }, LIMITS.fetch_mailboxes);
+    const { due, more } = await reader.open({ id: this.id, epoch: this.#epoch });
     if (due.length === 0 || this.#state !== fetching) return; // recovery makes them due
-    fetching.again ||= due.length === LIMITS.fetch_mailboxes;
-    const read = await readMailboxes(
-      db,
-      this.id,
-      due.map((one) => {
-        const { open = false, actor } = this.#mailboxes.get(one.connection_id) ?? {};
-        return { ...one, wasOpen: open, inHand: actor?.inHand ?? [] };
-      }),
-    ).catch((error) => {
+    fetching.again ||= more;
+    const opened = due.map((one) => {
+      const { open = false, actor } = this.#mailboxes.get(one.connection_id) ?? {};
+      return { ...one, wasOpen: open, inHand: actor?.inHand ?? [] };
+    });
+    const read = await reader.read(this.id, opened).catch((error) => {
       throw new Unread(error);
     });
     if (this.#state !== fetching) return;

@@ -143,7 +143,8 @@ export const OPERATION_METRICS: readonly ThreadMetric[] = [
     name: 'operation_batch_items',
     type: 'histogram',
     labels: ['batch'],
-    meaning: 'Operations in one statement: submissions, starts, write boundaries, finishes',
+    meaning:
+      'Items of one statement: submissions, starts, write boundaries, finishes; partitions, of openings and readings',
     bad: 'Always near 256: the database is what the threads wait for.',
     bounds: OPERATION_BOUNDS.batch_items,
     labelsOf: (batch) => ({ batch }),

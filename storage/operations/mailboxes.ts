@@ -41,22 +41,32 @@ export interface DueMailbox {
 }
 
 const OPEN = `
-  with fence as materialized (
-    select id from partition where id = $1::smallint and epoch = $2 for key share skip locked
+  with input as (
+    select * from unnest($1::smallint[], $2::bigint[]) i(partition, epoch)
+  ), fence as materialized (
+    select p.id, p.epoch from partition p
+    where (p.id, p.epoch) in (select i.partition, i.epoch from input i) order by p.id for key share skip locked
   ), due as materialized (
-    ${claimDueMailboxes({ partition: '$1::smallint', where: 'exists (select 1 from fence)', limit: '$3' })}
+    select f.id as partition, f.epoch, j.name, j.id, j.data
+    from fence f cross join lateral (${claimDueMailboxes('f.id', '$3')}) j
   ), opened as (
     ${changeMailboxes({ rows: 'due', state: 'active', data: "j.data - 'new'" })}
   )
-  select d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new
+  select d.partition, d.epoch, d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new
   from due d left join connection c on c.id = d.id`;
 
 /**
- * Opens up to `limit` mailboxes of the partition that are due, the oldest first; none when the epoch is stale. What is queued in them
- * is read after it, by `readQueued`: a statement sees nothing that was committed while it waited for a row.
+ * Opens up to `limit` mailboxes of each of these partitions that are due, the oldest first; none of one whose epoch is stale. What is queued
+ * in them is read after it, by `readQueued`: a statement sees nothing that was committed while it waited for a row.
  */
-export function openMailboxes(db: Sql, { id, epoch }: OwnedPartition, limit: number): Promise<DueMailbox[]> {
-  return db.query<DueMailbox>('openMailboxes', OPEN, [id, epoch, limit]);
+export async function openMailboxes(db: Sql, partitions: OwnedPartition[], limit: number): Promise<DueMailbox[][]> {
+  const rows = await db.query<DueMailbox & { partition: number; epoch: number }>('openMailboxes', OPEN, [
+    partitions.map((one) => one.id),
+    partitions.map((one) => one.epoch),
+    limit,
+  ]);
+  const due = Map.groupBy(rows, ({ partition, epoch }) => `${partition} ${epoch}`);
+  return partitions.map(({ id, epoch }) => due.get(`${id} ${epoch}`) ?? []);
 }
 
 /** An operation that waits in a mailbox. */
@@ -72,8 +82,8 @@ export interface QueuedOperation {
 const READ = `
   select m.connection_id, o.id, ${placeOf('o.created_at')} as place,
     coalesce(greatest(pg_column_size(o.input), pg_column_size(o.input_sealed)) > ${LARGE_INPUT_bytes}, false) as large
-  from unnest($2::uuid[], $3::uuid[], $4::uuid[]) m(connection_id, first, after)
-  left join lateral (select (j.data ->> 'new')::uuid as new from ${MAILBOX} j where ${isMailboxOf('$1::smallint', 'm.connection_id')} limit 1) j on true
+  from unnest($1::smallint[], $2::uuid[], $3::uuid[], $4::uuid[]) m(partition, connection_id, first, after)
+  left join lateral (select (j.data ->> 'new')::uuid as new from ${MAILBOX} j where ${isMailboxOf('m.partition', 'm.connection_id')} limit 1) j on true
   cross join lateral (
     select id, created_at, input, input_sealed from operation q
     where q.connection_id = m.connection_id and q.id >= coalesce(m.after, least(m.first, j.new)) and q.status = 'queued'
@@ -83,38 +93,48 @@ const READ = `
 
 /** A mailbox that was opened, and the lowest id of what its owner has not read. */
 export interface UnreadMailbox {
+  partition: number;
   connectionId: string;
   first: string;
 }
 
 /**
- * The operations that are queued in these mailboxes of a partition, in the order of their connections and ids. Index: operation_by_connection.
+ * The operations that are queued in these mailboxes, in the order of their connections and ids, and the mailboxes that are `long`: they have
+ * `page` operations or more, and none of them is among those. Index: operation_by_connection.
  *
  * What is read of a mailbox is of one moment, and nothing that was queued in it by then is left out, also where it was made due again after it was
- * opened, by an id below `first`: without it, what was accepted later would be taken before it. So a mailbox that is longer than a page of
- * `page` operations is read in a transaction that sees one moment.
+ * opened, by an id below `first`: without it, what was accepted later would be taken before it.
  */
 export async function readQueued(
-  db: Database,
-  partition: number,
+  db: Sql,
   mailboxes: UnreadMailbox[],
   page: number,
-): Promise<QueuedOperation[]> {
-  const rows = await readPage(db, partition, mailboxes, page);
-  const long = new Set(lastOfFullPages(rows, page).keys());
-  if (long.size === 0) return rows;
-  const whole = await db.transaction(async (tx) => {
+): Promise<{ queued: QueuedOperation[]; long: UnreadMailbox[] }> {
+  const rows = await readPage(db, mailboxes, page);
+  const full = lastOfFullPages(rows, page);
+  return {
+    queued: full.size === 0 ? rows : rows.filter((row) => !full.has(row.connection_id)),
+    long: mailboxes.filter(({ connectionId }) => full.has(connectionId)),
+  };
+}
+
+/** The same of mailboxes that are long: page by page, in a transaction that sees one moment. */
+export function readLong(db: Database, mailboxes: UnreadMailbox[], page: number): Promise<QueuedOperation[]> {
+  return db.transaction(async (tx) => {
     await tx.query('seeOneMoment', 'set transaction isolation level repeatable read', []);
     const read: QueuedOperation[] = [];
-    let next: UnreadPage[] = mailboxes.filter(({ connectionId }) => long.has(connectionId));
+    let next: UnreadPage[] = mailboxes;
     while (next.length > 0) {
-      const rows = await readPage(tx, partition, next, page);
+      const rows = await readPage(tx, next, page);
       for (const row of rows) read.push(row);
-      next = [...lastOfFullPages(rows, page)].map(([connectionId, after]) => ({ connectionId, first: after, after }));
+      const full = lastOfFullPages(rows, page);
+      next = next.flatMap((one) => {
+        const after = full.get(one.connectionId);
+        return after === undefined ? [] : [{ ...one, after }];
+      });
     }
     return read;
   });
-  return [...rows.filter((row) => !long.has(row.connection_id)), ...whole];
 }
 
 /** `after`: the last id of the page before; absent: there was none. */
@@ -122,9 +142,9 @@ interface UnreadPage extends UnreadMailbox {
   after?: string;
 }
 
-function readPage(sql: Sql, partition: number, pages: UnreadPage[], rows: number): Promise<QueuedOperation[]> {
+function readPage(sql: Sql, pages: UnreadPage[], rows: number): Promise<QueuedOperation[]> {
   return sql.query<QueuedOperation>('readQueued', READ, [
-    partition,
+    pages.map((one) => one.partition),
     pages.map((one) => one.connectionId),
     pages.map((one) => one.first),
     pages.map((one) => one.after ?? null),

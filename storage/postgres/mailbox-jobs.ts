@@ -43,8 +43,8 @@ export function acceptIntoMailboxes(source: {
 }
 
 /** Locks the mailboxes of a partition that are due, the oldest first, with their data. */
-export function claimDueMailboxes({ partition, where, limit }: { partition: string; where: string; limit: string }) {
-  return `select j.name, j.id, j.data from ${dueJobs('mailbox', partition)} and ${where}
+export function claimDueMailboxes(partition: string, limit: string): string {
+  return `select j.name, j.id, j.data from ${dueJobs('mailbox', partition)}
     order by ${FETCH_ORDER} limit ${limit} for update of j skip locked`;
 }
 

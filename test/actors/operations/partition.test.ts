@@ -1,17 +1,24 @@
 import t from 'tap';
 import { LeaseCell } from '../../../actors/lease.js';
 import { LIMITS } from '../../../actors/limits.js';
+import { MailboxReader } from '../../../actors/operations/mailbox-reader.js';
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
 import { createLogger } from '../../../storage/log.js';
 import type { DueMailbox } from '../../../storage/operations/mailboxes.js';
+import type { Database } from '../../../storage/postgres/database.js';
+import { AnswerLost } from '../../../storage/postgres/liveness.js';
 
 /** A partition of which no mailbox is due, unless `open` has it otherwise. No operation comes out of it, so nothing else is used. */
 function fixture(open: () => Promise<DueMailbox[]> = async () => []) {
+  const db = {
+    query: async (name: string) =>
+      name === 'openMailboxes' ? (await open()).map((due) => ({ ...due, partition: 7, epoch: 1 })) : [],
+  };
   const lease = new LeaseCell();
   lease.renewed(LeaseCell.now(), 60_000, [7]);
   const states: string[] = [];
   const context = {
-    db: { query: (name: string) => (name === 'openMailboxes' ? open() : Promise.resolve([])) },
+    reader: new MailboxReader(db as unknown as Database),
     lease,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     onPartitionState: (_: number, kind: string) => states.push(kind),
@@ -58,7 +65,7 @@ t.test('a partition that is lost while it fetches starts nothing of what the fet
   const fetched = partition.fetch();
   partition.drop();
   mailboxes.resolve(
-    Array.from({ length: LIMITS.fetch_mailboxes }, (_, number) => ({
+    Array.from({ length: LIMITS.opened_mailboxes }, (_, number) => ({
       connection_id: `${number}`,
       workspace_id: 'workspace',
       from: '0',
@@ -68,4 +75,18 @@ t.test('a partition that is lost while it fetches starts nothing of what the fet
   await fetched;
   t.equal(partition.size, 0);
   t.strictSame(states, ['fetching', 'dropped']);
+});
+
+t.test('an opening whose answer was lost puts all partitions in doubt that asked with it', async (t) => {
+  const reader = new MailboxReader({
+    query: () => Promise.reject(new AnswerLost(new Error('cut'))),
+  } as unknown as Database);
+  const lease = new LeaseCell();
+  lease.renewed(LeaseCell.now(), 60_000, [7, 8]);
+  const doubted: number[] = [];
+  const log = createLogger({ level: 'silent', format: 'json' }, {});
+  const context = { reader, lease, log, reconcile: ({ id }: { id: number }) => doubted.push(id) };
+  const partitions = [7, 8].map((id) => new Partition({ id, epoch: 1 }, context as unknown as PartitionContext));
+  await Promise.all(partitions.map((one) => one.fetch()));
+  t.strictSame(doubted, [7, 8]);
 });

@@ -6,6 +6,7 @@ import { Committer } from '../../../actors/operations/committer.js';
 import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
 import { LargeTurns } from '../../../actors/operations/large-turns.js';
 import { LookDesk } from '../../../actors/operations/look-desk.js';
+import { MailboxReader } from '../../../actors/operations/mailbox-reader.js';
 import { OperationBatches } from '../../../actors/operations/operation-batches.js';
 import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
@@ -76,6 +77,7 @@ export async function operationsThread(
     ...shorter,
     db: thread,
     batches: new OperationBatches(thread, thread, WORKER, () => {}),
+    reader: new MailboxReader(thread),
     ring,
     lease,
     log,

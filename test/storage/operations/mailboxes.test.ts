@@ -1,27 +1,29 @@
 import { createHash, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { openMailboxes, readQueued, settleMailboxes } from '../../../storage/operations/mailboxes.js';
+import { openMailboxes, readLong, readQueued, settleMailboxes } from '../../../storage/operations/mailboxes.js';
 import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
-import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
+import { claimPartitions, type OwnedPartition, renewLeases } from '../../../storage/partitions/partitions.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
-import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { type Database, openDatabase, type Sql } from '../../../storage/postgres/database.js';
+import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { jobIds, jobState } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { rowsRead } from '../../fixture/rows-read.js';
 
 async function fixture(t: Test) {
-  const { db } = await freshDatabase(t);
+  const { db, url } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
   const connection = await insertSimulated(db, workspaceId, 'ada');
   const node = randomUUID();
   await renewLeases(db, node, 60_000);
   const owned = await db.transaction((tx) => claimPartitions(tx, node, 64, 60_000));
   const mine = owned.find((one) => one.id === connection.partition)!;
-  const operation = (id = uuidv7()): NewOperation => {
+  const operation = (id = uuidv7(), of = connection): NewOperation => {
     const hash = createHash('sha256').update(id).digest();
     return {
-      ...{ id, workspaceId, connectionId: connection.id, partition: mine.id, idempotencyKey: id, keyHash: hash },
+      ...{ id, workspaceId, connectionId: of.id, partition: of.partition, idempotencyKey: id, keyHash: hash },
       ...{
         capability: 'social.profile.get',
         fingerprint: hash,
@@ -31,15 +33,15 @@ async function fixture(t: Test) {
       },
     };
   };
-  const open = () => openMailboxes(db, mine, 10);
+  const open = async () => (await openMailboxes(db, [mine], 10))[0]!;
   const read = async (first: string) =>
-    (await readQueued(db, mine.id, [{ connectionId: connection.id, first }], 10)).map(({ id }) => id);
+    (await readQueued(db, [{ partition: mine.id, connectionId: connection.id, first }], 10)).queued.map(({ id }) => id);
   const settle = async (from: string | null, sql: Sql = db) => {
     const mailbox = { connectionId: connection.id, partition: mine.id, epoch: mine.epoch, from };
     return (await settleMailboxes(sql, [mailbox]))[0];
   };
   const end = (id: string) => db.query('testEnd', `update operation set status = 'canceled' where id = $1`, [id]);
-  return { db, connection, mine, node, operation, open, read, settle, end };
+  return { db, url, workspaceId, connection, owned, mine, node, operation, open, read, settle, end };
 }
 
 t.test('a mailbox is opened by its first operation, taken for granted while it is open, and closed', async (t) => {
@@ -112,7 +114,9 @@ t.test('a long mailbox is read as it was at one moment', async (t) => {
         }),
       ),
   };
-  const rows = await readQueued(between, mine.id, [{ connectionId: connection.id, first: due!.new! }], 3);
+  const mailbox = { partition: mine.id, connectionId: connection.id, first: due!.new! };
+  t.strictSame(await readQueued(db, [mailbox], 3), { queued: [], long: [mailbox] });
+  const rows = await readLong(between, [mailbox], 3);
   t.strictSame(
     rows.map(({ id }) => id),
     queued.map(({ id }) => id),
@@ -228,4 +232,111 @@ t.test('a recovery finds what runs in mailboxes that were made due while it ran'
   await submitOperations(db, [two], []);
   t.equal(await jobState(db, connection.id), 'created');
   t.match(await db.transaction((tx) => recoverPartition(tx, mine.id)), { outcome_unknown: 1 });
+});
+
+/** A connection in each of so many partitions, with what its owner knows of the partition. */
+async function inPartitions(
+  { db, workspaceId, owned }: Pick<Awaited<ReturnType<typeof fixture>>, 'db' | 'workspaceId' | 'owned'>,
+  count: number,
+) {
+  const found = new Map<number, { id: string; partition: number }>();
+  while (found.size < count) {
+    const connection = await insertSimulated(db, workspaceId, randomUUID());
+    found.set(connection.partition, connection);
+  }
+  return [...found.values()].map((connection) => ({
+    connection,
+    partition: owned.find(({ id }) => id === connection.partition) as OwnedPartition,
+  }));
+}
+
+t.test('mailboxes of several partitions are opened and read together, each under its epoch', async (t) => {
+  const given = await fixture(t);
+  const { db, operation } = given;
+  const [one, two, stale, empty] = await inPartitions(given, 4);
+  const store = async (connection: { id: string; partition: number }, count: number) => {
+    const operations = Array.from({ length: count }, () => operation(undefined, connection));
+    await submitOperations(db, operations, []);
+    return operations.map(({ id }) => id);
+  };
+  const of = { one: await store(one!.connection, 1), two: await store(two!.connection, 5) };
+  await store(stale!.connection, 1);
+  const former = { ...stale!.partition, epoch: stale!.partition.epoch - 1 };
+  const opened = await openMailboxes(db, [empty!.partition, two!.partition, former, one!.partition], 10);
+  t.strictSame(
+    opened.map((due) => due.map(({ connection_id }) => connection_id)),
+    [[], [two!.connection.id], [], [one!.connection.id]],
+  );
+  t.equal(await jobState(db, stale!.connection.id), 'created');
+  const unread = [one!, two!].map(({ connection: { id: connectionId, partition } }, i) => ({
+    ...{ partition, connectionId },
+    first: [of.one, of.two][i]![0]!,
+  }));
+  const whole = await readQueued(db, unread, 10);
+  t.strictSame(new Set(whole.queued.map(({ id }) => id)), new Set([...of.one, ...of.two]));
+  t.strictSame(whole.long, []);
+  const paged = await readQueued(db, unread, 3);
+  t.strictSame(
+    paged.queued.map(({ id }) => id),
+    of.one,
+  );
+  t.strictSame(paged.long, [unread[1]], 'nothing of a long one is given');
+  const long = await readLong(db, paged.long, 3);
+  t.strictSame(
+    long.map(({ id }) => id),
+    of.two,
+  );
+});
+
+t.test('mailboxes that are due are found among many that are not, and each partition has its share', async (t) => {
+  const given = await fixture(t);
+  const { db, url, operation, owned } = given;
+  await db.query(
+    'testManyMailboxes',
+    `insert into pgboss.job_common (id, name, state, started_on, data)
+     select gen_random_uuid(), 'mailbox-' || n % 64, 'active', now(), jsonb_build_object('from', gen_random_uuid())
+     from generate_series(1, 30000) n`,
+  );
+  await db.query('testAnalyze', 'analyze');
+  const places = await inPartitions(given, 32);
+  for (const { connection } of places) await submitOperations(db, [operation(undefined, connection)], []);
+  const thread = openDatabase({
+    url,
+    maxConnections: 1,
+    applicationName: 'test',
+    limits: TIME_LIMITS.thread,
+    indexedPlans: true,
+  });
+  t.teardown(() => thread.close());
+  await thread.transaction(async (tx) => {
+    const opened = await openMailboxes(tx, owned, 8);
+    t.strictSame(
+      opened
+        .flat()
+        .map(({ connection_id }) => connection_id)
+        .sort(),
+      places.map(({ connection }) => connection.id).sort(),
+    );
+    const unread = opened.flatMap((due, i) =>
+      due.map(({ connection_id: connectionId, from: first }) => ({ partition: owned[i]!.id, connectionId, first })),
+    );
+    t.equal((await readQueued(tx, unread, 10)).queued.length, places.length);
+    const { scanned, found } = await rowsRead(tx, 'job_common');
+    t.equal(scanned, 0, 'no job was read in search of them');
+    t.ok(found < 6 * places.length, `${found} jobs were found by an index`);
+  });
+  const [crowded] = places;
+  for (let n = 0; n < 5; n++) {
+    const connection = {
+      ...(await insertSimulated(db, given.workspaceId, randomUUID())),
+      partition: crowded!.partition.id,
+    };
+    await submitOperations(db, [operation(undefined, connection)], []);
+  }
+  await submitOperations(db, [operation(undefined, places[1]!.connection)], []);
+  const opened = await openMailboxes(thread, [crowded!.partition, places[1]!.partition], 3);
+  t.strictSame(
+    opened.map((due) => due.length),
+    [3, 1],
+  );
 });
