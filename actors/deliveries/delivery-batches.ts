@@ -18,6 +18,7 @@ import type { Logger } from '../../storage/log.js';
 import { newId } from '../../storage/model/new-id.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { type ClaimMark, ClaimMarks } from './claim-marks.js';
 import { LIMITS } from './limits.js';
 
 export interface DeliveryBatchesOptions {
@@ -45,6 +46,7 @@ export class DeliveryBatches {
   readonly #parks: Batcher<OwnedSubscription, ParkedSubscription | undefined>;
   readonly #closing = new AbortController();
   readonly #inHand = new Set<string>(); // I2
+  readonly #marks = new ClaimMarks();
 
   constructor(options: DeliveryBatchesOptions) {
     this.#options = options;
@@ -104,6 +106,22 @@ export class DeliveryBatches {
   }
 
   async #start(subscriptions: OwnedSubscription[]): Promise<(StartedDelivery | undefined)[]> {
+    const marks = new Map(subscriptions.map((one) => [one, this.#marks.of(one)]));
+    const started = await this.#claim(subscriptions, marks);
+    // From a mark on nothing was left: what is due may stand before it.
+    const missing = subscriptions.flatMap((one, i) => (!started[i] && marks.get(one) ? [i] : []));
+    if (missing.length === 0) return started;
+    const again = missing.map((i) => subscriptions[i] as OwnedSubscription);
+    const found = await this.#claim(again, new Map());
+    for (const [n, i] of missing.entries()) started[i] = found[n];
+    return started;
+  }
+
+  /** A delivery for each time that a subscription is given, as far as they are due, each from its mark on. */
+  async #claim(
+    subscriptions: OwnedSubscription[],
+    marks: ReadonlyMap<OwnedSubscription, ClaimMark | undefined>,
+  ): Promise<(StartedDelivery | undefined)[]> {
     const { db, relaxed } = this.#options;
     let unsure: string[] = [];
     const drop = () => {
@@ -116,7 +134,7 @@ export class DeliveryBatches {
         drop();
         // Asked for each time: meanwhile the partition may have been taken again under its next epoch.
         const keys = subscriptions.map(keyOf);
-        const claims = claimsOf(subscriptions, keys);
+        const claims = claimsOf(subscriptions, keys, marks);
         unsure = claims.flatMap(({ attemptIds }) => attemptIds); // I1
         for (const id of unsure) this.#inHand.add(id); // I2
         return { keys, started: await startDeliveries(relaxed, claims) };
@@ -124,7 +142,11 @@ export class DeliveryBatches {
       const byKey = Map.groupBy(started, ({ subscription_id: id, epoch }) => keyOf({ id, epoch }));
       const made = new Set(started.map(({ attempt_id }) => attempt_id));
       unsure = unsure.filter((id) => !made.has(id));
-      return keys.map((key) => byKey.get(key)?.shift());
+      const answers = keys.map((key) => byKey.get(key)?.shift());
+      for (const [one, answered] of Map.groupBy(answers, (_, i) => subscriptions[i] as OwnedSubscription)) {
+        this.#marks.claimed(one, answered, marks.get(one));
+      }
+      return answers;
     } finally {
       drop();
     }
@@ -161,11 +183,17 @@ export class DeliveryBatches {
 const keyOf = ({ id, epoch }: Pick<OwnedSubscription, 'id' | 'epoch'>): string => `${id} ${epoch}`;
 
 /** One claim a subscription, with a new attempt for each time it is asked for. */
-function claimsOf(subscriptions: OwnedSubscription[], keys: string[]): Claim[] {
+function claimsOf(
+  subscriptions: OwnedSubscription[],
+  keys: string[],
+  marks: ReadonlyMap<OwnedSubscription, ClaimMark | undefined>,
+): Claim[] {
   const claims = new Map<string, Claim>();
-  for (const [i, { id, partition, epoch }] of subscriptions.entries()) {
+  for (const [i, one] of subscriptions.entries()) {
+    const { id, partition, epoch } = one;
     const key = keys[i] as string;
-    const claim = claims.get(key) ?? { subscription: { id, partition, epoch }, attemptIds: [] };
+    const from_us = marks.get(one)?.from_us ?? null;
+    const claim = claims.get(key) ?? { subscription: { id, partition, epoch }, attemptIds: [], from_us };
     claim.attemptIds.push(newId());
     claims.set(key, claim);
   }

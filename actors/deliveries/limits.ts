@@ -37,6 +37,8 @@ export const LIMITS = {
   /** Origins a thread keeps connections to. Past it those of the least recently used one are closed. */
   pooled_origins: 512,
 
+  /** How long claims of a subscription begin where those before ended. Past it one begins with what has been due the longest. */
+  claim_mark_ms: 1_000,
   /** Attempts in flight to one subscription (EVT-10). At the limit its deliveries wait. */
   subscription_attempts: 8,
   new_subscription_attempts,

@@ -47,12 +47,19 @@ export interface StartedDelivery {
   attempt_count: number;
   /** When this attempt started, by the database's clock. */
   started_at: Date;
+  /** When it became due, by the same clock, in microseconds since 1970. */
+  due_us: number;
 }
 
 /** What one subscription may start: at most `attemptIds.length` deliveries, one for each of these new attempts. */
 export interface Claim {
   subscription: OwnedSubscription;
   attemptIds: string[];
+  /**
+   * Only what became due from then on, in microseconds since 1970; null: from the beginning. The index keeps what was started until a
+   * vacuum: of a long backlog every claim from the beginning would pass all that is done.
+   */
+  from_us: number | null;
 }
 
 const START_STEP = DELIVERY_STEPS.sql('pending', 'sending');
@@ -60,24 +67,28 @@ const START_STEP = DELIVERY_STEPS.sql('pending', 'sending');
 // I1 `fence`. `turn` numbers the deliveries of a subscription: each takes the attempt of its number.
 const START = `
   with input as (
-    select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::integer[], $5::integer[])
-      i(subscription_id, partition, epoch, most, first)
+    select i.subscription_id, i.partition, i.epoch, i.most, i.first,
+      coalesce(timestamptz 'epoch' + i.from_us * interval '1 microsecond', '-infinity') as due_from
+    from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::integer[], $5::integer[], $7::bigint[])
+      i(subscription_id, partition, epoch, most, first, from_us)
   ), fence as materialized (
     select p.id, p.epoch from partition p
     where (p.id, p.epoch) in (select i.partition, i.epoch from input i) order by p.id for key share
   ), due as materialized (
-    select d.id, i.epoch, i.first, (row_number() over (partition by i.subscription_id))::integer as turn
+    select d.id, d.next_attempt_at, i.epoch, i.first, (row_number() over (partition by i.subscription_id))::integer as turn
     from input i join fence f on f.id = i.partition and f.epoch = i.epoch
     join subscription a on a.id = i.subscription_id and a.active
     cross join lateral (
-      select d.id from delivery d
-      where d.subscription_id = i.subscription_id and d.status ${START_STEP.from} and d.next_attempt_at <= now()
+      select d.id, d.next_attempt_at from delivery d
+      where d.subscription_id = i.subscription_id and d.status ${START_STEP.from}
+        and d.next_attempt_at >= i.due_from and d.next_attempt_at <= now()
       order by d.next_attempt_at, d.event_id limit i.most for update skip locked) d
   ), started as (
     update delivery d set status = ${START_STEP.to}, epoch = x.epoch, next_attempt_at = null,
       attempt_count = d.attempt_count + 1, series_attempts = d.series_attempts + 1
     from due x where d.id = x.id
-    returning d.id, d.subscription_id, d.partition, d.epoch, d.event_id, d.attempt_count, ($6::uuid[])[x.first + x.turn] as attempt_id
+    returning d.id, d.subscription_id, d.partition, d.epoch, d.event_id, d.attempt_count, ($6::uuid[])[x.first + x.turn] as attempt_id,
+      x.next_attempt_at as due_at
   ), attempt as (
     insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
     select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, now() from started s
@@ -85,13 +96,13 @@ const START = `
   select s.id, s.epoch, s.attempt_id, s.subscription_id, b.connection_id, b.callback_url, b.callback_url_sealed,
     array_prepend(b.secret_sealed, ${formerSecrets('b.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
     e.received_at, e.data::text as event_data, e.data_sealed as event_data_sealed, e.traceparent,
-    s.attempt_count, now() as started_at
+    s.attempt_count, now() as started_at, (extract(epoch from s.due_at) * 1000000)::bigint as due_us
   from started s join subscription b on b.id = s.subscription_id join event e on e.id = s.event_id
   order by s.event_id`;
 
 /**
  * pending → sending for deliveries that are due, oldest due first, each with one of the attempts given. Returns fewer
- * than were claimed when no more is due, or the epoch is stale. Safe to commit without waiting for the
+ * than were claimed when no more is due, from where the claim begins, or the epoch is stale. Safe to commit without waiting for the
  * disk: a start that is lost leaves the delivery pending, to be made again. Index: delivery_due.
  */
 export async function startDeliveries(db: Sql, claims: Claim[]): Promise<StartedDelivery[]> {
@@ -102,6 +113,7 @@ export async function startDeliveries(db: Sql, claims: Claim[]): Promise<Started
     integers(claims.map(({ attemptIds }) => attemptIds.length)),
     integers(claims.map((_, i) => claims.slice(0, i).reduce((sum, { attemptIds }) => sum + attemptIds.length, 0))),
     uuids(claims.flatMap(({ attemptIds }) => attemptIds)),
+    bigints(claims.map(({ from_us }) => from_us)),
   ]);
 }
 

@@ -92,6 +92,7 @@ t.test('an attempt that nobody makes is abandoned and its delivery due', async (
     fetched.map(({ id }) => ({
       subscription: { id, partition: connection.partition, epoch: EPOCH },
       attemptIds: [randomUUID()],
+      from_us: null,
     })),
   );
   const inHand = started.slice(1).map(({ attempt_id }) => attempt_id);
