@@ -123,6 +123,8 @@ export const LIMITS = {
   restarts_per_minute: 10,
   /** How long a waiter for an operation waits for a wake-up before it reads the row again: one of another node may be lost. */
   remote_poll_ms: 500,
+  /** How long wake-ups are remembered, at least: a waiter reads a row faster, or reads it again at the next poll. */
+  wake_up_memory_ms: 1_000,
   /** Operations of a node that are awaited at others. Past it the one that was announced the longest ago is found by polls. */
   remote_waits: 20_000,
   /** How long such an announcement holds: a waiter makes another every `remote_poll_ms`, and may come a little late. */

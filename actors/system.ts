@@ -19,9 +19,11 @@ export interface ActorSystem {
   /**
    * Resolves when the operation may have become awaitable (terminal, or waiting for the user), or after `timeout_ms` or less:
    * the caller reads the row and asks again. At once for operations that this node owns, and by a hint of their owner for others; a slow
-   * poll covers hints that are lost.
+   * poll covers hints that are lost. `after`: what `wakeUps` was before the row was read; 0 when it was read a moment ago.
    */
-  awaitable(operation: AwaitedOperation, timeout_ms: number): Promise<void>;
+  awaitable(operation: AwaitedOperation, after: number, timeout_ms: number): Promise<void>;
+  /** The number of the last wake-up of any operation. */
+  readonly wakeUps: number;
   /** How the node is now, as `/readyz`, `/healthz` and the metrics report it. */
   status(): SystemStatus;
   log: Logger;

@@ -154,10 +154,14 @@ class NodeSystem implements Node {
     else this.#bus.send(hint);
   }
 
-  awaitable({ id, connection_id, status }: AwaitedOperation, timeout_ms: number): Promise<void> {
+  get wakeUps(): number {
+    return this.#waiters.wakeUps;
+  }
+
+  awaitable({ id, connection_id, status }: AwaitedOperation, after: number, timeout_ms: number): Promise<void> {
     const wait = { operationId: id, connectionId: connection_id, settled: isSettled(status) };
     if (!this.#owns(wait)) this.#bus.announce(wait);
-    return this.#waiters.wait(id, Math.min(timeout_ms, LIMITS.remote_poll_ms));
+    return this.#waiters.wait(id, after, Math.min(timeout_ms, LIMITS.remote_poll_ms));
   }
 
   status(): SystemStatus {

@@ -20,7 +20,10 @@ export function withPromptSubmissions(
     submit: (submission) => submissions.submit(submission),
     crowded: (connectionId) => system.crowded(connectionId),
     hint: (hint) => system.hint(hint),
-    awaitable: (operation, timeout_ms) => system.awaitable(operation, timeout_ms),
+    awaitable: (operation, after, timeout_ms) => system.awaitable(operation, after, timeout_ms),
+    get wakeUps() {
+      return system.wakeUps;
+    },
     status: () => system.status(),
   };
 }

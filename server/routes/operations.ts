@@ -33,8 +33,8 @@ export interface OperationsJson {
 export type WaitServices = Pick<Services, 'system' | 'drain' | 'parked'> & { gone(): Promise<void> };
 
 /**
- * Asks `over` at once and again at each wake-up of the operation, until it says so, for `timeout_ms` at most; shorter when the client
- * went away, or when the edge drains. It is asked once more at the end.
+ * Asks `over` at each wake-up of the operation, whose row was read a moment ago, until it says so, for `timeout_ms` at most; shorter when the
+ * client went away, or when the edge drains. It is asked once more at the end.
  */
 export async function awaitWakeUps(
   { system, drain, gone, parked }: WaitServices,
@@ -52,12 +52,12 @@ export async function awaitWakeUps(
   const forget = drain.onBegin(interrupt);
   void gone().then(interrupt);
   try {
-    for (;;) {
+    for (let after = 0; ; ) {
       const left_ms = until - performance.now();
-      // Requested before the rows are read: one of the two sees a change between them.
-      const woken = stop || left_ms <= 0 ? null : system.awaitable(operation, left_ms);
-      if ((await over()) || !woken) return;
-      await parked(Promise.race([woken, interrupted.promise]));
+      if (stop || left_ms <= 0) return;
+      await parked(Promise.race([system.awaitable(operation, after, left_ms), interrupted.promise]));
+      after = system.wakeUps; // before the rows are read: one of the two sees a change between them
+      if (await over()) return;
     }
   } finally {
     forget();

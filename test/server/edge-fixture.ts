@@ -123,7 +123,9 @@ export class StillSystem implements ActorSystem {
     this.owner(hint);
   }
 
-  awaitable({ id }: AwaitedOperation, timeout_ms: number): Promise<void> {
+  readonly wakeUps = 0;
+
+  awaitable({ id }: AwaitedOperation, _after: number, timeout_ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeout_ms).unref();
       this.#waiting.set(id, () => {

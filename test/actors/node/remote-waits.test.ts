@@ -89,10 +89,10 @@ t.test('a wait goes on when its hint is lost, and finds the owner that there is 
   const owner = await listening(t, database, await addSilentNode(db));
   await db.query('testHold', `update partition set node_id = $1, lease_until = 'infinity'`, [await addSilentNode(db)]);
   const { node } = await linkedNode(t, url, 1);
-  const first = node.awaitable(row!, 60_000);
+  const first = node.awaitable(row!, 0, 60_000);
   t.equal((await owner.awaited.next()).operationId, id);
   await first; // nobody has woken it: the slow poll lets the caller read the row
-  const second = node.awaitable(row!, 60_000);
+  const second = node.awaitable(row!, 0, 60_000);
   const wait = await owner.awaited.next();
   t.match(
     wait,

@@ -146,12 +146,22 @@ t.test('a refusal of the actors is answered with its status', async (t) => {
 t.test('a poller that prefers to wait is answered when the operation ends', async (t) => {
   const { call, submit, db, system } = await startWithConnection(t);
   const { id } = (await submit('one')).json;
+  const { query } = db;
+  let reads = 0;
+  db.query = (name, text, values) => {
+    if (name === 'findOperations') reads++;
+    return query(name, text, values);
+  };
+  t.teardown(() => {
+    db.query = query;
+  });
   const waiting = call('GET', `/v1/operations/${id}`, { headers: { prefer: 'wait=20' } });
   await system.asked();
   await putOperation(db, id, 'succeeded', { profile: {} });
   system.settle(id);
   const reply = await waiting;
   t.equal(reply.json.status, 'succeeded');
+  t.equal(reads, 2, 'as it was, and as it ended');
   t.equal(reply.headers['preference-applied'], 'wait=20');
   const short = await call('GET', `/v1/operations/${(await submit('two')).json.id}`, { headers: { prefer: 'wait=0' } });
   t.equal(short.json.status, 'queued');
