@@ -4,7 +4,7 @@ import { LIMITS } from './limits.js';
 
 /** Where the claims of a subscription stand. */
 export interface ClaimMark {
-  /** Nothing that was due earlier was left when it was last claimed from the beginning; in microseconds since 1970. */
+  /** What was due earlier was claimed before, or others had it locked; in microseconds since 1970. */
   from_us: number;
   /** Until then, on the monotonic clock, it is claimed from there on. */
   until_ms: number;
@@ -14,7 +14,7 @@ export interface ClaimMark {
  * Where the claims of subscriptions with a backlog stand, so that each begins where the one before ended, whatever the backlog was: the index
  * keeps what was started until a vacuum.
  *
- * I1 What becomes due before a mark, because its transaction took long, is found: no mark holds for longer than `LIMITS.claim_mark_ms`,
+ * I1 What is due before a mark all the same, because its transaction took long or it was locked, is found: no mark holds for longer than `LIMITS.claim_mark_ms`,
  * and a claim from a mark that finds less than it asked for is made again from the beginning (`DeliveryBatches`).
  */
 export class ClaimMarks {

@@ -289,8 +289,8 @@ t.test('mailboxes of several partitions are opened and read together, each under
 });
 
 t.test('mailboxes that are due are found among many that are not, and each partition has its share', async (t) => {
-  const given = await fixture(t);
-  const { db, url, operation, owned } = given;
+  const parts = await fixture(t);
+  const { db, url, operation, owned } = parts;
   await db.query(
     'testManyMailboxes',
     `insert into pgboss.job_common (id, name, state, started_on, data)
@@ -298,7 +298,7 @@ t.test('mailboxes that are due are found among many that are not, and each parti
      from generate_series(1, 30000) n`,
   );
   await db.query('testAnalyze', 'analyze');
-  const places = await inPartitions(given, 32);
+  const places = await inPartitions(parts, 32);
   for (const { connection } of places) await submitOperations(db, [operation(undefined, connection)], []);
   const thread = openDatabase({
     url,
@@ -309,26 +309,25 @@ t.test('mailboxes that are due are found among many that are not, and each parti
   });
   t.teardown(() => thread.close());
   await thread.transaction(async (tx) => {
-    const opened = await openMailboxes(tx, owned, 8);
+    const { given, scanned, found } = await rowsRead(tx, 'job_common', async () => {
+      const opened = await openMailboxes(tx, owned, 8);
+      const unread = opened.flatMap((due, i) =>
+        due.map(({ connection_id: connectionId, from: first }) => ({ partition: owned[i]!.id, connectionId, first })),
+      );
+      return { unread, ...(await readQueued(tx, unread, 10)) };
+    });
     t.strictSame(
-      opened
-        .flat()
-        .map(({ connection_id }) => connection_id)
-        .sort(),
+      given.unread.map(({ connectionId }) => connectionId).sort(),
       places.map(({ connection }) => connection.id).sort(),
     );
-    const unread = opened.flatMap((due, i) =>
-      due.map(({ connection_id: connectionId, from: first }) => ({ partition: owned[i]!.id, connectionId, first })),
-    );
-    t.equal((await readQueued(tx, unread, 10)).queued.length, places.length);
-    const { scanned, found } = await rowsRead(tx, 'job_common');
+    t.equal(given.queued.length, places.length);
     t.equal(scanned, 0, 'no job was read in search of them');
     t.ok(found < 6 * places.length, `${found} jobs were found by an index`);
   });
   const [crowded] = places;
   for (let n = 0; n < 5; n++) {
     const connection = {
-      ...(await insertSimulated(db, given.workspaceId, randomUUID())),
+      ...(await insertSimulated(db, parts.workspaceId, randomUUID())),
       partition: crowded!.partition.id,
     };
     await submitOperations(db, [operation(undefined, connection)], []);
