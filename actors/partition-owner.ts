@@ -121,7 +121,7 @@ export class PartitionOwner {
     }
   }
 
-  /** Takes what a node of the version before has stored into mailboxes, and opens those. A failure is left to the slow poll. */
+  /** Takes what a node of the version before has stored into mailboxes, and opens those. A failure is left to the next poll. */
   async #adopt({ partition }: Owned): Promise<void> {
     await adoptFormerJobs(this.#options.partition.db, partition.id, partition.epoch).catch(() => {});
     await partition.fetch();
