@@ -111,11 +111,11 @@ const NOTHING = { result: null, errorCode: null, errorDetails: null, evidence: n
 /** The row an outcome ends in. `revision` is the connection's state_revision after the outcome's own effects. */
 function finishedOperation(
   held: HeldOperation,
-  from: 'running' | 'waiting_user',
+  attempt: Attempt,
   outcome: Outcome,
   revision: number,
-  running_ms: number,
 ): FinishedOperation {
+  const { status: from, running_ms } = attempt;
   const base = { ...held, from, running_ms, phase: null, ...NOTHING };
   switch (outcome.status) {
     case 'succeeded': {
@@ -139,7 +139,7 @@ function finishedOperation(
         to: 'failed',
         reason: outcome.failure.code,
         attemptStatus: 'failed',
-        phase: outcome.answered ? 'confirming' : null,
+        phase: phaseOfFailed(attempt, outcome),
         errorCode: outcome.failure.code,
         errorDetails: failureDetails(outcome.failure),
       };
@@ -155,6 +155,12 @@ function finishedOperation(
   }
 }
 
+/** A write of which nothing left is back before its boundary, with the statement that ends its attempt: it may be made again (OPS-4). */
+function phaseOfFailed({ capability }: Attempt, { answered, unsent }: Failed): FinishedOperation['phase'] {
+  if (answered) return 'confirming';
+  return unsent && capability.kind === 'write' ? 'preparing' : null;
+}
+
 /** Everything that an attempt ends with; `retry` puts its operation back into the queue and changes nothing else. */
 export function toFinish(
   held: HeldOperation,
@@ -166,7 +172,7 @@ export function toFinish(
   const effects: Effects = 'effects' in outcome ? (outcome.effects ?? {}) : {};
   const change = retry ? null : connectionChange(attempt, effects, ring);
   const revision = change?.revision ?? attempt.connection.state_revision;
-  const ended = finishedOperation(held, attempt.status, outcome, revision, attempt.running_ms);
+  const ended = finishedOperation(held, attempt, outcome, revision);
   const operation = retry
     ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
     : ended;

@@ -49,7 +49,7 @@ export interface FinishedOperation extends HeldOperation {
   reason: string;
   attemptStatus: AttemptStatus;
   /** The step that the attempt came to; null: it stays as it is. */
-  phase: Extract<AttemptPhase, 'confirming' | 'done'> | null;
+  phase: Extract<AttemptPhase, 'preparing' | 'confirming' | 'done'> | null;
   result: Record<string, unknown> | null;
   errorCode: string | null;
   errorDetails: Record<string, unknown> | null;

@@ -130,6 +130,30 @@ t.test('a write whose running time ended past its boundary has evidence of that'
   t.strictSame(operation?.evidence, evidence);
 });
 
+t.test(
+  'a write of which nothing left goes back before its boundary as its attempt ends, and only then is made again',
+  async (t) => {
+    const unsent = { status: 'failed', failure: { code: 'session_fenced' }, transient: true, unsent: true } as const;
+    const ends: Outcome[] = [
+      { ...unsent, own: { wait_ms: 0 } },
+      { status: 'succeeded', result: {} },
+    ];
+    const { run } = await ground(t, async (execution) => {
+      if (execution.capability.kind === 'write') await execution.boundary();
+      return ends.shift() ?? { ...unsent, transient: false };
+    });
+    t.match(await run('social.message.send'), {
+      status: 'succeeded',
+      attempts: [
+        { status: 'failed', phase: 'preparing', boundary: WORKER },
+        { status: 'succeeded', phase: 'done' },
+      ],
+    });
+    t.match(await run('social.message.send'), { status: 'failed', attempts: [{ phase: 'preparing' }] });
+    t.match(await run('social.identity.get'), { status: 'failed', attempts: [{ phase: 'reading' }] });
+  },
+);
+
 t.test('an end whose connection moved on changes nothing there, and publishes nothing', async (t) => {
   const ends: Record<string, Outcome> = {
     'social.login': { status: 'succeeded', result: {}, effects: { newSession: true, health: 'ready' } },
