@@ -1,39 +1,9 @@
-import { createHash } from 'node:crypto';
 import typia from 'typia';
-import type { Answer } from '../http/answer.js';
+import { answered, FIXED_ROUTE, type Fixed, fixed, once, UNCHANGED } from '../http/fixed.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { buildDocument } from './document.js';
 import type { OpenapiJson } from './openapi-json.js';
 import { CONTENT_SECURITY_POLICY, type PageFile, page, pageFiles } from './page.js';
-
-/** Text that does not change while the service runs, with the headers that let clients keep a copy. */
-interface Fixed {
-  body: string;
-  contentType: string;
-  headers: Record<string, string>;
-}
-
-function fixed(body: string, contentType: string, headers: Record<string, string> = {}): Fixed {
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  // A copy may be kept but must be revalidated: another version of the service has other text.
-  return { body, contentType, headers: { ETag: etag, 'Cache-Control': 'no-cache', ...headers } };
-}
-
-/** The text, or 304 for a copy that is still current. */
-function answered({ body, contentType, headers }: Fixed, ifNoneMatch: string): Answer {
-  const known = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known.includes(headers.ETag ?? '') || known.includes('*')) return { status: 304, body: null, headers };
-  return { status: 200, body, contentType, headers };
-}
-
-/** Made at the first call and kept. */
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
 
 function readyPage(): Fixed {
   return fixed(page(), 'text/html; charset=utf-8', {
@@ -48,14 +18,6 @@ function readyFiles(): ReadonlyMap<string, Fixed> {
   return new Map([...pageFiles()].map(ready));
 }
 
-const COMMON = {
-  method: 'GET',
-  scopes: 'none',
-  body: { kind: 'ignored' },
-  headers: { 'If-None-Match': 'optional' },
-} as const;
-const UNCHANGED = { description: 'The copy is still current.', headers: ['ETag'] } as const;
-
 /**
  * The reference of `table` (HTTP-20). It is public documentation and needs no key; a hosted service requires the
  * gateway's headers, as on every route. `table` is called late: these routes are in it.
@@ -68,7 +30,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
   const files = once(readyFiles);
   return [
     route({
-      ...COMMON,
+      ...FIXED_ROUTE,
       operationId: 'getOpenapi',
       path: '/openapi.json',
       summary: 'This reference as an OpenAPI 3.1 document',
@@ -80,7 +42,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
       handle: async (call) => answered(call.hosted ? hosted() : open(), call.headers['if-none-match']),
     }),
     route({
-      ...COMMON,
+      ...FIXED_ROUTE,
       operationId: 'getReferencePage',
       path: '/docs',
       summary: 'This reference as a page to read',
@@ -89,7 +51,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
       handle: async ({ headers }) => answered(shown(), headers['if-none-match']),
     }),
     route({
-      ...COMMON,
+      ...FIXED_ROUTE,
       operationId: 'getReferenceFile',
       path: '/docs/{file}',
       summary: 'What the page is made of',

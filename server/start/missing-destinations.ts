@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { Background } from '../../storage/background.js';
 import {
   listWithoutDestination,
   storeDestinations,
@@ -23,40 +23,38 @@ export interface MissingDestinationsOptions {
  */
 export class MissingDestinations {
   readonly #options: MissingDestinationsOptions;
-  readonly #stop = new AbortController();
-  #work: Promise<void> = Promise.resolve();
+  readonly #fill: Background;
+  #after = '00000000-0000-0000-0000-000000000000';
 
   constructor(options: MissingDestinationsOptions) {
     this.#options = options;
+    this.#fill = new Background(() => this.#round());
   }
 
   start(): void {
-    this.#work = this.#fill();
+    this.#fill.start();
   }
 
   /** Resolves when the page under way is stored. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#work;
+  stop(): Promise<void> {
+    return this.#fill.stop();
   }
 
   /** Resolves when none is left that can be given one, or it was stopped. A page that fails is tried again. */
   get filled(): Promise<void> {
-    return this.#work;
+    return this.#fill.ended;
   }
 
-  async #fill(): Promise<void> {
+  async #round(): Promise<number | undefined> {
     const { db, log } = this.#options;
-    const { signal } = this.#stop;
-    for (let after: string | undefined = '00000000-0000-0000-0000-000000000000'; after && !signal.aborted; ) {
-      let wait_ms: number = STORAGE_LIMITS.destination_pause_ms;
-      try {
-        after = await this.#page(db, after);
-      } catch (error) {
-        log.warn({ err: error }, 'subscriptions lack the hash of their destination, trying again');
-        wait_ms = STORAGE_LIMITS.destination_retry_ms;
-      }
-      await delay(wait_ms, undefined, { signal, ref: false }).catch(() => {});
+    try {
+      const last = await this.#page(db, this.#after);
+      if (last === undefined) return undefined;
+      this.#after = last;
+      return STORAGE_LIMITS.destination_pause_ms;
+    } catch (error) {
+      log.warn({ err: error }, 'subscriptions lack the hash of their destination, trying again');
+      return STORAGE_LIMITS.destination_retry_ms;
     }
   }
 
