@@ -8,6 +8,7 @@ import { healthRoutes } from './routes/health.js';
 import { invitationRoutes } from './routes/invitations.js';
 import { listenerRoutes } from './routes/listener.js';
 import { operationActionRoutes } from './routes/operation-actions.js';
+import { operationInputRoutes } from './routes/operation-input.js';
 import { operationRoutes } from './routes/operations.js';
 import { submissionRoutes } from './routes/submission.js';
 import { subscriptionChangeRoutes } from './routes/subscription-changes.js';
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...connectionChangeRoutes,
   ...submissionRoutes,
   ...operationRoutes,
+  ...operationInputRoutes,
   ...operationActionRoutes,
   ...invitationRoutes,
   ...subscriptionRoutes,

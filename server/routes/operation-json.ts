@@ -159,6 +159,8 @@ export function operationText(row: OperationRow, result: string | null, evidence
 
 /** Names its fields one by one: what else the row may keep does not leave the service. */
 function attemptJson(attempt: Attempt): AttemptJson {
-  const { id, state_revision, number, status, phase, started_at, completed_at } = attempt;
-  return { id, state_revision, number, status, phase, started_at, completed_at };
+  const { id, state_revision, number, status, phase, started_at, completed_at, boundary } = attempt;
+  // It keeps the boundary that it came to, and is before it again: nothing left (OPS-4).
+  const boundary_at = phase === 'preparing' ? null : (boundary?.at ?? null);
+  return { id, state_revision, number, status, phase, started_at, completed_at, boundary_at };
 }

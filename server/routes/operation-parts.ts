@@ -64,6 +64,8 @@ export interface AttemptJson
   started_at: Timestamp;
   /** When it ended, null while it runs. */
   completed_at: Timestamp | null;
+  /** When it passed its write boundary, from where on a write is never tried again; null before, and of a read. */
+  boundary_at: Timestamp | null;
 }
 
 /** One change of an operation's status. */

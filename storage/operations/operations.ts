@@ -3,7 +3,7 @@ import { ofKeptConnection } from '../model/kept-connection.js';
 import type { OperationRow, OperationStatus } from '../model/records.js';
 import { isTerminal, OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { resultContext } from '../secrets/sealing.js';
+import { inputContext, resultContext } from '../secrets/sealing.js';
 
 /** Reads of operations, and what a caller may do to one: cancel. Looks have a file of their own. */
 const COLUMNS = `id, workspace_id, connection_id, capability, status, result::text as result, result_sealed, error_code, error_details, challenge,
@@ -24,6 +24,20 @@ export function resultTextOf(
 export function resultOf(sql: Sql, row: Parameters<typeof resultTextOf>[1]): Record<string, unknown> | null {
   const text = resultTextOf(sql, row);
   return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
+}
+
+/**
+ * What the operation was submitted with, as it was: it may hold secrets. Undefined when there is no such operation. Throws KeyUnknown
+ * when the node lacks the key that it is sealed under.
+ */
+export async function readOperationInput(sql: Sql, id: string): Promise<Record<string, unknown> | undefined> {
+  const [row] = await sql.query<{ input: Record<string, unknown> | null; input_sealed: Buffer | null }>(
+    'readOperationInput',
+    'select input, input_sealed from operation where id = $1',
+    [id],
+  );
+  if (!row) return undefined;
+  return sql.vault.openValue({ plain: row.input, sealed: row.input_sealed }, inputContext(id)) ?? undefined;
 }
 
 /** These operations, whatever their workspace; the caller compares it. */

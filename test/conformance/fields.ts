@@ -20,7 +20,16 @@ export const OPERATION = [
   'attempts',
   'timeline',
 ];
-export const ATTEMPT = ['id', 'state_revision', 'number', 'status', 'phase', 'started_at', 'completed_at'];
+export const ATTEMPT = [
+  'id',
+  'state_revision',
+  'number',
+  'status',
+  'phase',
+  'started_at',
+  'completed_at',
+  'boundary_at',
+];
 export const EVIDENCE = ['boundary_at', 'request', 'answer', 'fault', 'worker', 'look'];
 export const WORKER = ['node_id', 'thread', 'attempt_id'];
 export const TIMELINE = ['from', 'to', 'reason', 'at'];

@@ -11,6 +11,7 @@ export const ROUTES: readonly [send: string, scopes: readonly Scope[]][] = [
   ['POST /v1/connections/{ada}/operations', ['operations:write']],
   ['GET /v1/operations', ['operations:read']],
   ['GET /v1/operations/{operation}', ['operations:read']],
+  ['GET /v1/operations/{operation}/input', ['operations:read']],
   ['POST /v1/operations/{operation}/challenge', ['operations:write']],
   ['POST /v1/operations/{operation}/cancel', ['operations:write']],
   ['POST /v1/operations/{operation}/reconcile', ['operations:write']],

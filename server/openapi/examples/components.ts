@@ -1,9 +1,11 @@
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
+import { HASH_ID } from '../../../actors/capabilities/example-values.js';
 import type { Verification } from '../../../actors/deliveries/callback-verifier.js';
 import { OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/errors.js';
 import type { ConflictJson, ErrorJson } from '../../http/answer.js';
 import type { InvitationInput, InvitationQueuedJson, InvitationSentJson } from '../../routes/invitations.js';
 import type { ChallengeInput, CodeAcceptedJson } from '../../routes/operation-actions.js';
+import type { SubmittedInputJson } from '../../routes/operation-input.js';
 import type { OperationsJson } from '../../routes/operations.js';
 import { cursorOf } from '../../routes/paging.js';
 import type { DryRunJson } from '../../routes/submission.js';
@@ -24,6 +26,12 @@ const openapi: OpenapiJson = {
   paths: {},
   webhooks: {},
   components: {},
+};
+const submitted: SubmittedInputJson = {
+  operation_id: OPERATION,
+  capability: 'social.message.send',
+  input: { recipient_actor_id: HASH_ID },
+  hidden: ['body'],
 };
 const challenge: ChallengeInput = { challenge_id: CHALLENGE, code: '000000' };
 const accepted: CodeAcceptedJson = { status: 'accepted' };
@@ -60,6 +68,7 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   SkippedOperation: [operations.skipped],
   UnknownOperation: operations.unknown,
   Operations: [list],
+  SubmittedInput: [submitted],
   DryRun: [dryRun],
   ChallengeInput: [challenge],
   CodeAccepted: [accepted],

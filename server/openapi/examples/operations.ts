@@ -36,7 +36,8 @@ function attempt(
   completed_at: string | null,
 ): AttemptJson {
   const state_revision = revisionOf(capability);
-  return { id: ATTEMPT, state_revision, number: 1, status, phase, started_at: BEGUN, completed_at };
+  const boundary_at = capability.kind === 'write' && phase !== 'preparing' ? SENT : null;
+  return { id: ATTEMPT, state_revision, number: 1, status, phase, started_at: BEGUN, completed_at, boundary_at };
 }
 
 /** An operation that ran once and ended. */
@@ -125,6 +126,7 @@ export const canceled: shape.CanceledOperationJson = {
 
 export const skipped: shape.SkippedOperationJson = {
   ...ended(invitationSend, 'skipped', 'already_connected', 'succeeded', 'done'),
+  attempts: [{ ...attempt(invitationSend, 'succeeded', 'done', LATER), boundary_at: null }],
   result: { reason: 'already_connected', state_revision: 1 },
 };
 

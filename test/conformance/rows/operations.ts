@@ -53,11 +53,38 @@ export const operations: Row[] = [
     carries: { 'preference-applied': 'wait=30' },
   },
   {
+    title: 'Operations, input: 200 with what was submitted (OPS-28)',
+    send: 'GET /v1/operations/{operation}/input',
+    status: 200,
+    fields: ['operation_id', 'capability', 'input', 'hidden'],
+    like: { operation_id: '{operation}', input: { profile_id: 'ada-lovelace' }, hidden: [] },
+  },
+  {
     title: 'Operations, list: newest first, with its cursor (OPS-15)',
     send: 'GET /v1/operations?connection_id={ada}&status=succeeded&limit=1',
     status: 200,
     fields: ['operations', 'next_cursor'],
     like: { operations: [{ id: '{operation}' }], next_cursor: null },
+  },
+  {
+    title: 'Operations, submit: a message, whose text is sealed',
+    send: 'POST /v1/connections/{ada}/operations',
+    headers: KEYED('echo'),
+    body: work('social.message.send', { recipient_actor_id: 'ACoAAGrace1', body: 'sealed' }),
+    status: 202,
+    fields: fields.OPERATION,
+    keep: { message: 'id' },
+  },
+  {
+    title: 'Operations, input: text of a message is hidden (OPS-28)',
+    send: 'GET /v1/operations/{message}/input',
+    status: 200,
+    answer: {
+      operation_id: '{message}',
+      capability: 'social.message.send',
+      input: { recipient_actor_id: 'ACoAAGrace1' },
+      hidden: ['body'],
+    },
   },
   {
     title: 'Operations, submit: a dry run stores nothing (OPS-16)',
