@@ -6,7 +6,9 @@ import { type Node, startNode } from '../actors/node/node.js';
 import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
+import type { Background } from '../storage/background.js';
 import { Removals } from '../storage/connections/removals.js';
+import { announcer } from '../storage/deliveries/announcer.js';
 import { EventLoopLag } from '../storage/event-loop-lag.js';
 import type { Logger } from '../storage/log.js';
 import type { Vault } from '../storage/model/vault.js';
@@ -48,6 +50,7 @@ export interface Parts {
   db?: Database;
   control?: Database;
   removals?: Removals;
+  announcer?: Background;
   sealing?: DataSealing;
   destinations?: MissingDestinations;
   sandbox?: SandboxProcess;
@@ -145,6 +148,13 @@ export async function startService(
     callbacks,
     outages,
   });
+  parts.announcer = announcer({
+    ...{ db, log },
+    recorded: (events) => {
+      for (const { connection_id: connectionId } of events) node.hint({ type: 'deliveries', connectionId });
+    },
+  });
+  parts.announcer.start();
   const { allowedNetworks, allowedEndpoints, ports, dnsServers } = callbacks;
   const callbackPolicy = { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) };
   const edgeOptions: EdgeOptions = {
@@ -238,6 +248,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.tracing?.close();
   await parts.sandbox?.stop();
   await parts.removals?.stop();
+  await parts.announcer?.stop();
   await parts.destinations?.stop();
   await parts.sealing?.stop();
   await parts.control?.close();

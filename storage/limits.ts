@@ -66,6 +66,12 @@ export const LIMITS = {
 
   /** How long a node may be without a heartbeat; then another node that stops deletes its row. */
   node_silence_ms: 60 * 60_000,
+  /** Announcements that become events in one transaction, and how often is looked for them while there are none. */
+  announcement_rows: 200,
+  announcement_poll_ms: 250,
+  /** When a batch could not be recorded: how long each connection's are by themselves, and how many connections a round takes. */
+  announcement_apart_ms: 5_000,
+  announcement_connections: 200,
   /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
   key_touch_ms: 60_000,
 

@@ -1,5 +1,18 @@
 -- Written by storage/postgres/dump.ts from the migrations; not run by anything.
 
+create table announcement (
+  id bigint not null generated always as identity,
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  type text not null,
+  provider_event_id text not null,
+  data jsonb not null,
+  traceparent text,
+  made_at timestamp with time zone not null default now(),
+  constraint announcement_pkey PRIMARY KEY (id)
+);
+CREATE INDEX announcement_by_connection ON public.announcement USING btree (connection_id);
+
 create table api_key (
   id uuid not null,
   workspace_id uuid not null,
@@ -51,6 +64,8 @@ create table connection (
   created_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
   cancel_through uuid,
+  health_reason text,
+  health_since timestamp with time zone default now(),
   constraint connection_pkey PRIMARY KEY (id),
   constraint connection_proxy_id_fkey FOREIGN KEY (proxy_id) REFERENCES regional_proxy(id) ON DELETE SET NULL,
   constraint connection_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
@@ -66,6 +81,8 @@ CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
 CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
+CREATE TRIGGER connection_health_noted BEFORE UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION note_health();
+CREATE TRIGGER connection_health_told AFTER UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION announce_health();
 
 create table delivery (
   id uuid not null,
@@ -93,6 +110,7 @@ CREATE UNIQUE INDEX delivery_by_rank ON public.delivery USING btree (subscriptio
 CREATE INDEX delivery_by_status ON public.delivery USING btree (subscription_id, status, event_id);
 CREATE INDEX delivery_due ON public.delivery USING btree (subscription_id, next_attempt_at, event_id) WHERE (status = 'pending'::text);
 CREATE INDEX delivery_live ON public.delivery USING btree (partition) WHERE (status = 'sending'::text);
+CREATE TRIGGER delivery_exhaustion_told AFTER UPDATE OF status ON public.delivery FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text))) EXECUTE FUNCTION announce_exhaustion();
 
 create table delivery_attempt (
   id uuid not null,
@@ -275,7 +293,9 @@ create table operation (
 CREATE INDEX operation_by_connection ON public.operation USING btree (connection_id, id);
 CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_id, id);
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
+CREATE TRIGGER operation_finish_told AFTER UPDATE OF status ON public.operation FOR EACH ROW WHEN (((new.status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text, 'skipped'::text, 'outcome_unknown'::text])) AND (old.status <> new.status))) EXECUTE FUNCTION announce_finish();
 CREATE TRIGGER operation_unknown AFTER UPDATE OF status, evidence_look, evidence_look_sealed ON public.operation FOR EACH ROW WHEN ((new.status = 'outcome_unknown'::text)) EXECUTE FUNCTION note_unknown_outcome();
+CREATE TRIGGER operation_waits_told AFTER UPDATE OF status, challenge ON public.operation FOR EACH ROW WHEN (((new.status = 'waiting_user'::text) AND ((new.challenge -> 'id'::text) IS DISTINCT FROM (old.challenge -> 'id'::text)))) EXECUTE FUNCTION announce_wait();
 
 create table operation_file (
   operation_id uuid not null,
@@ -359,6 +379,7 @@ create table subscription (
 );
 CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
 CREATE INDEX subscription_by_destination ON public.subscription USING btree (connection_id, destination);
+CREATE INDEX subscription_told ON public.subscription USING btree (connection_id) WHERE (active AND (event_types && '{operation.finished,delivery.exhausted}'::text[]));
 CREATE INDEX subscription_without_destination ON public.subscription USING btree (id) WHERE (destination IS NULL);
 CREATE TRIGGER subscription_added AFTER INSERT ON public.subscription REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_subscriptions();
 CREATE TRIGGER subscription_gone AFTER DELETE ON public.subscription REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_gone_subscriptions();
@@ -386,6 +407,61 @@ create table workspace (
   created_at timestamp with time zone not null default now(),
   constraint workspace_pkey PRIMARY KEY (id)
 );
+
+CREATE OR REPLACE FUNCTION public.announce_exhaustion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into announcement (workspace_id, connection_id, type, provider_event_id, data)
+  select e.workspace_id, e.connection_id, 'delivery.exhausted', 'delivery.exhausted/' || new.id || '/' || new.replay_count,
+    jsonb_build_object('delivery_id', new.id, 'subscription_id', new.subscription_id, 'event_id', e.id, 'event_type', e.type,
+      'attempt_count', new.attempt_count, 'last_error', new.last_error)
+  from event e
+  where e.id = new.event_id and e.type <> 'delivery.exhausted'
+    and exists (select from subscription s where s.connection_id = e.connection_id and s.active
+      and s.event_types && '{operation.finished,delivery.exhausted}' and 'delivery.exhausted' = any(s.event_types));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.announce_finish()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from subscription s where s.connection_id = new.connection_id and s.active
+      and s.event_types && '{operation.finished,delivery.exhausted}' and 'operation.finished' = any(s.event_types)) then
+    insert into announcement (workspace_id, connection_id, type, provider_event_id, data, traceparent)
+    values (new.workspace_id, new.connection_id, 'operation.finished', 'operation.finished/' || new.id,
+      jsonb_build_object('operation_id', new.id, 'capability', new.capability, 'status', new.status, 'error_code', new.error_code),
+      new.traceparent);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.announce_health()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into announcement (workspace_id, connection_id, type, provider_event_id, data)
+  values (new.workspace_id, new.id, 'connection.' || new.health, 'connection.' || new.health || '/' || gen_random_uuid(),
+    jsonb_build_object('health', new.health, 'previous_health', old.health, 'reason', new.health_reason, 'state_revision', new.state_revision));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.announce_wait()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into announcement (workspace_id, connection_id, type, provider_event_id, data, traceparent)
+  values (new.workspace_id, new.connection_id, 'operation.waiting_user', 'operation.waiting_user/' || (new.challenge ->> 'id'),
+    jsonb_build_object('operation_id', new.id, 'capability', new.capability, 'challenge', jsonb_build_object('id', new.challenge -> 'id',
+      'kind', new.challenge -> 'kind', 'expires_at', new.challenge -> 'expires_at', 'accepts_code', new.challenge -> 'accepts_code')),
+    new.traceparent);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.count_gone_subscriptions()
  RETURNS trigger
@@ -417,6 +493,16 @@ begin
   insert into former_secret (subscription_id, secret_sealed, valid_until)
   values (new.id, new.previous_secret_sealed, new.previous_valid_until);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_health()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.health_since = now();
+  if new.health_reason is not distinct from old.health_reason then new.health_reason = null; end if;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.note_unknown_outcome()

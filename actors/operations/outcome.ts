@@ -170,7 +170,8 @@ export function toFinish(
   ring: KeyRing,
 ): Finish {
   const effects: Effects = 'effects' in outcome ? (outcome.effects ?? {}) : {};
-  const change = retry ? null : connectionChange(attempt, effects, ring);
+  const reason = outcome.status === 'failed' ? outcome.failure.code : 'login_succeeded';
+  const change = retry ? null : connectionChange(attempt, effects, reason, ring);
   const revision = change?.revision ?? attempt.connection.state_revision;
   const ended = finishedOperation(held, attempt, outcome, revision);
   const operation = retry
@@ -184,7 +185,12 @@ export function toFinish(
 }
 
 /** What the effects change on the connection's row; a new session or pin counts state_revision up (CONN-10). */
-function connectionChange(attempt: Attempt, effects: Effects, ring: KeyRing): ConnectionChange | null {
+function connectionChange(
+  attempt: Attempt,
+  effects: Effects,
+  healthReason: string,
+  ring: KeyRing,
+): ConnectionChange | null {
   const { connection } = attempt;
   const { session, health, actorId, recruiter, newSession, proxyId } = effects;
   if (session === undefined && !newSession && !health && !actorId && !recruiter && !proxyId) return null;
@@ -194,6 +200,7 @@ function connectionChange(attempt: Attempt, effects: Effects, ring: KeyRing): Co
     expectedRevision: connection.state_revision,
     revision,
     health: health ?? null,
+    healthReason: health ? healthReason : null,
     sessionSealed: session === undefined ? null : ring.seal(session, sessionContext(connection.id)),
     ofSession: effects.ofSession ?? null,
     actorId: actorId ?? null,

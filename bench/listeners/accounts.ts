@@ -68,6 +68,7 @@ async function storeSession(
     revision: 1,
     health: 'ready',
     sessionSealed: ring.seal(session, sessionContext(connectionId)),
+    healthReason: null,
     ofSession: null,
     actorId: null,
     proxyId: proxy.id,

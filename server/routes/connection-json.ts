@@ -20,6 +20,13 @@ export interface ConnectionJson {
   };
   /** Whether it can work. */
   health: Health;
+  /**
+   * What led to its health: `created`, `login_succeeded`, `credentials_changed`, `region_changed`, `disconnected`, `stream_refused`, or the
+   * `error_code` of the operation that found it out; null when it is not known.
+   */
+  health_reason: string | null;
+  /** Since when it has it; null when it is not known. */
+  health_since: Timestamp | null;
   /** Names of the capabilities that can be submitted on it. */
   capabilities: readonly CapabilityName[];
   /** Generation of its session: a change invalidates what an earlier session still does. */
@@ -72,6 +79,8 @@ export function connectionJson(row: ConnectionView): ConnectionJson {
     provider: row.provider,
     external_actor: { kind: row.actor_kind, id: row.actor_id },
     health: row.health,
+    health_reason: row.health_reason,
+    health_since: row.health_since?.toISOString() ?? null,
     capabilities: NAMES,
     state_revision: row.state_revision,
   };

@@ -1,6 +1,8 @@
 import typia from 'typia';
-import type { RecordedEventType } from '../../storage/model/records.js';
-import type { Timestamp, Uuid } from '../http/fields.js';
+import type { CapabilityName } from '../../actors/capabilities/catalogue.js';
+import type { Health, RecordedEventType } from '../../storage/model/records.js';
+import type { Count, Timestamp, Uuid } from '../http/fields.js';
+import type { ChallengeJson } from './operation-parts.js';
 
 /** Event in a list (contract: "Event"). */
 export interface EventSummaryJson {
@@ -71,6 +73,54 @@ export interface StreamRestoredEventJson extends EventBase {
   data: EventGapJson;
 }
 
+/** The connection has no session any more, or never had one: nothing runs on it until `social.login` succeeds. */
+export interface NeedsLoginEventJson extends EventBase {
+  /** Always `connection.needs_login`. */
+  type: 'connection.needs_login';
+  /** What changed. */
+  data: EventHealthJson;
+}
+
+/** The provider refuses the account, or the session is another's. */
+export interface InvalidEventJson extends EventBase {
+  /** Always `connection.invalid`. */
+  type: 'connection.invalid';
+  /** What changed. */
+  data: EventHealthJson;
+}
+
+/** The connection can work. */
+export interface ReadyEventJson extends EventBase {
+  /** Always `connection.ready`. */
+  type: 'connection.ready';
+  /** What changed. */
+  data: EventHealthJson;
+}
+
+/** An operation waits for its user. */
+export interface WaitingUserEventJson extends EventBase {
+  /** Always `operation.waiting_user`. */
+  type: 'operation.waiting_user';
+  /** What it waits for. */
+  data: EventChallengeJson;
+}
+
+/** An operation has ended. It is recorded while a subscription selects it, and is in no list otherwise. */
+export interface FinishedEventJson extends EventBase {
+  /** Always `operation.finished`. */
+  type: 'operation.finished';
+  /** How it ended. */
+  data: EventEndJson;
+}
+
+/** A delivery failed for the last time. It is recorded while a subscription selects it, and not of a delivery of such an event. */
+export interface ExhaustedEventJson extends EventBase {
+  /** Always `delivery.exhausted`. */
+  type: 'delivery.exhausted';
+  /** Which delivery, and of what. */
+  data: EventExhaustionJson;
+}
+
 /** A client asked for it, to try one subscription: only that one gets it, whatever it selects. */
 export interface TestEventJson extends EventBase {
   /** Always `subscription.test`. */
@@ -87,6 +137,12 @@ export type EventJson =
   | CustomConnectionRequestAcceptedEventJson
   | StreamDegradedEventJson
   | StreamRestoredEventJson
+  | NeedsLoginEventJson
+  | InvalidEventJson
+  | ReadyEventJson
+  | WaitingUserEventJson
+  | FinishedEventJson
+  | ExhaustedEventJson
   | TestEventJson;
 
 /** A message of an event. One of the stream has all of these; one that a client recorded has what it gave. */
@@ -145,6 +201,56 @@ export interface EventGapJson {
   reason?: string | null;
   /** `provider_event_id` of the last event before the gap; null when there is none. */
   last_event_id?: string | null;
+}
+
+/** A change of a connection's health. One of the service has all of these; one that a client recorded has what it gave. */
+export interface EventHealthJson {
+  /** What it is now. */
+  health?: Health;
+  /** What it was before. */
+  previous_health?: Health;
+  /** What led to it, as `health_reason` of the connection. */
+  reason?: string | null;
+  /** Generation of the session from then on. */
+  state_revision?: Count;
+}
+
+/** An operation that waits. One of the service has all of these; one that a client recorded has what it gave. */
+export interface EventChallengeJson {
+  /** The operation. */
+  operation_id?: Uuid;
+  /** The capability that was submitted. */
+  capability?: CapabilityName;
+  /** What it waits for, as the operation has it. */
+  challenge?: ChallengeJson;
+}
+
+/** An operation that ended. One of the service has all of these; one that a client recorded has what it gave. */
+export interface EventEndJson {
+  /** The operation: read it for its result. */
+  operation_id?: Uuid;
+  /** The capability that was submitted. */
+  capability?: CapabilityName;
+  /** How it ended, as `status` of the operation. */
+  status?: string;
+  /** Why it failed; null when it did not. */
+  error_code?: string | null;
+}
+
+/** A delivery that failed. One of the service has all of these; one that a client recorded has what it gave. */
+export interface EventExhaustionJson {
+  /** The delivery: it can be replayed. */
+  delivery_id?: Uuid;
+  /** The subscription that did not get the event. */
+  subscription_id?: Uuid;
+  /** The event. */
+  event_id?: Uuid;
+  /** What happened, as `type` of the event. */
+  event_type?: string;
+  /** How many attempts were made. */
+  attempt_count?: Count;
+  /** Why the last one failed, as `last_error` of the delivery. */
+  last_error?: string | null;
 }
 
 /** The subscription of a test event. */

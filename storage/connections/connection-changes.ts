@@ -72,6 +72,7 @@ export async function changeCredentials(
   await tx.query(
     'changeCredentials',
     `update connection set ${SESSION_LOST}, credential_version = credential_version + 1,
+       health_reason = case when $2::bytea is null then 'region_changed' else 'credentials_changed' end,
        password_sealed = coalesce($2, password_sealed),
        proxy_id = case when $3::text is null or $3 = region then proxy_id end,
        region = coalesce($3, region)
@@ -82,7 +83,11 @@ export async function changeCredentials(
 
 /** Clears the session; history stays (contract: "Connection health", disconnect). */
 export async function clearSession(tx: Sql, connectionId: string): Promise<void> {
-  await tx.query('clearSession', `update connection set ${SESSION_LOST} where id = $1`, [connectionId]);
+  await tx.query(
+    'clearSession',
+    `update connection set ${SESSION_LOST}, health_reason = 'disconnected' where id = $1`,
+    [connectionId],
+  );
 }
 
 /**

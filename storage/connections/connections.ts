@@ -4,6 +4,9 @@ import { isBehind, type ListPlace, placeOfRow } from '../postgres/list-place.js'
 
 /** A connection with the fields of its regional proxies that an answer shows (contract: "Connection"). */
 export interface ConnectionView extends ConnectionRow {
+  /** Why it has its health, and since when; null in rows of a former version. */
+  health_reason: string | null;
+  health_since: Date | null;
   /** An active proxy exists for its region. */
   proxy_configured: boolean;
   pinned_region: string | null;
@@ -18,7 +21,8 @@ export interface ConnectionRef {
   actor_id: string | null;
 }
 
-const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, c.actor_kind, c.actor_id, c.health, c.state_revision,
+const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, c.actor_kind, c.actor_id, c.health, c.health_reason,
+  c.health_since, c.state_revision,
   c.region, c.proxy_id, c.recruiter_health, c.recruiter_reason, c.recruiter_contract, c.recruiter_verified_at,
   c.recruiter_verified_revision, c.recruiter_operation_id, c.created_at,
   exists (select 1 from regional_proxy r where r.region = c.region and r.active) as proxy_configured,
@@ -89,8 +93,8 @@ export async function insertSocialConnection(sql: Sql, connection: NewSocialConn
   await sql.query(
     'insertSocialConnection',
     `insert into connection (id, workspace_id, partition, provider, identity_key, username, password_sealed, actor_kind,
-       health, region)
-     values ($1, $2, $3, 'social', $4, $5, $6, 'person', 'needs_login', $7)`,
+       health, health_reason, region)
+     values ($1, $2, $3, 'social', $4, $5, $6, 'person', 'needs_login', 'created', $7)`,
     [
       connection.id,
       connection.workspaceId,
@@ -114,8 +118,8 @@ export interface NewSimulatedConnection {
 export async function insertSimulatedConnection(sql: Sql, connection: NewSimulatedConnection): Promise<void> {
   await sql.query(
     'insertSimulatedConnection',
-    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health)
-     values ($1, $2, $3, 'simulated', $4 || ':' || $5, $4, $5, 'ready')`,
+    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health, health_reason)
+     values ($1, $2, $3, 'simulated', $4 || ':' || $5, $4, $5, 'ready', 'created')`,
     [connection.id, connection.workspaceId, connection.partition, connection.actor.kind, connection.actor.id],
   );
 }

@@ -8,6 +8,8 @@ export interface ConnectionChange {
   expectedRevision: number;
   revision: number;
   health: Health | null;
+  /** Why; only of a `health`. */
+  healthReason: string | null;
   sessionSealed: Buffer | null;
   /** The stored session that the change is about; on any other it is not applied, because the site renewed it meanwhile. Null: whichever. */
   ofSession: Buffer | null;
@@ -31,6 +33,8 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
        state_revision = $3,
        health = case when $4 = 'ready' and c.provider = 'social' and coalesce($5, c.session_sealed) is null then c.health
          else coalesce($4, c.health) end,
+       health_reason = case when $4::text is null or $4 = c.health
+           or $4 = 'ready' and c.provider = 'social' and coalesce($5, c.session_sealed) is null then c.health_reason else $13 end,
        session_sealed = case when $4 in ('needs_login', 'invalid') then null else coalesce($5, c.session_sealed) end,
        session_revision = case when $4 in ('needs_login', 'invalid') then null when $5::bytea is not null then $3 else c.session_revision end,
        actor_id = coalesce($6, c.actor_id),
@@ -60,6 +64,7 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
       change.recruiter?.operationId ?? null,
       change.proxyId,
       change.ofSession,
+      change.healthReason,
     ],
   );
   return rows.length > 0;
@@ -114,6 +119,7 @@ export function endSession(
       expectedRevision: revision,
       revision,
       health,
+      healthReason: 'stream_refused',
       sessionSealed: null,
       ofSession: session,
       actorId: null,

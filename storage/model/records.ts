@@ -133,7 +133,9 @@ export interface OperationRow {
 /**
  * What happened, of what a subscription selects: `message_received`, a message came in; `message_sent`, the account sent one;
  * `sponsored_inmail_received`, an advertisement came in; `custom_connection_request_accepted`, an invitation seems to be accepted;
- * `connection.stream_degraded`, the event stream was interrupted; `connection.stream_restored`, it runs again.
+ * `connection.stream_degraded`, the event stream was interrupted; `connection.stream_restored`, it runs again; `connection.needs_login`,
+ * `connection.invalid` and `connection.ready`, the connection's health became that; `operation.waiting_user`, an operation waits for its
+ * user; `operation.finished`, one has ended; `delivery.exhausted`, a delivery failed for the last time.
  */
 export type EventType =
   | 'message_received'
@@ -141,14 +143,21 @@ export type EventType =
   | 'sponsored_inmail_received'
   | 'custom_connection_request_accepted'
   | 'connection.stream_degraded'
-  | 'connection.stream_restored';
+  | 'connection.stream_restored'
+  | 'connection.needs_login'
+  | 'connection.invalid'
+  | 'connection.ready'
+  | 'operation.waiting_user'
+  | 'operation.finished'
+  | 'delivery.exhausted';
 
 /** Asked for by a client, for one subscription: no subscription selects it (EVT-19). */
 export const TEST_EVENT = 'subscription.test';
 /**
  * What happened: what a subscription selects, `message_received`, `message_sent`, `sponsored_inmail_received`,
- * `custom_connection_request_accepted`, `connection.stream_degraded` and `connection.stream_restored`; or `subscription.test`, a client
- * tries a subscription.
+ * `custom_connection_request_accepted`, `connection.stream_degraded`, `connection.stream_restored`, `connection.needs_login`,
+ * `connection.invalid`, `connection.ready`, `operation.waiting_user`, `operation.finished` and `delivery.exhausted`; or
+ * `subscription.test`, a client tries a subscription.
  */
 export type RecordedEventType = EventType | typeof TEST_EVENT;
 

@@ -1,6 +1,15 @@
 /** The exact fields of each resource (contract: "Resources and their fields"). */
 
-export const CONNECTION = ['id', 'provider', 'external_actor', 'health', 'capabilities', 'state_revision'];
+export const CONNECTION = [
+  'id',
+  'provider',
+  'external_actor',
+  'health',
+  'health_reason',
+  'health_since',
+  'capabilities',
+  'state_revision',
+];
 /** "The last four fields appear on provider `social` responses." */
 export const SOCIAL_CONNECTION = [...CONNECTION, 'region', 'regional_proxy_configured', 'session_proxy', 'recruiter'];
 export const RECRUITER = ['health', 'reason', 'contract', 'verified_at', 'verified_session_revision', 'operation_id'];

@@ -161,6 +161,8 @@ const BOUNDS: readonly Bound[] = [
       [
         ...['message_received', 'message_sent', 'sponsored_inmail_received', 'custom_connection_request_accepted'],
         ...['connection.stream_degraded', 'connection.stream_restored'],
+        ...['connection.needs_login', 'connection.invalid', 'connection.ready'],
+        ...['operation.waiting_user', 'operation.finished', 'delivery.exhausted'],
       ],
     ],
     taken: 201,

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
 import type { Database } from '../../storage/postgres/database.js';
+import { allTold } from '../fixture/announcements.js';
 import { eventually } from '../fixture/eventually.js';
 import { type RunningService, serviceFixture, startService } from '../fixture/service.js';
 import { closed } from '../fixture/sockets.js';
@@ -114,6 +115,14 @@ async function countRows(db: Database): Promise<Record<string, number>> {
     (rows) => rows.length === 0,
     ENDED_ms,
   );
+  // Its rows go by themselves, a while after it.
+  await eventually(
+    'what was deleted is gone',
+    () => db.query('testDeleted', 'select id from connection where deleted_at is not null limit 1'),
+    (rows) => rows.length === 0,
+    ENDED_ms,
+  );
+  await allTold(db);
   const counts: Record<string, number> = {};
   for (const table of TABLES) {
     const [count] = await db.query<{ n: number }>(`testRows_${table}`, `select count(*)::int as n from ${table}`);

@@ -3,6 +3,7 @@ import { SCOPES } from '../../storage/model/records.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { ROUTES } from '../conformance/route-table.js';
+import { allTold } from '../fixture/announcements.js';
 import { Client } from '../fixture/client.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 import { insertDeliveries } from '../server/rows.js';
@@ -68,6 +69,7 @@ t.test('nothing of one workspace shows in another, whatever it asks for', async 
          union all select d::text from delivery d where workspace_id = $1) t`,
       [fixture.workspaceId],
     );
+  await allTold(fixture.db);
   const before = await snapshot();
 
   for (const [send] of ROUTES) {

@@ -3,7 +3,7 @@ import type { ConnectionPatchInput, DisconnectedJson } from '../../routes/connec
 import type { ConnectionJson } from '../../routes/connection-json.js';
 import type { ConnectionsJson, NewSimulatedInput, NewSocialInput } from '../../routes/connections.js';
 import type { ServiceHealthJson, ServiceUnavailableJson, UnreadyJson } from '../../routes/health.js';
-import { CONNECTION, LATER, OPERATION, OWN_HASH_ID, PROXY, USERNAME } from './values.js';
+import { AT, CONNECTION, LATER, LATEST, OPERATION, OWN_HASH_ID, PROXY, USERNAME } from './values.js';
 
 /** Connections, and what creates and changes them. */
 
@@ -19,6 +19,8 @@ export const connection: ConnectionJson = {
   provider: 'social',
   external_actor: { kind: 'person', id: OWN_HASH_ID },
   health: 'ready',
+  health_reason: 'login_succeeded',
+  health_since: LATER,
   capabilities: NAMES,
   state_revision: 2,
   region: 'DE',
@@ -48,6 +50,8 @@ export const created: ConnectionJson = {
   ...connection,
   external_actor: { kind: 'person', id: null },
   health: 'needs_login',
+  health_reason: 'created',
+  health_since: AT,
   state_revision: 0,
   session_proxy: null,
   recruiter: NOT_VERIFIED,
@@ -58,6 +62,8 @@ export const synthetic: ConnectionJson = {
   provider: 'simulated',
   external_actor: { kind: 'person', id: 'ada' },
   health: 'ready',
+  health_reason: 'created',
+  health_since: AT,
   capabilities: NAMES,
   state_revision: 0,
 };
@@ -74,6 +80,8 @@ export const patch: ConnectionPatchInput = { password: 'sandbox', region: 'FR' }
 export const patched: ConnectionJson = {
   ...connection,
   health: 'needs_login',
+  health_reason: 'credentials_changed',
+  health_since: LATEST,
   state_revision: 3,
   region: 'FR',
   session_proxy: null,

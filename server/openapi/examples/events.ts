@@ -2,7 +2,21 @@ import { CONVERSATION_ID, HASH_ID } from '../../../actors/capabilities/example-v
 import type { EventJson, EventSummaryJson } from '../../routes/event-json.js';
 import type { EventsJson, SimulatedEventInput } from '../../routes/events.js';
 import type { ListenerJson } from '../../routes/listener.js';
-import { AT, BEGUN, CONNECTION, EVENT, GAP, LATER, LATEST, OWN_HASH_ID, SUBSCRIPTION } from './values.js';
+import {
+  AT,
+  BEGUN,
+  CHALLENGE,
+  CONNECTION,
+  DELIVERY,
+  EVENT,
+  EXPIRY,
+  GAP,
+  LATER,
+  LATEST,
+  OPERATION,
+  OWN_HASH_ID,
+  SUBSCRIPTION,
+} from './values.js';
 
 /** An event of each type, and the stream that they come from. */
 
@@ -78,6 +92,49 @@ export const events: { readonly [Type in EventJson['type']]: Extract<EventJson, 
     provider_event_id: `connection.stream_restored/${GAP}`,
     type: 'connection.stream_restored',
     data: { gap_id: GAP, reason: null, last_event_id: 'message-1' },
+  },
+  'connection.needs_login': {
+    ...common,
+    provider_event_id: 'connection.needs_login/01998000-0000-7000-8000-000000000021',
+    type: 'connection.needs_login',
+    data: { health: 'needs_login', previous_health: 'ready', reason: 'authentication_failed', state_revision: 1 },
+  },
+  'connection.invalid': {
+    ...common,
+    provider_event_id: 'connection.invalid/01998000-0000-7000-8000-000000000022',
+    type: 'connection.invalid',
+    data: { health: 'invalid', previous_health: 'ready', reason: 'provider_restricted', state_revision: 1 },
+  },
+  'connection.ready': {
+    ...common,
+    provider_event_id: 'connection.ready/01998000-0000-7000-8000-000000000023',
+    type: 'connection.ready',
+    data: { health: 'ready', previous_health: 'needs_login', reason: 'login_succeeded', state_revision: 1 },
+  },
+  'operation.waiting_user': {
+    ...common,
+    provider_event_id: `operation.waiting_user/${CHALLENGE}`,
+    type: 'operation.waiting_user',
+    data: {
+      operation_id: OPERATION,
+      capability: 'social.login',
+      challenge: { id: CHALLENGE, kind: 'sms', expires_at: EXPIRY, accepts_code: true },
+    },
+  },
+  'operation.finished': {
+    ...common,
+    provider_event_id: `operation.finished/${OPERATION}`,
+    type: 'operation.finished',
+    data: { operation_id: OPERATION, capability: 'social.message.send', status: 'succeeded', error_code: null },
+  },
+  'delivery.exhausted': {
+    ...common,
+    provider_event_id: `delivery.exhausted/${DELIVERY}/0`,
+    type: 'delivery.exhausted',
+    data: {
+      ...{ delivery_id: DELIVERY, subscription_id: SUBSCRIPTION, event_id: EVENT, event_type: 'message_received' },
+      ...{ attempt_count: 5, last_error: 'timeout' },
+    },
   },
   'subscription.test': {
     ...common,

@@ -47,6 +47,7 @@ async function signedIn(db: Database, network: Network, username: string): Promi
     revision: 1,
     health: 'ready',
     sessionSealed: ring.seal(await signIn.signIn(username), sessionContext(id)),
+    healthReason: null,
     ofSession: null,
     actorId: null,
     proxyId: proxy.id,

@@ -67,6 +67,16 @@ export function shown(event: Event): unknown {
     case 'connection.stream_degraded':
     case 'connection.stream_restored':
       return event.data.gap_id satisfies string | undefined;
+    case 'connection.needs_login':
+    case 'connection.invalid':
+    case 'connection.ready':
+      return event.data.reason satisfies string | null | undefined;
+    case 'operation.waiting_user':
+      return event.data.challenge?.accepts_code satisfies boolean | undefined;
+    case 'operation.finished':
+      return event.data.operation_id satisfies string | undefined;
+    case 'delivery.exhausted':
+      return event.data.attempt_count satisfies number | undefined;
     case 'subscription.test':
       return event.data.subscription_id satisfies string;
     default:

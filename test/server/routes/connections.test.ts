@@ -53,6 +53,8 @@ t.test('a simulated connection is ready at once and has no fields of a real one'
     'capabilities',
     'external_actor',
     'health',
+    'health_reason',
+    'health_since',
     'id',
     'provider',
     'state_revision',

@@ -27,6 +27,7 @@ t.test('a session that the stream saw refused is not made ready by a check that 
     revision: 1,
     health: 'ready',
     sessionSealed: null,
+    healthReason: null,
     ofSession: null,
     actorId: 'ACoAAada',
     proxyId: null,

@@ -1,0 +1,58 @@
+import { Background } from '../background.js';
+import { LIMITS } from '../limits.js';
+import type { Logger } from '../log.js';
+import type { Database } from '../postgres/database.js';
+import { announcedConnections, hasAnnouncements, tell } from './announcements.js';
+import type { RecordedEvent } from './events-record.js';
+
+export interface AnnouncerOptions {
+  db: Database;
+  log: Logger;
+  /** Gets events with deliveries once they are committed. */
+  recorded(events: RecordedEvent[]): void;
+}
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Turns announcements into events (EVT-20), batch after batch, for as long as there are any. Every node runs one, and one of them is at it at
+ * a time.
+ *
+ *     together ─ a batch cannot be recorded ─▶ apart, one connection after the other ─ `announcement_apart_ms` later ─▶ together
+ *
+ * So what cannot be recorded holds up those of its own connection alone, however many they are. It is tried again.
+ */
+export function announcer({ db, log, recorded }: AnnouncerOptions): Background {
+  let apartUntil = Number.NEGATIVE_INFINITY;
+  let after = BEFORE_ALL;
+  const batch = async (connectionId: string | null): Promise<number> => {
+    const told = await tell(db, LIMITS.announcement_rows, connectionId);
+    const events = told?.events.filter(({ deliveries }) => deliveries > 0) ?? [];
+    if (events.length > 0) recorded(events);
+    return told?.announcements ?? 0;
+  };
+  /** A page of connections; the next one begins behind it. Gives how much was told. */
+  const apart = async (isStopping: () => boolean): Promise<number> => {
+    const connections = await announcedConnections(db, after, LIMITS.announcement_connections);
+    after = connections.length < LIMITS.announcement_connections ? BEFORE_ALL : (connections.at(-1) ?? BEFORE_ALL);
+    let told = 0;
+    for (const connection of connections) {
+      if (isStopping()) return 0;
+      told += await batch(connection).catch(() => 0);
+    }
+    return told;
+  };
+  return new Background(async (isStopping) => {
+    if (performance.now() >= apartUntil) {
+      try {
+        const told = (await hasAnnouncements(db)) ? await batch(null) : 0;
+        return told === LIMITS.announcement_rows ? 0 : LIMITS.announcement_poll_ms;
+      } catch (error) {
+        log.warn({ err: error }, 'what is to be told is not recorded yet, trying again');
+        apartUntil = performance.now() + LIMITS.announcement_apart_ms;
+      }
+    }
+    const told = await apart(isStopping).catch(() => 0);
+    return told > 0 ? 0 : LIMITS.announcement_poll_ms;
+  });
+}
