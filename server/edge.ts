@@ -12,10 +12,12 @@ import { operationEnds } from '../storage/tracing/ended-operations.js';
 import type { Tracing } from '../storage/tracing/tracing.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
 import { BodyMemory } from './http/body-memory.js';
+import { type Callers, callers } from './http/callers.js';
+import { clientAddress } from './http/client-address.js';
+import { type ConsoleCookie, consoleCookie } from './http/console-cookie.js';
 import { type Drain, type DrainSwitch, drainSwitch } from './http/drain.js';
 import type { HttpExchange } from './http/exchange.js';
 import { type GatewayAccess, gatewayCheck } from './http/gateway.js';
-import { keyAuthenticator } from './http/keys.js';
 import { LargeBodies } from './http/large-bodies.js';
 import { AnswerLateness } from './http/lateness.js';
 import { LIMITS } from './http/limits.js';
@@ -54,6 +56,12 @@ export interface EdgeOptions extends FrontOptions {
   workspaceRequests?: number;
   /** Memory for the bodies of all requests; absent: no limit. */
   bodyMemoryMib?: number;
+  /** How many days before its end the answers to a key tell of it; absent: never. */
+  keyExpiryWarningDays?: number;
+  /** Networks of proxies whose `X-Forwarded-For` counts; absent: none. */
+  trustedProxies?: readonly string[];
+  /** The origin at which browsers find the service; absent: it is not told. */
+  publicUrl?: string | null;
   callbackPolicy: CallbackPolicy;
   subscriptions: SubscriptionRules;
   /** Gets every answered request, for metrics. */
@@ -84,9 +92,12 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
   const pace = new RequestPace();
   const answers = new AnswerLateness(options.control ?? db, pace);
   const requests = requestLoad((late_ms, elapsed_ms) => pace.sample(Math.max(late_ms, answers.late_ms), elapsed_ms));
+  const cookie = consoleCookie(options.publicUrl ?? null);
+  const callersFound = callers(db, log, cookie);
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
-    keys: keyAuthenticator(db, log),
+    callers: callersFound,
+    address: clientAddress(options.trustedProxies ?? []),
     rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
     workspaceRequests: workspaceRequests({
       ...{ db, load: requests, pace },
@@ -94,7 +105,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
     }),
     largeBodies: new LargeBodies(),
   };
-  const services = servicesOf(options, drain, answers);
+  const services = servicesOf(options, { drain, answers, callers: callersFound, cookie });
   const bodies = new BodyMemory((options.bodyMemoryMib ?? Number.POSITIVE_INFINITY) * 2 ** 20);
   const { onAnswered, tracing } = options;
   const refusals = new RefusalPace(pace);
@@ -106,6 +117,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
     requests,
     bodies,
     log,
+    keyExpiryWarning_ms: (options.keyExpiryWarningDays ?? 0) * 86_400_000,
     tracing,
     onAnswered,
   });
@@ -149,13 +161,21 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
       requests.close();
       answers.close();
       await options.subscriptions.verifier?.close();
-      await checks.keys.close();
+      await checks.callers.close();
     },
   };
 }
 
 /** What every handler may use. */
-function servicesOf(options: EdgeOptions, drain: Drain, answers: AnswerLateness): Services {
+function servicesOf(
+  options: EdgeOptions,
+  {
+    drain,
+    answers,
+    callers,
+    cookie,
+  }: { drain: Drain; answers: AnswerLateness; callers: Callers; cookie: ConsoleCookie },
+): Services {
   const { db } = options;
   const lines = new LogLines(options.log, options.logSample);
   const connectionRef = rowLoader((ids) => findConnectionRefs(db, ids));
@@ -179,6 +199,8 @@ function servicesOf(options: EdgeOptions, drain: Drain, answers: AnswerLateness)
       subscription: rowLoader((ids) => findSubscriptions(db, ids)),
     },
     drain,
+    callers,
+    consoleCookie: cookie,
     lines,
     ended: operationEnds(lines, options.tracing),
     hosted: options.gateway !== undefined,

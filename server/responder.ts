@@ -3,6 +3,7 @@ import type { Logger } from '../storage/log.js';
 import { HttpError } from '../storage/model/errors.js';
 import { parseTraceparent, traceIdOf } from '../storage/model/traceparent.js';
 import type { SpanAttributes, Tracing } from '../storage/tracing/tracing.js';
+import type { UsableKey } from '../storage/workspaces/keys.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
 
 import type { BodyMemory } from './http/body-memory.js';
@@ -26,6 +27,8 @@ export interface ResponderOptions {
   bodies: BodyMemory;
   refusals: RefusalPace;
   log: Logger;
+  /** How long before its end a key's answers tell of it. */
+  keyExpiryWarning_ms: number;
   /** Absent: no spans are made. */
   tracing: Tracing | undefined;
   /** Gets every answered request, for metrics. */
@@ -76,6 +79,12 @@ export function answerHeaders({ path }: HttpExchange, requestId: string): Record
   return headers;
 }
 
+/** Of a key that ends to work soon, when it does. */
+function keyHeaders(key: UsableKey | undefined, { keyExpiryWarning_ms }: ResponderOptions): Record<string, string> {
+  const end = key?.expires_at;
+  return end && end.getTime() - Date.now() < keyExpiryWarning_ms ? { 'Key-Expires': end.toISOString() } : {};
+}
+
 /** Refuses a request of which nothing was read, at as little cost as can be: what was taken in needs the rest. */
 function refuse(options: ResponderOptions, request: Request, error: HttpError): Promise<void> {
   request.exchange.receive(0, options.bodies);
@@ -115,7 +124,8 @@ function beginSpan(tracing: Tracing, context: RequestContext, route: Route | und
 async function finish(options: ResponderOptions, request: Request, answer: Answer | null): Promise<void> {
   const { exchange, context } = request;
   if (answer) {
-    await exchange.send(answer, answerHeaders(exchange, context.requestId), options.services.drain.draining);
+    const headers = { ...answerHeaders(exchange, context.requestId), ...keyHeaders(context.key, options) };
+    await exchange.send(answer, headers, options.services.drain.draining);
   }
   logRequest(options, request, answer);
 }
@@ -160,13 +170,19 @@ function logRequest(
     route: pattern,
     status,
     duration_ms: Math.round(elapsed_ms * 10) / 10,
-    key_id: key?.id,
-    workspace_id: key?.workspace_id,
+    key_id: key?.kind === 'key' ? key.id : undefined,
+    operator_id: key?.kind === 'operator' ? key.id : undefined,
+    workspace_id: workspaceOf(key),
     // What stands in a path may be anything; what is no id is not repeated.
     connection_id: context.connectionId ?? pathId(matched?.params.connection_id),
     operation_id: context.operationId ?? pathId(matched?.params.operation_id),
     error_code: answer?.errorCode,
   });
+}
+
+/** An operator is in none until a request names one. */
+function workspaceOf(key: UsableKey | undefined): string | undefined {
+  return key?.workspace_id === key?.id ? undefined : key?.workspace_id;
 }
 
 function spanAttributes({ exchange, route, context }: Request, answer: Answer | null): SpanAttributes {
@@ -176,7 +192,7 @@ function spanAttributes({ exchange, route, context }: Request, answer: Answer | 
     'http.response.status_code': answer?.status,
     'error.type': answer?.errorCode,
     'request.id': context.requestId,
-    'workspace.id': context.key?.workspace_id,
+    'workspace.id': workspaceOf(context.key),
     'operation.id': context.operationId,
   };
 }

@@ -22,6 +22,7 @@ import { destinationHasher, type EncryptionKey, type KeyRing, keyRing } from '..
 import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { openTracing } from '../storage/tracing/open-tracing.js';
 import type { Tracing } from '../storage/tracing/tracing.js';
+import { expiredSessions } from '../storage/workspaces/expired-sessions.js';
 import { type Edge, type EdgeOptions, startEdge } from './edge.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
 import { type DrainSwitch, drainSwitch } from './http/drain.js';
@@ -50,6 +51,7 @@ export interface Parts {
   db?: Database;
   control?: Database;
   removals?: Removals;
+  sessions?: Background;
   announcer?: Background;
   sealing?: DataSealing;
   destinations?: MissingDestinations;
@@ -124,6 +126,8 @@ export async function startService(
   await parts.sealing.start();
   parts.removals = new Removals({ db, log });
   parts.removals.start();
+  parts.sessions = expiredSessions(control, log);
+  parts.sessions.start();
   const destination = secret && destinationHasher(secret);
   if (destination) {
     const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
@@ -184,6 +188,9 @@ export async function startService(
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
     workspaceRequests: config.workspaceRequests,
     bodyMemoryMib: config.bodyMemoryMib,
+    publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
+    keyExpiryWarningDays: config.keyExpiryWarningDays,
     ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
   };
   const edge = await startEdge(edgeOptions, front);
@@ -248,6 +255,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.tracing?.close();
   await parts.sandbox?.stop();
   await parts.removals?.stop();
+  await parts.sessions?.stop();
   await parts.announcer?.stop();
   await parts.destinations?.stop();
   await parts.sealing?.stop();

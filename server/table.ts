@@ -1,3 +1,4 @@
+import { sessionRoutes } from './console/sessions.js';
 import type { Route } from './http/route.js';
 import { referenceRoutes } from './openapi/reference.js';
 import { connectionChangeRoutes } from './routes/connection-changes.js';
@@ -31,5 +32,6 @@ export const routes: readonly Route[] = [
   ...listenerRoutes,
   ...eventRoutes,
   ...deliveryRoutes,
+  ...sessionRoutes,
   ...referenceRoutes(() => routes),
 ];

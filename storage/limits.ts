@@ -74,6 +74,17 @@ export const LIMITS = {
   announcement_connections: 200,
   /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
   key_touch_ms: 60_000,
+  /** A session of the console ends that long after its sign-in, and that long after its last use. */
+  session_ms: 12 * 60 * 60_000,
+  session_idle_ms: 2 * 60 * 60_000,
+  /** Sessions of one key: past it the oldest end. */
+  key_sessions: 100,
+  /** Kept of what a browser calls itself; the rest is cut off. */
+  user_agent_characters: 200,
+  /** Sessions whose time is over are looked for so often, and deleted so many at a time, with that pause between. */
+  session_sweep_ms: 60_000,
+  session_sweep_rows: 1_000,
+  session_sweep_pause_ms: 100,
 
   /** How long a mark on a challenge keeps other answers out. Past it the edge that made it was lost, and another answer counts. */
   answer_mark_ms: 10_000,

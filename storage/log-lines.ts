@@ -13,6 +13,8 @@ export interface RequestLine {
   status: number | 'aborted';
   duration_ms: number;
   key_id: string | undefined;
+  /** In place of a key, of an operator's request. */
+  operator_id: string | undefined;
   workspace_id: string | undefined;
   connection_id: string | undefined;
   operation_id: string | undefined;

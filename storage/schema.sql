@@ -23,6 +23,9 @@ create table api_key (
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  networks text[],
+  prefix text,
+  last_used_from text,
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_key_hash_key UNIQUE (key_hash),
   constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
@@ -83,6 +86,24 @@ CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (del
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
 CREATE TRIGGER connection_health_noted BEFORE UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION note_health();
 CREATE TRIGGER connection_health_told AFTER UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION announce_health();
+
+create table console_session (
+  token_hash bytea not null,
+  key_id uuid,
+  operator_id uuid,
+  created_at timestamp with time zone not null default now(),
+  last_seen_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  address text not null,
+  user_agent text not null,
+  revoked_at timestamp with time zone,
+  constraint console_session_pkey PRIMARY KEY (token_hash),
+  constraint console_session_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id) ON DELETE CASCADE,
+  constraint console_session_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operator(id) ON DELETE CASCADE,
+  constraint console_session_holder CHECK ((num_nonnulls(key_id, operator_id) = 1))
+);
+CREATE INDEX console_session_by_expiry ON public.console_session USING btree (expires_at);
+CREATE INDEX console_session_by_holder ON public.console_session USING btree (COALESCE(key_id, operator_id), created_at);
 
 create table delivery (
   id uuid not null,
@@ -306,6 +327,20 @@ create table operation_file (
   constraint operation_file_pkey PRIMARY KEY (operation_id, attempt_id, part),
   constraint operation_file_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE,
   constraint operation_file_part_check CHECK ((part >= 0))
+);
+
+create table operator (
+  id uuid not null,
+  name text not null,
+  key_hash bytea not null,
+  prefix text not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  last_used_from text,
+  revoked_at timestamp with time zone,
+  constraint operator_pkey PRIMARY KEY (id),
+  constraint operator_key_hash_key UNIQUE (key_hash)
 );
 
 create table partition (

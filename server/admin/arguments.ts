@@ -4,6 +4,7 @@ import { CommanderError, InvalidArgumentError } from 'commander';
 import typia, { type tags } from 'typia';
 import type { NewProxy } from '../../storage/connections/proxies.js';
 import { SCOPES, type Scope } from '../../storage/model/records.js';
+import { isNetwork } from '../http/client-address.js';
 import type { Uuid } from '../http/fields.js';
 
 /* Each function turns one argument of the command line into a value, or refuses it in words that end the error's line. */
@@ -25,6 +26,13 @@ export function scopes(text: string): Scope[] {
   const known = list.filter((scope): scope is Scope => SCOPES.some((s) => s === scope));
   if (known.length === list.length) return [...new Set(known)];
   throw new InvalidArgumentError(`It wants scopes out of ${SCOPES.join(', ')}.`);
+}
+
+/** `a,b` as a list of distinct networks. */
+export function cidrs(text: string): string[] {
+  const list = text.split(',').map((network) => network.trim());
+  if (list.every(isNetwork)) return [...new Set(list)];
+  throw new InvalidArgumentError('It wants networks such as 10.0.0.0/8,2001:db8::/32.');
 }
 
 /** An ISO 8601 date or date-time in the future. */

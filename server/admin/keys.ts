@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { SCOPES, type Scope } from '../../storage/model/records.js';
 import { createKey, listKeys, type NewApiKey, revokeKey, rotateKey } from '../../storage/workspaces/keys.js';
 import { Failure } from './answer.js';
-import { duration, futureTime, id, name, scopes } from './arguments.js';
+import { cidrs, duration, futureTime, id, name, scopes } from './arguments.js';
 import type { Perform } from './session.js';
 
 interface CreateOptions {
@@ -10,6 +10,7 @@ interface CreateOptions {
   scopes: Scope[];
   name?: string;
   expires?: Date;
+  networks?: string[];
 }
 
 /** `key create|list|rotate|revoke`; only the command that makes a key shows it. */
@@ -28,12 +29,14 @@ function createCommand(noun: Command, perform: Perform): void {
     .requiredOption('--scopes <a,b>', `what it may do, out of ${SCOPES.join(', ')}`, scopes)
     .option('--name <name>', 'what people call it', name)
     .option('--expires <time>', 'ISO 8601', futureTime)
+    .option('--networks <a,b>', 'where it may be used from, such as 10.0.0.0/8,2001:db8::/32', cidrs)
     .action((options: CreateOptions) => {
       perform(async ({ db }) => {
         const created = await createKey(db, {
           workspaceId: options.workspace,
           name: options.name ?? null,
           scopes: options.scopes,
+          networks: options.networks ?? null,
           expiresAt: options.expires ?? null,
         });
         if (!created) throw new Failure(`there is no workspace ${options.workspace}`);
@@ -88,5 +91,6 @@ const shownOnce = ({ key, row }: NewApiKey) => ({
   key,
   workspace_id: row.workspace_id,
   scopes: row.scopes,
+  networks: row.networks,
   expires_at: row.expires_at,
 });

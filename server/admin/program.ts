@@ -6,6 +6,7 @@ import { encryptionCommands } from './encryption.js';
 import { inspectionCommands } from './inspection.js';
 import { keyCommands } from './keys.js';
 import { connectionCommands, operationCommands } from './lists.js';
+import { operatorCommands } from './operators.js';
 import { proxyCommands } from './proxies.js';
 import { requestFindCommand } from './request-find.js';
 import { restoreCommands } from './restore.js';
@@ -30,6 +31,7 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
   program.version(VERSION, '--version', "the service's version");
   workspaceCommands(program, perform);
   keyCommands(program, perform);
+  operatorCommands(program, perform);
   proxyCommands(program, perform);
   encryptionCommands(program, perform);
   inspectionCommands(program, perform);

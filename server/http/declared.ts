@@ -11,6 +11,7 @@ export type AnswerHeader =
   | 'Location'
   | 'Preference-Applied'
   | 'Retry-After'
+  | 'Set-Cookie'
   | 'WWW-Authenticate'
   | 'X-Operation-Id';
 

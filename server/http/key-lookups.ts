@@ -79,6 +79,5 @@ export class KeyLookups {
 
 /** An address of IPv4; of IPv6, written in full, the network of 64 bits, which one sender has all of. */
 function networkOf(address: string): string {
-  const isMapped = address.startsWith('0000:0000:0000:0000:0000:ffff:');
-  return address.includes(':') && !isMapped ? address.slice(0, 19) : address;
+  return address.includes(':') ? address.slice(0, 19) : address;
 }

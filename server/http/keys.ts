@@ -1,58 +1,29 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Logger } from '../../storage/log.js';
 import { HttpError } from '../../storage/model/errors.js';
-import type { Sql } from '../../storage/postgres/database.js';
-import { findKeysByHash, touchKeys, type UsableKey } from '../../storage/workspaces/keys.js';
-import { isPassing } from './answer.js';
+import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { KeyLookups } from './key-lookups.js';
 import { LIMITS } from './limits.js';
-import { type Loader, turnLoader } from './loader.js';
+import type { Loader } from './loader.js';
 
-/** `cs_` and 32 bytes in base64url; anything else is refused without a query. */
-const BEARER = /^Bearer +(cs_[A-Za-z0-9_-]{43})$/i;
-
-/** Finds whose request it is (contract: "Authentication"). */
-export interface KeyAuthenticator {
-  /**
-   * The key of an `Authorization` header; throws 401, and 429 for a key that is not known where the client's address brings many
-   * wrong ones. A revoked key stops working within `LIMITS.key_cache_ms`.
-   */
-  authenticate(authorization: string, address: () => string): Promise<UsableKey>;
-  /** Writes what is still to be written of `last_used_at`. */
-  close(): Promise<void>;
-}
-
-export function keyAuthenticator(db: Sql, log: Logger): KeyAuthenticator {
-  const find = keyFinder(turnLoader((hashes) => findKeysByHash(db, hashes)));
-  const touches = new KeyTouches(db, log);
-  return {
-    async authenticate(authorization, address) {
-      const bearer = BEARER.exec(authorization)?.[1];
-      const now = performance.now();
-      const key = bearer && (await find(hash('sha256', bearer, 'hex'), address));
-      if (!key) throw new HttpError('unauthorized');
-      touches.add(key.id, now);
-      return key;
-    },
-    close: () => touches.flush(),
-  };
+/** What is found by a secret's hash: keys, operators, sessions. */
+export interface KeyFinder<K> {
+  /** Undefined where there is none. Throws 429 where it would have to be looked up and its address brings many wrong ones. */
+  find(hash: string, address: () => string): Promise<K | undefined>;
+  /** It has ended: at this node it is looked up from now on, at others within `LIMITS.key_cache_ms`. */
+  forget(hash: string): void;
 }
 
 /**
  * Finds a key by its hash, undefined where there is none. Right and wrong ones are remembered apart for `LIMITS.key_cache_ms`: wrong
  * ones, of which there is no end, must not push right ones out.
  */
-export function keyFinder(
-  load: Loader<UsableKey>,
-  lookups = new KeyLookups(),
-): (hash: string, address: () => string) => Promise<UsableKey | undefined> {
+export function keyFinder<K extends object = UsableKey>(load: Loader<K>, lookups = new KeyLookups()): KeyFinder<K> {
   const remembered = { max: LIMITS.key_cache_keys, ttl: LIMITS.key_cache_ms };
-  const known = new LRUCache<string, Promise<UsableKey>>(remembered);
+  const known = new LRUCache<string, Promise<K>>(remembered);
   const unknown = new LRUCache<string, true>(remembered);
   /** Right when they were last looked up: no flood from the same address keeps them from being looked up again. */
   const proven = new LRUCache<string, true>({ max: LIMITS.key_cache_keys });
-  const loading = new Map<string, Promise<UsableKey | undefined>>();
+  const loading = new Map<string, Promise<K | undefined>>();
   const look = async (hash: string, from: string | undefined) => {
     let wrong = false;
     try {
@@ -71,7 +42,7 @@ export function keyFinder(
       if (!wrong && from !== undefined) lookups.notWrong(from);
     }
   };
-  return async (hash, address) => {
+  const find = async (hash: string, address: () => string) => {
     const present = known.get(hash) ?? loading.get(hash);
     if (present) return present;
     if (unknown.has(hash)) return undefined;
@@ -82,37 +53,5 @@ export function keyFinder(
     loading.set(hash, key);
     return key;
   };
-}
-
-/** Writes `last_used_at` of keys: at most every `LIMITS.key_touch_ms` a key, many keys in a statement. */
-class KeyTouches {
-  readonly #db: Sql;
-  readonly #log: Logger;
-  readonly #touchedAt = new Map<string, number>();
-  #pendingTouches = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(db: Sql, log: Logger) {
-    this.#db = db;
-    this.#log = log;
-  }
-
-  add(id: string, now: number): void {
-    if (now - (this.#touchedAt.get(id) ?? Number.NEGATIVE_INFINITY) < LIMITS.key_touch_ms) return;
-    this.#touchedAt.set(id, now);
-    this.#pendingTouches.add(id);
-    // Soon after the first use, so that many keys share a statement.
-    this.#timer ??= setTimeout(() => void this.flush(), LIMITS.key_cache_ms).unref();
-  }
-
-  async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const ids = [...this.#pendingTouches];
-    this.#pendingTouches = new Set();
-    if (ids.length === 0) return;
-    await touchKeys(this.#db, ids).catch((error: unknown) => {
-      if (!isPassing(error)) this.#log.warn({ err: error }, 'key use not noted');
-    });
-  }
+  return { find, forget: (hash) => void known.delete(hash) };
 }

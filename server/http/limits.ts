@@ -50,6 +50,8 @@ export const LIMITS = {
   /** Addresses and refused keys that are remembered for it: past it the least recently used one is forgotten. */
   failing_addresses: 20_000,
   refused_keys: 30_000,
+  /** Sign-ins to the console with one key a second: past it 429. */
+  sign_ins_per_s: 5,
   /** `last_used_at` of a key is written at most this often. */
   key_touch_ms: 60_000,
   /** A submission trusts this long that its connection is there; the commit notices a deleted one. */

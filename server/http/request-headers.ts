@@ -3,15 +3,22 @@ import type { HttpRequest } from 'uWebSockets.js';
 /** The headers that are read. */
 const HEADERS = [
   'authorization',
+  'console-request',
+  'console-workspace',
   'content-encoding',
   'content-type',
+  'cookie',
   'gateway-access-client-id',
   'gateway-access-client-secret',
+  'host',
   'idempotency-key',
   'if-none-match',
+  'origin',
   'prefer',
+  'sec-fetch-site',
   'traceparent',
   'user-agent',
+  'x-forwarded-for',
   'x-request-id',
 ] as const;
 export type RequestHeader = (typeof HEADERS)[number];
@@ -46,7 +53,10 @@ export function readHead(req: HttpRequest): RequestHead {
       seen.push(name);
     }
     if (KNOWN.has(name) && headers[name as RequestHeader] === '') headers[name as RequestHeader] = value;
-    else if (name === 'traceparent') headers[name] += `,${value}`; // two name no trace
+    else if (name === 'traceparent')
+      headers[name] += `,${value}`; // two name no trace
+    else if (name === 'cookie') headers[name] += `; ${value}`;
+    else if (name === 'x-forwarded-for') headers[name] += `,${value}`;
     // An empty key is a mistake of its client, not a wish for a new one: sent again, the same request would run twice.
     if (name === 'idempotency-key' && value === '') headers[name] = BLANK;
   });

@@ -4,13 +4,15 @@ import type { ConnectionRef, ConnectionView } from '../../storage/connections/co
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
 import type { LogLines } from '../../storage/log-lines.js';
 import type { HttpErrorCode } from '../../storage/model/errors.js';
-import type { OperationRow, Scope } from '../../storage/model/records.js';
+import type { OperationRow, Right } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer, ErrorStyle } from './answer.js';
 import type { JsonObject } from './body.js';
+import type { Callers, Sender } from './callers.js';
+import type { ConsoleCookie } from './console-cookie.js';
 import type { DeclaredAnswers, DeclaredHeaders, SchemaOf } from './declared.js';
 import type { Drain } from './drain.js';
 import type { Validator } from './fields.js';
@@ -40,6 +42,9 @@ export interface Services {
     subscription: Loader<SubscriptionRow>;
   };
   drain: Drain;
+  /** Who sends requests: for sign-ins, which are no request of a key. */
+  callers: Callers;
+  consoleCookie: ConsoleCookie;
   lines: LogLines;
   /** Is called with each operation that the edge itself ends. */
   ended: OnOperationEnded;
@@ -54,6 +59,7 @@ export interface Call<R, B, Q> extends Services {
   /** Must not be read on routes without a key. */
   key: UsableKey;
   params: Record<string, string>;
+  sender: Sender;
   headers: Readonly<Record<RequestHeader, string>>;
   context: RequestContext;
   prefer: Preferences;
@@ -91,9 +97,11 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   /** What it does and what its caller has to know, in whole sentences. */
   description: string;
   /** All of them are needed; `none`: the route needs no key. */
-  scopes: readonly Scope[] | 'none';
+  scopes: readonly Right[] | 'none';
   /** A supervisor beside the service asks it, past the gateway: it is answered without the gateway's headers (HTTP-11). */
   probe?: true;
+  /** It is about the session in the cookie of the console: it needs that one in place of a key. */
+  session?: true;
   errors?: ErrorStyle;
   body: BodySpec<B>;
   /** Operators and balancers ask for it again and again: its requests are logged at `debug`. */
@@ -113,7 +121,7 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   /** The resource the path names, within the key's workspace; undefined is answered 404. */
   resource?(lookup: Lookup): Promise<R | undefined>;
   /** Scopes that depend on the body (as sent, not yet validated). */
-  bodyScopes?(body: JsonObject): readonly Scope[];
+  bodyScopes?(body: JsonObject): readonly Right[];
   handle(call: Call<R, B, Q>): Promise<Answer>;
 }
 

@@ -1,11 +1,12 @@
 import { HttpError } from '../../storage/model/errors.js';
-import type { Scope } from '../../storage/model/records.js';
+import type { Right } from '../../storage/model/records.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from './answer.js';
 import { expectNoBody, parseJson, readBody } from './body.js';
+import type { Callers, Sender } from './callers.js';
+import type { ClientAddress } from './client-address.js';
 import type { HttpExchange } from './exchange.js';
 import { check } from './fields.js';
-import type { KeyAuthenticator } from './keys.js';
 import type { LargeBodies } from './large-bodies.js';
 import { parsePrefer } from './prefer.js';
 import { expectNoQuery, parseQuery } from './query.js';
@@ -19,7 +20,8 @@ import type { WorkspaceRequests } from './workspace-requests.js';
 /** The checks that a request passes before its route's own. */
 export interface Checks {
   gateway: ((headers: HttpExchange['headers']) => void) | undefined;
-  keys: KeyAuthenticator;
+  callers: Callers;
+  address: ClientAddress;
   rateLimit: RateLimit | undefined;
   workspaceRequests: WorkspaceRequests;
   largeBodies: LargeBodies;
@@ -29,7 +31,7 @@ export interface Checks {
  * Checks a request in the one order (HTTP-1), has its route handle it and hands the answer to `send`, null when the client went
  * away meanwhile. Notes in `context` whose it is. Throws HttpError for the first check that fails. The request is under way until `send` resolves.
  *
- *   gateway 401, User-Agent 403 → key 401 → rate 429 → workspace's requests 503 → route 404, method 405 → scope 403 → resource 404
+ *   gateway 401, User-Agent 403 → key 401, session 403 → rate 429 → operator's workspace 400 → workspace's requests 503 → route 404, method 405 → scope 403 → resource 404
  *   → size 413 → media type 415 → JSON 400 → social:send 403 → query, body and input 400 → idempotency and state (handler)
  */
 export async function serve(
@@ -42,24 +44,40 @@ export async function serve(
 ): Promise<void> {
   const probe = match && routeOf(match, exchange.method)?.probe;
   if (!probe) checks.gateway?.(exchange.headers);
-  if (!needsKey(exchange.path)) return send(await serveRoute(exchange, match, NO_KEY, context, checks, services));
-  const key = await checks.keys.authenticate(exchange.headers.authorization, () => exchange.remoteAddress());
+  const sender = senderOf(exchange, checks.address);
+  const request = { exchange, match, sender, context };
+  if (!needsKey(exchange.path)) return send(await serveRoute({ ...request, key: NO_KEY }, checks, services));
+  const caller = await checks.callers.callerOf(sender);
+  context.key = caller;
+  checks.rateLimit?.(caller.id);
+  const key = await checks.callers.inWorkspace(caller, sender);
   context.key = key;
-  checks.rateLimit?.(key.id);
   return checks.workspaceRequests(key, kindOf(exchange, match), async ({ db, sending, made, parked }) => {
     if (exchange.aborted) return send(null); // while it waited for its turn
-    const answer = await serveRoute(exchange, match, key, context, checks, { ...services, db, parked });
+    const answer = await serveRoute({ ...request, key }, checks, { ...services, db, parked });
     const body = answer?.body ?? '';
     if (typeof body === 'string') return sending(body.length, () => send(answer));
     return sending(0, () => send({ ...(answer as Answer), body: made(body) }));
   });
 }
 
+/** A request whose sender is known. */
+interface CheckedRequest {
+  exchange: HttpExchange;
+  match: Match | undefined;
+  sender: Sender;
+  key: UsableKey;
+  context: RequestContext;
+}
+
+function senderOf(exchange: HttpExchange, clientAddress: ClientAddress): Sender {
+  const { method, path, headers } = exchange;
+  const address = () => clientAddress({ peer: exchange.remoteAddress(), forwardedFor: headers['x-forwarded-for'] });
+  return { method, path, headers, address };
+}
+
 async function serveRoute(
-  exchange: HttpExchange,
-  match: Match | undefined,
-  key: UsableKey,
-  context: RequestContext,
+  { exchange, match, sender, key, context }: CheckedRequest,
   { largeBodies }: Checks,
   services: Services,
 ): Promise<Answer | null> {
@@ -73,7 +91,7 @@ async function serveRoute(
   if (coming) await services.parked(coming);
   const bytes = route.body.kind === 'ignored' ? undefined : readBody(exchange);
   if (bytes === null) return null;
-  const request = { exchange, route, params, resource, key, context, bytes };
+  const request = { exchange, route, params, resource, sender, key, context, bytes };
   return largeBodies.inTurn(key.workspace_id, bytes?.length ?? 0, services.parked, () => handle(request, services));
 }
 
@@ -83,13 +101,14 @@ interface WholeRequest {
   route: Route;
   params: Record<string, string>;
   resource: unknown;
+  sender: Sender;
   key: UsableKey;
   context: RequestContext;
   bytes: Buffer | undefined;
 }
 
 async function handle(
-  { exchange, route, params, resource, key, context, bytes }: WholeRequest,
+  { exchange, route, params, resource, sender, key, context, bytes }: WholeRequest,
   services: Services,
 ): Promise<Answer> {
   const json = bytes && parseJson(bytes);
@@ -104,6 +123,7 @@ async function handle(
     ...services,
     key,
     params,
+    sender,
     headers: exchange.headers,
     context,
     prefer: parsePrefer(exchange.headers.prefer),
@@ -116,7 +136,15 @@ async function handle(
 }
 
 /** In place of a key on paths that need none; has no workspace and no scope. */
-const NO_KEY: UsableKey = { id: '', workspace_id: '', scopes: [] };
+const NO_KEY: UsableKey = {
+  kind: 'key',
+  id: '',
+  name: null,
+  workspace_id: '',
+  scopes: [],
+  networks: null,
+  expires_at: null,
+};
 
 /** Every path under /v1, with and without a route. */
 function needsKey(path: string): boolean {
@@ -141,7 +169,7 @@ function findRoute(match: Match | undefined, method: string): Route {
   throw new HttpError('method_not_allowed', `this route takes ${allow}`, undefined, { Allow: allow });
 }
 
-function requireScopes(key: UsableKey, scopes: readonly Scope[]): void {
+function requireScopes(key: UsableKey, scopes: readonly Right[]): void {
   const missing = scopes.filter((scope) => !key.scopes.includes(scope));
   if (missing.length > 0) throw new HttpError('forbidden', `the key lacks the scope ${missing.join(', ')}`);
 }

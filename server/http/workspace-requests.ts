@@ -12,7 +12,7 @@ import { WorkspaceDatabase } from './workspace-database.js';
  * workspace are under way. Until it has ended, its answer sent, the request is under way.
  */
 export type WorkspaceRequests = <T>(
-  key: UsableKey,
+  key: Pick<UsableKey, 'id' | 'workspace_id'>,
   kind: RequestKind,
   work: (share: WorkspaceShare) => Promise<T>,
 ) => Promise<T>;

@@ -7,7 +7,7 @@ import { introduction } from './introduction.js';
 import { type OperationObject, operationObject } from './operation.js';
 import { SHARED_PARAMETERS } from './parameters.js';
 import { Components, componentOf, type Schema } from './schema.js';
-import { GATEWAY, WORKSPACE_KEY } from './security.js';
+import { CONSOLE_SESSION, GATEWAY, WORKSPACE_KEY } from './security.js';
 import { tagsOf } from './tags.js';
 
 /**
@@ -47,7 +47,7 @@ export function buildDocument(routes: readonly Route[], hosted: boolean): Record
       responses,
       parameters: { ...SHARED_PARAMETERS, ...CALLBACK_PARAMETERS },
       headers: ANSWER_HEADERS,
-      securitySchemes: { ...WORKSPACE_KEY, ...(hosted && GATEWAY) },
+      securitySchemes: { ...WORKSPACE_KEY, ...CONSOLE_SESSION, ...(hosted && GATEWAY) },
     },
   };
 }

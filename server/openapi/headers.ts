@@ -103,6 +103,11 @@ export const ANSWER_HEADERS: Record<
     schema: { type: 'string', pattern: '^[0-9]+$' },
     example: '1',
   },
+  'Set-Cookie': {
+    description: 'The session of the console; out of reach for scripts, and sent by the console alone.',
+    schema: TEXT,
+    example: 'cs_console=a-token; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200',
+  },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: TEXT, example: 'Bearer' },
   'X-Operation-Id': { description: 'The operation that the call submitted.', schema: ID, example: OPERATION },
   'X-Request-Id': {

@@ -14,6 +14,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   events: 'Events',
   'simulated-events': 'Events',
   deliveries: 'Deliveries',
+  session: 'Console',
   docs: 'Reference',
   'openapi.json': 'Reference',
 };
@@ -46,6 +47,7 @@ const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   Events: () => 'What happened on a connection, and how well it is listened to.',
   Deliveries: () =>
     ['Events on their way to subscriptions, at least once each.', stepTable(DELIVERY_STEPS)].join('\n\n'),
+  Console: () => 'What the console of operators asks for beside the rest: it works with a session in place of a key.',
   Reference: () => 'This document, for programs and for people.',
 };
 

@@ -29,6 +29,12 @@ export interface Config {
   encryptionKeys: EncryptionKey[] | null;
   /** Set: the service is hosted behind a gateway, and every request must carry both headers (HTTP-11). */
   gateway: { clientId: string; clientSecret: string } | null;
+  /** The origin at which browsers find the service. Null: nobody is sent there. */
+  publicUrl: string | null;
+  /** Days before its end from which the answers to a key tell of it. */
+  keyExpiryWarningDays: number;
+  /** CIDRs of proxies that say where a request comes from. */
+  trustedProxies: string[];
   provider: ProviderSetting;
   sandboxControlPort: number;
   actorThreads: number;
@@ -103,6 +109,9 @@ export function readConfig(
     databaseUrl: settings.DATABASE_URL,
     encryptionKeys: settings.ENCRYPTION_KEYS,
     gateway: gateway(settings),
+    publicUrl: settings.PUBLIC_URL,
+    keyExpiryWarningDays: settings.KEY_EXPIRY_WARNING_DAYS,
+    trustedProxies: settings.TRUSTED_PROXIES ?? [],
     provider: settings.PROVIDER,
     sandboxControlPort: settings.SANDBOX_CONTROL_PORT,
     actorThreads: settings.ACTOR_THREADS,

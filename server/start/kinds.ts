@@ -43,6 +43,16 @@ export const httpAddress: Kind<string> = {
   },
 };
 
+/** Scheme, host and port alone, as browsers write an origin. */
+export const origin: Kind<string> = {
+  wants: 'an origin such as https://connections.example.com, without a path',
+  parse(text) {
+    const { protocol, origin } = URL.canParse(text) ? new URL(text) : {};
+    if ((protocol === 'https:' || protocol === 'http:') && origin === text.replace(/\/$/, '')) return origin;
+    throw new Unusable();
+  },
+};
+
 /** Plain decimals only: `1e3`, `0x10` and ` 8 ` are refused. */
 export function wholeNumber(min: number, max: number, wants = `a whole number from ${min} to ${max}`): Kind<number> {
   return {

@@ -9,6 +9,7 @@ import {
   nameServers,
   networks,
   oneOf,
+  origin,
   port,
   ports,
   readableFile,
@@ -99,6 +100,22 @@ export const VARIABLES = {
     ...GATEWAY_PAIR,
     default: null,
     meaning: 'every request must carry it as Gateway-Access-Client-Secret',
+  }),
+  PUBLIC_URL: variable({
+    ...origin,
+    default: null,
+    meaning: 'where browsers find the service: with https the cookie of the console is sent over TLS alone',
+  }),
+  TRUSTED_PROXIES: variable({
+    ...networks,
+    default: null,
+    meaning:
+      'networks of the proxies before the service: where a request comes from is what they say in X-Forwarded-For',
+  }),
+  KEY_EXPIRY_WARNING_DAYS: variable({
+    ...wholeNumber(0, 365),
+    default: '14',
+    meaning: 'how many days before a key ends to work its answers carry Key-Expires; 0: never',
   }),
   RATE_LIMIT_PER_SECOND: variable({
     ...wholeNumber(1, 1_000_000),

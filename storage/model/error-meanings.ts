@@ -6,9 +6,12 @@ import type { HttpErrorCode, OperationErrorCode } from './errors.js';
 export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   invalid_json: 'The body is not a JSON object in UTF-8.',
   validation_error: 'The request is not valid: `errors` names each place that is wrong.',
-  unauthorized: 'The workspace key is missing, unknown, expired or revoked.',
+  unauthorized: 'The key is missing, unknown, expired or revoked, or the session has ended.',
   gateway_unauthorized: 'The service is hosted, and the gateway access headers are missing or wrong.',
   user_agent_required: 'The service is hosted, and wants a named `User-Agent`.',
+  network_not_allowed: 'The key may be used from some networks only, and the request comes from elsewhere.',
+  cross_site:
+    'The request has a session of the console for a credential, and did not come from the console: it lacks `Console-Request: 1`, or names another origin.',
   forbidden: 'The key lacks a scope that the request needs; the message names it.',
   not_found: 'The id is unknown, or belongs to another workspace.',
   method_not_allowed: 'The path takes other methods only; `Allow` names them.',

@@ -29,6 +29,8 @@ export const HTTP_ERRORS = {
   },
   gateway_unauthorized: { status: 401, retryable: false, message: 'gateway access headers are required' },
   user_agent_required: { status: 403, retryable: false, message: 'a named User-Agent is required' },
+  network_not_allowed: { status: 403, retryable: false, message: 'the key may not be used from this address' },
+  cross_site: { status: 403, retryable: false, message: 'a session is used by requests of the console alone' },
   forbidden: { status: 403, retryable: false, message: 'the key lacks a scope' },
   not_found: { status: 404, retryable: false, message: 'there is no such resource' },
   method_not_allowed: { status: 405, retryable: false, message: 'this route does not take this method' },

@@ -194,6 +194,15 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** What only an operator of the installation may do, across its workspaces: no key of a workspace has it. */
+export const OPERATOR = 'operator';
+/**
+ * What a request may be asked for: `connections:read` and `connections:write`, `operations:read` and `operations:write`, `events:read` and
+ * `events:write`, to read and to change those of the workspace; `social:send`, to send in an account's name; `operator`, what spans
+ * workspaces.
+ */
+export type Right = Scope | typeof OPERATOR;
+
 export const PARTITIONS = 64;
 
 /** The partition a connection belongs to: FNV-1a over the id, modulo 64; the same on every node, for ever. */

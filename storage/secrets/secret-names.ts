@@ -15,8 +15,9 @@ const WITHHELD = {
   credentials: ['logs', 'answers'],
   session: ['logs', 'answers'],
   cookies: ['logs', 'answers'],
+  cookie: ['logs', 'answers'],
   idempotency_key: ['logs'],
-  key: ['logs'],
+  key: ['logs', 'answers'],
   // In a log line these are the text of an error, its details and the service's own addresses.
   message: ['answers'],
   data: ['answers'],

@@ -1,18 +1,24 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { LIMITS } from '../limits.js';
 import { newId } from '../model/new-id.js';
-import type { Scope } from '../model/records.js';
+import type { Right, Scope } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
+import { hashKey, type KeyKind, newKeyText, prefixOf } from './key-format.js';
 
 /** An API key of a workspace as the operator sees it (contract: "Authentication"; CLI-1). */
 export interface ApiKeyRow {
   id: string;
   workspace_id: string;
   name: string | null;
+  /** How it begins, by which people tell it; null of keys from before. */
+  prefix: string | null;
   scopes: Scope[];
+  /** Networks from which it may be used, as CIDRs; null: from anywhere. */
+  networks: string[] | null;
   created_at: Date;
   expires_at: Date | null;
   last_used_at: Date | null;
+  /** The address that it was last used from. */
+  last_used_from: string | null;
   revoked_at: Date | null;
 }
 
@@ -22,29 +28,36 @@ export interface NewApiKey {
   row: ApiKeyRow;
 }
 
-/** What is stored of a key. It carries 256 random bits, so a plain hash is enough. */
-function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
-}
-
-const KEY_COLUMNS = 'id, workspace_id, name, scopes, created_at, expires_at, last_used_at, revoked_at';
+const KEY_COLUMNS =
+  'id, workspace_id, name, prefix, scopes, networks, created_at, expires_at, last_used_at, last_used_from, revoked_at';
 
 export interface KeyOptions {
   workspaceId: string;
   name: string | null;
   scopes: readonly Scope[];
+  /** CIDRs; absent: it may be used from anywhere. */
+  networks?: readonly string[] | null;
   expiresAt: Date | null;
 }
 
 /** Undefined when there is no such workspace. */
 export async function createKey(sql: Sql, options: KeyOptions): Promise<NewApiKey | undefined> {
-  const key = `cs_${randomBytes(32).toString('base64url')}`;
+  const key = newKeyText('key');
   const [row] = await sql.query<ApiKeyRow>(
     'createKey',
-    `insert into api_key (id, workspace_id, name, key_hash, scopes, expires_at)
-     select $1, workspace.id, $3, $4, $5, $6 from workspace where workspace.id = $2
+    `insert into api_key (id, workspace_id, name, key_hash, scopes, expires_at, networks, prefix)
+     select $1, workspace.id, $3, $4, $5, $6, $7, $8 from workspace where workspace.id = $2
      returning ${KEY_COLUMNS}`,
-    [newId(), options.workspaceId, options.name, hashKey(key), options.scopes, options.expiresAt],
+    [
+      newId(),
+      options.workspaceId,
+      options.name,
+      hashKey(key),
+      options.scopes,
+      options.expiresAt,
+      options.networks ?? null,
+      prefixOf(key),
+    ],
   );
   return row && { key, row };
 }
@@ -74,7 +87,7 @@ export async function findUsableKey(sql: Sql, key: string): Promise<ApiKeyRow | 
 }
 
 /**
- * Makes a key with the name, scopes and expiry of an old one, which stays valid for `overlap_ms` at most.
+ * Makes a key with the name, scopes, networks and expiry of an old one, which stays valid for `overlap_ms` at most.
  * Undefined when the old one is unknown, revoked or expired.
  */
 export function rotateKey(
@@ -101,6 +114,7 @@ export function rotateKey(
       workspaceId: old.workspace_id,
       name: old.name,
       scopes: old.scopes,
+      networks: old.networks,
       expiresAt: old.expires_at,
     });
     return { ...successor!, previousValidUntil: cut!.expires_at };
@@ -117,11 +131,24 @@ export async function revokeKey(sql: Sql, keyId: string): Promise<Date | undefin
   return row?.revoked_at;
 }
 
-/** A workspace key as a request is checked against it (contract: "Authentication"). */
+/** Whose request it is, as it is checked (contract: "Authentication"). */
 export interface UsableKey {
+  kind: KeyKind;
+  /** Of the key, or of the operator. */
   id: string;
+  name: string | null;
+  /** The workspace it works in; of an operator in none its own id, under which its requests count. */
   workspace_id: string;
-  scopes: Scope[];
+  scopes: readonly Right[];
+  /** Where it may be used from; null: anywhere. */
+  networks: readonly string[] | null;
+  expires_at: Date | null;
+}
+
+/** A use to be noted: of what, and from where. */
+export interface KeyUse {
+  id: string;
+  address: string;
 }
 
 /**
@@ -129,22 +156,23 @@ export interface UsableKey {
  * api_key_key_hash_key.
  */
 export async function findKeysByHash(sql: Sql, hashes: string[]): Promise<Map<string, UsableKey>> {
-  const rows = await sql.query<UsableKey & { hash: string }>(
+  const rows = await sql.query<Omit<UsableKey, 'kind'> & { hash: string }>(
     'findKeysByHash',
-    `select id, workspace_id, scopes, encode(key_hash, 'hex') as hash from api_key
+    `select id, name, workspace_id, scopes, networks, expires_at, encode(key_hash, 'hex') as hash from api_key
      where key_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
        and revoked_at is null and (expires_at is null or expires_at > now())`,
     [hashes],
   );
-  return new Map(rows.map(({ hash, ...key }) => [hash, key]));
+  return new Map(rows.map(({ hash, ...key }) => [hash, { kind: 'key', ...key }]));
 }
 
 /** Records that these keys were used, at most once in `key_touch_ms` each, whatever the number of nodes. */
-export async function touchKeys(sql: Sql, ids: string[]): Promise<void> {
+export async function touchKeys(sql: Sql, uses: readonly KeyUse[]): Promise<void> {
   await sql.query(
     'touchKeys',
-    `update api_key set last_used_at = now()
-     where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - $2 * interval '1 millisecond')`,
-    [ids, LIMITS.key_touch_ms],
+    `update api_key set last_used_at = now(), last_used_from = use.address
+     from unnest($1::uuid[], $2::text[]) as use (id, address)
+     where api_key.id = use.id and (last_used_at is null or last_used_at < now() - $3 * interval '1 millisecond')`,
+    [uses.map(({ id }) => id), uses.map(({ address }) => address), LIMITS.key_touch_ms],
   );
 }

@@ -24,3 +24,12 @@ export function listWorkspaces(sql: Sql): Promise<WorkspaceRow[]> {
     'select id, name, created_at from workspace order by created_at, id',
   );
 }
+
+/** Those with these ids. Index: the primary key. */
+export function findWorkspaces(sql: Sql, ids: string[]): Promise<WorkspaceRow[]> {
+  return sql.query<WorkspaceRow>(
+    'findWorkspaces',
+    'select id, name, created_at from workspace where id = any($1::uuid[])',
+    [ids],
+  );
+}

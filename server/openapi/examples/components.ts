@@ -11,6 +11,7 @@ import { cursorOf } from '../../routes/paging.js';
 import type { DryRunJson } from '../../routes/submission.js';
 import type { OpenapiJson } from '../openapi-json.js';
 import * as connections from './connections.js';
+import * as consoles from './consoles.js';
 import * as events from './events.js';
 import { INPUTS } from './inputs.js';
 import * as operations from './operations.js';
@@ -60,6 +61,8 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   NewConnectionInput: [connections.newSimulated, connections.newSocial],
   ConnectionPatchInput: [connections.patch],
   Disconnected: [connections.disconnected],
+  SignInInput: [consoles.signIn],
+  Session: [consoles.session, consoles.operator],
   QueuedOperation: [operations.queued(first)],
   RunningOperation: [operations.running],
   WaitingOperation: [operations.waiting],

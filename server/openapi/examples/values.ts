@@ -10,6 +10,9 @@ export const CHALLENGE = '01998000-0000-7000-8000-000000000007';
 export const NODE = '01998000-0000-7000-8000-000000000008';
 export const PROXY = '01998000-0000-7000-8000-000000000009';
 export const GAP = '01998000-0000-7000-8000-00000000000a';
+export const WORKSPACE = '01998000-0000-7000-8000-00000000000b';
+export const KEY = '01998000-0000-7000-8000-00000000000c';
+export const OPERATOR_ID = '01998000-0000-7000-8000-00000000000d';
 export const REQUEST = 'a-request';
 export const IDEMPOTENCY_KEY = 'a-key-of-your-own';
 /** Of the account that the connection is of. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
@@ -52,8 +52,9 @@ t.test('a key is shown once, stored as a hash, rotated with an overlap and revok
   const scopes = ['connections:read', 'social:send'];
   const expires = new Date(Date.now() + 3_600_000).toISOString();
   const options = ['--workspace', workspace_id, '--scopes', scopes.join(','), '--name', 'ci', '--expires', expires];
+  options.push('--networks', '10.0.0.0/8, 2001:db8::/32');
   const made = await answer(['key', 'create', ...options]);
-  t.match(made, { key_id: String, key: /^cs_[\w-]{43}$/, workspace_id, scopes, expires_at: expires });
+  t.match(made, { key_id: String, key: /^cs_live_\w{49}$/, workspace_id, scopes, expires_at: expires });
   const [stored] = await db.query<{ key_hash: Buffer }>('testKeyHash', 'select key_hash from api_key');
   t.same(stored?.key_hash, createHash('sha256').update(made.key).digest());
 
@@ -63,13 +64,24 @@ t.test('a key is shown once, stored as a hash, rotated with an overlap and revok
     'expires_at',
     'key_id',
     'last_used_at',
+    'last_used_from',
     'name',
+    'networks',
+    'prefix',
     'revoked_at',
     'scopes',
   ]);
-  t.match(listed.keys[0], { key_id: made.key_id, name: 'ci', last_used_at: null, revoked_at: null });
+  const shown = {
+    key_id: made.key_id,
+    name: 'ci',
+    prefix: made.key.slice(0, 12),
+    last_used_at: null,
+    revoked_at: null,
+  };
+  t.match(listed.keys[0], { ...shown, networks: ['10.0.0.0/8', '2001:db8::/32'] });
 
   const rotated = await answer(['key', 'rotate', '--key', made.key_id, '--overlap', '1m']);
+  t.match(rotated, { networks: ['10.0.0.0/8', '2001:db8::/32'] }, 'the next one is bound as well');
   t.match(rotated, { key: /^cs_/, workspace_id, scopes, expires_at: expires, previous_key_id: made.key_id });
   t.not(rotated.key, made.key);
   const overlap_ms = Date.parse(rotated.previous_valid_until) - Date.now();
@@ -78,6 +90,20 @@ t.test('a key is shown once, stored as a hash, rotated with an overlap and revok
   const revoked = await answer(['key', 'revoke', '--key', rotated.key_id]);
   t.match(revoked, { key_id: rotated.key_id, revoked_at: String });
   t.same(await answer(['key', 'revoke', '--key', rotated.key_id]), revoked, 'the first time counts');
+});
+
+t.test('an operator is made with a key that is shown once, listed, and revoked', async (t) => {
+  const { db, answer, run } = await operator(t);
+  const made = await answer(['operator', 'create', '--name', 'Grace']);
+  t.match(made, { operator_id: String, key: /^cs_oper_\w{49}$/, name: 'Grace', expires_at: null });
+  const { operators } = await answer(['operator', 'list']);
+  t.match(operators, [{ operator_id: made.operator_id, prefix: made.key.slice(0, 12), last_used_at: null }]);
+  t.notMatch(JSON.stringify(operators), made.key);
+  const [stored] = await db.query<{ text: string }>('testOperator', 'select o::text as text from operator o');
+  t.notMatch(stored?.text, made.key);
+  const revoked = await answer(['operator', 'revoke', '--operator', made.operator_id]);
+  t.same(await answer(['operator', 'revoke', '--operator', made.operator_id]), revoked, 'the first time counts');
+  t.match(await run(['operator', 'revoke', '--operator', randomUUID()]), { status: 1 });
 });
 
 t.test('a proxy keeps its credentials to itself', async (t) => {

@@ -7,6 +7,7 @@ import { LIMITS } from '../../../server/http/limits.js';
 import { parsePrefer } from '../../../server/http/prefer.js';
 import { rateLimit } from '../../../server/http/rate-limit.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
+import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
 
@@ -83,9 +84,19 @@ t.test('preferences are read as the header is written; what is not understood is
   t.strictSame(parsePrefer('wait=-1, wait=soon, return=minimal'), none);
 });
 
+const usable: UsableKey = {
+  kind: 'key',
+  id: 'k',
+  name: null,
+  workspace_id: 'w',
+  scopes: [],
+  networks: null,
+  expires_at: null,
+};
+
 /** A loader that knows one key, and counts what it is asked for. */
 function oneKey(hash: string) {
-  const key = { id: 'k', workspace_id: 'w', scopes: [] };
+  const key = usable;
   const asked: string[] = [];
   return {
     key,
@@ -102,7 +113,7 @@ t.test(
   async (t) => {
     let now = 0;
     const { load, asked, key } = oneKey('right');
-    const find = keyFinder(load, new KeyLookups(() => now));
+    const { find } = keyFinder(load, new KeyLookups(() => now));
     const from = (address: string) => () => address;
     for (let n = 0; n < 12_000; n++) {
       now += 1 / 12;
@@ -118,7 +129,7 @@ t.test(
 
 t.test('a flood from many addresses is bounded over all, and lets an address through that did not fail', async (t) => {
   const { load, asked, key } = oneKey('right');
-  const find = keyFinder(load, new KeyLookups(() => 0));
+  const { find } = keyFinder(load, new KeyLookups(() => 0));
   for (let n = 0; n < 20_000; n++) await find(`wrong ${n}`, () => `10.0.0.${n % 100}`).catch(() => {});
   t.ok(asked.length <= LIMITS.failed_keys_per_s + 100, `${asked.length} look-ups`);
   t.equal(await find('right', () => '10.1.0.1'), key);
@@ -133,7 +144,7 @@ t.test('a flood from many addresses is bounded over all, and lets an address thr
 t.test('a right key is looked up again whatever floods its address, until it is wrong', async (t) => {
   const { load, asked, key } = oneKey('right');
   const revoked = new Set<string>();
-  const find = keyFinder(async (hash) => (revoked.has(hash) ? undefined : load(hash)), new KeyLookups(() => 0));
+  const { find } = keyFinder(async (hash) => (revoked.has(hash) ? undefined : load(hash)), new KeyLookups(() => 0));
   const here = () => '10.0.0.1';
   t.equal(await find('right', here), key);
   for (let n = 0; n < 5_000; n++) await find(`wrong ${n}`, here).catch(() => {});
@@ -154,8 +165,8 @@ t.test('a right key is looked up again whatever floods its address, until it is 
 });
 
 t.test('many right keys from one address are all found', async (t) => {
-  const key = { id: 'k', workspace_id: 'w', scopes: [] };
-  const find = keyFinder(async () => key, new KeyLookups(() => 0));
+  const key = usable;
+  const { find } = keyFinder(async () => key, new KeyLookups(() => 0));
   for (let n = 0; n < 5_000; n++) t.equal(await find(`right ${n}`, () => '10.0.0.1'), key);
 });
 

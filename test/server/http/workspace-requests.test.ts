@@ -63,7 +63,7 @@ t.test('to make a piece of an answer is work, to wait for its client is none', a
   }
   const lists = 2 * LIMITS.pace_most;
   const sent = Array.from({ length: lists }, () =>
-    requests({ id: 'key', workspace_id: 'greedy', scopes: [] }, { name: 'list', bytes: 0 }, ({ sending, made }) =>
+    requests({ id: 'key', workspace_id: 'greedy' }, { name: 'list', bytes: 0 }, ({ sending, made }) =>
       sending(0, async () => {
         for await (const piece of made({ bytes: null, pieces }).pieces()) return void piece; // the client went away
       }),

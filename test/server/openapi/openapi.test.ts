@@ -193,6 +193,12 @@ t.test('hosted, it asks for the gateway headers as everything does', async (t) =
   const told = (await (await request(`${url}/openapi.json`, { headers })).body.json()) as Document;
   const gateway = ['gatewayClientId', 'gatewayClientSecret'];
   const schemes = ({ components }: Document) => Object.keys(components.securitySchemes).sort();
-  t.same([schemes(document), schemes(told)], [['workspaceKey'], [...gateway, 'workspaceKey']]);
+  t.same(
+    [schemes(document), schemes(told)],
+    [
+      ['consoleSession', 'workspaceKey'],
+      ['consoleSession', ...gateway, 'workspaceKey'],
+    ],
+  );
   t.same(told.paths['/healthz']?.get?.security, [{ gatewayClientId: [], gatewayClientSecret: [] }]);
 });

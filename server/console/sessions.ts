@@ -1,0 +1,128 @@
+import typia from 'typia';
+import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { Right } from '../../storage/model/records.js';
+import type { ConsoleSession } from '../../storage/workspaces/console-sessions.js';
+import { findWorkspaces } from '../../storage/workspaces/workspaces.js';
+import { type Answer, json, noContent } from '../http/answer.js';
+import type { Printable, Timestamp, Uuid } from '../http/fields.js';
+import { LIMITS } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+
+/** A sign-in to the console. */
+export interface SignInInput {
+  /** A key of a workspace, or of an operator; it is not kept, and never returned. */
+  key: Printable<1, 128>;
+}
+
+/** Who is signed in to the console (HTTP-24). */
+export interface SessionJson {
+  /** With whose key: `key`, a workspace's; `operator`, that of an operator. */
+  kind: 'key' | 'operator';
+  /** Id of the key, or of the operator. */
+  id: Uuid;
+  /** What people call it; null when it has no name. */
+  name: string | null;
+  /** The workspace that the key opens; null for an operator, who names one with each request. */
+  workspace: SessionWorkspaceJson | null;
+  /** What may be done. */
+  scopes: Right[];
+  /** When the session began. */
+  created_at: Timestamp;
+  /** When it ends at the latest; without use it ends after two hours. */
+  expires_at: Timestamp;
+  /** When the key ends to work; null when it does not expire. */
+  key_expires_at: Timestamp | null;
+}
+
+/** A workspace by its name. */
+export interface SessionWorkspaceJson {
+  /** Id of the workspace. */
+  id: Uuid;
+  /** What people call it. */
+  name: string;
+}
+
+type SessionCall<B = undefined> = Call<undefined, B, undefined>;
+
+async function sessionJson({ db }: SessionCall<unknown>, session: ConsoleSession): Promise<SessionJson> {
+  const { kind, id, name, workspace_id, scopes, expires_at } = session.key;
+  const [workspace] = kind === 'key' ? await findWorkspaces(db, [workspace_id]) : [];
+  return {
+    ...{ kind, id, name, scopes: [...scopes] },
+    workspace: workspace ? { id: workspace.id, name: workspace.name } : null,
+    created_at: session.created_at.toISOString(),
+    expires_at: session.expires_at.toISOString(),
+    key_expires_at: expires_at?.toISOString() ?? null,
+  };
+}
+
+const UNSTORED = { 'Cache-Control': 'no-store' };
+
+async function signIn(call: SessionCall<SignInInput>): Promise<Answer> {
+  const { callers, sender, consoleCookie, body } = call;
+  const { token, session } = await callers.signIn(body.key, sender);
+  call.context.key = session.key;
+  return json(200, await sessionJson(call, session), { ...UNSTORED, 'Set-Cookie': consoleCookie.given(token) });
+}
+
+async function getSession(call: SessionCall): Promise<Answer> {
+  const session = await call.callers.sessionOf(call.sender);
+  if (!session) throw new HttpError('unauthorized');
+  return json(200, await sessionJson(call, session), UNSTORED);
+}
+
+async function signOut({ callers, sender, consoleCookie }: SessionCall): Promise<Answer> {
+  await callers.signOut(sender);
+  return { ...noContent, headers: { ...UNSTORED, 'Set-Cookie': consoleCookie.cleared } };
+}
+
+const PATH = '/console/session';
+const SESSION = typia.json.schemas<[SessionJson]>();
+const HOURS = STORAGE_LIMITS.session_ms / 3_600_000;
+
+export const sessionRoutes: Route[] = [
+  route({
+    method: 'POST',
+    operationId: 'signIn',
+    path: PATH,
+    summary: 'Sign in to the console',
+    description: `Begins a session of the console with a key of a workspace or of an operator. The cookie takes the place of the key in requests that carry \`Console-Request: 1\`, for ${HOURS} hours at most, and for no longer than the key works.`,
+    scopes: 'none',
+    body: {
+      kind: 'json',
+      limit_bytes: LIMITS.small_body_bytes,
+      validate: typia.createValidateEquals<SignInInput>(),
+      schema: typia.json.schemas<[SignInInput]>(),
+    },
+    answers: { 200: { description: 'Who is signed in.', schema: SESSION, headers: ['Set-Cookie'] } },
+    refusals: ['unauthorized', 'cross_site', 'rate_limited'],
+    handle: signIn,
+  }),
+  route({
+    method: 'GET',
+    operationId: 'getSession',
+    path: PATH,
+    summary: 'Who is signed in to the console',
+    description: 'Answers the session in the cookie.',
+    scopes: 'none',
+    session: true,
+    body: { kind: 'none' },
+    answers: { 200: { description: 'Who is signed in.', schema: SESSION } },
+    refusals: ['unauthorized'],
+    handle: getSession,
+  }),
+  route({
+    method: 'DELETE',
+    operationId: 'signOut',
+    path: PATH,
+    summary: 'Sign out of the console',
+    description: 'Ends the session in the cookie, at every node within a second. Without one there is nothing to end.',
+    scopes: 'none',
+    session: true,
+    body: { kind: 'none' },
+    answers: { 204: { description: 'Nobody is signed in.', headers: ['Set-Cookie'] } },
+    refusals: ['cross_site'],
+    handle: signOut,
+  }),
+];

@@ -1,0 +1,82 @@
+import { LIMITS } from '../limits.js';
+import { newId } from '../model/new-id.js';
+import { OPERATOR, SCOPES } from '../model/records.js';
+import type { Sql } from '../postgres/database.js';
+import { hashKey, newKeyText, prefixOf } from './key-format.js';
+import type { KeyUse, UsableKey } from './keys.js';
+
+/** Somebody who runs the installation, and whose key opens every workspace (contract: "Authentication"; CLI-10). */
+export interface OperatorRow {
+  id: string;
+  name: string;
+  prefix: string;
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  last_used_from: string | null;
+  revoked_at: Date | null;
+}
+
+const COLUMNS = 'id, name, prefix, created_at, expires_at, last_used_at, last_used_from, revoked_at';
+
+/** The key is shown once: it cannot be read back. */
+export async function createOperator(
+  sql: Sql,
+  name: string,
+  expiresAt: Date | null,
+): Promise<{ key: string; row: OperatorRow }> {
+  const key = newKeyText('operator');
+  const [row] = await sql.query<OperatorRow>(
+    'createOperator',
+    `insert into operator (id, name, key_hash, prefix, expires_at) values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
+    [newId(), name, hashKey(key), prefixOf(key), expiresAt],
+  );
+  return { key, row: row! };
+}
+
+/** Oldest first, revoked and expired ones too. */
+export function listOperators(sql: Sql): Promise<OperatorRow[]> {
+  return sql.query<OperatorRow>('listOperators', `select ${COLUMNS} from operator order by created_at, id`);
+}
+
+/** When the operator was revoked: the first time counts. Undefined when there is none. */
+export async function revokeOperator(sql: Sql, id: string): Promise<Date | undefined> {
+  const [row] = await sql.query<{ revoked_at: Date }>(
+    'revokeOperator',
+    'update operator set revoked_at = coalesce(revoked_at, now()) where id = $1 returning revoked_at',
+    [id],
+  );
+  return row?.revoked_at;
+}
+
+/**
+ * The operators whose keys have these SHA-256 hashes, neither revoked nor expired, under the hash in hex. They are in no workspace until a
+ * request names one. Index: operator_key_hash_key.
+ */
+export async function findOperatorsByHash(sql: Sql, hashes: string[]): Promise<Map<string, UsableKey>> {
+  const rows = await sql.query<Pick<OperatorRow, 'id' | 'name' | 'expires_at'> & { hash: string }>(
+    'findOperatorsByHash',
+    `select id, name, expires_at, encode(key_hash, 'hex') as hash from operator
+     where key_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
+       and revoked_at is null and (expires_at is null or expires_at > now())`,
+    [hashes],
+  );
+  return new Map(rows.map(({ hash, ...row }) => [hash, operatorKey(row)]));
+}
+
+/** What an operator may do: all that a key can, and what only operators may. */
+export function operatorKey(row: Pick<OperatorRow, 'id' | 'name' | 'expires_at'>): UsableKey {
+  return { ...row, kind: 'operator', workspace_id: row.id, scopes: [OPERATOR, ...SCOPES], networks: null };
+}
+
+/** Records that the operators' keys were used, at most once in `key_touch_ms` each, whatever the number of nodes. */
+export async function touchOperators(sql: Sql, uses: readonly KeyUse[]): Promise<void> {
+  await sql.query(
+    'touchOperators',
+    `update operator set last_used_at = now(), last_used_from = use.address
+     from unnest($1::uuid[], $2::text[]) as use (id, address)
+     where operator.id = use.id
+       and (last_used_at is null or last_used_at < now() - $3 * interval '1 millisecond')`,
+    [uses.map(({ id }) => id), uses.map(({ address }) => address), LIMITS.key_touch_ms],
+  );
+}
