@@ -7,10 +7,14 @@ import { deliveryRoutes } from './routes/deliveries.js';
 import { eventRoutes } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
 import { invitationRoutes } from './routes/invitations.js';
+import { keyRoutes } from './routes/keys.js';
 import { listenerRoutes } from './routes/listener.js';
+import { nodeRoutes } from './routes/nodes.js';
 import { operationActionRoutes } from './routes/operation-actions.js';
 import { operationInputRoutes } from './routes/operation-input.js';
 import { operationRoutes } from './routes/operations.js';
+import { operatorKeyRoutes } from './routes/operator-keys.js';
+import { operatorWorkspaceRoutes } from './routes/operator-workspaces.js';
 import { submissionRoutes } from './routes/submission.js';
 import { subscriptionChangeRoutes } from './routes/subscription-changes.js';
 import { subscriptionTestRoutes } from './routes/subscription-test.js';
@@ -32,6 +36,10 @@ export const routes: readonly Route[] = [
   ...listenerRoutes,
   ...eventRoutes,
   ...deliveryRoutes,
+  ...keyRoutes,
+  ...operatorKeyRoutes,
+  ...operatorWorkspaceRoutes,
+  ...nodeRoutes,
   ...sessionRoutes,
   ...referenceRoutes(() => routes),
 ];

@@ -30,7 +30,7 @@ create table api_key (
   constraint api_key_key_hash_key UNIQUE (key_hash),
   constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX api_key_by_workspace ON public.api_key USING btree (workspace_id, created_at);
+CREATE INDEX api_key_by_creation ON public.api_key USING btree (workspace_id, created_at, id);
 
 create table callback_pause (
   destination bytea not null,
@@ -442,6 +442,7 @@ create table workspace (
   created_at timestamp with time zone not null default now(),
   constraint workspace_pkey PRIMARY KEY (id)
 );
+CREATE INDEX workspace_by_creation ON public.workspace USING btree (created_at, id);
 
 CREATE OR REPLACE FUNCTION public.announce_exhaustion()
  RETURNS trigger

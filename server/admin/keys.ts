@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SCOPES, type Scope } from '../../storage/model/records.js';
 import { createKey, listKeys, type NewApiKey, revokeKey, rotateKey } from '../../storage/workspaces/keys.js';
+import { findWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { Failure } from './answer.js';
 import { cidrs, duration, futureTime, id, name, scopes } from './arguments.js';
 import type { Perform } from './session.js';
@@ -51,9 +52,10 @@ function listCommand(noun: Command, perform: Perform): void {
     .requiredOption('--workspace <id>', 'whose keys', id)
     .action((options: { workspace: string }) => {
       perform(async ({ db }) => {
-        const rows = await listKeys(db, options.workspace);
-        if (!rows) throw new Failure(`there is no workspace ${options.workspace}`);
-        return { keys: rows.map(({ id, workspace_id: _, ...row }) => ({ key_id: id, ...row })) };
+        const [workspace] = await findWorkspaces(db, [options.workspace]);
+        if (!workspace) throw new Failure(`there is no workspace ${options.workspace}`);
+        const rows = await listKeys(db, workspace.id);
+        return { keys: rows.map(({ id, workspace_id: _, created_us: __, ...row }) => ({ key_id: id, ...row })) };
       });
     });
 }

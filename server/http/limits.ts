@@ -154,6 +154,11 @@ export const LIMITS = {
   look_wait_ms: 5_000,
   /** Gaps a listener's answer holds: older ones are left out. */
   listener_gaps_rows: 50,
+  /** Proxies that their list shows: those past it are left out. */
+  listed_proxies: 1_000,
+  /** How long a key that is rotated may go on to work, and how long it does when nothing else is said (HTTP-26). */
+  key_overlap_s: 31_536_000,
+  usual_key_overlap_s: 24 * 3_600,
   /** How long an earlier secret signs beside the new one, from its rotation on (EVT-12). */
   secret_overlap_hours: 24,
   /** Earlier secrets of a subscription that sign at once: a rotation past it is 409 `too_many_secrets`. */

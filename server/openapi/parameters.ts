@@ -2,7 +2,7 @@ import typia from 'typia';
 import type { Uuid } from '../http/fields.js';
 import type { Route } from '../http/route.js';
 import { cursorOf, placeCursor } from '../routes/paging.js';
-import { AT, CONNECTION, DELIVERY, EVENT, OPERATION, SUBSCRIPTION, USERNAME } from './examples/values.js';
+import { AT, CONNECTION, DELIVERY, EVENT, KEY, OPERATION, SUBSCRIPTION, USERNAME } from './examples/values.js';
 import { REQUEST_ID, requestHeaders } from './headers.js';
 import { parameterExample } from './parameter-example.js';
 import { Components, componentOf, nameOf, type Schema } from './schema.js';
@@ -23,6 +23,7 @@ const PATH_PARAMETERS: Record<string, Described> = {
   subscription_id: { description: 'Id of a subscription of the workspace.', schema: ID, example: SUBSCRIPTION },
   event_id: { description: 'Id of an event of the workspace.', schema: ID, example: EVENT },
   delivery_id: { description: 'Id of a delivery of the workspace.', schema: ID, example: DELIVERY },
+  key_id: { description: 'Id of a key of any workspace.', schema: ID, example: KEY },
   account_id: {
     description: 'Id of a connection, or the username of an account.',
     schema: { type: 'string' },

@@ -14,6 +14,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
   events: 'Events',
   'simulated-events': 'Events',
   deliveries: 'Deliveries',
+  keys: 'Keys',
+  operator: 'Operators',
   session: 'Console',
   docs: 'Reference',
   'openapi.json': 'Reference',
@@ -47,6 +49,9 @@ const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   Events: () => 'What happened on a connection, and how well it is listened to.',
   Deliveries: () =>
     ['Events on their way to subscriptions, at least once each.', stepTable(DELIVERY_STEPS)].join('\n\n'),
+  Keys: () => 'The keys of a workspace, and what operators do with them.',
+  Operators: () =>
+    'What spans the workspaces of the installation, for those who run it: it needs the key of an operator, and no `Console-Workspace`.',
   Console: () => 'What the console of operators asks for beside the rest: it works with a session in place of a key.',
   Reference: () => 'This document, for programs and for people.',
 };

@@ -39,9 +39,13 @@ export function addProxy(sql: Sql, ring: KeyRing, proxy: NewProxy): Promise<Prox
   return storeProxy(sql, ring, newId(), proxy);
 }
 
-/** By region, oldest first. */
-export function listProxies(sql: Sql): Promise<ProxyRow[]> {
-  return sql.query<ProxyRow>('listProxies', `select ${COLUMNS} from regional_proxy order by region, created_at, id`);
+/** By region, oldest first: `limit` of them, without one all. There are few: the whole table is read. */
+export function listProxies(sql: Sql, limit: number | null = null): Promise<ProxyRow[]> {
+  return sql.query<ProxyRow>(
+    'listProxies',
+    `select ${COLUMNS} from regional_proxy order by region, created_at, id limit $1`,
+    [limit],
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import { LIMITS } from '../limits.js';
 import { newId } from '../model/new-id.js';
 import type { Right, Scope } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
+import { isBehind, LIST_START, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 import { hashKey, type KeyKind, newKeyText, prefixOf } from './key-format.js';
 
 /** An API key of a workspace as the operator sees it (contract: "Authentication"; CLI-1). */
@@ -62,17 +63,25 @@ export async function createKey(sql: Sql, options: KeyOptions): Promise<NewApiKe
   return row && { key, row };
 }
 
-/** Oldest first, revoked and expired ones too. Undefined when there is no such workspace. */
-export async function listKeys(sql: Sql, workspaceId: string): Promise<ApiKeyRow[] | undefined> {
-  const [workspace] = await sql.query<{ id: string }>('findWorkspace', 'select id from workspace where id = $1', [
-    workspaceId,
-  ]);
-  if (!workspace) return undefined;
-  return sql.query<ApiKeyRow>(
+/** In order of creation, behind `after`, revoked and expired ones too: `limit` of them, without one all. Index: api_key_by_creation. */
+export function listKeys(
+  sql: Sql,
+  workspaceId: string,
+  after: ListPlace = LIST_START,
+  limit: number | null = null,
+): Promise<(ApiKeyRow & ListPlace)[]> {
+  return sql.query<ApiKeyRow & ListPlace>(
     'listKeys',
-    `select ${KEY_COLUMNS} from api_key where workspace_id = $1 order by created_at, id`,
-    [workspaceId],
+    `select ${KEY_COLUMNS}, ${placeOfRow('k')} from api_key k where workspace_id = $1 and ${isBehind('k', '$2', '$3')}
+     order by created_at, id limit $4`,
+    [workspaceId, after.created_us, after.id, limit],
   );
+}
+
+/** Whatever its state; undefined when there is none. */
+export async function findKey(sql: Sql, id: string): Promise<ApiKeyRow | undefined> {
+  const [row] = await sql.query<ApiKeyRow>('findKey', `select ${KEY_COLUMNS} from api_key where id = $1`, [id]);
+  return row;
 }
 
 /** The key that is usable now: neither revoked nor expired. Undefined otherwise. */

@@ -1,5 +1,6 @@
 import { newId } from '../model/new-id.js';
 import type { Sql } from '../postgres/database.js';
+import { isBehind, LIST_START, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 
 /** A workspace (contract: "Authentication"; CLI-1); its keys are in `keys.ts`. */
 export interface WorkspaceRow {
@@ -17,11 +18,17 @@ export async function createWorkspace(sql: Sql, name: string): Promise<Workspace
   return rows[0]!;
 }
 
-/** Oldest first. */
-export function listWorkspaces(sql: Sql): Promise<WorkspaceRow[]> {
-  return sql.query<WorkspaceRow>(
+/** In order of creation, behind `after`: `limit` of them, without one all. Index: workspace_by_creation. */
+export function listWorkspaces(
+  sql: Sql,
+  after: ListPlace = LIST_START,
+  limit: number | null = null,
+): Promise<(WorkspaceRow & ListPlace)[]> {
+  return sql.query<WorkspaceRow & ListPlace>(
     'listWorkspaces',
-    'select id, name, created_at from workspace order by created_at, id',
+    `select w.id, w.name, w.created_at, ${placeOfRow('w')} from workspace w where ${isBehind('w', '$1', '$2')}
+     order by w.created_at, w.id limit $3`,
+    [after.created_us, after.id, limit],
   );
 }
 

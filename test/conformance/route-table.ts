@@ -1,7 +1,7 @@
-import type { Scope } from '../../storage/model/records.js';
+import { OPERATOR, type Right } from '../../storage/model/records.js';
 
-/** Method, path and scope of every route of the contract and of the decisions. */
-export const ROUTES: readonly [send: string, scopes: readonly Scope[]][] = [
+/** Method, path and scopes of every route of the contract and of the decisions. */
+export const ROUTES: readonly [send: string, scopes: readonly Right[]][] = [
   ['GET /v1/connections', ['connections:read']],
   ['POST /v1/connections', ['connections:write']],
   ['GET /v1/connections/{ada}', ['connections:read']],
@@ -30,4 +30,11 @@ export const ROUTES: readonly [send: string, scopes: readonly Scope[]][] = [
   ['POST /v1/subscriptions/{subscription}/replay-failed', ['events:write']],
   ['GET /v1/deliveries/{failed}', ['events:read']],
   ['POST /v1/deliveries/{failed}/replay', ['events:write']],
+  ['GET /v1/keys', ['connections:write']],
+  ['POST /v1/operator/keys', [OPERATOR]],
+  ['POST /v1/operator/keys/{key}/rotate', [OPERATOR]],
+  ['POST /v1/operator/keys/{key}/revoke', [OPERATOR]],
+  ['GET /v1/operator/workspaces', [OPERATOR]],
+  ['GET /v1/operator/nodes', [OPERATOR]],
+  ['GET /v1/operator/proxies', [OPERATOR]],
 ];

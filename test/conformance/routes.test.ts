@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SCOPES } from '../../storage/model/records.js';
+import { OPERATOR, SCOPES } from '../../storage/model/records.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { insertDeliveries } from '../server/rows.js';
 import * as fields from './fields.js';
@@ -7,6 +7,7 @@ import { ROUTES } from './route-table.js';
 import { compatibility } from './rows/compatibility.js';
 import { connections, service } from './rows/connections.js';
 import { operations, waiting } from './rows/operations.js';
+import { operators } from './rows/operators.js';
 import { deliveries, subscriptions } from './rows/subscriptions.js';
 import { hold, type Row, type TableFixture, tableFixture } from './table.js';
 
@@ -36,7 +37,8 @@ function refusals([send, scopes]: (typeof ROUTES)[number]): Row[] {
   if (!path.includes('?')) rows.push({ title: 'HTTP-6, unknown query', send: `${send}?x=1`, body: {}, status: 400 });
   rows.push({ title: 'HTTP-6 and HTTP-7, unknown keys', send, body: { surprise: 1 }, status: 400 });
   rows.push({ title: 'HTTP-4, invalid JSON', send, body: '{"a":', status: 400 });
-  return rows.filter((row) => !row.send.startsWith('GET') || row.body === undefined);
+  const asked = rows.filter((row) => !row.send.startsWith('GET') || row.body === undefined);
+  return scopes.includes(OPERATOR) ? asked.map((row): Row => ({ scopes: OPERATOR, ...row })) : asked;
 }
 
 async function challenged(on: TableFixture): Promise<void> {
@@ -58,6 +60,8 @@ t.test('every route answers what its row of the contract promises', async (t) =>
   const stored = await insertDeliveries(on.db, on.names.subscription ?? '', ['delivered', 'failed', 'failed']);
   [on.names.delivered, on.names.failed] = [stored.deliveries[0] ?? '', stored.deliveries[1] ?? ''];
   await t.test('Deliveries', (t) => hold(t, on, deliveries));
+  on.names.workspace = on.fixture.workspaceId;
+  await t.test('Operators', (t) => hold(t, on, operators));
   await t.test('What every route refuses', (t) => hold(t, on, ROUTES.flatMap(refusals)));
 
   const { body } = await on.call({ send: 'GET /v1/operations/{operation}' });

@@ -2,9 +2,10 @@ import type { Test } from 'tap';
 import { request } from 'undici';
 import { buildDocument } from '../../server/openapi/document.js';
 import { routes } from '../../server/table.js';
-import type { Scope } from '../../storage/model/records.js';
+import { OPERATOR, type Scope } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createKey } from '../../storage/workspaces/keys.js';
+import { createOperator } from '../../storage/workspaces/operators.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { DocumentedExchanges, readReference } from '../server/openapi/documented-exchanges.js';
 import type { Document } from '../server/openapi/openapi-schemas.js';
@@ -21,8 +22,8 @@ export interface Row {
   /** Sent as JSON, unless it is text or bytes already. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Scopes of the key; all of them when left out, `none` for no key. */
-  scopes?: readonly Scope[] | 'none';
+  /** Scopes of the key; all of a workspace's when left out, `operator` for the key of one, `none` for no key. */
+  scopes?: KeyScopes | 'none';
   status: number;
   /** The body has exactly these fields. */
   fields?: readonly string[];
@@ -36,12 +37,15 @@ export interface Row {
   keep?: Record<string, string>;
 }
 
+/** Of a workspace's key, or `operator` for an operator's. */
+type KeyScopes = readonly Scope[] | typeof OPERATOR;
+
 export interface TableFixture {
   fixture: ServiceFixture;
   service: RunningService;
   db: Database;
   names: Record<string, string>;
-  key(scopes: readonly Scope[]): Promise<string>;
+  key(scopes: KeyScopes): Promise<string>;
   call(row: Pick<Row, 'send' | 'body' | 'headers' | 'scopes'>): Promise<TableAnswer>;
 }
 
@@ -68,8 +72,8 @@ export async function tableFixture(t: Test, env: Record<string, string> = {}): P
   const service = await startService(t, fixture);
   const names: Record<string, string> = { nobody: '01900000-0000-7000-8000-000000000000' };
   const keys = new Map<string, Promise<string>>();
-  const key = (scopes: readonly Scope[]) => {
-    const wanted = [...scopes].sort().join();
+  const key = (scopes: KeyScopes) => {
+    const wanted = scopes === OPERATOR ? scopes : [...scopes].sort().join();
     const made = keys.get(wanted) ?? newKey(fixture, scopes);
     keys.set(wanted, made);
     return made;
@@ -99,7 +103,8 @@ export async function tableFixture(t: Test, env: Record<string, string> = {}): P
   return { fixture, service, db: fixture.db, names, key, call };
 }
 
-async function newKey({ db, workspaceId }: ServiceFixture, scopes: readonly Scope[]): Promise<string> {
+async function newKey({ db, workspaceId }: ServiceFixture, scopes: KeyScopes): Promise<string> {
+  if (scopes === OPERATOR) return (await createOperator(db, 'Grace', null)).key;
   const created = await createKey(db, { workspaceId, name: 'some scopes', scopes: [...scopes], expiresAt: null });
   if (!created) throw new Error('no key');
   return created.key;

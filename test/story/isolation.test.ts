@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SCOPES } from '../../storage/model/records.js';
+import { OPERATOR, SCOPES } from '../../storage/model/records.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { ROUTES } from '../conformance/route-table.js';
@@ -72,9 +72,9 @@ t.test('nothing of one workspace shows in another, whatever it asks for', async 
   await allTold(fixture.db);
   const before = await snapshot();
 
-  for (const [send] of ROUTES) {
+  for (const [send, scopes] of ROUTES) {
     const [method, path] = send.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
-    if (!path.includes('{')) continue;
+    if (!path.includes('{') || scopes.includes(OPERATOR)) continue;
     const body = BODIES[send];
     const ask = (from: Record<string, string>) =>
       stranger.send(method, fill(path, from), body && JSON.parse(fill(JSON.stringify(body), from)), {

@@ -14,6 +14,7 @@ import * as connections from './connections.js';
 import * as consoles from './consoles.js';
 import * as events from './events.js';
 import { INPUTS } from './inputs.js';
+import * as installation from './installation.js';
 import * as operations from './operations.js';
 import * as subscriptions from './subscriptions.js';
 import { CHALLENGE, OPERATION } from './values.js';
@@ -63,6 +64,15 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   Disconnected: [connections.disconnected],
   SignInInput: [consoles.signIn],
   Session: [consoles.session, consoles.operator],
+  Workspaces: [installation.workspaces],
+  Nodes: [installation.nodes],
+  Proxies: [installation.proxies],
+  Keys: [installation.keys],
+  NewKeyInput: [installation.newKeyInput],
+  NewKey: [installation.newKey],
+  RotateKeyInput: [installation.rotateKey],
+  RotatedKey: [installation.rotatedKey],
+  RevokedKey: [installation.revokedKey],
   QueuedOperation: [operations.queued(first)],
   RunningOperation: [operations.running],
   WaitingOperation: [operations.waiting],

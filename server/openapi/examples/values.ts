@@ -13,6 +13,7 @@ export const GAP = '01998000-0000-7000-8000-00000000000a';
 export const WORKSPACE = '01998000-0000-7000-8000-00000000000b';
 export const KEY = '01998000-0000-7000-8000-00000000000c';
 export const OPERATOR_ID = '01998000-0000-7000-8000-00000000000d';
+export const NEXT_KEY = '01998000-0000-7000-8000-00000000000e';
 export const REQUEST = 'a-request';
 export const IDEMPOTENCY_KEY = 'a-key-of-your-own';
 /** Of the account that the connection is of. */

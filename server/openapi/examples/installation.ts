@@ -1,0 +1,86 @@
+import { SCOPES } from '../../../storage/model/records.js';
+import type { KeyJson, KeysJson } from '../../routes/keys.js';
+import type { NodesJson, ProxiesJson } from '../../routes/nodes.js';
+import type {
+  NewKeyInput,
+  NewKeyJson,
+  RevokedKeyJson,
+  RotatedKeyJson,
+  RotateKeyInput,
+} from '../../routes/operator-keys.js';
+import type { WorkspacesJson } from '../../routes/operator-workspaces.js';
+import { AT, KEY, LATER, NEXT_KEY, NODE, PROXY, TOMORROW, WORKSPACE } from './values.js';
+
+/** What operators see of the installation. */
+
+export const workspaces: WorkspacesJson = {
+  workspaces: [{ id: WORKSPACE, name: 'Acme', created_at: AT }],
+  next_cursor: null,
+};
+
+const key: KeyJson = {
+  id: KEY,
+  name: 'backend',
+  prefix: 'cs_live_a1b2',
+  scopes: [...SCOPES],
+  networks: ['192.0.2.0/24'],
+  created_at: AT,
+  last_used_at: LATER,
+  last_used_from: '192.0.2.7',
+  expires_at: TOMORROW,
+  revoked_at: null,
+  current: true,
+};
+export const keys: KeysJson = {
+  keys: [key, { ...key, id: NEXT_KEY, expires_at: null, revoked_at: LATER, current: false }],
+  next_cursor: null,
+};
+export const newKeyInput: NewKeyInput = {
+  workspace_id: WORKSPACE,
+  name: 'backend',
+  scopes: [...SCOPES],
+  networks: ['192.0.2.0/24'],
+  expires_at: TOMORROW,
+};
+export const newKey: NewKeyJson = {
+  id: KEY,
+  key: 'cs_live_a-key-of-your-own',
+  workspace_id: WORKSPACE,
+  name: 'backend',
+  scopes: [...SCOPES],
+  networks: ['192.0.2.0/24'],
+  expires_at: TOMORROW,
+};
+export const rotateKey: RotateKeyInput = { overlap_s: 3600 };
+export const rotatedKey: RotatedKeyJson = {
+  ...newKey,
+  id: NEXT_KEY,
+  previous_key_id: KEY,
+  previous_valid_until: TOMORROW,
+};
+export const revokedKey: RevokedKeyJson = { id: KEY, revoked_at: LATER };
+
+export const nodes: NodesJson = {
+  nodes: [
+    {
+      id: NODE,
+      state: 'alive',
+      started_at: AT,
+      heartbeat_at: LATER,
+      partitions: [{ id: 7, epoch: 3, lease_ms: 6200 }],
+    },
+  ],
+  unowned_partitions: [8],
+};
+export const proxies: ProxiesJson = {
+  proxies: [
+    {
+      id: PROXY,
+      region: 'DE',
+      url: 'http://proxy.example:8080',
+      has_credentials: true,
+      active: true,
+      created_at: AT,
+    },
+  ],
+};

@@ -1,0 +1,78 @@
+import { OPERATOR } from '../../../storage/model/records.js';
+import type { Row } from '../table.js';
+
+/** Rows of what spans workspaces. They run in order. */
+
+export const operators: Row[] = [
+  {
+    title: 'Operators, workspaces: oldest first',
+    send: 'GET /v1/operator/workspaces',
+    scopes: OPERATOR,
+    status: 200,
+    fields: ['workspaces'],
+  },
+  {
+    title: 'Operators, workspaces: a page',
+    send: 'GET /v1/operator/workspaces?limit=1',
+    scopes: OPERATOR,
+    status: 200,
+    fields: ['workspaces', 'next_cursor'],
+  },
+  {
+    title: 'Keys, list: oldest first, never their text',
+    send: 'GET /v1/keys?limit=1',
+    status: 200,
+    fields: ['keys', 'next_cursor'],
+  },
+  {
+    title: 'Operators, make a key: 201, shown once',
+    send: 'POST /v1/operator/keys',
+    scopes: OPERATOR,
+    body: { workspace_id: '{workspace}', scopes: ['events:read'] },
+    status: 201,
+    fields: ['id', 'key', 'workspace_id', 'name', 'scopes', 'networks', 'expires_at'],
+    like: { name: null, scopes: ['events:read'], expires_at: null },
+    keep: { key: 'id' },
+  },
+  {
+    title: 'Operators, rotate a key: 201 its successor',
+    send: 'POST /v1/operator/keys/{key}/rotate',
+    scopes: OPERATOR,
+    body: { overlap_s: 60 },
+    status: 201,
+    fields: [
+      'id',
+      'key',
+      'workspace_id',
+      'name',
+      'scopes',
+      'networks',
+      'expires_at',
+      'previous_key_id',
+      'previous_valid_until',
+    ],
+    like: { previous_key_id: '{key}' },
+  },
+  {
+    title: 'Operators, revoke a key: 200',
+    send: 'POST /v1/operator/keys/{key}/revoke',
+    scopes: OPERATOR,
+    status: 200,
+    fields: ['id', 'revoked_at'],
+  },
+  {
+    title: 'Operators, nodes: what each owns, and what nobody owns',
+    send: 'GET /v1/operator/nodes',
+    scopes: OPERATOR,
+    status: 200,
+    fields: ['nodes', 'unowned_partitions'],
+    like: { nodes: [{ state: 'alive' }], unowned_partitions: [] },
+  },
+  {
+    title: 'Operators, proxies: without credentials',
+    send: 'GET /v1/operator/proxies',
+    scopes: OPERATOR,
+    status: 200,
+    fields: ['proxies'],
+  },
+];

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { listNodes } from '../../../storage/partitions/inspection.js';
+import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
+import { freshDatabase } from '../../fixture/database.js';
+
+const LEASE_ms = 60_000;
+const LATE_ms = 10_000;
+const GONE_ms = 20_000;
+
+t.test('nodes are listed by their heartbeats, with the partitions whose lease they hold', async (t) => {
+  const { db } = await freshDatabase(t);
+  t.strictSame(await listNodes(db, LATE_ms, GONE_ms), []);
+  const [alive, late, gone] = [randomUUID(), randomUUID(), randomUUID()];
+  for (const node of [alive, late, gone]) await renewLeases(db, node, LEASE_ms);
+  const claimed = await db.transaction((tx) => claimPartitions(tx, alive, 2, LEASE_ms));
+  const lost = await db.transaction((tx) => claimPartitions(tx, gone, 1, LEASE_ms));
+  const age = (node: string, seconds: number) =>
+    db.query('testAge', `update node set heartbeat_at = now() - $2 * interval '1 second' where id = $1`, [
+      node,
+      seconds,
+    ]);
+  await age(late, 15);
+  await age(gone, 30);
+  await db.query('testLapse', `update partition set lease_until = now() - interval '1 second' where id = $1`, [
+    lost[0]?.id,
+  ]);
+
+  const nodes = new Map((await listNodes(db, LATE_ms, GONE_ms)).map((node) => [node.id, node]));
+  t.strictSame(
+    [alive, late, gone].map((id) => nodes.get(id)?.state),
+    ['alive', 'late', 'gone'],
+  );
+  const held = nodes.get(alive)?.partitions ?? [];
+  t.strictSame(
+    held.map(({ id, epoch }) => ({ id, epoch })),
+    claimed.map(({ id, epoch }) => ({ id, epoch })),
+  );
+  t.ok(held.every(({ lease_ms }) => lease_ms > 0 && lease_ms <= LEASE_ms));
+  t.strictSame(nodes.get(gone)?.partitions, [], 'a lease that has run out is held by nobody');
+});
