@@ -60,7 +60,7 @@ export interface EdgeOptions extends FrontOptions {
   keyExpiryWarningDays?: number;
   /** Networks of proxies whose `X-Forwarded-For` counts; absent: none. */
   trustedProxies?: readonly string[];
-  /** The origin at which browsers find the service; absent: it is not told. */
+  /** The origin at which browsers find the service; absent: no link leads there (CONN-15). */
   publicUrl?: string | null;
   callbackPolicy: CallbackPolicy;
   subscriptions: SubscriptionRules;
@@ -201,6 +201,7 @@ function servicesOf(
     drain,
     callers,
     consoleCookie: cookie,
+    publicUrl: options.publicUrl ?? null,
     lines,
     ended: operationEnds(lines, options.tracing),
     hosted: options.gateway !== undefined,

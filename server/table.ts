@@ -1,3 +1,4 @@
+import { pageRoutes } from './console/pages.js';
 import { sessionRoutes } from './console/sessions.js';
 import type { Route } from './http/route.js';
 import { referenceRoutes } from './openapi/reference.js';
@@ -15,6 +16,8 @@ import { operationInputRoutes } from './routes/operation-input.js';
 import { operationRoutes } from './routes/operations.js';
 import { operatorKeyRoutes } from './routes/operator-keys.js';
 import { operatorWorkspaceRoutes } from './routes/operator-workspaces.js';
+import { reconnectRoutes } from './routes/reconnect.js';
+import { reconnectLinkRoutes } from './routes/reconnect-link.js';
 import { submissionRoutes } from './routes/submission.js';
 import { subscriptionChangeRoutes } from './routes/subscription-changes.js';
 import { subscriptionTestRoutes } from './routes/subscription-test.js';
@@ -25,6 +28,8 @@ export const routes: readonly Route[] = [
   ...healthRoutes,
   ...connectionRoutes,
   ...connectionChangeRoutes,
+  ...reconnectLinkRoutes,
+  ...reconnectRoutes,
   ...submissionRoutes,
   ...operationRoutes,
   ...operationInputRoutes,
@@ -41,5 +46,6 @@ export const routes: readonly Route[] = [
   ...operatorWorkspaceRoutes,
   ...nodeRoutes,
   ...sessionRoutes,
+  ...pageRoutes,
   ...referenceRoutes(() => routes),
 ];

@@ -353,6 +353,20 @@ create table partition (
   constraint partition_id_check CHECK (((id >= 0) AND (id <= 63)))
 );
 
+create table reconnect_link (
+  connection_id uuid not null,
+  id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  page_hash bytea,
+  tries integer not null default 0,
+  operation_id uuid,
+  constraint reconnect_link_pkey PRIMARY KEY (connection_id),
+  constraint reconnect_link_id_key UNIQUE (id),
+  constraint reconnect_link_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
+  constraint reconnect_link_page_hash_check CHECK ((length(page_hash) = 32))
+);
+
 create table regional_proxy (
   id uuid not null,
   region text not null,

@@ -152,6 +152,10 @@ export const LIMITS = {
   invitation_wait_ms: 5_000,
   /** How long a reconcile waits for the look that it asked for: past it the answer has the one before, or none (OPS-22). */
   look_wait_ms: 5_000,
+  /** How long a reconnect link works (CONN-15). */
+  reconnect_link_s: 15 * 60,
+  /** Logins of one link: past it 409 `link_used`. */
+  reconnect_tries: 5,
   /** Gaps a listener's answer holds: older ones are left out. */
   listener_gaps_rows: 50,
   /** Proxies that their list shows: those past it are left out. */

@@ -45,6 +45,8 @@ export interface Services {
   /** Who sends requests: for sign-ins, which are no request of a key. */
   callers: Callers;
   consoleCookie: ConsoleCookie;
+  /** The origin at which browsers find the service; null: it is not told. */
+  publicUrl: string | null;
   lines: LogLines;
   /** Is called with each operation that the edge itself ends. */
   ended: OnOperationEnded;

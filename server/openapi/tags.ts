@@ -8,6 +8,8 @@ import type { Route } from '../http/route.js';
 const SECTIONS: Readonly<Record<string, string>> = {
   connections: 'Connections',
   operations: 'Operations',
+  'reconnect-link': 'Connections',
+  reconnect: 'Connections',
   accounts: 'Compatibility',
   subscriptions: 'Subscriptions',
   listener: 'Events',
@@ -17,6 +19,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   keys: 'Keys',
   operator: 'Operators',
   session: 'Console',
+  pages: 'Reference',
   docs: 'Reference',
   'openapi.json': 'Reference',
 };

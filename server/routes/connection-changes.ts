@@ -39,7 +39,7 @@ export interface DisconnectedJson {
  * `connection_busy` otherwise (CONN-5), 404 when it was deleted meanwhile, 503 when another transaction keeps it locked. Starts
  * of the connection wait for this transaction: it is short, and holds nothing but a bounded number of statements.
  */
-async function changeIdle<T>(
+export async function changeIdle<T>(
   { db, system }: Services,
   connectionId: string,
   change: (tx: Sql, connection: LockedConnection) => Promise<T>,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { bundlePages, faultsOfPages, PAGES } from './console-pages.mjs';
 
 /**
  * Brings `dist` up to date with the sources: `npm run build`, and before what npm starts. Not TypeScript itself, because it runs before
@@ -31,6 +32,7 @@ const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'pa
 /** With the types that go when the tree is pruned of its development packages: the compiler itself stays, because typia names it. */
 const COMPILER = [
   'typescript',
+  'esbuild',
   'typia/lib/transform',
   ...Object.keys(devDependencies)
     .filter((name) => name.startsWith('@types/'))
@@ -41,12 +43,15 @@ const COMPILER = [
 function hashSources() {
   const files = include.flatMap((folder) =>
     list(join(ROOT, folder))
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => join(folder, file)),
+      .map((file) => join(folder, file))
+      .filter((file) => file.endsWith('.ts') || isOfPages(file)),
   );
   const hashes = ['tsconfig.json', ...files].map((file) => [file, sha256(readFileSync(join(ROOT, file)))]);
   return new Map([...hashes, ['packages', sha256(JSON.stringify([dependencies, devDependencies]))]]);
 }
+
+/** Sources of the pages, which have no file of their own in `dist`. */
+const isOfPages = (file) => file.startsWith(`${PAGES}/`) && /\.(tsx?|css|json)$/.test(file);
 
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 
@@ -83,7 +88,8 @@ async function compile(hashes) {
   process.stderr.write('Compiling\n');
   const { default: ts } = await import('typescript');
   const { default: validators } = await import('typia/lib/transform');
-  const expected = [...hashes.keys()].filter((file) => file.endsWith('.ts')).map((file) => file.replace(/ts$/, 'js'));
+  const sources = [...hashes.keys()].filter((file) => file.endsWith('.ts') && !isOfPages(file));
+  const expected = sources.map((file) => file.replace(/ts$/, 'js'));
   const present = new Set(list(DIST));
   // TypeScript takes it for granted that what it wrote is still there.
   if (!expected.every((file) => present.has(file))) rmSync(BUILD_INFO, { force: true });
@@ -99,6 +105,7 @@ async function compile(hashes) {
   const builder = ts.createIncrementalProgram({ rootNames: config.fileNames, options: config.options, host });
   faults.push(...config.errors, ...builder.getSyntacticDiagnostics(), ...builder.getGlobalDiagnostics());
   if (faults.length === 0) faults.push(...builder.getSemanticDiagnostics());
+  if (faults.length === 0) faults.push(...faultsOfPages(ts));
   const written = new Map();
   if (faults.length === 0) {
     const program = builder.getProgram();
@@ -123,6 +130,7 @@ async function compile(hashes) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
+  await bundlePages();
   copyFileSync(VIEWER.from, join(DIST, VIEWER.to));
   writeFileSync(MARK, JSON.stringify([...hashes], null, 1));
 }

@@ -104,7 +104,8 @@ export const VARIABLES = {
   PUBLIC_URL: variable({
     ...origin,
     default: null,
-    meaning: 'where browsers find the service: with https the cookie of the console is sent over TLS alone',
+    meaning:
+      'where browsers find the service: reconnect links lead there, and there are none without it; with https the cookie of the console is sent over TLS alone',
   }),
   TRUSTED_PROXIES: variable({
     ...networks,

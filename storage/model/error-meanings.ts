@@ -28,6 +28,9 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   too_many_subscriptions: 'The connection, its workspace or the destination has as many subscriptions as it may.',
   too_many_secrets: 'As many earlier secrets of the subscription sign as may; wait until one has run out.',
   too_many_tests: 'As many test events of the subscription are under way as may; ask again when one has ended.',
+  links_unavailable: 'The service does not know its own public address: its operator sets `PUBLIC_URL`.',
+  link_used:
+    'The link was used from another page, has signed the account in, or was tried too often; ask for a new one.',
   not_simulated: 'The connection is a real one, and its events come from the provider alone.',
   body_too_large: 'The body is larger than this route takes.',
   unsupported_media_type: 'The body is of another type than `application/json`.',

@@ -58,6 +58,8 @@ export const HTTP_ERRORS = {
     retryable: true,
     message: 'as many test events of the subscription are under way as may',
   },
+  links_unavailable: { status: 409, retryable: false, message: 'the service has no public address' },
+  link_used: { status: 409, retryable: false, message: 'the link was used' },
   not_simulated: { status: 409, retryable: false, message: 'the connection is not a simulated one' },
   body_too_large: { status: 413, retryable: false, message: 'the body is larger than this route takes' },
   unsupported_media_type: { status: 415, retryable: false, message: 'bodies are application/json' },

@@ -16,6 +16,8 @@ const WITHHELD = {
   session: ['logs', 'answers'],
   cookies: ['logs', 'answers'],
   cookie: ['logs', 'answers'],
+  token: ['logs', 'answers'],
+  page: ['logs', 'answers'],
   idempotency_key: ['logs'],
   key: ['logs', 'answers'],
   // In a log line these are the text of an error, its details and the service's own addresses.

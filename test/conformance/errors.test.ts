@@ -34,6 +34,8 @@ const STATUSES: Record<string, number> = {
   too_many_tests: 409,
   network_not_allowed: 403,
   cross_site: 403,
+  links_unavailable: 409,
+  link_used: 409,
   not_simulated: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
@@ -123,6 +125,7 @@ const onAPlainService: Row[] = [
   }),
   plain('too_many_secrets', { send: 'POST /v1/subscriptions/{inactive}/rotate-secret' }),
   plain('too_many_tests', { send: 'POST /v1/subscriptions/{tested}/test' }),
+  plain('links_unavailable', { send: 'POST /v1/connections/{sue}/reconnect-link' }),
   plain('not_simulated', {
     send: 'POST /v1/connections/{sue}/simulated-events',
     body: { type: 'message_sent', data: {} },

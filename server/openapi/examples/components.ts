@@ -16,6 +16,7 @@ import * as events from './events.js';
 import { INPUTS } from './inputs.js';
 import * as installation from './installation.js';
 import * as operations from './operations.js';
+import * as links from './reconnect-links.js';
 import * as subscriptions from './subscriptions.js';
 import { CHALLENGE, OPERATION } from './values.js';
 
@@ -73,6 +74,13 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   RotateKeyInput: [installation.rotateKey],
   RotatedKey: [installation.rotatedKey],
   RevokedKey: [installation.revokedKey],
+  ReconnectLink: [links.link],
+  OpenLinkInput: [links.open],
+  PageInput: [links.page],
+  LinkLoginInput: [links.login],
+  LinkCodeInput: [links.code],
+  OpenedLink: [links.opened],
+  LinkProgress: [links.waiting, links.refused],
   QueuedOperation: [operations.queued(first)],
   RunningOperation: [operations.running],
   WaitingOperation: [operations.waiting],

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -16,6 +17,12 @@ import t, { type Test } from 'tap';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const PROGRAM = 'server/start/compile.mjs';
+const SETTINGS = [
+  'server/start/console-pages.mjs',
+  'server/console/page/tsconfig.json',
+  'package.json',
+  'tsconfig.json',
+];
 
 /** A small project with the real program, settings and compiler; without the compiler where that is taken away. */
 function project(t: Test, sources: Record<string, string>) {
@@ -26,7 +33,7 @@ function project(t: Test, sources: Record<string, string>) {
     mkdirSync(dirname(at(file)), { recursive: true });
     writeFileSync(at(file), text);
   };
-  for (const file of [PROGRAM, 'package.json', 'tsconfig.json']) {
+  for (const file of [PROGRAM, ...SETTINGS]) {
     mkdirSync(dirname(at(file)), { recursive: true });
     copyFileSync(join(ROOT, file), at(file));
   }
@@ -54,6 +61,7 @@ const SOURCES = {
 import type { Tree } from '../storage/tree.js';
 process.stdout.write(String(typia.is<Tree>(JSON.parse('{"leaf":{"size":1}}'))));
 `,
+  'server/console/page/reconnect/main.tsx': "document.title = 'first';\n",
   'test/one.test.ts': 'export {};\n',
 };
 const QUIET = { status: 0, said: '' };
@@ -95,3 +103,18 @@ t.test(
     t.same(await compile(), QUIET, 'an image may leave sources away');
   },
 );
+
+t.test('a page is checked as what runs in a browser, and bundled under a name of its content', async (t) => {
+  const { at, write, compile, install } = project(t, SOURCES);
+  install();
+  const bundles = () => readdirSync(at('dist/server/console/files'));
+  t.same(await compile(), COMPILED);
+  const [first] = bundles();
+  t.match(readFileSync(at(`dist/server/console/files/${first}`), 'utf8'), /"first"/);
+  write('server/console/page/reconnect/main.tsx', "document.title = 'second';\n");
+  t.same(await compile(), COMPILED);
+  t.notSame(bundles(), [first]);
+  write('server/console/page/reconnect/main.tsx', 'process.exit();\n');
+  t.match(await compile(), { status: 1, said: /main\.tsx\(1,1\): error TS2\d+: Cannot find name 'process'/ });
+  t.notOk(existsSync(at('dist/server/console/page')), 'it is no module of the service');
+});

@@ -1,0 +1,252 @@
+import typia, { type tags } from 'typia';
+import { PROVIDERS } from '../../actors/provider-traits.js';
+import { changeCredentials } from '../../storage/connections/connection-changes.js';
+import {
+  findReconnectLink,
+  mayUse,
+  noteReconnectLogin,
+  type ReconnectLink,
+  useReconnectLink,
+} from '../../storage/connections/reconnect-links.js';
+import { HttpError, type OperationErrorCode } from '../../storage/model/errors.js';
+import type { OperationStatus } from '../../storage/model/records.js';
+import { passwordContext } from '../../storage/secrets/sealing.js';
+import { type Answer, invalidField, json } from '../http/answer.js';
+import type { Count, Printable, Timestamp } from '../http/fields.js';
+import { LIMITS } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { giveCode } from './challenge-code.js';
+import { changeIdle } from './connection-changes.js';
+import type { PasswordInput } from './connections.js';
+import type { CodeAcceptedJson } from './operation-actions.js';
+import type { ChallengeJson } from './operation-parts.js';
+import { submit } from './submission.js';
+
+/**
+ * What the page at `/reconnect` asks for (CONN-15). Its requests carry the link's text in their body, never in an address, and need no key.
+ */
+
+/** 32 bytes or more in base64url. */
+type Token = string & tags.Pattern<'^[A-Za-z0-9_-]{43,128}$'>;
+
+/** Which link is opened. */
+export interface OpenLinkInput {
+  /** What stands behind the `#` of its address. */
+  token: Token;
+}
+
+/** Whose request it is: that of the page which uses the link. */
+export interface PageInput extends OpenLinkInput {
+  /** 32 random bytes in base64url that the page has made up: the first one that signs in with the link goes on with it alone. */
+  page: Token;
+}
+
+/** The account is to be signed in. */
+export interface LinkLoginInput extends PageInput {
+  /** The account's password, where it has one; it is stored encrypted and never returned. */
+  password?: PasswordInput;
+}
+
+/** The code that the provider asks the owner for. */
+export interface LinkCodeInput extends PageInput {
+  /** `challenge.id` of the progress. */
+  challenge_id: string & tags.MinLength<1> & tags.MaxLength<255>;
+  /** The code, 1 to 32 printable characters; it is neither stored nor logged. */
+  code: Printable<1, 32>;
+}
+
+/** What the owner of an account is asked for. */
+export interface OpenedLinkJson {
+  /** Who asks: the name of the workspace. */
+  workspace: string;
+  /** The account, in part: enough for its owner to tell it. */
+  account: string;
+  /** Whether it signs in with a password. */
+  needs_password: boolean;
+  /** Whether a page uses the link already: then it is of no use to any other. */
+  used: boolean;
+  /** Until then the link works. */
+  expires_at: Timestamp;
+}
+
+/** How far the login is. */
+export interface LinkProgressJson {
+  /**
+   * How the login stands: `queued` and `running`, it goes on; `waiting_user`, its owner is asked; `succeeded`, the account is signed in;
+   * `failed`, `canceled`, `skipped` and `outcome_unknown`, it is not. Null before the first, and when it could not be submitted.
+   */
+  status: OperationStatus | null;
+  /** What the provider asks the owner for, while it does. */
+  challenge: ChallengeJson | null;
+  /** Why the login failed. */
+  error_code: OperationErrorCode | null;
+  /** How often the password may be given still. */
+  tries_left: Count;
+}
+
+type Owner<B> = Call<undefined, B, undefined>;
+
+/** The link that a request is about. Throws 404 for one that is not valid any more. */
+async function linkOf({ db, body }: Owner<OpenLinkInput>): Promise<ReconnectLink> {
+  const link = await findReconnectLink(db, body.token);
+  if (!link) throw new HttpError('not_found', 'the link has expired, or another one took its place');
+  return link;
+}
+
+/** The same for the page that uses it; throws 409 for any other. */
+async function ownLinkOf(call: Owner<PageInput>): Promise<ReconnectLink> {
+  const link = await linkOf(call);
+  if (!mayUse(link, call.body.page)) throw new HttpError('link_used');
+  return link;
+}
+
+/** Behind `/v1` every answer says so by itself. */
+const unstored = (status: number, value: unknown) => json(status, value, { 'Cache-Control': 'no-store' });
+
+async function open(call: Owner<OpenLinkInput>): Promise<Answer> {
+  const { workspace_name, provider, username, actor_id, page_hash, expires_at } = await linkOf(call);
+  return unstored(200, {
+    workspace: workspace_name,
+    account: shownInPart(username ?? actor_id ?? ''),
+    needs_password: PROVIDERS[provider].signsIn,
+    used: page_hash !== null,
+    expires_at: expires_at.toISOString(),
+  } satisfies OpenedLinkJson);
+}
+
+/** `ada@example.com` as `a•••@example.com`: who finds the link learns no name. */
+export function shownInPart(account: string): string {
+  const [, first = '', domain = ''] = /^(.)[^@]*(@.*)?$/su.exec(account) ?? [];
+  return `${first}•••${domain}`;
+}
+
+/**
+ * Stores the password and submits the login. Killed between the two, the page finds no login and signs in again. What is submitted
+ * has a key of its own for each try, so that it is submitted once.
+ */
+async function login(call: Owner<LinkLoginInput>): Promise<Answer> {
+  const { db, ring, body, context } = call;
+  const link = await ownLinkOf(call);
+  const { id, connection_id, workspace_id } = link;
+  const { signsIn } = PROVIDERS[link.provider];
+  if (signsIn !== (body.password !== undefined))
+    throw invalidField('body.password', signsIn ? 'a password' : 'nothing');
+  const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(connection_id));
+  const tries = await changeIdle(call, connection_id, async (tx) => {
+    const counted = await useReconnectLink(tx, id, body.page, LIMITS.reconnect_tries);
+    if (counted === undefined) throw new HttpError('link_used');
+    if (passwordSealed) await changeCredentials(tx, connection_id, { passwordSealed, region: null });
+    return counted;
+  });
+  const { operation } = await submit(call, {
+    workspaceId: workspace_id,
+    connectionId: connection_id,
+    capability: 'social.login',
+    input: { reconnect: true },
+    input_bytes: 0,
+    idempotencyKey: `reconnect-link/${id}/${tries}`,
+  });
+  await noteReconnectLogin(db, id, tries, operation.id);
+  context.operationId = operation.id;
+  return unstored(202, progressJson({ ...link, tries }, operation));
+}
+
+async function progress(call: Owner<PageInput>): Promise<Answer> {
+  const link = await ownLinkOf(call);
+  const operation = link.operation_id === null ? undefined : await call.load.operation(link.operation_id);
+  return unstored(200, progressJson(link, operation));
+}
+
+function progressJson(
+  { tries }: Pick<ReconnectLink, 'tries'>,
+  operation: Awaited<ReturnType<Owner<unknown>['load']['operation']>>,
+): LinkProgressJson {
+  const challenge = operation?.status === 'waiting_user' ? operation.challenge : null;
+  return {
+    status: operation?.status ?? null,
+    challenge: challenge && {
+      id: challenge.id,
+      kind: challenge.kind,
+      expires_at: challenge.expires_at,
+      accepts_code: challenge.accepts_code && !challenge.answered,
+    },
+    error_code: (operation?.error_code ?? null) as OperationErrorCode | null,
+    tries_left: Math.max(0, LIMITS.reconnect_tries - tries),
+  };
+}
+
+async function code(call: Owner<LinkCodeInput>): Promise<Answer> {
+  const { db, system, body } = call;
+  const { operation_id, connection_id } = await ownLinkOf(call);
+  if (operation_id === null) throw new HttpError('challenge_not_accepting_code');
+  const { challenge_id: challengeId, code } = body;
+  const hint = { type: 'code' as const, connectionId: connection_id, operationId: operation_id, challengeId, code };
+  const outcome = await giveCode(db, system, hint);
+  if (outcome === 'refused') throw new HttpError('challenge_not_accepting_code');
+  if (outcome === 'unheard') throw new HttpError('unavailable', 'the code did not arrive, it may be given again');
+  return unstored(202, { status: 'accepted' } satisfies CodeAcceptedJson);
+}
+
+const OWNERS = { method: 'POST', scopes: 'none' } as const;
+const BODY = { kind: 'json', limit_bytes: LIMITS.small_body_bytes } as const;
+
+export const reconnectRoutes: Route[] = [
+  route({
+    ...OWNERS,
+    operationId: 'openReconnectLink',
+    path: '/reconnect/open',
+    summary: 'What a reconnect link asks for',
+    description:
+      'Tells the page at `/reconnect` which account a link is for. It does not use the link: programs that open links in mails do no harm.',
+    body: {
+      ...BODY,
+      validate: typia.createValidateEquals<OpenLinkInput>(),
+      schema: typia.json.schemas<[OpenLinkInput]>(),
+    },
+    answers: { 200: { description: 'What the link asks for.', schema: typia.json.schemas<[OpenedLinkJson]>() } },
+    refusals: ['not_found', 'encryption_key_unavailable'],
+    handle: open,
+  }),
+  route({
+    ...OWNERS,
+    operationId: 'signInByLink',
+    path: '/reconnect/login',
+    summary: "Sign the link's account in",
+    description:
+      'Stores the password and submits a login. The page that does so first has the link for itself; a wrong password may be given again a few times.',
+    body: {
+      ...BODY,
+      validate: typia.createValidateEquals<LinkLoginInput>(),
+      schema: typia.json.schemas<[LinkLoginInput]>(),
+    },
+    answers: { 202: { description: 'The login is submitted.', schema: typia.json.schemas<[LinkProgressJson]>() } },
+    refusals: ['not_found', 'link_used', 'connection_busy', 'encryption_key_unavailable'],
+    handle: login,
+  }),
+  route({
+    ...OWNERS,
+    operationId: 'readLinkProgress',
+    path: '/reconnect/progress',
+    summary: 'How far the login by a link is',
+    description: 'Tells the page that uses a link how its login stands, and what the provider asks for.',
+    body: { ...BODY, validate: typia.createValidateEquals<PageInput>(), schema: typia.json.schemas<[PageInput]>() },
+    answers: { 200: { description: 'How the login stands.', schema: typia.json.schemas<[LinkProgressJson]>() } },
+    refusals: ['not_found', 'link_used', 'encryption_key_unavailable'],
+    handle: progress,
+  }),
+  route({
+    ...OWNERS,
+    operationId: 'answerChallengeByLink',
+    path: '/reconnect/code',
+    summary: 'The code that the provider asks the owner for',
+    description: 'Gives the login of a link the code that the owner of the account got.',
+    body: {
+      ...BODY,
+      validate: typia.createValidateEquals<LinkCodeInput>(),
+      schema: typia.json.schemas<[LinkCodeInput]>(),
+    },
+    answers: { 202: { description: 'The login has the code.', schema: typia.json.schemas<[CodeAcceptedJson]>() } },
+    refusals: ['not_found', 'link_used', 'challenge_not_accepting_code', 'encryption_key_unavailable'],
+    handle: code,
+  }),
+];
