@@ -24,6 +24,7 @@ import { OperationCounters } from './operations/operation-counters.js';
 import type { PartitionContext } from './operations/partition.js';
 import { Settling } from './operations/settling.js';
 import { Sweep } from './operations/sweep.js';
+import { Unanswered } from './operations/unanswered.js';
 import { OwnedPartitions } from './owned-partitions.js';
 import { PartitionOwner } from './partition-owner.js';
 import { createSimulatedProvider } from './providers/simulated.js';
@@ -111,8 +112,9 @@ export function openHostParts(
     moved: (connectionId) => link(partitionOf(connectionId)).send({ type: 'retire', connectionId }),
   });
   const looks = new LookDesk({ db, log, partitions: () => owned.partitions() });
+  const unanswered = new Unanswered();
   const partition: PartitionContext = {
-    ...{ db, ring, lease, log, counters, tracing },
+    ...{ db, ring, lease, log, counters, tracing, unanswered },
     ended: operationEnds(new LogLines(log, options.log.sample), tracing),
     largeAttempts: new LargeTurns(),
     reader: new MailboxReader(db, flushed),
@@ -134,7 +136,7 @@ export function openHostParts(
   const settling = new Settling({ db, log, partitions });
   const owner = new PartitionOwner({ owned, deliveries, listeners, link, partition, settling, sweep, looks });
   const committer = new Committer({
-    ...{ db, ring },
+    ...{ db, ring, unanswered },
     fingerprint: secret && fingerprinter(secret),
     flushed: (items) => flushed('submit', items),
     partition: (id) => owned.partition(id),

@@ -20,8 +20,10 @@ import { capabilityNamed } from '../capabilities/catalogue.js';
 import { LIMITS } from '../limits.js';
 import { retryWaits } from '../retry.js';
 import type { Hint, Submission, SubmitOutcome } from '../system.js';
+import { LaneTurns } from './lane-turns.js';
 import type { Partition } from './partition.js';
 import { type Prepared, StoringBatch } from './storing-batch.js';
+import type { Unanswered } from './unanswered.js';
 
 /** What the committer needs from its thread. */
 export interface CommitterOptions {
@@ -31,6 +33,8 @@ export interface CommitterOptions {
   fingerprint: ((text: string) => Buffer) | null;
   /** The partition when this thread owns it. */
   partition: (id: number) => Partition | undefined;
+  /** What this thread is storing, which those who read rows know. */
+  unanswered: Unanswered;
   /** Is told how many submissions a statement takes. */
   flushed?: (submissions: number) => void;
   /** Sends a hint to an owner elsewhere that operations wait. */
@@ -41,12 +45,14 @@ export interface CommitterOptions {
  * Stores the submissions of this thread's partitions in batches. Any node stores for any partition: when it is not the owner,
  * the owner gets a hint. Invariants: I1 an answer leaves only after the commit; I2 an operation is handed to its partition only
  * when it was stored for an open mailbox under that partition's epoch; I3 when it is not known whether a batch was stored, the partitions
- * that it would have been handed to are taken again before anything else is handed to them; I4 a batch is bounded in bytes, and small
- * inputs wait for no large one: those go into batches of their own.
+ * that it would have been handed to are taken again before anything else is handed to them; I4 a batch is bounded in bytes, and small inputs
+ * wait for a large one only if it is of their connection: large ones go into batches of their own; I5 one statement of a connection is
+ * under way at a time: nothing is handed over before the answer of what was stored before it.
  */
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #batches: Readonly<Record<'small' | 'large', Batcher<Prepared, Submitted>>>;
+  readonly #turns = new LaneTurns();
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -87,13 +93,18 @@ export class Committer {
       return { kind: 'overloaded', what: 'connection' };
     const operation = this.#prepare(submission, partition);
     if (!operation) return { kind: 'encryption_key_unavailable' };
+    const { unanswered } = this.#options;
+    const prepared = { operation, input: submission.input };
+    const lane = isLarge(operation) ? 'large' : 'small'; // I4
     let stored: Submitted;
+    unanswered.add(operation.id);
     try {
-      const lane = isLarge(operation) ? 'large' : 'small'; // I4
-      stored = await this.#batches[lane].add({ operation, input: submission.input }); // I1
+      stored = await this.#turns.take(submission.connectionId, lane, () => this.#batches[lane].add(prepared)); // I1, I5
     } catch (error) {
       if (error instanceof Full) return { kind: 'overloaded', what: 'node' };
       throw error;
+    } finally {
+      unanswered.answered(operation.id);
     }
     switch (stored.kind) {
       case 'created':

@@ -1,12 +1,13 @@
 import {
   type DueMailbox,
+  type OpenedMailboxes,
+  type Opening,
   openMailboxes,
   type QueuedOperation,
   readLong,
   readQueued,
   type UnreadMailbox,
 } from '../../storage/operations/mailboxes.js';
-import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';
@@ -25,7 +26,8 @@ export interface QueuedHere {
 
 /** A mailbox that was opened, and what was in memory of it by then: what leaves the hand while it is read was queued before. */
 export interface Opened extends DueMailbox {
-  wasOpen: boolean;
+  /** All that is queued in it is in hand, but for what is new and what this thread stores from this id on. Null: it was not open. */
+  unanswered: string | null;
   inHand: string[];
 }
 
@@ -44,7 +46,7 @@ export interface ReadMailboxes {
  */
 export class MailboxReader {
   readonly #db: Database;
-  readonly #openings: Batcher<OwnedPartition, { due: DueMailbox[]; more: boolean }>;
+  readonly #openings: Batcher<Opening, OpenedMailboxes & { more: boolean }>;
   readonly #readings: Batcher<UnreadMailbox[], { queued: QueuedOperation[]; long: UnreadMailbox[] }>;
 
   /** `flushed` is told how many items a statement takes. */
@@ -59,7 +61,7 @@ export class MailboxReader {
       flush: async (partitions) => {
         const limit = Math.ceil(LIMITS.opened_mailboxes / partitions.length);
         const opened = await openMailboxes(db, partitions, limit);
-        return opened.map((due) => ({ due, more: due.length === limit }));
+        return opened.map((one) => ({ ...one, more: one.due.length === limit }));
       },
     });
     this.#readings = new Batcher({
@@ -74,7 +76,7 @@ export class MailboxReader {
   }
 
   /** Opens mailboxes of the partition that are due; none when its epoch is stale. `more`: others may be left. */
-  open(partition: OwnedPartition): Promise<{ due: DueMailbox[]; more: boolean }> {
+  open(partition: Opening): Promise<OpenedMailboxes & { more: boolean }> {
     return this.#openings.add(partition);
   }
 
@@ -82,9 +84,9 @@ export class MailboxReader {
   async read(partition: number, opened: Opened[]): Promise<ReadMailboxes> {
     const there = opened.filter((one) => one.workspace_id !== null);
     const rows = await this.#read(
-      there.map(({ connection_id: connectionId, from, new: unread, wasOpen }) => ({
+      there.map(({ connection_id: connectionId, from, new: unread, unanswered }) => ({
         ...{ partition, connectionId },
-        first: wasOpen ? (unread ?? from) : from,
+        first: unanswered === null ? from : lower(unread ?? from, unanswered),
       })),
     );
     const byConnection = Map.groupBy(rows, (row) => row.connection_id);
@@ -126,6 +128,8 @@ function inNoHand(
     .filter(({ id }) => !known.has(id))
     .map(({ id, place, large }) => ({ connectionId, workspaceId: workspace_id as string, id, place, large }));
 }
+
+const lower = (one: string, other: string) => (one < other ? one : other);
 
 /** In the order of acceptance, each once. */
 export function inOrder(operations: QueuedHere[]): QueuedHere[] {

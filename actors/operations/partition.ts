@@ -8,10 +8,12 @@ import { type ActorContext, type ActorHome, ConnectionActor } from './connection
 import { inOrder, type MailboxReader, type QueuedHere } from './mailbox-reader.js';
 import { Mailboxes } from './mailboxes.js';
 import type { Begun } from './run-attempt.js';
+import type { Unanswered } from './unanswered.js';
 
 /** What a partition needs from its thread. */
 export interface PartitionContext extends ActorContext {
   reader: MailboxReader;
+  unanswered: Unanswered;
   /**
    * Asks the node to take the partition again under its next epoch, but for the operations in hand. `renewed` follows, or the
    * loss of the partition.
@@ -56,8 +58,9 @@ const STEPS: Steps<PartitionState['kind']> = {
  * Operations that arrive while it is renewing, stopping or dropped are ignored: their mailboxes stay open in the rows, and the recovery under
  * the next epoch makes them due. Invariants: I1 an operation is in at most one mailbox, once; I2 nothing overtakes: what is read and what is
  * handed over go into a mailbox in one order, and what is read is all that was queued at one moment; I3 at most LIMITS.partition_operations
- * wait in memory, and at most LIMITS.mailbox_operations of them for one connection; I4 no mailbox is opened while an actor is reserved: what is being stored for it as
- * running would overtake what is read.
+ * wait in memory, and at most LIMITS.mailbox_operations of them for one connection; I4 no mailbox is opened while its actor is reserved: what is being stored for it as
+ * running would overtake what is read. It is opened as soon as the actor is not; I5 what this thread stores and has no answer of is read
+ * with what is new: who was told of it by another node may have stored what is new after it.
  */
 export class Partition implements ActorHome {
   readonly id: number;
@@ -65,9 +68,8 @@ export class Partition implements ActorHome {
   readonly #context: PartitionContext;
   readonly #mailboxes: Mailboxes<ConnectionActor>;
   readonly #quiesced = Promise.withResolvers<void>();
-  /** Actors that are reserved, and who waits until none is. */
-  #reserved = 0;
-  #noneReserved: (() => void) | undefined;
+  /** The connections whose actors are reserved. True: its mailbox was due, and was passed by (I4). */
+  readonly #reserved = new Map<string, boolean>();
   #epoch: number;
   #state: PartitionState = { kind: 'ready' };
   /** A fetch was left because the memory was full (I3). */
@@ -135,7 +137,7 @@ export class Partition implements ActorHome {
 
   /** Takes a new operation that was stored under this epoch, for a mailbox that is open. */
   hand(operation: QueuedHere, epoch: number): void {
-    if (!this.#takes(epoch)) return; // its mailbox is made due
+    if (!this.#takes(epoch) || this.#context.unanswered.wasFound(operation.id)) return; // its mailbox is made due, or it is in hand (I1)
     const { actor } = this.#mailboxes.open(operation.connectionId);
     if (this.#state.kind === 'fetching')
       this.#state.handed.push(operation); // I2
@@ -149,7 +151,7 @@ export class Partition implements ActorHome {
   reserve(connectionId: string): boolean {
     if (this.#state.kind !== 'ready' || !this.#context.lease.valid(this.id)) return false; // I4
     if (!this.#mailboxes.of(connectionId).actor.reserve()) return false;
-    this.#reserved++;
+    this.#reserved.set(connectionId, false);
     return true;
   }
 
@@ -159,14 +161,14 @@ export class Partition implements ActorHome {
     if (this.#takes(epoch)) {
       const { actor } = handed ? this.#mailboxes.open(connectionId) : this.#mailboxes.of(connectionId);
       actor.begin(begun);
-      this.#unreserve();
+      this.#unreserve(connectionId);
     } else this.release(connectionId); // recovery queues it again
   }
 
   /** Nothing that could run at once was stored. */
   release(connectionId: string): void {
     this.actor(connectionId)?.release();
-    this.#unreserve();
+    this.#unreserve(connectionId);
   }
 
   /** What was stored under this epoch may be taken. */
@@ -174,8 +176,10 @@ export class Partition implements ActorHome {
     return epoch === this.#epoch && (this.#state.kind === 'ready' || this.#state.kind === 'fetching');
   }
 
-  #unreserve(): void {
-    if (--this.#reserved === 0) this.#noneReserved?.();
+  #unreserve(connectionId: string): void {
+    const passedBy = this.#reserved.get(connectionId);
+    this.#reserved.delete(connectionId);
+    if (passedBy) void this.fetch(); // I4
   }
 
   /** The connections that have a look in hand. */
@@ -312,32 +316,35 @@ export class Partition implements ActorHome {
   }
 
   async #fetchBatch(fetching: Fetching): Promise<void> {
-    const { db, lease, reader } = this.#context;
+    const { db, lease, reader, unanswered } = this.#context;
     this.#left = this.waiting >= LIMITS.partition_operations;
     if (!lease.valid(this.id) || this.#left) return; // I3
-    if (this.#reserved > 0) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#noneReserved = resolve;
-      await promise; // I4, as long as one statement takes
-    }
-    if (this.#state !== fetching) return;
-    const { due, more } = await reader.open({ id: this.id, epoch: this.#epoch });
+    const partition = { id: this.id, epoch: this.#epoch, but: [...this.#reserved.keys()] };
+    const { due, passedBy, more } = await reader.open(partition);
+    for (const connectionId of passedBy) this.#passBy(connectionId, fetching);
     if (due.length === 0 || this.#state !== fetching) return; // recovery makes them due
     fetching.again ||= more;
+    const from = unanswered.first;
     const opened = due.map((one) => {
       const { open = false, actor } = this.#mailboxes.get(one.connection_id) ?? {};
-      return { ...one, wasOpen: open, inHand: actor?.inHand ?? [] };
+      return { ...one, unanswered: open ? from : null, inHand: actor?.inHand ?? [] }; // I5
     });
     const read = await reader.read(this.id, opened).catch((error) => {
       throw new Unread(error);
     });
     if (this.#state !== fetching) return;
     for (const connectionId of read.mailboxes) this.#mailboxes.open(connectionId);
+    for (const { id } of read.queued) unanswered.found(id);
     this.#takeAll(inOrder([...read.queued, ...fetching.handed.splice(0)])); // I2
     await settleMailboxes(
       db,
       read.gone.map((connectionId) => ({ connectionId, partition: this.id, epoch: this.#epoch, from: null })),
     );
+  }
+
+  #passBy(connectionId: string, fetching: Fetching): void {
+    if (this.#reserved.has(connectionId)) this.#reserved.set(connectionId, true);
+    else fetching.again = true;
   }
 
   #takeAll(operations: QueuedHere[]): void {

@@ -5,6 +5,7 @@ import {
   changeMailboxes,
   claimDueMailboxes,
   deleteMailboxes,
+  dueMailboxes,
   isMailboxOf,
   MAILBOX,
   markOf,
@@ -48,25 +49,48 @@ const OPEN = `
     where (p.id, p.epoch) in (select i.partition, i.epoch from input i) order by p.id for key share skip locked
   ), due as materialized (
     select f.id as partition, f.epoch, j.name, j.id, j.data
-    from fence f cross join lateral (${claimDueMailboxes('f.id', '$3')}) j
+    from fence f cross join lateral (${claimDueMailboxes('f.id', '$3', '$5::uuid[]')}) j
   ), opened as (
     ${changeMailboxes({ rows: 'due', state: 'active', data: "j.data - 'new'" })}
   )
-  select d.partition, d.epoch, d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new
-  from due d left join connection c on c.id = d.id`;
+  select d.partition, d.epoch, d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new, false as passed_by
+  from due d left join connection c on c.id = d.id
+  union all
+  select f.id, f.epoch, k.connection_id, null, null, null, true
+  from unnest($4::smallint[], $5::uuid[]) k(partition, connection_id) join fence f on f.id = k.partition
+    cross join lateral (select from ${dueMailboxes('k.partition')} and j.id = k.connection_id) j`;
+
+/** A partition whose mailboxes are to be opened, but for those of these connections. */
+export interface Opening extends OwnedPartition {
+  but?: string[];
+}
+
+/** The mailboxes of a partition that were opened, and the connections that were left out although theirs are due. */
+export interface OpenedMailboxes {
+  due: DueMailbox[];
+  passedBy: string[];
+}
 
 /**
  * Opens up to `limit` mailboxes of each of these partitions that are due, the oldest first; none of one whose epoch is stale. What is queued
  * in them is read after it, by `readQueued`: a statement sees nothing that was committed while it waited for a row.
  */
-export async function openMailboxes(db: Sql, partitions: OwnedPartition[], limit: number): Promise<DueMailbox[][]> {
-  const rows = await db.query<DueMailbox & { partition: number; epoch: number }>('openMailboxes', OPEN, [
+export async function openMailboxes(db: Sql, partitions: Opening[], limit: number): Promise<OpenedMailboxes[]> {
+  const but = partitions.flatMap(({ id, but: left = [] }) => left.map((connectionId) => ({ id, connectionId })));
+  type Row = DueMailbox & { partition: number; epoch: number; passed_by: boolean };
+  const rows = await db.query<Row>('openMailboxes', OPEN, [
     partitions.map((one) => one.id),
     partitions.map((one) => one.epoch),
     limit,
+    but.map((one) => one.id),
+    but.map((one) => one.connectionId),
   ]);
-  const due = Map.groupBy(rows, ({ partition, epoch }) => `${partition} ${epoch}`);
-  return partitions.map(({ id, epoch }) => due.get(`${id} ${epoch}`) ?? []);
+  const of = Map.groupBy(rows, ({ partition, epoch }) => `${partition} ${epoch}`);
+  return partitions.map(({ id, epoch }) => {
+    const found = of.get(`${id} ${epoch}`) ?? [];
+    const passedBy = found.filter((row) => row.passed_by).map((row) => row.connection_id);
+    return { due: found.filter((row) => !row.passed_by), passedBy };
+  });
 }
 
 /** An operation that waits in a mailbox. */

@@ -42,9 +42,12 @@ export function acceptIntoMailboxes(source: {
     returning j.id, j.state = 'active' as opened`;
 }
 
-/** Locks the mailboxes of a partition that are due, the oldest first, with their data. */
-export function claimDueMailboxes(partition: string, limit: string): string {
-  return `select j.name, j.id, j.data from ${dueJobs('mailbox', partition)}
+/** The mailboxes of a partition that are due, as `j`, for a FROM list; conditions may follow. */
+export const dueMailboxes = (partition: string): string => dueJobs('mailbox', partition);
+
+/** Locks the mailboxes of a partition that are due, the oldest first, with their data; not those of the connections of the array `but`. */
+export function claimDueMailboxes(partition: string, limit: string, but: string): string {
+  return `select j.name, j.id, j.data from ${dueMailboxes(partition)} and j.id <> all (${but})
     order by ${FETCH_ORDER} limit ${limit} for update of j skip locked`;
 }
 

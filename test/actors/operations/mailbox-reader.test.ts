@@ -42,7 +42,7 @@ async function fixture(t: Test) {
   const openAndRead = async (reader: MailboxReader, connection: { id: string; partition: number }) => {
     const partition = partitionOf(connection);
     const { due, more } = await reader.open(partition);
-    const opened = due.map((one) => ({ ...one, wasOpen: false, inHand: [] }));
+    const opened = due.map((one) => ({ ...one, unanswered: null, inHand: [] }));
     return { more, ...(await reader.read(partition.id, opened)) };
   };
   return { db: counted, one, two, store, statements, openAndRead };

@@ -3,6 +3,7 @@ import { LeaseCell } from '../../../actors/lease.js';
 import { LIMITS } from '../../../actors/limits.js';
 import { MailboxReader } from '../../../actors/operations/mailbox-reader.js';
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
+import { Unanswered } from '../../../actors/operations/unanswered.js';
 import { createLogger } from '../../../storage/log.js';
 import type { DueMailbox } from '../../../storage/operations/mailboxes.js';
 import type { Database } from '../../../storage/postgres/database.js';
@@ -19,6 +20,7 @@ function fixture(open: () => Promise<DueMailbox[]> = async () => []) {
   const states: string[] = [];
   const context = {
     reader: new MailboxReader(db as unknown as Database),
+    unanswered: new Unanswered(),
     lease,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     onPartitionState: (_: number, kind: string) => states.push(kind),
@@ -85,7 +87,8 @@ t.test('an opening whose answer was lost puts all partitions in doubt that asked
   lease.renewed(LeaseCell.now(), 60_000, [7, 8]);
   const doubted: number[] = [];
   const log = createLogger({ level: 'silent', format: 'json' }, {});
-  const context = { reader, lease, log, reconcile: ({ id }: { id: number }) => doubted.push(id) };
+  const unanswered = new Unanswered();
+  const context = { reader, unanswered, lease, log, reconcile: ({ id }: { id: number }) => doubted.push(id) };
   const partitions = [7, 8].map((id) => new Partition({ id, epoch: 1 }, context as unknown as PartitionContext));
   await Promise.all(partitions.map((one) => one.fetch()));
   t.strictSame(doubted, [7, 8]);

@@ -12,6 +12,7 @@ import { OperationCounters } from '../../../actors/operations/operation-counters
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
 import { Settling } from '../../../actors/operations/settling.js';
 import { Sweep } from '../../../actors/operations/sweep.js';
+import { Unanswered } from '../../../actors/operations/unanswered.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
 import { createLogger } from '../../../storage/log.js';
 import type { OperationRow } from '../../../storage/model/records.js';
@@ -73,11 +74,13 @@ export async function operationsThread(
   };
   const looks = new LookDesk({ db: thread, log, partitions: () => [partition] });
   const awaitable: string[] = [];
+  const unanswered = new Unanswered();
   const context: PartitionContext = {
     ...shorter,
     db: thread,
     batches: new OperationBatches(thread, thread, WORKER, () => {}),
     reader: new MailboxReader(thread),
+    unanswered,
     ring,
     lease,
     log,
@@ -103,8 +106,7 @@ export async function operationsThread(
   partition = new Partition({ id, epoch: row!.epoch }, context);
   await partition.fetch();
   const committer = new Committer({
-    db: thread,
-    ring,
+    ...{ db: thread, ring, unanswered },
     fingerprint: (text) => createHash('sha256').update(text).digest(),
     partition: () => partition,
     hint: () => {},

@@ -71,7 +71,11 @@ t.test('it is queued where something may stand before it, or another owner', asy
   const queued = { stored: { kind: 'created', running: undefined }, row: { status: 'queued', attempts: [] } };
   t.match(await submit(undefined, { owns: [] }), queued, 'the partition is not owned');
   t.match(await submit(undefined, { open: [connection.id] }), queued, 'the mailbox is due');
-  const [[due] = []] = await openMailboxes(db, [mine], 1);
+  const [
+    {
+      due: [due],
+    } = { due: [] },
+  ] = await openMailboxes(db, [mine], 1);
   t.equal(due?.connection_id, connection.id);
   t.match(await submit(), queued, 'it is open, and its caller does not have it');
   await openMailboxes(db, [mine], 1);
@@ -115,7 +119,11 @@ t.test('what another node stores at the same time has no order to it: it starts,
     await waitsForLock(db);
   });
   t.match(await started, { stored: { handed: false, running: { id: connection.id } }, row: { status: 'running' } });
-  const [[due] = []] = await openMailboxes(db, [mine], 1);
+  const [
+    {
+      due: [due],
+    } = { due: [] },
+  ] = await openMailboxes(db, [mine], 1);
   t.equal(due?.from, other.id, 'from the lowest of both on');
 });
 

@@ -33,7 +33,7 @@ async function fixture(t: Test) {
       },
     };
   };
-  const open = async () => (await openMailboxes(db, [mine], 10))[0]!;
+  const open = async () => (await openMailboxes(db, [mine], 10))[0]!.due;
   const read = async (first: string) =>
     (await readQueued(db, [{ partition: mine.id, connectionId: connection.id, first }], 10)).queued.map(({ id }) => id);
   const settle = async (from: string | null, sql: Sql = db) => {
@@ -250,6 +250,17 @@ async function inPartitions(
   }));
 }
 
+t.test('a mailbox that is left out is told of when it is due, and opened later', async (t) => {
+  const { db, connection, mine, operation } = await fixture(t);
+  const but = [connection.id];
+  const open = async (...left: string[]) => (await openMailboxes(db, [{ ...mine, but: left }], 10))[0]!;
+  t.strictSame(await open(...but), { due: [], passedBy: [] });
+  await submitOperations(db, [operation()], []);
+  t.strictSame(await open(...but), { due: [], passedBy: but });
+  t.match(await open(uuidv7()), { due: [{ connection_id: connection.id }], passedBy: [] });
+  t.strictSame(await open(...but), { due: [], passedBy: [] });
+});
+
 t.test('mailboxes of several partitions are opened and read together, each under its epoch', async (t) => {
   const given = await fixture(t);
   const { db, operation } = given;
@@ -264,7 +275,7 @@ t.test('mailboxes of several partitions are opened and read together, each under
   const former = { ...stale!.partition, epoch: stale!.partition.epoch - 1 };
   const opened = await openMailboxes(db, [empty!.partition, two!.partition, former, one!.partition], 10);
   t.strictSame(
-    opened.map((due) => due.map(({ connection_id }) => connection_id)),
+    opened.map(({ due }) => due.map(({ connection_id }) => connection_id)),
     [[], [two!.connection.id], [], [one!.connection.id]],
   );
   t.equal(await jobState(db, stale!.connection.id), 'created');
@@ -311,7 +322,7 @@ t.test('mailboxes that are due are found among many that are not, and each parti
   await thread.transaction(async (tx) => {
     const { given, scanned, found } = await rowsRead(tx, 'job_common', async () => {
       const opened = await openMailboxes(tx, owned, 8);
-      const unread = opened.flatMap((due, i) =>
+      const unread = opened.flatMap(({ due }, i) =>
         due.map(({ connection_id: connectionId, from: first }) => ({ partition: owned[i]!.id, connectionId, first })),
       );
       return { unread, ...(await readQueued(tx, unread, 10)) };
@@ -335,7 +346,7 @@ t.test('mailboxes that are due are found among many that are not, and each parti
   await submitOperations(db, [operation(undefined, places[1]!.connection)], []);
   const opened = await openMailboxes(thread, [crowded!.partition, places[1]!.partition], 3);
   t.strictSame(
-    opened.map((due) => due.length),
+    opened.map(({ due }) => due.length),
     [3, 1],
   );
 });

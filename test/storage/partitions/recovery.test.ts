@@ -48,7 +48,11 @@ t.test('a large backlog of a node of the version before is taken in, each statem
   const control = openDatabase({ url, maxConnections: 1, applicationName: 'test', limits: TIME_LIMITS.control });
   t.teardown(() => control.close());
   const [taken] = await control.transaction((tx) => claimPartitions(tx, randomUUID(), 1, 8_000, [partition]));
-  const [[mailbox, ...others] = []] = await openMailboxes(db, [taken!], 10);
+  const [
+    {
+      due: [mailbox, ...others],
+    } = { due: [] },
+  ] = await openMailboxes(db, [taken!], 10);
   t.strictSame([mailbox?.connection_id, others], [id, []], 'one mailbox');
   const [first] = await db.query<{ id: string }>('testFirst', 'select id from operation order by id limit 1');
   t.equal(mailbox?.from, first?.id, 'from the first of them on');
