@@ -53,6 +53,8 @@ export interface Parts {
   removals?: Removals;
   sessions?: Background;
   announcer?: Background;
+  /** How long the oldest announcement has waited. */
+  untold_s?: number;
   sealing?: DataSealing;
   destinations?: MissingDestinations;
   sandbox?: SandboxProcess;
@@ -154,6 +156,9 @@ export async function startService(
   });
   parts.announcer = announcer({
     ...{ db, log },
+    waits: (oldest_s) => {
+      parts.untold_s = oldest_s;
+    },
     recorded: (events) => {
       for (const { connection_id: connectionId } of events) node.hint({ type: 'deliveries', connectionId });
     },
@@ -233,6 +238,7 @@ async function takeAddresses(
         ...(parts.control && { control: parts.control.stats() }),
       }),
       mainLag_s: () => lag.longest_s,
+      untold_s: () => parts.untold_s ?? 0,
     },
   );
   parts.metrics = metrics;

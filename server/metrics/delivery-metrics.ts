@@ -40,6 +40,14 @@ export const DELIVERY_METRICS: readonly ThreadMetric[] = [
     },
     (source) => Math.max(0, ...threads(source).map((thread) => thread.oldest_pending_s)),
   ),
+  gauge(
+    {
+      name: 'announcement_oldest_seconds',
+      meaning: 'How long the oldest of what the service itself has to tell has waited to become an event (EVT-20)',
+      bad: 'Above 60 s: subscribers learn late that an account wants a login. The log says what cannot be recorded.',
+    },
+    (source) => source.untold_s(),
+  ),
   {
     name: 'delivery_attempts_total',
     type: 'counter',

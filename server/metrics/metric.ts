@@ -17,6 +17,8 @@ export interface MetricsSource {
   pools(): { [pool in 'edge' | 'control']?: PoolStats };
   /** How long the event loop of the main thread was held up, at the longest of late. */
   mainLag_s(): number;
+  /** How long what the service itself has to tell has waited to become an event, as far as this node knows. */
+  untold_s(): number;
 }
 
 /**

@@ -73,13 +73,13 @@ async function record(tx: Sql, taken: AnnouncementRow[]): Promise<RecordedEvent[
   return events;
 }
 
-/** Whether anything is to be told. Index: announcement_pkey. */
-export async function hasAnnouncements(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ any: boolean }>(
-    'hasAnnouncements',
-    'select exists (select from announcement) as any',
+/** How many seconds ago the oldest announcement was made; undefined when nothing is to be told. Index: announcement_pkey. */
+export async function oldestAnnouncement_s(sql: Sql): Promise<number | undefined> {
+  const [row] = await sql.query<{ age_s: number }>(
+    'oldestAnnouncement',
+    'select greatest(0, extract(epoch from now() - made_at))::float8 as age_s from announcement order by id limit 1',
   );
-  return row?.any ?? false;
+  return row?.age_s;
 }
 
 /**

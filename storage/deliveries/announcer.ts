@@ -2,7 +2,7 @@ import { Background } from '../background.js';
 import { LIMITS } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Database } from '../postgres/database.js';
-import { announcedConnections, hasAnnouncements, tell } from './announcements.js';
+import { announcedConnections, oldestAnnouncement_s, tell } from './announcements.js';
 import type { RecordedEvent } from './events-record.js';
 
 export interface AnnouncerOptions {
@@ -10,6 +10,8 @@ export interface AnnouncerOptions {
   log: Logger;
   /** Gets events with deliveries once they are committed. */
   recorded(events: RecordedEvent[]): void;
+  /** Gets how long the oldest announcement has waited, in seconds, whenever that was looked at; 0: there is none. */
+  waits?(oldest_s: number): void;
 }
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
@@ -22,7 +24,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
  *
  * So what cannot be recorded holds up those of its own connection alone, however many they are. It is tried again.
  */
-export function announcer({ db, log, recorded }: AnnouncerOptions): Background {
+export function announcer({ db, log, recorded, waits }: AnnouncerOptions): Background {
   let apartUntil = Number.NEGATIVE_INFINITY;
   let after = BEFORE_ALL;
   const batch = async (connectionId: string | null): Promise<number> => {
@@ -45,7 +47,9 @@ export function announcer({ db, log, recorded }: AnnouncerOptions): Background {
   return new Background(async (isStopping) => {
     if (performance.now() >= apartUntil) {
       try {
-        const told = (await hasAnnouncements(db)) ? await batch(null) : 0;
+        const oldest_s = await oldestAnnouncement_s(db);
+        waits?.(oldest_s ?? 0);
+        const told = oldest_s === undefined ? 0 : await batch(null);
         return told === LIMITS.announcement_rows ? 0 : LIMITS.announcement_poll_ms;
       } catch (error) {
         log.warn({ err: error }, 'what is to be told is not recorded yet, trying again');

@@ -49,6 +49,7 @@ const nodeWith = (parts: Partial<MetricsSource>): MetricsSource => ({
   outages: { away: false, total: 0 },
   pools: () => ({ edge: pool(0), control: pool(0) }),
   mainLag_s: () => 0,
+  untold_s: () => 0,
   ...parts,
 });
 
@@ -151,7 +152,8 @@ t.test('deliveries are counted by outcome, class of error, duration and latency,
   one.count({ ...failed, error: 'timeout', duration_ms: 15_004 }, 20_000);
   other.count({ ...delivered, duration_ms: 30 }, -3);
   let hosts = [host({}, one, 2.5), host({}, other, 31)];
-  const metrics = await startMetrics(ANY_PORT, nodeWith({ stats: () => ({ hosts, browsers: [] }) }));
+  const source = nodeWith({ stats: () => ({ hosts, browsers: [] }), untold_s: () => 7 });
+  const metrics = await startMetrics(ANY_PORT, source);
   t.teardown(() => metrics.stop());
   const scrape = async () => (await fetch(`${metrics.url}/metrics`)).text();
 
@@ -177,6 +179,7 @@ t.test('deliveries are counted by outcome, class of error, duration and latency,
   t.match(first, /^connection_service_delivery_latency_seconds_bucket\{le="10"\} 2$/m);
   t.match(first, /^connection_service_delivery_latency_seconds_sum 9$/m);
   t.match(first, /^connection_service_delivery_oldest_pending_seconds 31$/m, 'the oldest of all threads');
+  t.match(first, /^connection_service_announcement_oldest_seconds 7$/m);
   t.match(first, /^connection_service_delivery_repairs_total\{what="job"\} 2$/m);
   t.match(first, /^connection_service_delivery_repairs_total\{what="attempt"\} 4$/m);
   const series = first.match(/^connection_service_delivery_\w+(\{.*\})? /gm) ?? [];

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { changeCredentials, clearSession, markDeleted } from '../../../storage/connections/connection-changes.js';
-import { hasAnnouncements, tell } from '../../../storage/deliveries/announcements.js';
+import { oldestAnnouncement_s, tell } from '../../../storage/deliveries/announcements.js';
 import { announcer } from '../../../storage/deliveries/announcer.js';
 import type { RecordedEvent } from '../../../storage/deliveries/events-record.js';
 import { createLogger } from '../../../storage/log.js';
@@ -90,11 +90,11 @@ t.test('what is rolled back is not told, and what is told is told once whoever i
       throw new Error('killed');
     }),
   );
-  t.notOk(await hasAnnouncements(db));
+  t.equal(await oldestAnnouncement_s(db), undefined);
   await db.transaction((tx) => clearSession(tx, connectionId));
   await db.query('testTrap', `alter table event add constraint trap check (type <> 'connection.needs_login')`);
   await t.rejects(tell(db, 100), /trap/, 'killed while it is recorded');
-  t.ok(await hasAnnouncements(db));
+  t.ok((await oldestAnnouncement_s(db))! >= 0);
   await db.query('testFree', 'alter table event drop constraint trap');
   const both = await Promise.all([tell(db, 100), tell(db, 100), tell(db, 100)]);
   t.equal(
@@ -109,11 +109,11 @@ t.test('an end is told, however it comes about, while an active subscription sel
   const { db, connectionId, workspaceId } = await fixture(t);
   const other = await insertSimulated(db, workspaceId, 'bob');
   await end(db, await insertOperation(db, connectionId, 'running'));
-  t.notOk(await hasAnnouncements(db), 'nobody selects it');
+  t.equal(await oldestAnnouncement_s(db), undefined, 'nobody selects it');
   const quiet = await subscribe(db, connectionId, ['operation.finished'], false);
   await subscribe(db, other.id, ['operation.finished']);
   await end(db, await insertOperation(db, connectionId, 'running'));
-  t.notOk(await hasAnnouncements(db), 'nor an inactive one, nor that of another connection');
+  t.equal(await oldestAnnouncement_s(db), undefined, 'nor an inactive one, nor that of another connection');
 
   const running = await insertOperation(db, connectionId, 'running');
   const queued = await insertOperation(db, connectionId);
@@ -176,7 +176,7 @@ t.test('an exhausted delivery is told to who selects it, and one of such an even
     },
   });
   await fail();
-  t.notOk(await hasAnnouncements(db), 'that of this very event');
+  t.equal(await oldestAnnouncement_s(db), undefined, 'that of this very event');
 });
 
 t.test('what belongs to a deleted connection is dropped', async (t) => {
@@ -184,7 +184,7 @@ t.test('what belongs to a deleted connection is dropped', async (t) => {
   await db.transaction((tx) => clearSession(tx, connectionId));
   await db.transaction((tx) => markDeleted(tx, connectionId));
   t.match(await tell(db, 100), { announcements: 1, events: [] });
-  t.notOk(await hasAnnouncements(db));
+  t.equal(await oldestAnnouncement_s(db), undefined);
 });
 
 /** The first thousand, and every hundredth of those behind them. */
@@ -208,7 +208,15 @@ t.test(
     );
     t.match(read, { scanned: 0, found: 200 });
     const recorded: RecordedEvent[] = [];
-    const both = [1, 2].map(() => announcer({ db, log, recorded: (more) => void recorded.push(...more) }));
+    const waited: number[] = [];
+    const both = [1, 2].map(() =>
+      announcer({
+        db,
+        log,
+        recorded: (more) => void recorded.push(...more),
+        waits: (oldest_s) => void waited.push(oldest_s),
+      }),
+    );
     for (const one of both) one.start();
     const left = () => db.query<{ count: number }>('testLeft', 'select count(*)::int as count from announcement', []);
     await eventually('the others are told', left, ([row]) => row?.count === STUCK, 60_000);
@@ -226,6 +234,8 @@ t.test(
       order.map(({ n }) => n).sort((a, b) => a - b),
       'in their order',
     );
+    t.ok(Math.max(...waited) > 0, 'and that they wait is told');
+    t.equal(await oldestAnnouncement_s(db), undefined);
     t.strictSame(recorded, [], 'nobody is to be woken for events without deliveries');
   },
 );
