@@ -59,6 +59,8 @@ export const DELIVERY = [
   'id',
   'subscription_id',
   'event_id',
+  'event_type',
+  'received_at',
   'status',
   'attempt_count',
   'replay_count',
