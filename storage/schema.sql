@@ -80,7 +80,6 @@ create table connection (
   constraint connection_recruiter_health_check CHECK ((recruiter_health = ANY (ARRAY['not_verified'::text, 'ready'::text, 'needs_switch'::text])))
 );
 CREATE INDEX connection_by_partition ON public.connection USING btree (partition, provider, health);
-CREATE INDEX connection_by_proxy ON public.connection USING btree (proxy_id) WHERE ((proxy_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
 CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);

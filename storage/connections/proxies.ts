@@ -48,11 +48,11 @@ export function listProxies(sql: Sql, limit: number | null = null): Promise<Prox
   );
 }
 
-/** How many connections are pinned to each proxy that any is pinned to. Index only: connection_by_proxy. */
+/** How many connections are pinned to each proxy that any is pinned to. Index: connection_by_proxy. */
 export async function countPinned(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql.query<{ proxy_id: string; count: number }>(
     'countPinned',
-    `select proxy_id, count(*) as count from connection where proxy_id is not null and deleted_at is null group by proxy_id`,
+    `select proxy_id, count(*) as count from connection where proxy_id is not null group by proxy_id`,
   );
   return new Map(rows.map(({ proxy_id, count }) => [proxy_id, count]));
 }
