@@ -28,12 +28,18 @@ export class Api {
     return this.send<T>('GET', path);
   }
 
-  async send<T>(
-    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
-    path: string,
-    body?: object,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<T> {
+  /** The same, byte for byte. */
+  async text(path: string): Promise<string> {
+    return (await this.#answer('GET', path)).text();
+  }
+
+  async send<T>(method: Method, path: string, body?: object, headers: Headers = {}): Promise<T> {
+    const answer = await this.#answer(method, path, body, headers);
+    return (await answer.json().catch(() => undefined)) as T;
+  }
+
+  /** One that is no refusal. */
+  async #answer(method: Method, path: string, body?: object, headers: Headers = {}): Promise<Response> {
     const answer = await fetch(`.${path}`, {
       method,
       headers: {
@@ -47,14 +53,16 @@ export class Api {
       this.heard('nothing');
       throw new ApiError(0, 'unreachable', refusalWords('unreachable'), []);
     });
-    const told = (await answer.json().catch(() => undefined)) as T;
     this.heard('answer');
-    if (answer.ok) return told;
-    const { code = 'unexpected', message, errors = [] } = (told ?? {}) as Refusal;
+    if (answer.ok) return answer;
+    const { code = 'unexpected', message, errors = [] } = (await answer.json().catch(() => ({}))) as Refusal;
     if (answer.status === 401) this.heard('ended');
     throw new ApiError(answer.status, code, refusalWords(code, message), errors);
   }
 }
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Headers = Readonly<Record<string, string>>;
 
 interface Refusal {
   code?: string;

@@ -1,15 +1,10 @@
-import type { ComponentChildren } from 'preact';
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
 import { Empty, Problem } from './parts.js';
 import { hereWith } from './place.js';
+import { Table, type TableProps } from './table.js';
 
-export interface Column<Row> {
-  title: string;
-  cell(row: Row): ComponentChildren;
-}
-
-export interface ListProps<Row> extends Pick<PageProps, 'api' | 'query' | 'live'> {
+export interface ListProps<Row> extends Pick<PageProps, 'api' | 'query' | 'live'>, Omit<TableProps<Row>, 'rows'> {
   /** What is listed, for those who hear it. */
   label: string;
   /** The route, such as `/v1/operations`. */
@@ -19,9 +14,10 @@ export interface ListProps<Row> extends Pick<PageProps, 'api' | 'query' | 'live'
   /** Filters of the fragment that the route takes under the same names. */
   filters?: readonly string[];
   topic: string;
-  /** The first one leads to the row's own page. */
-  columns: readonly Column<Row>[];
-  keyOf(row: Row): string;
+  /** Where the route pages by `offset` and not by `cursor`. */
+  byOffset?: true;
+  /** Another one after an action: then it is loaded anew. */
+  version?: number;
   /** In words, where there is nothing. */
   empty: string;
 }
@@ -32,43 +28,25 @@ const TRAIL = 'at';
 
 /** A list, one page of it at a time. Its filters and place stand in the fragment. */
 export function List<Row>(props: ListProps<Row>) {
-  const { api, query, live, path, field, filters = [], topic, columns, keyOf } = props;
+  const { api, query, live, path, field, filters = [], topic, byOffset, version } = props;
   const trail = (query.get(TRAIL) ?? '').split('.').filter((cursor) => cursor !== '');
-  const asked = new URLSearchParams({ limit: String(PAGE_ROWS) });
+  const asked = new URLSearchParams(byOffset ? {} : { limit: String(PAGE_ROWS) });
   const cursor = trail.at(-1);
-  if (cursor !== undefined) asked.set('cursor', cursor);
+  if (cursor !== undefined) asked.set(byOffset ? 'offset' : 'cursor', cursor);
   for (const name of filters) if (query.get(name)) asked.set(name, query.get(name) ?? '');
   const address = `${path}?${asked}`;
-  const { value, error, loading, again } = useLoaded(() => api.get<Page<Row>>(address), [api, address], live, topic);
+  const { value, error, loading, again } = useLoaded(
+    () => api.get<Page<Row>>(address),
+    [api, address, version],
+    live,
+    topic,
+  );
   const rows = value?.[field] as Row[] | undefined;
-  const next = value?.next_cursor ?? null;
+  const next = (byOffset ? value?.next_offset : value?.next_cursor) ?? null;
   return (
     <section aria-label={props.label} aria-busy={loading}>
       <Problem error={error} again={again} />
-      {rows && rows.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              {columns.map(({ title }) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={keyOf(row)}>
-                {columns.map(({ title, cell }) => (
-                  <td key={title} data-title={title}>
-                    {cell(row)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      {rows && rows.length > 0 && <Table columns={props.columns} rows={rows} keyOf={props.keyOf} />}
       {rows?.length === 0 && (
         <Empty text={next === null ? props.empty : 'Nothing so far. There may be more further on.'} />
       )}
@@ -88,7 +66,7 @@ export function List<Row>(props: ListProps<Row>) {
   );
 }
 
-type Page<Row> = { next_cursor?: string | null } & Record<string, Row[] | string | null | undefined>;
+type Page<Row> = { next_cursor?: string | null; next_offset?: number | null } & Record<string, Row[] | unknown>;
 
 /** Another filter begins at the first page. */
 export const filterBy = (name: string, value: string) => {

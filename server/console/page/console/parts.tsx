@@ -50,7 +50,7 @@ export function Id({ id }: { id: string }) {
   return (
     <span class="id">
       <code title={id}>{id.slice(-8)}</code>
-      <Copy text={id} what="id" />
+      <Copy text={id} what={`id ${id}`} />
     </span>
   );
 }
@@ -64,7 +64,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
     setDone(true);
   };
   return (
-    <button type="button" class="copy" onClick={copy} onBlur={() => setDone(false)} aria-label={`Copy ${what} ${text}`}>
+    <button type="button" class="copy" onClick={copy} onBlur={() => setDone(false)} aria-label={`Copy ${what}`}>
       <span role="status">{done ? 'Copied' : 'Copy'}</span>
     </button>
   );
