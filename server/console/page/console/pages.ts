@@ -2,7 +2,13 @@ import type { ComponentChild } from 'preact';
 import type { Right } from '../../../../storage/model/records.js';
 import type { SessionJson } from '../../sessions.js';
 import { Connections } from './connections.js';
+import { Delivery } from './delivery.js';
+import { Keys } from './keys.js';
+import { Nodes } from './nodes.js';
 import { may, type PageProps } from './page-props.js';
+import { Proxies } from './proxies.js';
+import { Subscription } from './subscription.js';
+import { Subscriptions } from './subscriptions.js';
 
 /** A page of the console. */
 export interface PageOfConsole {
@@ -21,6 +27,12 @@ export interface PageOfConsole {
 /** In the order of the navigation; the first one that a session may see is its first page. */
 export const PAGES: readonly PageOfConsole[] = [
   { path: 'connections', title: 'Connections', needs: 'connections:read', nav: true, view: Connections },
+  { path: 'subscriptions', title: 'Subscriptions', needs: 'events:read', nav: true, view: Subscriptions },
+  { path: 'subscriptions/', title: 'Subscription', needs: 'events:read', nav: false, view: Subscription },
+  { path: 'deliveries/', title: 'Delivery', needs: 'events:read', nav: false, view: Delivery },
+  { path: 'keys', title: 'Keys', needs: 'connections:write', nav: true, view: Keys },
+  { path: 'nodes', title: 'Nodes', needs: 'operator', operator: true, nav: true, view: Nodes },
+  { path: 'proxies', title: 'Proxies', needs: 'operator', operator: true, nav: true, view: Proxies },
 ];
 
 export const isOpenTo = (session: SessionJson, { needs, operator }: PageOfConsole): boolean =>

@@ -1,0 +1,43 @@
+import type { AttemptError } from '../../../../actors/deliveries/attempt-error.js';
+import type { DeliveryAttemptOutcome, DeliveryStatus } from '../../../../storage/model/records.js';
+import type { Tone } from './parts.js';
+
+/** Why an attempt failed, for those who run the receiver. */
+const FAILURES: Readonly<Record<AttemptError, string>> = {
+  dns: 'The name of the receiver has no address.',
+  blocked: 'The address leads where the service may not call.',
+  refused: 'The receiver accepts no connection.',
+  unreachable: 'There is no way to the receiver.',
+  tls: 'The certificate of the receiver was not accepted.',
+  timeout: 'The receiver did not answer in time.',
+  status: 'The receiver answered with a failure.',
+  reset: 'The receiver broke the connection off.',
+  protocol: 'The receiver answered with what is no HTTP.',
+  secret: 'The service cannot open the signing secret.',
+  internal: 'The service itself failed.',
+};
+
+/** `error` of an attempt, `last_error` of a delivery, or `reason` of a pause; null where nothing failed. */
+export function failureWords(error: string | null, status: number | null = null): string | null {
+  if (error === null) return null;
+  const [, code = status] = /^status_(\d+)$/.exec(error) ?? [];
+  if (code !== null) return `The receiver answered ${code}.`;
+  return (FAILURES as Readonly<Record<string, string>>)[error] ?? error;
+}
+
+/** In the order in which somebody looks for them. */
+export const DELIVERY_TONES: Readonly<Record<DeliveryStatus, Tone>> = {
+  failed: 'bad',
+  pending: 'wait',
+  sending: 'busy',
+  delivered: 'good',
+  canceled: 'quiet',
+};
+
+export const OUTCOME_TONES: Readonly<Record<DeliveryAttemptOutcome, Tone>> = {
+  failed: 'bad',
+  sending: 'busy',
+  delivered: 'good',
+  canceled: 'quiet',
+  abandoned: 'wait',
+};
