@@ -12,8 +12,13 @@ export interface Loaded<T> {
   again(): void;
 }
 
-/** Loads when it is first shown, when one of `deps` changes, and when `live` tells of the topic. One load at a time; the last one counts. */
-export function useLoaded<T>(load: () => Promise<T>, deps: readonly unknown[], live: Live, topic: string): Loaded<T> {
+/** Loads when it is first shown, when one of `deps` changes, and when `live` tells of the topic, of which what never changes has none. One load at a time; the last one counts. */
+export function useLoaded<T>(
+  load: () => Promise<T>,
+  deps: readonly unknown[],
+  live: Live,
+  topic: string | null,
+): Loaded<T> {
   const [shown, show] = useState<Omit<Loaded<T>, 'again'>>({ value: undefined, error: null, loading: true });
   const latest = useRef(load);
   latest.current = load;
@@ -33,6 +38,6 @@ export function useLoaded<T>(load: () => Promise<T>, deps: readonly unknown[], l
     again();
     return () => void turn.current++;
   }, deps);
-  useEffect(() => live.on(topic, again), [live, topic]);
+  useEffect(() => (topic === null ? undefined : live.on(topic, again)), [live, topic]);
   return { ...shown, again };
 }

@@ -1,7 +1,10 @@
 import type { ComponentChild } from 'preact';
 import type { Right } from '../../../../storage/model/records.js';
 import type { SessionJson } from '../../sessions.js';
+import { Connection } from './connection.js';
 import { Connections } from './connections.js';
+import { Operation } from './operation.js';
+import { Operations } from './operations.js';
 import { may, type PageProps } from './page-props.js';
 
 /** A page of the console. */
@@ -21,6 +24,9 @@ export interface PageOfConsole {
 /** In the order of the navigation; the first one that a session may see is its first page. */
 export const PAGES: readonly PageOfConsole[] = [
   { path: 'connections', title: 'Connections', needs: 'connections:read', nav: true, view: Connections },
+  { path: 'connections/', title: 'Connection', needs: 'connections:read', nav: false, view: Connection },
+  { path: 'operations', title: 'Operations', needs: 'operations:read', nav: true, view: Operations },
+  { path: 'operations/', title: 'Operation', needs: 'operations:read', nav: false, view: Operation },
 ];
 
 export const isOpenTo = (session: SessionJson, { needs, operator }: PageOfConsole): boolean =>
