@@ -79,6 +79,12 @@ create table connection (
   constraint connection_provider_check CHECK ((provider = ANY (ARRAY['social'::text, 'simulated'::text]))),
   constraint connection_recruiter_health_check CHECK ((recruiter_health = ANY (ARRAY['not_verified'::text, 'ready'::text, 'needs_switch'::text])))
 );
+CREATE INDEX connection_by_health ON public.connection USING btree (workspace_id, provider, health, created_at, id) WHERE (deleted_at IS NULL);
+CREATE INDEX connection_by_name ON public.connection USING btree (workspace_id, provider, health, "left"(
+CASE provider
+    WHEN 'social'::text THEN identity_key
+    ELSE lower(actor_id)
+END, 60) COLLATE "C", id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_by_partition ON public.connection USING btree (partition, provider, health);
 CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);

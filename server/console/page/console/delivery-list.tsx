@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from '../../../../storage/model/records.js';
 import type { DeliveryJson } from '../../../routes/deliveries.js';
 import type { DeliveryCountsJson } from '../../../routes/subscription-json.js';
-import { DELIVERY_TONES, failureWords } from './delivery-words.js';
+import { attemptWords, DELIVERIES } from './delivery-words.js';
 import { Choice, List } from './list.js';
 import { may, type PageProps } from './page-props.js';
 import { Action, Badge, Time } from './parts.js';
@@ -17,7 +17,7 @@ interface DeliveryListProps extends PageProps {
 
 /** The deliveries of a subscription, newest event first. */
 export function DeliveryList({ api, session, query, live, path, counts, version, changed }: DeliveryListProps) {
-  const statuses = Object.keys(DELIVERY_TONES) as DeliveryStatus[];
+  const statuses = Object.keys(DELIVERIES) as DeliveryStatus[];
   const replay = async (id: string) => {
     await api.send('POST', `/v1/deliveries/${id}/replay`);
     changed();
@@ -31,7 +31,7 @@ export function DeliveryList({ api, session, query, live, path, counts, version,
           name="status"
           label="Status"
           all={`All (${statuses.reduce((sum, status) => sum + counts[status], 0)})`}
-          values={statuses.map((status) => [status, `${status} (${counts[status]})`])}
+          values={statuses.map((status) => [status, `${DELIVERIES[status][1]} (${counts[status]})`])}
         />
       </div>
       <List<DeliveryJson>
@@ -49,7 +49,7 @@ export function DeliveryList({ api, session, query, live, path, counts, version,
             cell: ({ id, event_type }) => <a href={hrefOf(`deliveries/${id}`)}>{event_type}</a>,
           },
           { title: 'Recorded', cell: ({ received_at }) => <Time at={received_at} /> },
-          { title: 'Status', cell: ({ status }) => <Badge tone={DELIVERY_TONES[status]} text={status} /> },
+          { title: 'Status', cell: ({ status }) => <DeliveryBadge status={status} /> },
           { title: 'Attempts', cell: ({ attempt_count }) => attempt_count },
           { title: 'What happened', cell: (row) => <Outcome of={row} /> },
           ...(may(session, 'events:write')
@@ -68,6 +68,11 @@ export function DeliveryList({ api, session, query, live, path, counts, version,
   );
 }
 
+export function DeliveryBadge({ status }: Pick<DeliveryJson, 'status'>) {
+  const [tone, text] = DELIVERIES[status];
+  return <Badge {...{ tone, text }} />;
+}
+
 /** When it arrived, or why it did not and when it is tried again. */
 export function Outcome({ of: { delivered_at, next_attempt_at, last_error } }: { of: DeliveryJson }) {
   if (delivered_at) {
@@ -79,7 +84,7 @@ export function Outcome({ of: { delivered_at, next_attempt_at, last_error } }: {
   }
   return (
     <span>
-      {failureWords(last_error)}{' '}
+      {attemptWords(last_error)}{' '}
       {next_attempt_at && (
         <>
           Next attempt <Time at={next_attempt_at} />

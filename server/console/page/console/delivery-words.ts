@@ -18,26 +18,28 @@ const FAILURES: Readonly<Record<AttemptError, string>> = {
 };
 
 /** `error` of an attempt, `last_error` of a delivery, or `reason` of a pause; null where nothing failed. */
-export function failureWords(error: string | null, status: number | null = null): string | null {
+export function attemptWords(error: string | null, status: number | null = null): string | null {
   if (error === null) return null;
   const [, code = status] = /^status_(\d+)$/.exec(error) ?? [];
   if (code !== null) return `The receiver answered ${code}.`;
   return (FAILURES as Readonly<Record<string, string>>)[error] ?? error;
 }
 
+type Words<T extends string> = Readonly<Record<T, readonly [tone: Tone, words: string]>>;
+
 /** In the order in which somebody looks for them. */
-export const DELIVERY_TONES: Readonly<Record<DeliveryStatus, Tone>> = {
-  failed: 'bad',
-  pending: 'wait',
-  sending: 'busy',
-  delivered: 'good',
-  canceled: 'quiet',
+export const DELIVERIES: Words<DeliveryStatus> = {
+  failed: ['bad', 'Failed'],
+  pending: ['wait', 'Pending'],
+  sending: ['busy', 'Sending'],
+  delivered: ['good', 'Delivered'],
+  canceled: ['quiet', 'Canceled'],
 };
 
-export const OUTCOME_TONES: Readonly<Record<DeliveryAttemptOutcome, Tone>> = {
-  failed: 'bad',
-  sending: 'busy',
-  delivered: 'good',
-  canceled: 'quiet',
-  abandoned: 'wait',
+export const OUTCOMES: Words<DeliveryAttemptOutcome> = {
+  failed: ['bad', 'Failed'],
+  sending: ['busy', 'Sending'],
+  delivered: ['good', 'Delivered'],
+  canceled: ['quiet', 'Canceled'],
+  abandoned: ['wait', 'Abandoned'],
 };

@@ -2,8 +2,8 @@ import './deliveries.css';
 import { useState } from 'preact/hooks';
 import type { DeliveryAttemptJson, DeliveryDetailJson } from '../../../routes/deliveries.js';
 import type { Api } from './api.js';
-import { Outcome } from './delivery-list.js';
-import { DELIVERY_TONES, failureWords, OUTCOME_TONES } from './delivery-words.js';
+import { DeliveryBadge, Outcome } from './delivery-list.js';
+import { attemptWords, OUTCOMES } from './delivery-words.js';
 import { useLoaded } from './loaded.js';
 import { may, type PageProps } from './page-props.js';
 import { Action, Badge, Copy, Empty, Facts, Id, Problem, Time, Title } from './parts.js';
@@ -24,7 +24,7 @@ export function Delivery({ api, session, id, live }: PageProps) {
   };
   return (
     <>
-      <Title text="Delivery">{value && <Badge tone={DELIVERY_TONES[value.status]} text={value.status} />}</Title>
+      <Title text="Delivery">{value && <DeliveryBadge status={value.status} />}</Title>
       <Problem error={error} again={again} />
       {!value && !error && <Empty text="Loading" />}
       {value && (
@@ -62,20 +62,25 @@ function Attempts({ of }: { of: readonly DeliveryAttemptJson[] }) {
       keyOf={({ id }) => id}
       columns={[
         { title: 'Attempt', cell: ({ sequence }) => sequence },
-        { title: 'Outcome', cell: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome]} text={outcome} /> },
+        { title: 'Outcome', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
         {
           title: 'Error',
           cell: ({ error }) => (error === null ? <span class="quiet">none</span> : <code>{error}</code>),
         },
         {
           title: 'In words',
-          cell: ({ error, status_code }) => failureWords(error, status_code) ?? answered(status_code),
+          cell: ({ error, status_code }) => attemptWords(error, status_code) ?? answered(status_code),
         },
         { title: 'Began', cell: ({ started_at }) => <Time at={started_at} /> },
         { title: 'Took', cell: (attempt) => took(attempt) },
       ]}
     />
   );
+}
+
+function OutcomeBadge({ outcome }: Pick<DeliveryAttemptJson, 'outcome'>) {
+  const [tone, text] = OUTCOMES[outcome];
+  return <Badge {...{ tone, text }} />;
 }
 
 const answered = (status: number | null) => (status === null ? '' : `The receiver answered ${status}.`);

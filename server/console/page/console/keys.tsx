@@ -62,15 +62,15 @@ function Name({ of: { name, prefix, current } }: { of: KeyJson }) {
 function State({ of }: { of: KeyJson }) {
   switch (keyState(of)) {
     case 'works':
-      return <Badge tone="good" text="works" />;
+      return <Badge tone="good" text="Works" />;
     case 'ends soon':
-      return <Badge tone="wait" text="ends soon" />;
+      return <Badge tone="wait" text="Ends soon" />;
     case 'expired':
-      return <Badge tone="quiet" text="expired" />;
+      return <Badge tone="quiet" text="Expired" />;
     case 'revoked':
       return (
         <span class="stacked">
-          <Badge tone="bad" text="revoked" />
+          <Badge tone="bad" text="Revoked" />
           <Time at={of.revoked_at} />
         </span>
       );

@@ -11,6 +11,8 @@ export interface ListProps<Row> extends Pick<PageProps, 'api' | 'query' | 'live'
   path: string;
   /** The field of its answer that holds the rows. */
   field: string;
+  /** Filters that always hold. */
+  fixed?: Readonly<Record<string, string>>;
   /** Filters of the fragment that the route takes under the same names. */
   filters?: readonly string[];
   topic: string;
@@ -28,9 +30,9 @@ const TRAIL = 'at';
 
 /** A list, one page of it at a time. Its filters and place stand in the fragment. */
 export function List<Row>(props: ListProps<Row>) {
-  const { api, query, live, path, field, filters = [], topic, byOffset, version } = props;
+  const { api, query, live, path, field, fixed = {}, filters = [], topic, byOffset, version } = props;
   const trail = (query.get(TRAIL) ?? '').split('.').filter((cursor) => cursor !== '');
-  const asked = new URLSearchParams(byOffset ? {} : { limit: String(PAGE_ROWS) });
+  const asked = new URLSearchParams({ ...fixed, ...(!byOffset && { limit: String(PAGE_ROWS) }) });
   const cursor = trail.at(-1);
   if (cursor !== undefined) asked.set(byOffset ? 'offset' : 'cursor', cursor);
   for (const name of filters) if (query.get(name)) asked.set(name, query.get(name) ?? '');

@@ -12,7 +12,7 @@ export interface Loaded<T> {
   again(): void;
 }
 
-/** Loads when it is first shown, when one of `deps` changes, and when `live` tells of the topic; null: of none, because it never changes. One load at a time; the last one counts. */
+/** Loads when it is first shown, when one of `deps` changes, and when `live` tells of the topic, of which what never changes has none. One load at a time; the last one counts. */
 export function useLoaded<T>(
   load: () => Promise<T>,
   deps: readonly unknown[],

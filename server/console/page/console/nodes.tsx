@@ -7,7 +7,11 @@ import { Badge, Empty, Id, Problem, Time, Title, type Tone } from './parts.js';
 import { Table } from './table.js';
 import { lasting } from './times.js';
 
-const TONES: Readonly<Record<NodeJson['state'], Tone>> = { alive: 'good', late: 'wait', gone: 'bad' };
+const STATES: Readonly<Record<NodeJson['state'], readonly [tone: Tone, words: string]>> = {
+  alive: ['good', 'Alive'],
+  late: ['wait', 'Late'],
+  gone: ['bad', 'Gone'],
+};
 
 /** Who executes: the nodes, and the partitions that each owns. */
 export function Nodes({ api, live }: PageProps) {
@@ -33,7 +37,7 @@ export function Nodes({ api, live }: PageProps) {
             keyOf={({ id }) => id}
             columns={[
               { title: 'Node', cell: (node) => <Name node={node} place={value.nodes.indexOf(node)} /> },
-              { title: 'State', cell: ({ state }) => <Badge tone={TONES[state]} text={state} /> },
+              { title: 'State', cell: ({ state }) => <Badge tone={STATES[state][0]} text={STATES[state][1]} /> },
               { title: 'Partitions', cell: ({ partitions }) => spans(partitions.map(({ id }) => id)) },
               { title: 'Shortest lease', cell: ({ partitions }) => shortest(partitions) },
               { title: 'Last seen', cell: ({ heartbeat_at }) => <Time at={heartbeat_at} /> },

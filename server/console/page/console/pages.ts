@@ -1,10 +1,13 @@
 import type { ComponentChild } from 'preact';
 import type { Right } from '../../../../storage/model/records.js';
 import type { SessionJson } from '../../sessions.js';
+import { Connection } from './connection.js';
 import { Connections } from './connections.js';
 import { Delivery } from './delivery.js';
 import { Keys } from './keys.js';
 import { Nodes } from './nodes.js';
+import { Operation } from './operation.js';
+import { Operations } from './operations.js';
 import { may, type PageProps } from './page-props.js';
 import { Proxies } from './proxies.js';
 import { Subscription } from './subscription.js';
@@ -27,6 +30,9 @@ export interface PageOfConsole {
 /** In the order of the navigation; the first one that a session may see is its first page. */
 export const PAGES: readonly PageOfConsole[] = [
   { path: 'connections', title: 'Connections', needs: 'connections:read', nav: true, view: Connections },
+  { path: 'connections/', title: 'Connection', needs: 'connections:read', nav: false, view: Connection },
+  { path: 'operations', title: 'Operations', needs: 'operations:read', nav: true, view: Operations },
+  { path: 'operations/', title: 'Operation', needs: 'operations:read', nav: false, view: Operation },
   { path: 'subscriptions', title: 'Subscriptions', needs: 'events:read', nav: true, view: Subscriptions },
   { path: 'subscriptions/', title: 'Subscription', needs: 'events:read', nav: false, view: Subscription },
   { path: 'deliveries/', title: 'Delivery', needs: 'events:read', nav: false, view: Delivery },

@@ -36,7 +36,7 @@ export function Time({ at }: { at: string | null | undefined }) {
     const timer = setInterval(() => tick((n) => n + 1), 10_000);
     return () => clearInterval(timer);
   }, []);
-  if (!at) return <span class="quiet">never</span>;
+  if (!at) return <span class="quiet short">never</span>;
   return (
     <time dateTime={at} title={exactly(at)}>
       {ago(at)}

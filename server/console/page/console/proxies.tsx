@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<ProxyJson>[] = [
   { title: 'Address', cell: ({ url }) => url },
   {
     title: 'State',
-    cell: ({ active }) => (active ? <Badge tone="good" text="offered" /> : <Badge tone="quiet" text="not offered" />),
+    cell: ({ active }) => (active ? <Badge tone="good" text="Offered" /> : <Badge tone="quiet" text="Not offered" />),
   },
   {
     title: 'Connections',

@@ -2,7 +2,7 @@ import './deliveries.css';
 import { useState } from 'preact/hooks';
 import type { SubscriptionDetailJson } from '../../../routes/subscription-json.js';
 import { DeliveryList } from './delivery-list.js';
-import { failureWords } from './delivery-words.js';
+import { attemptWords } from './delivery-words.js';
 import { useLoaded } from './loaded.js';
 import { may, type PageProps } from './page-props.js';
 import { Empty, Facts, Id, Problem, Time, Title } from './parts.js';
@@ -27,7 +27,7 @@ export function Subscription(props: PageProps) {
           {value.paused && (
             <div class="problem" role="status">
               <p>
-                Its deliveries wait since <Time at={value.paused.since} />: {failureWords(value.paused.reason)} One is
+                Its deliveries wait since <Time at={value.paused.since} />: {attemptWords(value.paused.reason)} One is
                 tried now and then.
               </p>
             </div>

@@ -1,5 +1,5 @@
 import type { SubscriptionJson } from '../../../routes/subscription-json.js';
-import { failureWords } from './delivery-words.js';
+import { attemptWords } from './delivery-words.js';
 import { Choice, List } from './list.js';
 import { may, type PageProps } from './page-props.js';
 import { Badge, Id, Time, Title } from './parts.js';
@@ -59,11 +59,11 @@ export function Subscriptions({ api, session, query, live }: PageProps) {
 export function SubscriptionState({ of: { active, verified, paused } }: { of: SubscriptionJson }) {
   return (
     <span class="badges">
-      {active ? <Badge tone="good" text="active" /> : <Badge tone="quiet" text="inactive" />}
-      {verified && <Badge tone="good" text="verified" />}
+      {active ? <Badge tone="good" text="Active" /> : <Badge tone="quiet" text="Inactive" />}
+      {verified && <Badge tone="good" text="Verified" />}
       {paused && (
-        <span title={failureWords(paused.reason) ?? undefined}>
-          <Badge tone="bad" text="paused" />
+        <span title={attemptWords(paused.reason) ?? undefined}>
+          <Badge tone="bad" text="Paused" />
         </span>
       )}
     </span>
