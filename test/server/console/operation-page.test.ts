@@ -97,7 +97,7 @@ t.test('an operation is canceled, and a challenge is answered, by who may', asyn
     const page = await signedIn(`#/operations/${id}`, view);
     await page.getByLabel('Code').fill('999999');
     await page.keyboard.press('Enter');
-    await page.getByText('The code is given.').waitFor();
+    await page.getByText('That code was wrong.').waitFor();
     await page.getByLabel('Code').waitFor();
     const queued = String((await client.submit(ada, 'social.profile.get', { profile_id: 'x' })).body.id);
     await page.getByRole('button', { name: 'Cancel the operation' }).click();

@@ -19,8 +19,8 @@ const LEAST_percent = 0.6;
 export function OperationPicture({ operation }: { operation: OperationJson }) {
   const { timeline, attempts, status } = operation;
   const from = Date.parse(operation.created_at);
-  const last = Date.parse(operation.updated_at);
-  const to = Math.max(from + 1, isOver(status) ? last : Date.now());
+  const ends = [...timeline.map(({ at }) => at), ...attempts.map(({ completed_at }) => completed_at)];
+  const to = isOver(status) ? Math.max(from + 1, ...ends.map((at) => (at ? Date.parse(at) : from))) : Date.now();
   const percent = (at_ms: number) => Math.min(100, Math.max(0, (100 * (at_ms - from)) / (to - from)));
   return (
     <>
