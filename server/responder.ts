@@ -125,9 +125,18 @@ async function finish(options: ResponderOptions, request: Request, answer: Answe
   const { exchange, context } = request;
   if (answer) {
     const headers = { ...answerHeaders(exchange, context.requestId), ...keyHeaders(context.key, options) };
+    countChange(options.services, request, answer);
     await exchange.send(answer, headers, options.services.drain.draining);
   }
   logRequest(options, request, answer);
+}
+
+/** A request that changed something: what it changed is told to who watches it. */
+function countChange({ tally }: Services, { exchange, route, context }: Request, { status }: Answer): void {
+  const workspaceId = workspaceOf(context.key);
+  if (exchange.method === 'GET' || status >= 300 || workspaceId === undefined) return;
+  const changed = route?.path.includes('subscriptions') ? 'subscriptions' : 'connections';
+  if (!route?.path.includes('operations')) tally.count(workspaceId, changed);
 }
 
 /** Made once: what refuses must cost little, and a stack costs most of an error. */

@@ -30,6 +30,7 @@ const DELIVERY = '01998000-0000-7000-8000-000000000005';
 const body = new CallbackBodies().hold(
   {
     ...{ id: DELIVERY, epoch: 1, attempt_id: DELIVERY, subscription_id: DELIVERY, callback_url: null },
+    workspace_id: DELIVERY,
     ...{ callback_url_sealed: null, secrets_sealed: [], attempt_count: 1, started_at: new Date(0), due_us: 0 },
     event_id: EVENT,
     event_type: 'message_received',
