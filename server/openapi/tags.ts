@@ -22,6 +22,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   overview: 'Overview',
   session: 'Console',
   live: 'Console',
+  console: 'Console',
   pages: 'Reference',
   docs: 'Reference',
   'openapi.json': 'Reference',
