@@ -131,12 +131,19 @@ async function finish(options: ResponderOptions, request: Request, answer: Answe
   logRequest(options, request, answer);
 }
 
-/** A request that changed something: what it changed is told to who watches it. */
+/** By what a path begins with: what a request changes there. */
+const CHANGED = [
+  ['/v1/connections/{connection_id}/subscriptions', 'subscriptions'],
+  ['/v1/connections', 'connections'],
+  ['/v1/subscriptions', 'subscriptions'],
+  ['/v1/deliveries', 'subscriptions'],
+] as const;
+
+/** What a request has changed is told to who watches it (HTTP-29). */
 function countChange({ tally }: Services, { exchange, route, context }: Request, { status }: Answer): void {
-  const workspaceId = workspaceOf(context.key);
-  if (exchange.method === 'GET' || status >= 300 || workspaceId === undefined) return;
-  const changed = route?.path.includes('subscriptions') ? 'subscriptions' : 'connections';
-  if (!route?.path.includes('operations')) tally.count(workspaceId, changed);
+  if (exchange.method === 'GET' || status >= 300 || !context.key) return;
+  const changed = CHANGED.find(([path]) => route?.path.startsWith(path));
+  if (changed) tally.count(context.key.workspace_id, changed[1]);
 }
 
 /** Made once: what refuses must cost little, and a stack costs most of an error. */

@@ -205,37 +205,38 @@ export class HttpExchange {
   }
 
   /** The same for a body whose length nobody knows before its end. */
-  async #stream(body: MadeBody, closing: boolean): Promise<void> {
+  async #stream({ pieces, filler = ' ', stall_ms }: MadeBody, closing: boolean): Promise<void> {
+    const res = this.#res;
+    const chunk = { taken: true };
+    // Once, for all of them: one that is set while it runs, as by a piece that was made already, is lost.
+    res.onWritable(() => {
+      chunk.taken ||= res.write(filler); // I6
+      this.#wake();
+      return chunk.taken;
+    });
     try {
-      for await (const piece of body.pieces()) {
-        if (piece.length > 0) await this.#writeChunk(piece, body);
+      for await (const piece of pieces()) {
+        if (piece.length > 0 && !this.aborted) await this.#writeChunk(piece, chunk, stall_ms);
         if (this.aborted) return;
       }
     } catch (error) {
-      if (!this.aborted) this.#res.close();
+      if (!this.aborted) res.close();
       throw error;
     }
-    if (!this.aborted) this.#res.cork(() => this.#res.end('', closing));
+    if (!this.aborted) res.cork(() => res.end('', closing));
   }
 
-  /** Resolves when the client has taken the piece, but for what its socket holds, or went away. */
-  async #writeChunk(piece: Buffer, { filler = ' ', stall_ms }: MadeBody): Promise<void> {
-    if (this.aborted) return; // I3: while the piece was made
+  /** Resolves when the client has taken the piece, but for what its socket holds, or went away, or was cut after `stall_ms`. */
+  async #writeChunk(piece: Buffer, chunk: { taken: boolean }, stall_ms: number | undefined): Promise<void> {
     const res = this.#res;
-    let taken = false;
-    res.onWritable(() => {
-      taken ||= res.write(filler); // I6
-      this.#wake();
-      return taken;
-    });
     res.cork(() => {
-      taken = res.write(piece);
+      chunk.taken = res.write(piece);
     });
     const cut = () => {
       if (!this.aborted) res.close(); // I3
     };
-    const stalled = taken || stall_ms === undefined ? undefined : setTimeout(cut, stall_ms);
-    while (!taken && !this.aborted) await this.#change();
+    const stalled = chunk.taken || stall_ms === undefined ? undefined : setTimeout(cut, stall_ms);
+    while (!chunk.taken && !this.aborted) await this.#change();
     clearTimeout(stalled);
     this.#piecesTaken++;
   }

@@ -164,7 +164,7 @@ export const LIMITS = {
    */
   live_streams: 200,
   live_event_ms: 1_000,
-  live_comment_ms: 5_000,
+  live_comment_ms: 15_000,
   live_stall_ms: 10_000,
   /** Proxies that their list shows: those past it are left out. */
   listed_proxies: 1_000,

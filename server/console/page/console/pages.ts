@@ -2,6 +2,7 @@ import type { ComponentChild } from 'preact';
 import type { Right } from '../../../../storage/model/records.js';
 import type { SessionJson } from '../../sessions.js';
 import { Connections } from './connections.js';
+import { Installation, Overview } from './overview.js';
 import { may, type PageProps } from './page-props.js';
 
 /** A page of the console. */
@@ -20,6 +21,8 @@ export interface PageOfConsole {
 
 /** In the order of the navigation; the first one that a session may see is its first page. */
 export const PAGES: readonly PageOfConsole[] = [
+  { path: 'overview', title: 'Overview', needs: 'operations:read', nav: true, view: Overview },
+  { path: 'installation', title: 'Installation', needs: null, operator: true, nav: true, view: Installation },
   { path: 'connections', title: 'Connections', needs: 'connections:read', nav: true, view: Connections },
 ];
 
