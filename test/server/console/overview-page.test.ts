@@ -1,22 +1,41 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { LIMITS } from '../../../storage/limits.js';
+import { storeStep } from '../../../storage/overview/steps.js';
+import { Tally, together } from '../../../storage/overview/tally.js';
+import type { Sql } from '../../../storage/postgres/database.js';
 import { consoleFixture, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
+
+/** An hour as another node has counted it. */
+async function storeHour(db: Sql, workspaceId: string): Promise<void> {
+  const nodeId = randomUUID();
+  const { overview_step_ms: step_ms, overview_ms } = LIMITS;
+  for (let n = 1; n < overview_ms / step_ms; n++) {
+    const tally = new Tally();
+    const much = 20 + 15 * Math.sin(n / 20) + (n % 5);
+    for (let i = 0; i < much; i++) {
+      for (const what of ['accepted', 'succeeded', 'delivered'] as const) tally.count(workspaceId, what);
+      if (i % 9 === 8) for (const what of ['failed', 'undelivered'] as const) tally.count(workspaceId, what);
+    }
+    const workspaces = tally.take();
+    for (const [, { took }] of workspaces) took.splice(5, 3, 2 * (n % 7), 30, n % 11);
+    const measures = { queued: n % 13, oldest_queued_s: (n % 13) / 3, database_ms: 0.5 + (n % 4) / 10 };
+    const step = new Date((Math.floor(Date.now() / step_ms) - n) * step_ms);
+    await storeStep(db, { nodeId, step, workspaces, together: together(workspaces), measures });
+  }
+}
 
 t.test('what needs attention stands first, with its cause and a way to it, and what happened below', async (t) => {
   const service = await consoleFixture(t);
-  const { client, db, signedIn, complaints } = service;
+  const { client, db, workspaceId, signedIn, complaints } = service;
+  await storeHour(db, workspaceId);
   const person = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });
-  const ann = await person('ann');
   const hostile = await person('<img src=x onerror=alert(1)>');
   await db.query(
     'testUnready',
     `update connection set health = 'needs_login', health_reason = 'disconnected' where id = $1`,
     [hostile],
   );
-  for (const [key, id] of Object.entries({ one: 'bob', two: 'fault-upstream_error', three: 'outcome_unknown' }))
-    await client.send('POST', `/v1/connections/${ann}/operations`, {
-      body: { capability: 'social.profile.get', input: { profile: id } },
-      headers: { 'Idempotency-Key': key },
-    });
   for (const view of VIEWS) {
     const page = await signedIn('', view);
     await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
@@ -26,6 +45,7 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
     t.equal(await unready.getByRole('link').getAttribute('href'), `#/connections/${hostile}`);
     await page.getByRole('region', { name: 'Operations', exact: true }).waitFor();
     t.equal(await page.locator('.plot canvas').count(), 3);
+    t.match(await page.getByRole('region', { name: 'Operations', exact: true }).textContent(), /accepted \d{4}/);
     await page.getByText('Up to date').waitFor();
     await looksRight(t, page, 'overview');
   }
@@ -51,7 +71,8 @@ t.test('a change shows by itself, and a service that is gone is told', async (t)
 
 t.test('an operator sees the installation, and a key without the scope sees no overview', async (t) => {
   const service = await consoleFixture(t);
-  const { db, open, complaints } = service;
+  const { db, workspaceId, open, complaints } = service;
+  await storeHour(db, workspaceId);
   await db.query(
     'testProxy',
     `insert into regional_proxy (id, region, url) values (gen_random_uuid(), 'SE', 'http://proxy.test:1')`,

@@ -45,7 +45,7 @@ function Kind({ kind, severity, count, more, entries }: AttentionKindJson) {
   const rest = entries.slice(SHOWN_AT_ONCE);
   const unseen = count - entries.length;
   return (
-    <section class={`attention card ${tone}`} aria-label={TITLES[kind]}>
+    <section class={`attention card ${severity}`} aria-label={TITLES[kind]}>
       <h3>
         {TITLES[kind]} <Badge tone={tone} text={word} />{' '}
         <span class="quiet">{more ? `more than ${count}` : count}</span>

@@ -71,7 +71,7 @@ function WorkPlots({ hour }: { hour: OverviewJson }) {
   return (
     <>
       <Plot
-        {...{ title: 'Operations', hour, show: counted, whole: total }}
+        {...{ title: 'Operations', hour, show: counted, least: 4, whole: total }}
         lines={[
           { label: 'accepted', tone: 'busy', dashed: true, values: hour.accepted },
           { label: 'succeeded', tone: 'good', values: hour.succeeded },
@@ -81,14 +81,14 @@ function WorkPlots({ hour }: { hour: OverviewJson }) {
         ]}
       />
       <Plot
-        {...{ title: 'From acceptance to the end', hour, show: lasting, whole: newest }}
+        {...{ title: 'From acceptance to the end', hour, show: lasting, least: 100, whole: newest }}
         lines={[
           { label: 'half within', tone: 'busy', values: hour.p50_ms },
           { label: '99 of 100 within', tone: 'wait', dashed: true, values: hour.p99_ms },
         ]}
       />
       <Plot
-        {...{ title: 'Deliveries', hour, show: counted, whole: total }}
+        {...{ title: 'Deliveries', hour, show: counted, least: 4, whole: total }}
         lines={[
           { label: 'made', tone: 'good', values: hour.delivered },
           { label: 'failed', tone: 'bad', dashed: true, values: hour.undelivered },
@@ -102,15 +102,27 @@ function NodePlots({ hour }: { hour: InstallationOverviewJson }) {
   return (
     <>
       <Plot
-        {...{ title: 'Waiting for their turn', hour, show: counted, whole: newest }}
+        {...{ title: 'Waiting for their turn', hour, show: counted, least: 4, whole: newest }}
         lines={[{ label: 'operations', tone: 'busy', values: hour.queued }]}
       />
       <Plot
-        {...{ title: 'The oldest of them has waited', hour, show: (s: number) => lasting(1000 * s), whole: newest }}
+        {...{
+          title: 'The oldest of them has waited',
+          hour,
+          show: (s: number) => lasting(1000 * s),
+          least: 2,
+          whole: newest,
+        }}
         lines={[{ label: 'for', tone: 'wait', values: hour.oldest_queued_s }]}
       />
       <Plot
-        {...{ title: 'The database answers', hour, show: (ms: number) => `${ms.toFixed(1)} ms`, whole: newest }}
+        {...{
+          title: 'The database answers',
+          hour,
+          show: (ms: number) => `${ms.toFixed(1)} ms`,
+          least: 2,
+          whole: newest,
+        }}
         lines={[{ label: 'within', tone: 'busy', values: hour.database_ms }]}
       />
     </>

@@ -17,18 +17,21 @@ interface PlotProps {
   lines: readonly Line[];
   /** A value in words. */
   show(value: number): string;
+  /** The plot is at least so high. */
+  least: number;
   /** What stands for the whole hour. */
   whole(values: readonly number[]): number | null;
 }
 
 const HEIGHT_px = 160;
 const AXIS_px = 64;
+const TIMES_px = 28;
 const DASH_px = [6, 4];
 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
 
 /** What happened in the last hour, as lines; in words beside them, of the whole hour or of the step that one points at. */
-export function Plot({ title, hour, lines, show, whole }: PlotProps) {
+export function Plot({ title, hour, lines, show, least, whole }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<Uplot | null>(null);
   const [at, setAt] = useState<number | null>(null);
@@ -39,7 +42,7 @@ export function Plot({ title, hour, lines, show, whole }: PlotProps) {
   }, [hour]);
   useEffect(() => {
     const host = box.current as HTMLDivElement;
-    const made = new Uplot(optionsOf(lines, host.clientWidth, show, setAt), data, host);
+    const made = new Uplot(optionsOf({ lines, show, least }, host.clientWidth, setAt), data, host);
     plot.current = made;
     const sized = new ResizeObserver(() => made.setSize({ width: host.clientWidth, height: HEIGHT_px }));
     sized.observe(host);
@@ -76,9 +79,8 @@ function textOf(values: Line['values'], at: number | null, show: PlotProps['show
 }
 
 function optionsOf(
-  lines: readonly Line[],
+  { lines, show, least }: Pick<PlotProps, 'lines' | 'show' | 'least'>,
   width: number,
-  show: PlotProps['show'],
   pointed: (at: number | null) => void,
 ): Uplot.Options {
   const axis: Uplot.Axis = {
@@ -90,9 +92,9 @@ function optionsOf(
     ...{ width, height: HEIGHT_px },
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    scales: { y: { range: (_, __, most) => [0, Math.max(least, most * 1.1)] } },
     axes: [
-      { ...axis, values: '{HH}:{mm}' },
+      { ...axis, size: TIMES_px, values: '{HH}:{mm}' },
       { ...axis, size: AXIS_px, values: (_, splits) => splits.map((value) => (value === null ? '' : show(value))) },
     ],
     series: [
