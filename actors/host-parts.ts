@@ -3,6 +3,7 @@ import type { Logger, LogOptions } from '../storage/log.js';
 import { LogLines } from '../storage/log-lines.js';
 import { partitionOf } from '../storage/model/records.js';
 import type { Vault } from '../storage/model/vault.js';
+import { Tally } from '../storage/overview/tally.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
 import { DataVault } from '../storage/secrets/data-vault.js';
@@ -64,6 +65,8 @@ export interface HostParts {
   links: BrowserLink[];
   saves: SessionSaves;
   counters: OperationCounters;
+  /** What happens in workspaces. */
+  tally: Tally;
   /** Gaps of streams that were opened, by reason. */
   gaps: Record<string, number>;
   measurements: Measurements;
@@ -100,10 +103,12 @@ export function openHostParts(
   const links = Array.from({ length: options.browserThreads }, () => new BrowserLink({ renewed }));
   const link = (partition: number) => links[partition % links.length] as BrowserLink;
   const counters = new OperationCounters();
+  const tally = new Tally();
+  const ends = operationEnds(new LogLines(log, options.log.sample), tracing);
   const flushed = counters.flushed.bind(counters);
   const gaps: Record<string, number> = {};
   const recorded = owned.recorded.bind(owned);
-  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log, tracing });
+  const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log, tracing, tally });
   const listeners = new Listeners(options.site, {
     ...{ db, ring, log, recorded, saves },
     gapOpened: (reason) => {
@@ -114,8 +119,11 @@ export function openHostParts(
   const looks = new LookDesk({ db, log, partitions: () => owned.partitions() });
   const unanswered = new Unanswered();
   const partition: PartitionContext = {
-    ...{ db, ring, lease, log, counters, tracing, unanswered },
-    ended: operationEnds(new LogLines(log, options.log.sample), tracing),
+    ...{ db, ring, lease, log, counters, tally, tracing, unanswered },
+    ended: (operation) => {
+      tally.ended(operation);
+      ends(operation);
+    },
     largeAttempts: new LargeTurns(),
     reader: new MailboxReader(db, flushed),
     batches: new OperationBatches(db, relaxed, worker, recorded, flushed),
@@ -144,7 +152,7 @@ export function openHostParts(
   });
   const measurements = new Measurements(db, owned);
   return {
-    ...{ log, tracing, db, relaxed, lease, links, saves, counters, gaps, measurements },
+    ...{ log, tracing, db, relaxed, lease, links, saves, counters, tally, gaps, measurements },
     ...{ deliveries, listeners, owned, owner, committer },
   };
 }

@@ -112,11 +112,12 @@ class Host {
   }
 
   async #submit({ request, submission }: Extract<ToHost, { type: 'submit' }>): Promise<void> {
-    const { counters, committer, log } = this.#parts;
+    const { counters, tally, committer, log } = this.#parts;
     counters.submitted++;
     try {
       const serving = this.#state.kind === 'serving';
       const outcome = serving ? await committer.submit(submission) : ({ kind: 'draining' } as const);
+      if (outcome.kind === 'created') tally.count(submission.workspaceId, 'accepted');
       this.#channel.send({ type: 'submitted', request, outcome });
     } catch (error) {
       log.error({ err: error }, 'submission could not be stored');
@@ -167,7 +168,7 @@ class Host {
   }
 
   #report(): void {
-    const { counters, owned, listeners, gaps, deliveries, measurements, db, relaxed } = this.#parts;
+    const { counters, tally, owned, listeners, gaps, deliveries, measurements, db, relaxed } = this.#parts;
     const stats: HostStats = {
       ...counters.counted(),
       ...owned.stats(),
@@ -179,6 +180,8 @@ class Host {
       loop_lag_s: this.#lag.longest_s,
     };
     this.#channel.send({ type: 'stats', stats });
+    const tallied = tally.take();
+    if (tallied.length > 0) this.#channel.send({ type: 'tallied', tallied });
   }
 
   /** Ends everything in order: submissions, what runs, timers, streams and deliveries, renewed sessions, the database, the channel. */
@@ -193,6 +196,7 @@ class Host {
     await listeners.close();
     await deliveries.close();
     await saves.drained();
+    this.#report(); // what was counted last
     await Promise.all([db.close(), relaxed.close(), tracing?.close()]);
     this.#enter({ kind: 'drained' });
     this.#channel.send({ type: 'drained' });

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { Tallied } from '../storage/overview/tally.js';
 import type { PartitionMeasures } from '../storage/partitions/measures.js';
 import type { PoolStats } from '../storage/postgres/database.js';
 import type { ThreadDeliveryStats } from './deliveries/deliveries.js';
@@ -33,6 +34,8 @@ export type FromHost =
   | { type: 'awaitable'; operationIds: string[] }
   /** To the owner of a partition that is not this thread's. */
   | { type: 'hint'; hint: Hint }
+  /** What happened in workspaces since the last of these. */
+  | { type: 'tallied'; tallied: Tallied }
   | { type: 'disowned'; partitions: number[] }
   /** What this thread has in hand of the partition may not be what its rows say: it is to be taken again, but for these operations. */
   | { type: 'reconcile'; partition: number; epoch: number; inHand: string[] }

@@ -6,6 +6,7 @@ import { Deadline } from '../storage/deadline.js';
 import { findSubscriptions } from '../storage/deliveries/subscriptions.js';
 import { LogLines } from '../storage/log-lines.js';
 import { findOperations } from '../storage/operations/operations.js';
+import { Overview } from '../storage/overview/overview.js';
 import type { Database } from '../storage/postgres/database.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
 import { operationEnds } from '../storage/tracing/ended-operations.js';
@@ -62,6 +63,8 @@ export interface EdgeOptions extends FrontOptions {
   trustedProxies?: readonly string[];
   /** The origin at which browsers find the service; absent: no link leads there (CONN-15). */
   publicUrl?: string | null;
+  /** What happens, for the overview; absent: nobody else counts, and nothing is stored. */
+  overview?: Pick<Overview, 'tally' | 'changes'>;
   callbackPolicy: CallbackPolicy;
   subscriptions: SubscriptionRules;
   /** Gets every answered request, for metrics. */
@@ -176,8 +179,9 @@ function servicesOf(
     cookie,
   }: { drain: Drain; answers: AnswerLateness; callers: Callers; cookie: ConsoleCookie },
 ): Services {
-  const { db } = options;
+  const { db, overview: { tally, changes } = new Overview() } = options;
   const lines = new LogLines(options.log, options.logSample);
+  const ends = operationEnds(lines, options.tracing);
   const connectionRef = rowLoader((ids) => findConnectionRefs(db, ids));
   return {
     db,
@@ -203,7 +207,11 @@ function servicesOf(
     consoleCookie: cookie,
     publicUrl: options.publicUrl ?? null,
     lines,
-    ended: operationEnds(lines, options.tracing),
+    ended: (operation) => {
+      tally.ended(operation);
+      ends(operation);
+    },
+    ...{ tally, changes },
     hosted: options.gateway !== undefined,
     parked: (wait) => wait,
   };

@@ -13,6 +13,7 @@ import { EventLoopLag } from '../storage/event-loop-lag.js';
 import type { Logger } from '../storage/log.js';
 import type { Vault } from '../storage/model/vault.js';
 import { Outages } from '../storage/outages.js';
+import { Overview } from '../storage/overview/overview.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
@@ -29,6 +30,7 @@ import { type DrainSwitch, drainSwitch } from './http/drain.js';
 import { unreadyReasons } from './http/readiness.js';
 import { destinationOf } from './http/subscription-rules.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
+import { oldestQueued_s, queuedOf } from './metrics/operation-metrics.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
@@ -57,6 +59,7 @@ export interface Parts {
   untold_s?: number;
   sealing?: DataSealing;
   destinations?: MissingDestinations;
+  overview?: Pick<Background, 'stop'>;
   sandbox?: SandboxProcess;
   node?: Node;
   metrics?: MetricsServer;
@@ -91,6 +94,7 @@ interface ActorParts {
   site: Site;
   callbacks: Callbacks;
   outages: Outages;
+  overview: Overview;
 }
 
 /**
@@ -144,6 +148,7 @@ export async function startService(
     ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
     dnsServers: config.callbackDnsServers,
   };
+  const overview = new Overview();
   const node = await startActors(config, log, parts, {
     db,
     control,
@@ -153,7 +158,13 @@ export async function startService(
     site,
     callbacks,
     outages,
+    overview,
   });
+  const queues = () => {
+    const { hosts } = node.stats();
+    return { queued: queuedOf(hosts), oldest_queued_s: oldestQueued_s(hosts) };
+  };
+  parts.overview = overview.start({ db: control, log, nodeId: node.id, queues });
   parts.announcer = announcer({
     ...{ db, log },
     waits: (oldest_s) => {
@@ -173,6 +184,7 @@ export async function startService(
     drain,
     ring,
     system: node,
+    overview,
     callbackPolicy,
     subscriptions: {
       bounds: {
@@ -263,6 +275,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.removals?.stop();
   await parts.sessions?.stop();
   await parts.announcer?.stop();
+  await parts.overview?.stop();
   await parts.destinations?.stop();
   await parts.sealing?.stop();
   await parts.control?.close();
@@ -355,7 +368,7 @@ async function startActors(
   config: Config,
   log: Logger,
   parts: Parts,
-  { db, control, keys, secret, dataSealing, site, callbacks, outages }: ActorParts,
+  { db, control, keys, secret, dataSealing, site, callbacks, outages, overview }: ActorParts,
 ): Promise<Node> {
   if (!parts.database) throw new Error('the database has not started');
   const node = await startNode({
@@ -381,6 +394,7 @@ async function startActors(
     },
     log,
     outages,
+    tally: overview.tally,
     logOptions: config.log,
     tracingSettings: config.tracing,
     tracing: parts.tracing,

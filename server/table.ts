@@ -1,7 +1,9 @@
+import { liveRoutes } from './console/live.js';
 import { pageRoutes } from './console/pages.js';
 import { sessionRoutes } from './console/sessions.js';
 import type { Route } from './http/route.js';
 import { referenceRoutes } from './openapi/reference.js';
+import { attentionRoutes } from './routes/attention.js';
 import { connectionChangeRoutes } from './routes/connection-changes.js';
 import { connectionRoutes } from './routes/connections.js';
 import { deliveryRoutes } from './routes/deliveries.js';
@@ -17,6 +19,7 @@ import { operationInputRoutes } from './routes/operation-input.js';
 import { operationRoutes } from './routes/operations.js';
 import { operatorKeyRoutes } from './routes/operator-keys.js';
 import { operatorWorkspaceRoutes } from './routes/operator-workspaces.js';
+import { overviewRoutes } from './routes/overview.js';
 import { reconnectRoutes } from './routes/reconnect.js';
 import { reconnectLinkRoutes } from './routes/reconnect-link.js';
 import { submissionRoutes } from './routes/submission.js';
@@ -45,11 +48,14 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...deliveryRoutes,
   ...deliveryBodyRoutes,
+  ...attentionRoutes,
+  ...overviewRoutes,
   ...keyRoutes,
   ...operatorKeyRoutes,
   ...operatorWorkspaceRoutes,
   ...nodeRoutes,
   ...sessionRoutes,
+  ...liveRoutes,
   ...pageRoutes,
   ...referenceRoutes(() => routes),
 ];

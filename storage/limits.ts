@@ -64,6 +64,24 @@ export const LIMITS = {
   trace_close_ms: 3_000,
   trace_trouble_ms: 60_000,
 
+  /**
+   * Of what needs attention: entries of a kind that are shown; how many are counted, past which it is told that there are more; paused
+   * destinations of the installation that are looked through for those of a workspace; and how long before its end a key is among them.
+   */
+  attention_shown: 20,
+  attention_counted: 1_000,
+  attention_pauses: 10_000,
+  attention_expiry_days: 14,
+  /** A step of the overview; how long one is kept; rows that are deleted with a step, the others with the next. */
+  overview_step_ms: 10_000,
+  overview_ms: 60 * 60_000,
+  overview_deleted_rows: 10_000,
+  /** How often it is told what has changed, and looked for what other nodes have stored; and how old that may be. */
+  overview_poll_ms: 1_000,
+  overview_recent_ms: 60_000,
+  /** Steps that wait to be stored while the database is away: past it the oldest is lost. */
+  overview_kept_steps: 30,
+
   /** How long a node may be without a heartbeat; then another node that stops deletes its row. */
   node_silence_ms: 60 * 60_000,
   /** Announcements that become events in one transaction, and how often is looked for them while there are none. */

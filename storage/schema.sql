@@ -31,6 +31,7 @@ create table api_key (
   constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX api_key_by_creation ON public.api_key USING btree (workspace_id, created_at, id);
+CREATE INDEX api_key_expiring ON public.api_key USING btree (workspace_id, expires_at) WHERE ((revoked_at IS NULL) AND (expires_at IS NOT NULL));
 
 create table callback_pause (
   destination bytea not null,
@@ -86,10 +87,12 @@ CASE provider
     ELSE lower(actor_id)
 END, 60) COLLATE "C", id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_by_partition ON public.connection USING btree (partition, provider, health);
+CREATE INDEX connection_by_proxy ON public.connection USING btree (proxy_id) WHERE (proxy_id IS NOT NULL);
 CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
 CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
+CREATE INDEX connection_unready ON public.connection USING btree (workspace_id, health_since) WHERE ((health <> 'ready'::text) AND (deleted_at IS NULL));
 CREATE TRIGGER connection_health_noted BEFORE UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION note_health();
 CREATE TRIGGER connection_health_told AFTER UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION announce_health();
 
@@ -136,6 +139,7 @@ create table delivery (
 CREATE UNIQUE INDEX delivery_by_rank ON public.delivery USING btree (subscription_id, rank);
 CREATE INDEX delivery_by_status ON public.delivery USING btree (subscription_id, status, event_id);
 CREATE INDEX delivery_due ON public.delivery USING btree (subscription_id, next_attempt_at, event_id) WHERE (status = 'pending'::text);
+CREATE INDEX delivery_exhausted ON public.delivery USING btree (workspace_id, subscription_id, id) WHERE (status = 'failed'::text);
 CREATE INDEX delivery_live ON public.delivery USING btree (partition) WHERE (status = 'sending'::text);
 CREATE TRIGGER delivery_exhaustion_told AFTER UPDATE OF status ON public.delivery FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text))) EXECUTE FUNCTION announce_exhaustion();
 
@@ -322,6 +326,7 @@ CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_i
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
 CREATE TRIGGER operation_finish_told AFTER UPDATE OF status ON public.operation FOR EACH ROW WHEN (((new.status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text, 'skipped'::text, 'outcome_unknown'::text])) AND (old.status <> new.status))) EXECUTE FUNCTION announce_finish();
 CREATE TRIGGER operation_unknown AFTER UPDATE OF status, evidence_look, evidence_look_sealed ON public.operation FOR EACH ROW WHEN ((new.status = 'outcome_unknown'::text)) EXECUTE FUNCTION note_unknown_outcome();
+CREATE TRIGGER operation_waiting AFTER UPDATE OF status ON public.operation FOR EACH ROW WHEN (((old.status <> new.status) AND (('waiting_user'::text = old.status) OR ('waiting_user'::text = new.status)))) EXECUTE FUNCTION note_waiting_operation();
 CREATE TRIGGER operation_waits_told AFTER UPDATE OF status, challenge ON public.operation FOR EACH ROW WHEN (((new.status = 'waiting_user'::text) AND ((new.challenge -> 'id'::text) IS DISTINCT FROM (old.challenge -> 'id'::text)))) EXECUTE FUNCTION announce_wait();
 
 create table operation_file (
@@ -348,6 +353,28 @@ create table operator (
   constraint operator_pkey PRIMARY KEY (id),
   constraint operator_key_hash_key UNIQUE (key_hash)
 );
+
+create table overview_step (
+  workspace_id uuid,
+  step timestamp with time zone not null,
+  node_id uuid not null,
+  accepted integer not null,
+  succeeded integer not null,
+  failed integer not null,
+  canceled integer not null,
+  unknown integer not null,
+  waits integer not null,
+  delivered integer not null,
+  undelivered integer not null,
+  connections integer not null,
+  subscriptions integer not null,
+  took integer[] not null,
+  queued integer,
+  oldest_queued_s real,
+  database_ms real,
+  constraint overview_step_key UNIQUE NULLS NOT DISTINCT (workspace_id, step, node_id)
+);
+CREATE INDEX overview_step_by_time ON public.overview_step USING btree (step);
 
 create table partition (
   id smallint not null,
@@ -432,6 +459,7 @@ create table subscription (
   constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0)),
   constraint subscription_has_callback_url CHECK ((num_nonnulls(callback_url, callback_url_sealed) = 1)) NOT VALID
 );
+CREATE INDEX subscription_active_destination ON public.subscription USING btree (workspace_id, destination) WHERE active;
 CREATE INDEX subscription_by_activity ON public.subscription USING btree (workspace_id, active, created_at, id);
 CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
 CREATE INDEX subscription_by_destination ON public.subscription USING btree (connection_id, destination);
@@ -453,10 +481,21 @@ create table unknown_outcome (
   operation_id uuid not null,
   partition smallint not null,
   since timestamp with time zone not null default now(),
+  workspace_id uuid,
   constraint unknown_outcome_pkey PRIMARY KEY (operation_id),
   constraint unknown_outcome_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
 );
 CREATE INDEX unknown_outcome_by_partition ON public.unknown_outcome USING btree (partition, since);
+CREATE INDEX unknown_outcome_by_workspace ON public.unknown_outcome USING btree (workspace_id, since);
+
+create table waiting_operation (
+  operation_id uuid not null,
+  workspace_id uuid not null,
+  since timestamp with time zone not null default now(),
+  constraint waiting_operation_pkey PRIMARY KEY (operation_id),
+  constraint waiting_operation_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
+);
+CREATE INDEX waiting_operation_by_workspace ON public.waiting_operation USING btree (workspace_id, since);
 
 create table workspace (
   id uuid not null,
@@ -569,9 +608,23 @@ CREATE OR REPLACE FUNCTION public.note_unknown_outcome()
 AS $function$
 begin
   if new.evidence_look is null and new.evidence_look_sealed is null then
-    insert into unknown_outcome (operation_id, partition) values (new.id, new.partition) on conflict do nothing;
+    insert into unknown_outcome (operation_id, workspace_id, partition) values (new.id, new.workspace_id, new.partition)
+    on conflict do nothing;
   else
     delete from unknown_outcome where operation_id = new.id;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_waiting_operation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.status = 'waiting_user' then
+    insert into waiting_operation (operation_id, workspace_id) values (new.id, new.workspace_id) on conflict do nothing;
+  else
+    delete from waiting_operation where operation_id = new.id;
   end if;
   return null;
 end $function$;

@@ -1,6 +1,7 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
 import type { Logger } from '../../storage/log.js';
 import { traceIdOf } from '../../storage/model/traceparent.js';
+import type { Tally } from '../../storage/overview/tally.js';
 import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
 import { callbackUrlContext, subscriptionSecretContext } from '../../storage/secrets/sealing.js';
 import type { OpenSpan, Tracing } from '../../storage/tracing/tracing.js';
@@ -16,6 +17,8 @@ export interface AttemptOptions extends SenderOptions {
   log: Logger;
   /** Absent: no spans are made. */
   tracing?: Tracing | undefined;
+  /** Counts what happens in workspaces; absent: nothing is counted. */
+  tally?: Tally;
 }
 
 const logFields = (delivery: StartedDelivery, origin: string | null, result: AttemptResult) => ({
@@ -86,6 +89,7 @@ export class CallbackAttempts {
     if (!result) return undefined;
     const since_ms = delivery.started_at.getTime() - delivery.received_at.getTime() + result.duration_ms;
     this.counters.count(result, since_ms);
+    this.#options.tally?.count(delivery.workspace_id, result.outcome === 'delivered' ? 'delivered' : 'undelivered');
     if (result.outcome === 'failed')
       log.debug(logFields(delivery, this.#originOf(delivery), result), 'delivery attempt failed');
     return result;

@@ -1,6 +1,7 @@
 import { fetchSubscriptions } from '../../storage/deliveries/delivery-queue.js';
 import { oldestPending } from '../../storage/deliveries/oldest-pending.js';
 import type { Logger } from '../../storage/log.js';
+import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { Tracing } from '../../storage/tracing/tracing.js';
@@ -38,6 +39,8 @@ export interface DeliveryContext {
   log: Logger;
   /** Absent: no spans are made. */
   tracing?: Tracing | undefined;
+  /** Counts what happens in workspaces; absent: nothing is counted. */
+  tally?: Tally;
 }
 
 export interface Deliveries {
@@ -123,7 +126,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
 }
 
 function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wakeTimers: WakeTimers): Dispatcher {
-  const { db, relaxed, ring, log, tracing } = context;
+  const { db, relaxed, ring, log, tracing, tally } = context;
   const { allowedNetworks, allowedEndpoints, ports, dnsServers, ca, concurrency, workspacePercent } = settings;
   return new Dispatcher({
     db,
@@ -135,6 +138,7 @@ function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wa
     workspace_share: workspacePercent / 100,
     log,
     tracing,
+    ...(tally && { tally }),
     wakeIn: (partition, due_in_ms) => wakeTimers.in(partition, due_in_ms),
   });
 }

@@ -4,6 +4,7 @@ import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { partitionOf } from '../../storage/model/records.js';
 import type { Outages } from '../../storage/outages.js';
+import type { Tallied } from '../../storage/overview/tally.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import type { HostOptions } from '../host-parts.js';
 import { LIMITS } from '../limits.js';
@@ -23,6 +24,8 @@ export interface ActorThreadEvents {
   reconcile(partition: OwnedPartition, inHand: string[]): void;
   /** This operation became terminal or waits for its user. */
   awaitable(operationId: string): void;
+  /** What happened in workspaces at a thread. */
+  tallied(tallied: Tallied): void;
   /** The threads keep dying: none is started again. */
   failed(): void;
 }
@@ -247,6 +250,9 @@ export class ActorThreads {
         return;
       case 'awaitable':
         for (const id of message.operationIds) events.awaitable(id);
+        return;
+      case 'tallied':
+        events.tallied(message.tallied);
         return;
       case 'hint':
         events.hint(message.hint);

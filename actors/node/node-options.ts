@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { BrowserHostOptions } from '../../browser-pool/host.js';
 import type { Logger, LogOptions } from '../../storage/log.js';
 import type { Outages } from '../../storage/outages.js';
+import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
 import type { Tracing, TracingSettings } from '../../storage/tracing/tracing.js';
@@ -33,6 +34,8 @@ export interface NodeOptions {
   /** What the threads make spans by, and the main thread's own; absent: none are made. */
   tracingSettings?: TracingSettings | null;
   tracing?: Tracing | undefined;
+  /** Counts what happens in workspaces; absent: nothing is counted. */
+  tally?: Tally;
   /** Each state that the node enters. */
   onState?: (state: SystemStatus['state']) => void;
 }

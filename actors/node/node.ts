@@ -30,6 +30,7 @@ import { RemoteWaits } from './remote-waits.js';
 import { Waiters } from './waiters.js';
 
 export interface Node extends ActorSystem {
+  readonly id: string;
   /** Counters of every thread, for metrics. */
   stats(): { hosts: HostStats[]; browsers: BrowserStats[] };
   /** Submissions end, running operations get time to end, partitions are handed over, threads and browsers close. */
@@ -67,6 +68,7 @@ const STEPS: Steps<NodeState['kind']> = {
  * failed owns nothing.
  */
 class NodeSystem implements Node {
+  readonly id = randomUUID();
   readonly log: Logger;
   readonly #options: NodeOptions;
   readonly #lease = new LeaseCell();
@@ -81,7 +83,7 @@ class NodeSystem implements Node {
 
   constructor(options: NodeOptions) {
     const { control: db, log, databaseUrl, encryptionKeys, workspaceOperations } = options;
-    const nodeId = randomUUID();
+    const nodeId = this.id;
     this.log = log;
     this.#options = options;
     const host = (index: number) => hostOptions(options, nodeId, this.#lease, index);
@@ -95,7 +97,12 @@ class NodeSystem implements Node {
       renewed: (partitions) => actors.renewed(partitions),
       lost: (partitions) => actors.fence(partitions),
       giveUp: (partition) => actors.giveUp(partition),
-      ended: (operations) => operations.forEach(ended),
+      ended: (operations) => {
+        for (const operation of operations) {
+          options.tally?.ended(operation);
+          ended(operation);
+        }
+      },
       runnable: (partition) => actors.canRun(partition),
     });
     this.#backlogs = new Backlogs({
@@ -116,6 +123,7 @@ class NodeSystem implements Node {
         this.#waiters.wake(operationId);
         this.#remoteWaits.ended(operationId);
       },
+      tallied: (tallied) => this.#options.tally?.add(tallied),
       failed,
     });
     this.#browsers.start({

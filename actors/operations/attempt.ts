@@ -7,6 +7,7 @@ import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
 import { challengeLeft, resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/starts.js';
+import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { underOperation } from '../../storage/tracing/operation-spans.js';
@@ -29,6 +30,8 @@ export interface AttemptContext {
   log: Logger;
   /** Absent: no spans are made. */
   tracing?: Tracing | undefined;
+  /** Counts what happens in workspaces; absent: nothing is counted. */
+  tally?: Tally;
   /** The operation became terminal or waits for the user: who awaits it reads its row now. */
   awaitable(operationId: string): void;
   /** Each state that an attempt enters. */
@@ -207,6 +210,7 @@ export class Attempt implements Execution {
     if (!waiting) this.interrupt('fenced');
     this.#abort.signal.throwIfAborted();
     this.#enter({ kind: 'waiting_user', challenge });
+    this.#context.tally?.count(this.connection.workspace_id, 'waits');
     this.#context.awaitable(this.operationId);
     const code = await this.#taken(challenge);
     this.#tookCode = true;

@@ -359,7 +359,7 @@ export class ConnectionActor {
   }
 
   #stored(started: StartedOperation, stored: Stored): 'over' | 'again' | 'start_lost' {
-    const { counters, ended } = this.#context;
+    const { counters, tally, ended } = this.#context;
     switch (stored.kind) {
       case 'given_up':
         return 'over';
@@ -373,7 +373,10 @@ export class ConnectionActor {
         counters.ended(operation);
         ended(operation);
         this.#context.awaitable(started.operation_id);
-        if (end.change) this.#context.changed(this.connectionId);
+        if (end.change) {
+          tally?.count(started.workspace_id, 'connections');
+          this.#context.changed(this.connectionId);
+        }
         if (stored.started) this.#beginNext(stored.started);
         return 'over';
       }

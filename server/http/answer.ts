@@ -16,9 +16,13 @@ export interface Answer {
 
 /** A body too large to be held in memory. */
 export interface MadeBody {
-  /** Its length; null where only its end shows it: then it is sent in chunks, and must be JSON where a space may stand between pieces. */
+  /** Its length; null where only its end shows it: then it is sent in chunks, and `filler` may stand between pieces. */
   bytes: number | null;
-  /** Together `bytes` long. A piece is made when the client has taken the one before. */
+  /** What its readers pass over; a space unless it is given, as in JSON. */
+  filler?: string;
+  /** A client that takes nothing of a piece for so long is cut; absent: it may read as slowly as it likes. */
+  stall_ms?: number;
+  /** Together `bytes` long. A piece is made when the client has taken the one before; by an empty one it is noticed that it went away. */
   pieces(): AsyncIterable<Buffer>;
 }
 

@@ -22,7 +22,7 @@ import { STATUS_LINES } from './status-lines.js';
  * I5. Outside its callbacks nothing is corked: `send` corks, so that an answer is one write.
  * I6. `end` copies what the socket does not take at once: large answers go out through `tryEnd` and `onWritable`.
  *     A body whose length is not known goes out in chunks, through `write`: it copies what is not taken, drains only when it is
- *     called again, and a writable event says nothing of how much is left. What follows a piece is written once a space, in a chunk
+ *     called again, and a writable event says nothing of how much is left. What follows a piece is written once the filler, in a chunk
  *     of its own, was taken whole: so at most one piece is held.
  * I7. An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end. What comes
  *     until then is dropped; the library closes a connection on which nothing comes, or less than 16 KiB a second, for ten seconds.
@@ -205,33 +205,39 @@ export class HttpExchange {
   }
 
   /** The same for a body whose length nobody knows before its end. */
-  async #stream({ pieces }: MadeBody, closing: boolean): Promise<void> {
+  async #stream({ pieces, filler = ' ', stall_ms }: MadeBody, closing: boolean): Promise<void> {
+    const res = this.#res;
+    const chunk = { taken: true };
+    // Once, for all of them: one that is set while it runs, as by a piece that was made already, is lost.
+    res.onWritable(() => {
+      chunk.taken ||= res.write(filler); // I6
+      this.#wake();
+      return chunk.taken;
+    });
     try {
       for await (const piece of pieces()) {
-        await this.#writeChunk(piece);
+        if (piece.length > 0 && !this.aborted) await this.#writeChunk(piece, chunk, stall_ms);
         if (this.aborted) return;
       }
     } catch (error) {
-      if (!this.aborted) this.#res.close();
+      if (!this.aborted) res.close();
       throw error;
     }
-    if (!this.aborted) this.#res.cork(() => this.#res.end('', closing));
+    if (!this.aborted) res.cork(() => res.end('', closing));
   }
 
-  /** Resolves when the client has taken the piece, but for what its socket holds, or went away. */
-  async #writeChunk(piece: Buffer): Promise<void> {
-    if (this.aborted) return; // I3: while the piece was made
+  /** Resolves when the client has taken the piece, but for what its socket holds, or went away, or was cut after `stall_ms`. */
+  async #writeChunk(piece: Buffer, chunk: { taken: boolean }, stall_ms: number | undefined): Promise<void> {
     const res = this.#res;
-    let taken = false;
-    res.onWritable(() => {
-      taken ||= res.write(' '); // I6
-      this.#wake();
-      return taken;
-    });
     res.cork(() => {
-      taken = res.write(piece);
+      chunk.taken = res.write(piece);
     });
-    while (!taken && !this.aborted) await this.#change();
+    const cut = () => {
+      if (!this.aborted) res.close(); // I3
+    };
+    const stalled = chunk.taken || stall_ms === undefined ? undefined : setTimeout(cut, stall_ms);
+    while (!chunk.taken && !this.aborted) await this.#change();
+    clearTimeout(stalled);
     this.#piecesTaken++;
   }
 

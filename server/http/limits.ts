@@ -158,6 +158,14 @@ export const LIMITS = {
   reconnect_tries: 5,
   /** Gaps a listener's answer holds: older ones are left out. */
   listener_gaps_rows: 50,
+  /**
+   * The live channel of the console (HTTP-29): streams of a node, past which one more is 503 `overloaded`; how often one has an event, and its
+   * session is looked at; how long it is silent at most; and how long a client may take nothing, past which it is cut.
+   */
+  live_streams: 200,
+  live_event_ms: 1_000,
+  live_comment_ms: 15_000,
+  live_stall_ms: 10_000,
   /** Proxies that their list shows: those past it are left out. */
   listed_proxies: 1_000,
   /** How long a key that is rotated may go on to work, and how long it does when nothing else is said (HTTP-26). */

@@ -5,6 +5,8 @@ import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js'
 import type { LogLines } from '../../storage/log-lines.js';
 import type { HttpErrorCode } from '../../storage/model/errors.js';
 import type { OperationRow, Right } from '../../storage/model/records.js';
+import type { Changes } from '../../storage/overview/changes.js';
+import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
@@ -50,6 +52,9 @@ export interface Services {
   lines: LogLines;
   /** Is called with each operation that the edge itself ends. */
   ended: OnOperationEnded;
+  /** Counts what requests change (HTTP-29), and tells who watches. */
+  tally: Tally;
+  changes: Changes;
   /** Behind a gateway, whose headers every request carries (HTTP-11). */
   hosted: boolean;
   /** Waits for what this thread has no part in: meanwhile the request does not count among those that keep it busy. */

@@ -1,7 +1,19 @@
+import type { HostStats } from '../../actors/messages.js';
 import { OPERATION_BOUNDS } from '../../actors/operations/operation-counters.js';
 import { counter, counterBy, gauge, type MetricsSource, ofHosts, sum, type ThreadMetric } from './metric.js';
 
 const hosts = (source: MetricsSource) => source.stats().hosts;
+
+/** Operations that wait for their turn. */
+export const queuedOf = (hosts: readonly HostStats[]): number =>
+  sum(hosts, ({ queued, measured }) => queued + (measured?.unfetched ?? 0));
+
+/** How long the oldest of them has waited. */
+export const oldestQueued_s = (hosts: readonly HostStats[]): number =>
+  Math.max(
+    0,
+    ...hosts.map(({ oldest_queued_s, measured }) => Math.max(oldest_queued_s, measured?.oldest_unfetched_s ?? 0)),
+  );
 
 /** The key of an ended operation's histograms: `endKey`. */
 const capabilityAndOutcome = (key: string): Record<string, string> => {
@@ -17,7 +29,7 @@ export const OPERATION_METRICS: readonly ThreadMetric[] = [
       meaning: 'Operations that wait for their turn, in the partitions of this node: in mailboxes, or not fetched yet',
       bad: 'Growth for minutes: more is submitted than executed.',
     },
-    (source) => sum(hosts(source), ({ queued, measured }) => queued + (measured?.unfetched ?? 0)),
+    (source) => queuedOf(hosts(source)),
   ),
   gauge(
     {
@@ -26,13 +38,7 @@ export const OPERATION_METRICS: readonly ThreadMetric[] = [
         'Age of the oldest operation that waits for its turn, in the partitions of this node, since it was accepted',
       bad: 'Above what clients wait for. Growth at the pace of the clock: its connection, or its partition, stands still.',
     },
-    (source) =>
-      Math.max(
-        0,
-        ...hosts(source).map(({ oldest_queued_s, measured }) =>
-          Math.max(oldest_queued_s, measured?.oldest_unfetched_s ?? 0),
-        ),
-      ),
+    (source) => oldestQueued_s(hosts(source)),
   ),
   ofHosts(
     {

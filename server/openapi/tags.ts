@@ -18,7 +18,10 @@ const SECTIONS: Readonly<Record<string, string>> = {
   deliveries: 'Deliveries',
   keys: 'Keys',
   operator: 'Operators',
+  attention: 'Overview',
+  overview: 'Overview',
   session: 'Console',
+  live: 'Console',
   console: 'Console',
   pages: 'Reference',
   docs: 'Reference',
@@ -53,6 +56,7 @@ const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   Events: () => 'What happened on a connection, and how well it is listened to.',
   Deliveries: () =>
     ['Events on their way to subscriptions, at least once each.', stepTable(DELIVERY_STEPS)].join('\n\n'),
+  Overview: () => 'What happened in the last hour, and what needs somebody now.',
   Keys: () => 'The keys of a workspace, and what operators do with them.',
   Operators: () =>
     'What spans the workspaces of the installation, for those who run it: it needs the key of an operator, and no `Console-Workspace`.',

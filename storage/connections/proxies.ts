@@ -57,6 +57,16 @@ export async function countPinned(sql: Sql): Promise<Map<string, number>> {
   return new Map(rows.map(({ proxy_id, count }) => [proxy_id, count]));
 }
 
+/** Proxies that are offered and that no connection is pinned to, `limit` of them, the oldest first. Index: connection_by_proxy. */
+export function listIdleProxies(sql: Sql, limit: number): Promise<ProxyRow[]> {
+  return sql.query<ProxyRow>(
+    'listIdleProxies',
+    `select ${COLUMNS} from regional_proxy p
+     where active and not exists (select from connection c where c.proxy_id = p.id) order by created_at, id limit $1`,
+    [limit],
+  );
+}
+
 /**
  * Removes a proxy, and gives the connections that were pinned to it; undefined when there is no such proxy. They lose their pin under
  * the next `state_revision` (CONN-10), keep their session, and are pinned to another proxy by their next login. Waits for a login

@@ -40,6 +40,7 @@ export interface StartedDelivery extends CallbackEvent {
   epoch: number;
   attempt_id: string;
   subscription_id: string;
+  workspace_id: string;
   /** Not sealed, or null. */
   callback_url: string | null;
   callback_url_sealed: Buffer | null;
@@ -97,7 +98,7 @@ const START = `
     insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
     select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, now() from started s
   )
-  select s.id, s.epoch, s.attempt_id, s.subscription_id, b.connection_id, b.callback_url, b.callback_url_sealed,
+  select s.id, s.epoch, s.attempt_id, s.subscription_id, b.workspace_id, b.connection_id, b.callback_url, b.callback_url_sealed,
     array_prepend(b.secret_sealed, ${formerSecrets('b.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
     e.received_at, e.data::text as event_data, e.data_sealed as event_data_sealed, e.traceparent,
     s.attempt_count, now() as started_at, (extract(epoch from s.due_at) * 1000000)::bigint as due_us

@@ -16,6 +16,7 @@ import * as events from './events.js';
 import { INPUTS } from './inputs.js';
 import * as installation from './installation.js';
 import * as operations from './operations.js';
+import * as overview from './overview.js';
 import * as links from './reconnect-links.js';
 import * as subscriptions from './subscriptions.js';
 import { CHALLENGE, OPERATION } from './values.js';
@@ -68,6 +69,9 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   Workspaces: [installation.workspaces],
   Nodes: [installation.nodes],
   Proxies: [installation.proxies],
+  Attention: [overview.attention],
+  Overview: [overview.overview],
+  InstallationOverview: [overview.installation],
   Keys: [installation.keys],
   NewKeyInput: [installation.newKeyInput],
   NewKey: [installation.newKey],

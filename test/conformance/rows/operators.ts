@@ -3,6 +3,11 @@ import type { Row } from '../table.js';
 
 /** Rows of what spans workspaces. They run in order. */
 
+const OVERVIEW = [
+  ...['from', 'step_s', 'accepted', 'succeeded', 'failed', 'canceled', 'unknown', 'delivered', 'undelivered'],
+  ...['p50_ms', 'p99_ms'],
+];
+
 export const operators: Row[] = [
   {
     title: 'Operators, workspaces: oldest first',
@@ -67,6 +72,33 @@ export const operators: Row[] = [
     status: 200,
     fields: ['nodes', 'unowned_partitions'],
     like: { nodes: [{ state: 'alive' }], unowned_partitions: [] },
+  },
+  {
+    title: 'Attention: what needs somebody',
+    send: 'GET /v1/attention',
+    status: 200,
+    fields: ['attention'],
+  },
+  {
+    title: 'Attention: what needs an operator',
+    send: 'GET /v1/operator/attention',
+    scopes: OPERATOR,
+    status: 200,
+    fields: ['attention'],
+  },
+  {
+    title: 'Overview: the last hour',
+    send: 'GET /v1/overview',
+    status: 200,
+    fields: OVERVIEW,
+    like: { step_s: 10 },
+  },
+  {
+    title: 'Overview: the last hour of the installation',
+    send: 'GET /v1/operator/overview',
+    scopes: OPERATOR,
+    status: 200,
+    fields: [...OVERVIEW, 'queued', 'oldest_queued_s', 'database_ms'],
   },
   {
     title: 'Operators, proxies: without credentials',

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { SessionJson } from '../../sessions.js';
 import { Api, ApiError } from './api.js';
 import { Frame } from './frame.js';
-import { Polling } from './live.js';
+import { Channel } from './live.js';
 import { Empty, Problem } from './parts.js';
 import { usePlace } from './place.js';
 import { SignIn } from './sign-in.js';
@@ -43,9 +43,9 @@ function Console() {
 
 function SignedIn({ session, left }: { session: SessionJson; left: (ended: boolean) => void }) {
   const place = usePlace();
-  const live = useMemo(() => new Polling(), []);
-  useEffect(() => live.start(), [live]);
+  const live = useMemo(() => new Channel(), []);
   const workspace = session.kind === 'operator' ? place.query.get('workspace') : null;
+  useEffect(() => live.start(workspace), [live, workspace]);
   const api = useMemo(
     () => new Api(workspace, (what) => (what === 'ended' ? left(true) : live.note(what === 'answer'))),
     [workspace, live],

@@ -8,6 +8,7 @@ import { Keys } from './keys.js';
 import { Nodes } from './nodes.js';
 import { Operation } from './operation.js';
 import { Operations } from './operations.js';
+import { Installation, Overview } from './overview.js';
 import { may, type PageProps } from './page-props.js';
 import { Proxies } from './proxies.js';
 import { Subscription } from './subscription.js';
@@ -29,6 +30,8 @@ export interface PageOfConsole {
 
 /** In the order of the navigation; the first one that a session may see is its first page. */
 export const PAGES: readonly PageOfConsole[] = [
+  { path: 'overview', title: 'Overview', needs: 'operations:read', nav: true, view: Overview },
+  { path: 'installation', title: 'Installation', needs: null, operator: true, nav: true, view: Installation },
   { path: 'connections', title: 'Connections', needs: 'connections:read', nav: true, view: Connections },
   { path: 'connections/', title: 'Connection', needs: 'connections:read', nav: false, view: Connection },
   { path: 'operations', title: 'Operations', needs: 'operations:read', nav: true, view: Operations },

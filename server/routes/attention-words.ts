@@ -1,0 +1,26 @@
+/** Causes of what needs somebody, for people. */
+
+const CHALLENGES: Readonly<Record<string, string>> = {
+  email: 'It waits for a code that was sent by e-mail.',
+  sms: 'It waits for a code that was sent by SMS.',
+  authenticator: 'It waits for a code of an authenticator app.',
+  captcha: 'It waits for a person to sign in at the network.',
+};
+
+export const challengeCause = (kind: string): string => CHALLENGES[kind] ?? 'It waits for its user.';
+
+/** By `health_reason`; those that are missing here are codes of operations. */
+const REASONS: Readonly<Record<string, string>> = {
+  created: 'It has never signed in.',
+  credentials_changed: 'Its credentials were changed, and it has not signed in since.',
+  region_changed: 'Its region was changed, and it has not signed in since.',
+  disconnected: 'It was disconnected.',
+  stream_refused: 'The network refused its session to the stream of events.',
+  needs_login: 'It has to sign in.',
+  invalid: 'It cannot be used.',
+};
+
+export const healthCause = (reason: string): string =>
+  REASONS[reason] ?? `An operation found out that it cannot be used: ${reason}.`;
+
+export const pauseCause = (reason: string): string => `Its destination does not answer: ${reason}. Deliveries wait.`;

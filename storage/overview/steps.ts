@@ -1,0 +1,96 @@
+import { LIMITS } from '../limits.js';
+import type { Sql } from '../postgres/database.js';
+import type { Counted, Tallied, WorkspaceCounts } from './tally.js';
+
+/** What belongs to no workspace, as a node sees it at the end of a step. */
+export interface NodeMeasures {
+  queued: number;
+  oldest_queued_s: number;
+  database_ms: number;
+}
+
+/** A step of a node: what happened in each workspace, and in all of them together. */
+export interface NodeStep {
+  nodeId: string;
+  /** When it began. */
+  step: Date;
+  workspaces: Tallied;
+  together: WorkspaceCounts;
+  measures: NodeMeasures;
+}
+
+const COUNTED = [
+  ...['accepted', 'succeeded', 'failed', 'canceled', 'unknown', 'waits'],
+  ...['delivered', 'undelivered', 'connections', 'subscriptions'],
+] as Counted[];
+const COLUMNS = COUNTED.join(', ');
+
+const STORE = `with gone as (
+    delete from overview_step where ctid = any(array(
+      select ctid from overview_step where step < now() - interval '${LIMITS.overview_ms + LIMITS.overview_step_ms} milliseconds'
+      order by step limit ${LIMITS.overview_deleted_rows} for update skip locked))
+  )
+  insert into overview_step (workspace_id, step, node_id, ${COLUMNS}, took, queued, oldest_queued_s, database_ms)
+  select i.workspace_id, $1, $2, ${COLUMNS}, i.took::integer[],
+    case when i.workspace_id is null then $3::integer end, case when i.workspace_id is null then $4::real end,
+    case when i.workspace_id is null then $5::real end
+  from unnest($6::uuid[], $7::text[], ${COUNTED.map((_, i) => `$${i + 8}::integer[]`).join(', ')}) i(workspace_id, took, ${COLUMNS})
+  on conflict (workspace_id, step, node_id) do update set
+    ${COUNTED.map((name) => `${name} = excluded.${name}`).join(', ')}, took = excluded.took,
+    queued = excluded.queued, oldest_queued_s = excluded.oldest_queued_s, database_ms = excluded.database_ms`;
+
+/** Stores a step, and deletes what is too old. What is stored again takes the place of what was. Indexes: overview_step_key, overview_step_by_time. */
+export async function storeStep(sql: Sql, { nodeId, step, workspaces, together, measures }: NodeStep): Promise<void> {
+  const rows: [string | null, WorkspaceCounts][] = [[null, together], ...workspaces];
+  await sql.query('storeOverviewStep', STORE, [
+    ...[step, nodeId, measures.queued, measures.oldest_queued_s, measures.database_ms],
+    rows.map(([id]) => id),
+    rows.map(([, { took }]) => `{${took.join()}}`),
+    ...COUNTED.map((name) => rows.map(([, counts]) => counts[name])),
+  ]);
+}
+
+/** What a node counted in a step; without a workspace with what it measured. */
+export interface StepRow extends WorkspaceCounts {
+  step: Date;
+  queued: number | null;
+  oldest_queued_s: number | null;
+  database_ms: number | null;
+}
+
+/** The steps of a workspace, null: of the installation, from a moment on; a row a node. Index: overview_step_key. */
+export function readSteps(sql: Sql, workspaceId: string | null, from: Date): Promise<StepRow[]> {
+  return sql.query<StepRow>(
+    `readOverviewSteps${workspaceId ? 'OfWorkspace' : ''}`,
+    `select step, ${COLUMNS}, took, queued, oldest_queued_s, database_ms from overview_step
+     where ${workspaceId ? 'workspace_id = $2' : '$2::uuid is null and workspace_id is null'} and step >= $1 order by step`,
+    [from, workspaceId],
+  );
+}
+
+/** A step that a node has stored. */
+export interface StoredStep {
+  node_id: string;
+  step: Date;
+}
+
+/** Those of other nodes, from a moment on: each is stored whole. Index: overview_step_key. */
+export function stepsOfOthers(sql: Sql, nodeId: string, from: Date): Promise<StoredStep[]> {
+  return sql.query<StoredStep>(
+    'overviewStepsOfOthers',
+    'select node_id, step from overview_step where workspace_id is null and step >= $1 and node_id <> $2',
+    [from, nodeId],
+  );
+}
+
+/** What was counted in these steps, by workspace. Index: overview_step_by_time. */
+export async function countsOf(sql: Sql, steps: StoredStep[]): Promise<Tallied> {
+  const rows = await sql.query<WorkspaceCounts & { workspace_id: string }>(
+    'countsOfOverviewSteps',
+    `select o.workspace_id, ${COUNTED.map((name) => `o.${name}`).join(', ')}, o.took
+     from unnest($1::uuid[], $2::timestamptz[]) i(node_id, step)
+     join overview_step o on o.step = i.step and o.node_id = i.node_id where o.workspace_id is not null`,
+    [steps.map(({ node_id }) => node_id), steps.map(({ step }) => step)],
+  );
+  return rows.map(({ workspace_id, ...counts }) => [workspace_id, counts]);
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { LIMITS } from '../../../storage/limits.js';
+import { storeStep } from '../../../storage/overview/steps.js';
+import { Tally, together } from '../../../storage/overview/tally.js';
+import type { Sql } from '../../../storage/postgres/database.js';
+import { consoleFixture, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
+
+/** An hour as another node has counted it. */
+async function storeHour(db: Sql, workspaceId: string): Promise<void> {
+  const nodeId = randomUUID();
+  const { overview_step_ms: step_ms, overview_ms } = LIMITS;
+  for (let n = 1; n < overview_ms / step_ms; n++) {
+    const tally = new Tally();
+    const much = 20 + 15 * Math.sin(n / 20) + (n % 5);
+    for (let i = 0; i < much; i++) {
+      for (const what of ['accepted', 'succeeded', 'delivered'] as const) tally.count(workspaceId, what);
+      if (i % 9 === 8) for (const what of ['failed', 'undelivered'] as const) tally.count(workspaceId, what);
+    }
+    const workspaces = tally.take();
+    for (const [, { took }] of workspaces) took.splice(5, 3, 2 * (n % 7), 30, n % 11);
+    const measures = { queued: n % 13, oldest_queued_s: (n % 13) / 3, database_ms: 0.5 + (n % 4) / 10 };
+    const step = new Date((Math.floor(Date.now() / step_ms) - n) * step_ms);
+    await storeStep(db, { nodeId, step, workspaces, together: together(workspaces), measures });
+  }
+}
+
+t.test('what needs attention stands first, with its cause and a way to it, and what happened below', async (t) => {
+  const service = await consoleFixture(t);
+  const { client, db, workspaceId, signedIn, complaints } = service;
+  await storeHour(db, workspaceId);
+  const person = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });
+  const hostile = await person('<img src=x onerror=alert(1)>');
+  await db.query(
+    'testUnready',
+    `update connection set health = 'needs_login', health_reason = 'disconnected' where id = $1`,
+    [hostile],
+  );
+  for (const view of VIEWS) {
+    const page = await signedIn('', view);
+    await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
+    const unready = page.getByRole('region', { name: 'Connections that are not ready' });
+    await unready.getByText('It was disconnected.').waitFor();
+    t.match(await unready.textContent(), /<img src=x onerror=alert\(1\)>/, 'text is text');
+    t.equal(await unready.getByRole('link').getAttribute('href'), `#/connections/${hostile}`);
+    await page.getByRole('region', { name: 'Operations', exact: true }).waitFor();
+    t.equal(await page.locator('.plot canvas').count(), 3);
+    t.match(await page.getByRole('region', { name: 'Operations', exact: true }).textContent(), /accepted \d{4}/);
+    await page.getByText('Up to date').waitFor();
+    await looksRight(t, page, 'overview');
+  }
+  t.strictSame(complaints, [], 'no error, no violation of the policy, nothing from elsewhere');
+});
+
+t.test('a change shows by itself, and a service that is gone is told', async (t) => {
+  const { client, db, signedIn, kill } = await consoleFixture(t);
+  const ann = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ann' } });
+  const page = await signedIn();
+  await page.getByText('Nothing needs anybody now.').waitFor();
+  await db.query(
+    'testUnready',
+    `update connection set health = 'needs_login', health_reason = 'disconnected' where id = $1`,
+    [ann],
+  );
+  await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'bob' } });
+  await page.getByText('It was disconnected.').waitFor();
+  await kill();
+  await page.getByText('No connection to the service').waitFor();
+  t.ok(await page.getByText('It was disconnected.').isVisible(), 'what was there stays');
+});
+
+t.test('an operator sees the installation, and a key without the scope sees no overview', async (t) => {
+  const service = await consoleFixture(t);
+  const { db, workspaceId, open, complaints } = service;
+  await storeHour(db, workspaceId);
+  await db.query(
+    'testProxy',
+    `insert into regional_proxy (id, region, url) values (gen_random_uuid(), 'SE', 'http://proxy.test:1')`,
+  );
+  for (const view of VIEWS) {
+    const page = await open('#/installation', view);
+    await signIn(page, await operatorKey(service));
+    await page.getByText('No connection of SE uses it.').waitFor();
+    t.equal(await page.locator('.plot canvas').count(), 6);
+    await looksRight(t, page, 'installation');
+  }
+  const narrow = await open('#/overview');
+  await signIn(narrow, (await keyWithout(service, 'operations:read')).key);
+  await narrow.getByText('This page needs a key with the scope operations:read.').waitFor();
+  t.equal(await narrow.getByRole('link', { name: 'Overview' }).count(), 0);
+  t.equal(await narrow.getByRole('link', { name: 'Installation' }).count(), 0);
+  t.strictSame(complaints, []);
+});
