@@ -31,7 +31,7 @@ export function OperationPicture({ operation }: { operation: OperationJson }) {
           <Lane
             key={attempt.id}
             label={`Attempt ${attempt.number}`}
-            spans={[attemptSpan(attempt, to)]}
+            spans={attemptSpans(attempt, to)}
             boundary={attempt.boundary_at}
             percent={percent}
           />
@@ -56,9 +56,17 @@ function statusSpans(timeline: readonly TransitionJson[], end_ms: number): Span[
   });
 }
 
-function attemptSpan({ status, started_at, completed_at }: AttemptJson, end_ms: number): Span {
+/** What led up to the write boundary is no part of what came of it. */
+function attemptSpans({ status, boundary_at, started_at, completed_at }: AttemptJson, end_ms: number): Span[] {
   const [tone, words] = ATTEMPTS[status];
-  return { tone, words, from_ms: Date.parse(started_at), to_ms: completed_at ? Date.parse(completed_at) : end_ms };
+  const from_ms = Date.parse(started_at);
+  const to_ms = completed_at ? Date.parse(completed_at) : end_ms;
+  if (!boundary_at) return [{ tone, words, from_ms, to_ms }];
+  const boundary_ms = Date.parse(boundary_at);
+  return [
+    { tone: 'busy', words: 'Preparing', from_ms, to_ms: boundary_ms },
+    { tone, words, from_ms: boundary_ms, to_ms },
+  ];
 }
 
 const inWords = ({ words, from_ms, to_ms }: Omit<Span, 'tone'>) => `${words} ${lasting(to_ms - from_ms)}`;
