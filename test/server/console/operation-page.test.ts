@@ -9,11 +9,17 @@ const rows = (page: Page, caption: string) =>
   page.getByRole('table', { name: caption }).locator('tbody tr td:first-child').allTextContents();
 
 t.test('operations are listed by status, and one shows how it went, what went in and what came out', async (t) => {
-  const { client, signedIn, complaints } = await consoleFixture(t);
+  const { client, db, signedIn, complaints } = await consoleFixture(t);
   const ada = await client.connect(person('ada'));
-  const done = await client.run(ada, 'social.profile.get', { profile_id: EVIL });
+  const done = await client.run(ada, 'social.people.search', { keywords: EVIL });
+  await db.query('testResult', 'update operation set result = $2, result_sealed = null where id = $1', [
+    done.id,
+    JSON.stringify({ state_revision: 0, name: EVIL }),
+  ]);
   await client.run(ada, 'social.profile.get', { profile_id: 'sim-fail-proxy_error' });
-  const upstream = await client.run(ada, 'social.profile.get', { profile_id: `${EVIL} sim-upstream-502` });
+  const upstream = await client.run(ada, 'social.profile.get', { profile_id: 'sim-upstream-502' });
+  const details = JSON.stringify({ retryable: true, upstream_status: 502, what: EVIL });
+  await db.query('testError', 'update operation set error_details = $2 where id = $1', [upstream.id, details]);
   for (const view of VIEWS) {
     const page = await signedIn('#/operations', view);
     await page.getByText('The regional proxy could not be used.').waitFor();
@@ -21,12 +27,12 @@ t.test('operations are listed by status, and one shows how it went, what went in
     await page.getByLabel('Status').selectOption('Succeeded');
     await page.getByText('The regional proxy could not be used.').waitFor({ state: 'detached' });
     t.equal(await page.getByRole('table').locator('tbody tr').count(), 1);
-    await page.getByRole('link', { name: 'social.profile.get' }).focus();
+    await page.getByRole('link', { name: 'social.people.search' }).focus();
     await page.keyboard.press('Enter');
 
-    await page.getByRole('heading', { name: 'social.profile.get' }).waitFor();
+    await page.getByRole('heading', { name: 'social.people.search' }).waitFor();
     t.match(await page.getByRole('region', { name: 'Input' }).textContent(), EVIL);
-    t.match(await page.getByRole('region', { name: 'Result' }).textContent(), 'state_revision');
+    t.match(await page.getByRole('region', { name: 'Result' }).textContent(), EVIL);
     t.strictSame(await rows(page, 'Changes of status'), ['Queued', 'Running', 'Succeeded']);
     t.strictSame(await rows(page, 'Attempts'), ['1']);
     await page.getByRole('img', { name: /^Queued .*Running .*Succeeded/ }).waitFor();
@@ -40,7 +46,7 @@ t.test('operations are listed by status, and one shows how it went, what went in
       await error.textContent(),
       /The provider failed or could not be reached. Submit it again in a while.*upstream_error/,
     );
-    t.match(await error.textContent(), /502/);
+    t.match(await error.textContent(), EVIL);
     await looksRight(t, page, 'operation-failed');
   }
   t.strictSame(complaints, [], 'no script runs');
@@ -51,15 +57,16 @@ t.test('what is hidden of an input has its name alone, and a write of unknown ou
   for (const [i, view] of VIEWS.entries()) {
     const ada = await client.connect(person(`ada-${i} sim-unknown-written`));
     const { id, status } = await client.run(ada, 'social.message.send', {
-      conversation_id: 'conversation-1',
-      text: `${EVIL} a secret`,
+      recipient_actor_id: 'ACoAAgrace',
+      body: 'a secret',
     });
     t.equal(status, 'outcome_unknown');
     const page = await signedIn(`#/operations/${id}`, view);
     const evidence = page.getByRole('region', { name: 'Evidence' });
     await evidence.getByText('Nobody has looked yet.').waitFor();
     t.notMatch(await page.getByRole('main').textContent(), 'a secret');
-    await page.getByText('Submitted, and never shown: text').waitFor();
+    t.match(await page.getByRole('region', { name: 'Input' }).textContent(), 'ACoAAgrace');
+    await page.getByText('Submitted, and never shown: body').waitFor();
     await page.getByText(/^after \d/).waitFor();
     await looksRight(t, page, 'operation-unknown');
     await page.getByRole('button', { name: 'Look' }).focus();
@@ -90,7 +97,7 @@ t.test('an operation is canceled, and a challenge is answered, by who may', asyn
     const page = await signedIn(`#/operations/${id}`, view);
     await page.getByLabel('Code').fill('999999');
     await page.keyboard.press('Enter');
-    await page.getByText('The code is given.').waitFor();
+    await page.getByText('That code was wrong.').waitFor();
     await page.getByLabel('Code').waitFor();
     const queued = String((await client.submit(ada, 'social.profile.get', { profile_id: 'x' })).body.id);
     await page.getByRole('button', { name: 'Cancel the operation' }).click();

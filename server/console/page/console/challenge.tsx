@@ -13,6 +13,7 @@ interface ChallengeProps extends Pick<PageProps, 'api' | 'session'> {
 /** What an operation waits for; the code goes to it from here, and is kept nowhere. */
 export function ChallengeCard({ api, session, operation, challenge, answered }: ChallengeProps) {
   const [sending, setSending] = useState(false);
+  // The challenge whose code was given: another one is asked for by another challenge.
   const [given, setGiven] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const submit = async (event: SubmitEvent) => {
@@ -56,7 +57,13 @@ export function ChallengeCard({ api, session, operation, challenge, answered }: 
           </button>
         </form>
       )}
-      {given === challenge.id && <p role="status">The code is given. Whether it was right shows in a moment.</p>}
+      {given !== null && (
+        <p role="status">
+          {given === challenge.id
+            ? 'The code is given. Whether it was right shows in a moment.'
+            : 'That code was wrong.'}
+        </p>
+      )}
       <Problem error={error} />
     </section>
   );

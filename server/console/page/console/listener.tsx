@@ -1,6 +1,7 @@
 import type { GapJson, ListenerJson } from '../../../routes/listener.js';
 import { CONTINUITY, STREAMS } from './connection-words.js';
 import { useLoaded } from './loaded.js';
+import { spoken } from './operation-words.js';
 import type { PageProps } from './page-props.js';
 import { Badge, Facts, Problem, Time } from './parts.js';
 import { exactly, lasting } from './times.js';
@@ -19,7 +20,7 @@ export function Listener({ api, id = '', live }: PageProps) {
         rows={[
           ['Stream', <Badge key="stream" tone={streamTone} text={stream} />],
           ['Continuity', <Badge key="continuity" tone={tone} text={continuity} />],
-          ['Because', listener.reason && <code>{listener.reason}</code>],
+          ['Because', listener.reason && spoken(listener.reason)],
           ['Last heard from', <Time key="frame" at={listener.last_frame_at} />],
           ['Known to be whole', <Time key="confirmed" at={listener.last_confirmed_at} />],
           ['Last event', <Time key="event" at={listener.last_event_at} />],
@@ -77,9 +78,7 @@ function Gaps({ gaps }: { gaps: readonly GapJson[] }) {
               <td data-title="Lasted">
                 {closed_at ? lasting(Date.parse(closed_at) - Date.parse(started_at)) : 'until now'}
               </td>
-              <td data-title="Because">
-                <code>{reason}</code>
-              </td>
+              <td data-title="Because">{spoken(reason)}</td>
             </tr>
           ))}
         </tbody>

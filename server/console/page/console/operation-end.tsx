@@ -49,7 +49,7 @@ function Failure({ error_code, error_details }: FailedOperationJson) {
         <code>{error_code}</code>
         {retryable ? ', may work when it is submitted again' : ', will not work when the same is submitted again'}
       </p>
-      {Object.keys(details).length > 0 && <Json value={details} label="Details of the error" />}
+      {Object.keys(details).length > 0 && <Json value={details} label="Details" />}
     </section>
   );
 }

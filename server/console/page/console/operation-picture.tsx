@@ -1,6 +1,6 @@
 import type { OperationJson } from '../../../routes/operation-json.js';
 import type { AttemptJson, TransitionJson } from '../../../routes/operation-parts.js';
-import { ATTEMPTS, isOver, PHASES, STATUSES } from './operation-words.js';
+import { ATTEMPTS, isOver, PHASES, STATUSES, spoken } from './operation-words.js';
 import { Badge, Time } from './parts.js';
 import { lasting } from './times.js';
 
@@ -19,8 +19,8 @@ const LEAST_percent = 0.6;
 export function OperationPicture({ operation }: { operation: OperationJson }) {
   const { timeline, attempts, status } = operation;
   const from = Date.parse(operation.created_at);
-  const last = Date.parse(operation.updated_at);
-  const to = Math.max(from + 1, isOver(status) ? last : Date.now());
+  const ends = [...timeline.map(({ at }) => at), ...attempts.map(({ completed_at }) => completed_at)];
+  const to = isOver(status) ? Math.max(from + 1, ...ends.map((at) => (at ? Date.parse(at) : from))) : Date.now();
   const percent = (at_ms: number) => Math.min(100, Math.max(0, (100 * (at_ms - from)) / (to - from)));
   return (
     <>
@@ -31,7 +31,7 @@ export function OperationPicture({ operation }: { operation: OperationJson }) {
           <Lane
             key={attempt.id}
             label={`Attempt ${attempt.number}`}
-            spans={[attemptSpan(attempt, to)]}
+            spans={attemptSpans(attempt, to)}
             boundary={attempt.boundary_at}
             percent={percent}
           />
@@ -56,12 +56,23 @@ function statusSpans(timeline: readonly TransitionJson[], end_ms: number): Span[
   });
 }
 
-function attemptSpan({ status, started_at, completed_at }: AttemptJson, end_ms: number): Span {
+/** What led up to the write boundary is no part of what came of it. */
+function attemptSpans({ status, boundary_at, started_at, completed_at }: AttemptJson, end_ms: number): Span[] {
   const [tone, words] = ATTEMPTS[status];
-  return { tone, words, from_ms: Date.parse(started_at), to_ms: completed_at ? Date.parse(completed_at) : end_ms };
+  const from_ms = Date.parse(started_at);
+  const to_ms = completed_at ? Date.parse(completed_at) : end_ms;
+  if (!boundary_at) return [{ tone, words, from_ms, to_ms }];
+  const boundary_ms = Date.parse(boundary_at);
+  return [
+    { tone: 'busy', words: 'Preparing', from_ms, to_ms: boundary_ms },
+    { tone, words, from_ms: boundary_ms, to_ms },
+  ];
 }
 
 const inWords = ({ words, from_ms, to_ms }: Omit<Span, 'tone'>) => `${words} ${lasting(to_ms - from_ms)}`;
+
+/** So that a short one is not covered. */
+const longestFirst = (a: Span, b: Span) => b.to_ms - b.from_ms - (a.to_ms - a.from_ms);
 
 interface LaneProps {
   label: string;
@@ -77,7 +88,7 @@ function Lane({ label, spans, boundary, percent }: LaneProps) {
       <span>{label}</span>
       <svg role="img" aria-label={spans.map(inWords).join(', ')}>
         <rect class="ground" width="100%" height="100%" />
-        {spans.map(({ tone, words, from_ms, to_ms }) => {
+        {spans.toSorted(longestFirst).map(({ tone, words, from_ms, to_ms }) => {
           const width = Math.max(percent(to_ms) - percent(from_ms), LEAST_percent);
           const x = Math.min(percent(from_ms), 100 - width);
           return (
@@ -126,7 +137,7 @@ function Steps({ timeline }: { timeline: readonly TransitionJson[] }) {
               <td data-title="Status">
                 <Badge {...{ tone, text }} />
               </td>
-              <td data-title="Because">{reason.replaceAll('_', ' ')}</td>
+              <td data-title="Because">{spoken(reason)}</td>
               <td data-title="When">
                 <Time at={at} />
               </td>

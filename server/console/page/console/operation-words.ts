@@ -74,8 +74,11 @@ const FAILURES: Readonly<Record<OperationErrorCode, readonly [what: string, todo
   internal_error: ['The service failed.', 'Submit it again; if it stays so, tell the operator.'],
 };
 
+/** A code that nothing more is known of. */
+export const spoken = (code: string): string => code.replaceAll('_', ' ');
+
 export function failureWords(code: string): { what: string; todo: string } {
-  const [what, todo] = (FAILURES as Readonly<Record<string, readonly [string, string]>>)[code] ?? [code, ''];
+  const [what, todo] = (FAILURES as Readonly<Record<string, readonly [string, string]>>)[code] ?? [spoken(code), ''];
   return { what, todo };
 }
 

@@ -45,7 +45,7 @@ export function OperationList({ api, query, live, fixed }: PageProps & { fixed?:
         { title: 'Attempts', cell: ({ attempts }) => attempts.length },
         { title: 'Id', cell: ({ id }) => <Id id={id} /> },
       ]}
-      empty="There is no such operation."
+      empty={fixed ? 'There is no operation yet.' : 'There is no such operation.'}
     />
   );
 }

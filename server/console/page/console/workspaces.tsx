@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { WorkspaceJson, WorkspacesJson } from '../../../routes/operator-workspaces.js';
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
@@ -10,7 +10,7 @@ export function useWorkspaces({ api, session, live }: PageProps) {
   const none: WorkspaceJson[] = [];
   const load = async () =>
     session.kind === 'operator' ? (await api.get<WorkspacesJson>('/v1/operator/workspaces')).workspaces : none;
-  return useLoaded(load, [session.id], live, 'workspaces');
+  return useLoaded(load, [session.id], live, null);
 }
 
 const SHOWN = 100;
@@ -27,6 +27,7 @@ export function WorkspaceChoice({
   const { value, error, again } = workspaces;
   const found = value?.filter(({ name, id }) => id === text || name.toLowerCase().includes(text.toLowerCase())) ?? [];
   const { query } = props;
+  useEffect(again, []);
   return (
     <>
       <Title text="Choose a workspace" />
