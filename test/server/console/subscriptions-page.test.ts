@@ -85,7 +85,7 @@ t.test('a subscription is found, tried, replayed, deactivated and activated by t
     await page.goto(page.url().replace(/#.*/, `#/subscriptions/${subscription}`));
     await confirmed(page, 'Deactivate');
     await page.getByText('It gets no more events.').waitFor();
-    await page.getByRole('button', { name: 'Activate' }).click();
+    await page.getByRole('button', { name: 'Activate', exact: true }).click();
     await page.getByText('It gets events from now on.').waitFor();
     t.match(await client.send('GET', `/v1/subscriptions/${subscription}`), { body: { active: true } });
   }

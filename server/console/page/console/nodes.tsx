@@ -15,7 +15,8 @@ const STATES: Readonly<Record<NodeJson['state'], readonly [tone: Tone, words: st
 
 /** Who executes: the nodes, and the partitions that each owns. */
 export function Nodes({ api, live }: PageProps) {
-  const { value, error, again } = useLoaded(() => api.get<NodesJson>('/v1/operator/nodes'), [api], live, 'nodes');
+  // Leases are renewed all the time: they are looked at anew as often as the overview.
+  const { value, error, again } = useLoaded(() => api.get<NodesJson>('/v1/operator/nodes'), [api], live, 'overview');
   return (
     <>
       <Title text="Nodes" />
