@@ -76,6 +76,8 @@ export const LIMITS = {
   overview_step_ms: 10_000,
   overview_ms: 60 * 60_000,
   overview_deleted_rows: 10_000,
+  /** How long after its end a step is shown: by then its nodes have stored it. */
+  overview_settled_ms: 2_000,
   /** How often it is told what has changed, and looked for what other nodes have stored; and how old that may be. */
   overview_poll_ms: 1_000,
   overview_recent_ms: 60_000,

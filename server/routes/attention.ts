@@ -23,11 +23,11 @@ import { challengeCause, healthCause, pauseCause } from './attention-words.js';
 /** What needs somebody now. */
 export interface AttentionJson {
   /** By kind, the worst first; kinds of which there is nothing are left out. */
-  attention: AttentionKindJson[];
+  attention: AttentionGroupJson[];
 }
 
 /** What needs somebody for one reason. */
-export interface AttentionKindJson {
+export interface AttentionGroupJson {
   /** What it is. */
   kind: AttentionKind;
   /** How bad it is: `critical`, something may be wrong already; `warning`, work stands still; `notice`, it will. */
@@ -71,7 +71,7 @@ export interface AttentionEntryJson {
 
 interface Kind {
   kind: AttentionKind;
-  severity: AttentionKindJson['severity'];
+  severity: AttentionGroupJson['severity'];
   /** Without it the kind is left out. */
   needs: Right;
   find: Attention;
@@ -132,7 +132,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 async function ofWorkspace({ db, key }: Call<undefined, undefined, undefined>): Promise<Answer> {
-  const attention: AttentionKindJson[] = [];
+  const attention: AttentionGroupJson[] = [];
   for (const { kind, severity, needs, find, cause, path } of KINDS) {
     if (!key.scopes.includes(needs)) continue;
     const { rows, count, more } = await find(db, key.workspace_id);
@@ -147,7 +147,7 @@ async function ofWorkspace({ db, key }: Call<undefined, undefined, undefined>): 
 
 /** All of these are few: none is counted beyond what is shown of it. */
 async function ofInstallation({ db }: Call<undefined, undefined, undefined>): Promise<Answer> {
-  const kinds: AttentionKindJson[] = [
+  const kinds: AttentionGroupJson[] = [
     kindOf('partition_unowned', 'critical', await unownedPartitions(db)),
     kindOf('node_silent', 'warning', await silentNodes(db)),
     kindOf('proxy_unused', 'notice', await unusedProxies(db)),
@@ -157,9 +157,9 @@ async function ofInstallation({ db }: Call<undefined, undefined, undefined>): Pr
 
 function kindOf(
   kind: AttentionKind,
-  severity: AttentionKindJson['severity'],
+  severity: AttentionGroupJson['severity'],
   found: AttentionEntryJson[],
-): AttentionKindJson {
+): AttentionGroupJson {
   const counted = STORAGE_LIMITS.attention_counted;
   const count = Math.min(found.length, counted);
   return {

@@ -45,15 +45,15 @@ export interface InstallationOverviewJson extends OverviewJson {
 
 const STEPS = STORAGE_LIMITS.overview_ms / STORAGE_LIMITS.overview_step_ms;
 
-/** The whole steps of the last hour, each with a row a node. */
+/** The steps of the last hour that nodes have had time to store, each with a row a node. */
 interface Hour {
   from: Date;
   steps: StepRow[][];
 }
 
 async function hourOf({ db }: Call<undefined, undefined, undefined>, workspaceId: string | null): Promise<Hour> {
-  const { overview_step_ms } = STORAGE_LIMITS;
-  const from_ms = (Math.floor(Date.now() / overview_step_ms) - STEPS) * overview_step_ms;
+  const { overview_step_ms, overview_settled_ms } = STORAGE_LIMITS;
+  const from_ms = (Math.floor((Date.now() - overview_settled_ms) / overview_step_ms) - STEPS) * overview_step_ms;
   const from = new Date(from_ms);
   const steps = Array.from({ length: STEPS }, (): StepRow[] => []);
   for (const row of await readSteps(db, workspaceId, from))

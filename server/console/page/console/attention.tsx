@@ -1,4 +1,9 @@
-import type { AttentionEntryJson, AttentionJson, AttentionKind, AttentionKindJson } from '../../../routes/attention.js';
+import type {
+  AttentionEntryJson,
+  AttentionGroupJson,
+  AttentionJson,
+  AttentionKind,
+} from '../../../routes/attention.js';
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
 import { Badge, Empty, Id, Problem, Time, type Tone } from './parts.js';
@@ -16,7 +21,7 @@ const TITLES: Readonly<Record<AttentionKind, string>> = {
   proxy_unused: 'Proxies that nobody uses',
 };
 
-const SEVERITIES: Readonly<Record<AttentionKindJson['severity'], readonly [Tone, string]>> = {
+const SEVERITIES: Readonly<Record<AttentionGroupJson['severity'], readonly [Tone, string]>> = {
   critical: ['bad', 'Critical'],
   warning: ['wait', 'Warning'],
   notice: ['quiet', 'Notice'],
@@ -40,7 +45,7 @@ export function Attention({ api, live, path }: Pick<PageProps, 'api' | 'live'> &
   );
 }
 
-function Kind({ kind, severity, count, more, entries }: AttentionKindJson) {
+function Kind({ kind, severity, count, more, entries }: AttentionGroupJson) {
   const [tone, word] = SEVERITIES[severity];
   const rest = entries.slice(SHOWN_AT_ONCE);
   const unseen = count - entries.length;

@@ -73,11 +73,11 @@ function WorkPlots({ hour }: { hour: OverviewJson }) {
       <Plot
         {...{ title: 'Operations', hour, show: counted, least: 4, whole: total }}
         lines={[
-          { label: 'accepted', tone: 'busy', dashed: true, values: hour.accepted },
           { label: 'succeeded', tone: 'good', values: hour.succeeded },
           { label: 'failed', tone: 'bad', values: hour.failed },
           { label: 'unknown', tone: 'wait', values: hour.unknown },
           { label: 'canceled', tone: 'quiet', dashed: true, values: hour.canceled },
+          { label: 'accepted', tone: 'busy', dashed: true, values: hour.accepted },
         ]}
       />
       <Plot
