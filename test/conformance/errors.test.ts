@@ -29,6 +29,7 @@ const STATUSES: Record<string, number> = {
   delivery_not_failed: 409,
   subscription_inactive: 409,
   callback_not_verified: 409,
+  too_many_connections: 409,
   too_many_subscriptions: 409,
   too_many_secrets: 409,
   too_many_tests: 409,

@@ -32,6 +32,7 @@ export const ROUTES: readonly [send: string, scopes: readonly Right[]][] = [
   ['GET /v1/deliveries/{failed}', ['events:read']],
   ['POST /v1/deliveries/{failed}/replay', ['events:write']],
   ['GET /v1/keys', ['connections:write']],
+  ['GET /v1/limits', []],
   ['POST /v1/operator/keys', [OPERATOR]],
   ['POST /v1/operator/keys/{key}/rotate', [OPERATOR]],
   ['POST /v1/operator/keys/{key}/revoke', [OPERATOR]],

@@ -69,6 +69,7 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   Nodes: [installation.nodes],
   Proxies: [installation.proxies],
   Keys: [installation.keys],
+  Limits: [installation.limits],
   NewKeyInput: [installation.newKeyInput],
   NewKey: [installation.newKey],
   RotateKeyInput: [installation.rotateKey],
