@@ -108,6 +108,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
     ...{ db: options.control ?? db, log, usual: limits },
     lease_ms: ACTOR_LIMITS.lease_ms,
   });
+  await workspaceRates.start();
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
     callers: callersFound,

@@ -77,7 +77,7 @@ export const LIMITS = {
    * Together they are less than two seconds.
    */
   share_ms: 500,
-  share_silence_ms: 1_300,
+  share_silence_ms: 1_200,
   /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
   key_touch_ms: 60_000,
   /** A session of the console ends that long after its sign-in, and that long after its last use. */

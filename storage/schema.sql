@@ -84,7 +84,7 @@ CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
 CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
-CREATE INDEX connection_live ON public.connection USING btree (workspace_id) WHERE (deleted_at IS NULL);
+CREATE INDEX connection_live ON public.connection USING btree (workspace_id, created_at, id) WHERE (deleted_at IS NULL);
 CREATE TRIGGER connection_health_noted BEFORE UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION note_health();
 CREATE TRIGGER connection_health_told AFTER UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION announce_health();
 

@@ -50,6 +50,11 @@ export class WorkspaceRates {
       await this.#round();
       return STORAGE_LIMITS.share_ms;
     });
+  }
+
+  /** Resolves when it knows how many nodes there are, or cannot learn it now: a first request counts from then on. */
+  async start(): Promise<void> {
+    await this.#deal([], []);
     this.#rounds.start();
   }
 
@@ -96,7 +101,12 @@ export class WorkspaceRates {
       for (const bucket of this.#buckets[rate].values())
         (now - bucket.askedAt > LIMITS.rate_idle_ms ? forgotten : active).push(bucket);
     if (active.length + forgotten.length === 0 && !this.#limited) return; // I1
+    await this.#deal(active, forgotten);
+  }
+
+  async #deal(active: readonly RateBucket[], forgotten: readonly RateBucket[]): Promise<void> {
     const { db, lease_ms, log } = this.#options;
+    const now = performance.now();
     const demands = active.map((bucket) => {
       const { workspaceId, rate, bound } = bucket;
       return { workspaceId, rate, bound, asked: bucket.askedPerSecond(now) };
@@ -104,7 +114,7 @@ export class WorkspaceRates {
     try {
       const { nodes, shares } = await dealShares(db, this.#id, demands, forgotten, lease_ms);
       this.#nodes = Math.max(1, nodes);
-      for (const share of shares) this.#deal(share);
+      for (const share of shares) this.#take(share);
       // One that was asked meanwhile is told of again in the next round.
       for (const { rate, workspaceId, askedAt } of forgotten)
         if (askedAt < now) this.#buckets[rate].delete(workspaceId);
@@ -116,7 +126,7 @@ export class WorkspaceRates {
     }
   }
 
-  #deal({ rate, workspace_id, share, elsewhere }: Share): void {
+  #take({ rate, workspace_id, share, elsewhere }: Share): void {
     const bucket = this.#buckets[rate].get(workspace_id);
     if (!bucket) return;
     bucket.elsewhere = elsewhere;

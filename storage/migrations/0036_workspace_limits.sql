@@ -7,6 +7,6 @@ create table workspace_limit (
   primary key (workspace_id, name)
 );
 
--- What counts against the limit of connections is counted from this index alone. It locks its table against writes while it is made,
--- which is small.
-create index connection_live on connection (workspace_id) where deleted_at is null;
+-- What counts against the limit of connections is counted from this index alone, and lists go on in its order: one without the order would
+-- be taken for them, and each page be sorted. It locks its table against writes while it is made, which is small.
+create index connection_live on connection (workspace_id, created_at, id) where deleted_at is null;
