@@ -1,5 +1,6 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { CallbackPolicy } from '../actors/deliveries/callback-guard.js';
+import { LIMITS as ACTOR_LIMITS } from '../actors/limits.js';
 import type { ActorSystem } from '../actors/system.js';
 import { findConnectionRefs, findConnections } from '../storage/connections/connections.js';
 import { Deadline } from '../storage/deadline.js';
@@ -11,6 +12,7 @@ import type { Database } from '../storage/postgres/database.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
 import { operationEnds } from '../storage/tracing/ended-operations.js';
 import type { Tracing } from '../storage/tracing/tracing.js';
+import type { WorkspaceLimits } from '../storage/workspaces/limits.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
 import { BodyMemory } from './http/body-memory.js';
 import { type Callers, callers } from './http/callers.js';
@@ -32,6 +34,7 @@ import type { Services } from './http/route.js';
 import { router } from './http/router.js';
 import type { Checks } from './http/serve.js';
 import type { SubscriptionRules } from './http/subscription-rules.js';
+import { WorkspaceRates } from './http/workspace-rates.js';
 import { workspaceRequests } from './http/workspace-requests.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 import { responder } from './responder.js';
@@ -53,6 +56,8 @@ export interface EdgeOptions extends FrontOptions {
   gateway?: GatewayAccess;
   /** Requests per second and key; absent: no limit (HTTP-12). */
   rateLimitPerSecond?: number;
+  /** What a workspace may have that has no limit of its own, beside subscriptions, which have their bounds; absent: no limit (HTTP-27). */
+  limits?: Partial<Omit<WorkspaceLimits, 'subscriptions'>>;
   /** Requests of one workspace that may be under way; absent: no limit (HTTP-13). */
   workspaceRequests?: number;
   /** Memory for the bodies of all requests; absent: no limit. */
@@ -97,18 +102,29 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
   const requests = requestLoad((late_ms, elapsed_ms) => pace.sample(Math.max(late_ms, answers.late_ms), elapsed_ms));
   const cookie = consoleCookie(options.publicUrl ?? null);
   const callersFound = callers(db, log, cookie);
+  const limits: WorkspaceLimits = {
+    ...{ requests_per_second: null, submissions_per_second: null, connections: null },
+    ...options.limits,
+    subscriptions: options.subscriptions.bounds.ofWorkspace,
+  };
+  const workspaceRates = new WorkspaceRates({
+    ...{ db: options.control ?? db, log, usual: limits },
+    lease_ms: ACTOR_LIMITS.lease_ms,
+  });
+  await workspaceRates.start();
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
     callers: callersFound,
     address: clientAddress(options.trustedProxies ?? []),
     rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
+    workspaceRates,
     workspaceRequests: workspaceRequests({
       ...{ db, load: requests, pace },
       bound: options.workspaceRequests ?? Number.POSITIVE_INFINITY,
     }),
     largeBodies: new LargeBodies(),
   };
-  const services = servicesOf(options, { drain, answers, callers: callersFound, cookie });
+  const services = servicesOf(options, { drain, answers, callers: callersFound, cookie, limits, workspaceRates });
   const bodies = new BodyMemory((options.bodyMemoryMib ?? Number.POSITIVE_INFINITY) * 2 ** 20);
   const { onAnswered, tracing } = options;
   const refusals = new RefusalPace(pace);
@@ -165,6 +181,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
       answers.close();
       await options.subscriptions.verifier?.close();
       await checks.callers.close();
+      await workspaceRates.close();
     },
   };
 }
@@ -177,7 +194,12 @@ function servicesOf(
     answers,
     callers,
     cookie,
-  }: { drain: Drain; answers: AnswerLateness; callers: Callers; cookie: ConsoleCookie },
+    limits,
+    workspaceRates,
+  }: { drain: Drain; answers: AnswerLateness; callers: Callers; cookie: ConsoleCookie } & Pick<
+    Services,
+    'limits' | 'workspaceRates'
+  >,
 ): Services {
   const { db, overview: { tally, changes } = new Overview() } = options;
   const lines = new LogLines(options.log, options.logSample);
@@ -190,6 +212,8 @@ function servicesOf(
     system: withPromptSubmissions(options.system, options.control ?? db, (took_ms) => answers.committed(took_ms)),
     callbackPolicy: options.callbackPolicy,
     subscriptions: options.subscriptions,
+    limits,
+    workspaceRates,
     providerDomains: options.providerDomains,
     load: {
       connection: rowLoader((ids) => findConnections(db, ids)),

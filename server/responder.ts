@@ -17,6 +17,7 @@ import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
 import { type Checks, routeOf, serve } from './http/serve.js';
+import { rateHeaders } from './http/workspace-rates.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 
 export interface ResponderOptions {
@@ -124,7 +125,11 @@ function beginSpan(tracing: Tracing, context: RequestContext, route: Route | und
 async function finish(options: ResponderOptions, request: Request, answer: Answer | null): Promise<void> {
   const { exchange, context } = request;
   if (answer) {
-    const headers = { ...answerHeaders(exchange, context.requestId), ...keyHeaders(context.key, options) };
+    const headers = {
+      ...answerHeaders(exchange, context.requestId),
+      ...keyHeaders(context.key, options),
+      ...(context.counted && rateHeaders(context.counted)),
+    };
     countChange(options.services, request, answer);
     await exchange.send(answer, headers, options.services.drain.draining);
   }

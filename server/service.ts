@@ -203,6 +203,7 @@ export async function startService(
     onAnswered: metrics.observe,
     providerDomains: site.domains,
     ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
+    limits: config.workspaceLimits,
     workspaceRequests: config.workspaceRequests,
     bodyMemoryMib: config.bodyMemoryMib,
     publicUrl: config.publicUrl,

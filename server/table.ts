@@ -12,6 +12,7 @@ import { eventRoutes } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
 import { invitationRoutes } from './routes/invitations.js';
 import { keyRoutes } from './routes/keys.js';
+import { limitRoutes } from './routes/limits.js';
 import { listenerRoutes } from './routes/listener.js';
 import { nodeRoutes } from './routes/nodes.js';
 import { operationActionRoutes } from './routes/operation-actions.js';
@@ -51,6 +52,7 @@ export const routes: readonly Route[] = [
   ...attentionRoutes,
   ...overviewRoutes,
   ...keyRoutes,
+  ...limitRoutes,
   ...operatorKeyRoutes,
   ...operatorWorkspaceRoutes,
   ...nodeRoutes,

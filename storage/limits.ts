@@ -92,6 +92,12 @@ export const LIMITS = {
   /** When a batch could not be recorded: how long each connection's are by themselves, and how many connections a round takes. */
   announcement_apart_ms: 5_000,
   announcement_connections: 200,
+  /**
+   * How often a node has its shares of the rates of workspaces dealt anew, and how long it may be silent: then the others share what was its.
+   * Together they are less than two seconds.
+   */
+  share_ms: 500,
+  share_silence_ms: 1_200,
   /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
   key_touch_ms: 60_000,
   /** A session of the console ends that long after its sign-in, and that long after its last use. */

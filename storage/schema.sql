@@ -92,6 +92,7 @@ CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
 CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
+CREATE INDEX connection_live ON public.connection USING btree (workspace_id, created_at, id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_unready ON public.connection USING btree (workspace_id, health_since) WHERE ((health <> 'ready'::text) AND (deleted_at IS NULL));
 CREATE TRIGGER connection_health_noted BEFORE UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION note_health();
 CREATE TRIGGER connection_health_told AFTER UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION announce_health();
@@ -504,6 +505,25 @@ create table workspace (
   constraint workspace_pkey PRIMARY KEY (id)
 );
 CREATE INDEX workspace_by_creation ON public.workspace USING btree (created_at, id);
+
+create table workspace_limit (
+  workspace_id uuid not null,
+  name text not null,
+  value bigint not null,
+  constraint workspace_limit_pkey PRIMARY KEY (workspace_id, name),
+  constraint workspace_limit_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
+  constraint workspace_limit_value_check CHECK ((value > 0))
+);
+
+create table workspace_rate (
+  workspace_id uuid not null,
+  rate text not null,
+  node_id uuid not null,
+  asked double precision not null,
+  share double precision not null,
+  noted_at timestamp with time zone not null default now(),
+  constraint workspace_rate_pkey PRIMARY KEY (workspace_id, rate, node_id)
+);
 
 CREATE OR REPLACE FUNCTION public.announce_exhaustion()
  RETURNS trigger

@@ -4,6 +4,7 @@ import { CommanderError, InvalidArgumentError } from 'commander';
 import typia, { type tags } from 'typia';
 import type { NewProxy } from '../../storage/connections/proxies.js';
 import { SCOPES, type Scope } from '../../storage/model/records.js';
+import { WORKSPACE_LIMITS, type WorkspaceLimit } from '../../storage/workspaces/limits.js';
 import { isNetwork } from '../http/client-address.js';
 import type { Uuid } from '../http/fields.js';
 
@@ -51,6 +52,18 @@ export function duration(text: string): number {
   const ms = text === '0' ? 0 : Number(count) * UNIT_MS[(unit ?? 's') as keyof typeof UNIT_MS];
   if (ms <= 365 * UNIT_MS.d) return ms;
   throw new InvalidArgumentError('It wants a duration such as 90s, 15m, 24h or 7d, at most a year.');
+}
+
+export function workspaceLimit(text: string): WorkspaceLimit {
+  const known = WORKSPACE_LIMITS.find((limit) => limit === text);
+  if (known) return known;
+  throw new InvalidArgumentError(`It wants one of ${WORKSPACE_LIMITS.join(', ')}.`);
+}
+
+/** Of a limit. */
+export function limitValue(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It wants a whole number from 1 to 999999999.');
 }
 
 /** Rows of a page. */

@@ -5,6 +5,7 @@ import { deliveryCommands } from './deliveries.js';
 import { encryptionCommands } from './encryption.js';
 import { inspectionCommands } from './inspection.js';
 import { keyCommands } from './keys.js';
+import { limitCommands } from './limits.js';
 import { connectionCommands, operationCommands } from './lists.js';
 import { operatorCommands } from './operators.js';
 import { proxyCommands } from './proxies.js';
@@ -30,6 +31,7 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
     .showSuggestionAfterError(false);
   program.version(VERSION, '--version', "the service's version");
   workspaceCommands(program, perform);
+  limitCommands(program, perform);
   keyCommands(program, perform);
   operatorCommands(program, perform);
   proxyCommands(program, perform);

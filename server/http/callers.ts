@@ -135,7 +135,7 @@ export function callers(db: Sql, log: Logger, cookie: ConsoleCookie): Callers {
       const named = isUuid(id) ? await workspace(id) : undefined;
       if (!named)
         throw invalidField('headers.Console-Workspace', WORKSPACE_WANTED, headers['console-workspace'] || undefined);
-      return { ...key, workspace_id: named.id };
+      return { ...key, workspace_id: named.id, limits: named.limits };
     },
     async signIn(text, sender) {
       cookie.refuseCrossSite(sender.method, sender.headers);

@@ -52,6 +52,8 @@ export const LIMITS = {
   refused_keys: 30_000,
   /** Sign-ins to the console with one key a second: past it 429. */
   sign_ins_per_s: 5,
+  /** A workspace that asks for nothing for so long is forgotten by the count of its rate, and begins anew (HTTP-27). */
+  rate_idle_ms: 30_000,
   /** `last_used_at` of a key is written at most this often. */
   key_touch_ms: 60_000,
   /** A submission trusts this long that its connection is there; the commit notices a deleted one. */

@@ -1,6 +1,7 @@
 import type { Origin } from '../../storage/model/origin.js';
 import type { OpenSpan } from '../../storage/tracing/tracing.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
+import type { RateBucket } from './rate-bucket.js';
 
 /** One request as its line in the log, and the operation that it submits, name it. Filled in as it becomes known. */
 export class RequestContext implements Origin {
@@ -9,6 +10,8 @@ export class RequestContext implements Origin {
   /** The trace that the request belongs to, where its sender named one. */
   traceparent: string | null = null;
   key: UsableKey | undefined;
+  /** The rates of its workspace that it counts in, where they are limited. */
+  counted: readonly RateBucket[] | undefined;
   connectionId: string | undefined;
   operationId: string | undefined;
   /** While spans are made. */

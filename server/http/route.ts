@@ -11,6 +11,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
+import type { WorkspaceLimits } from '../../storage/workspaces/limits.js';
 import type { Answer, ErrorStyle } from './answer.js';
 import type { JsonObject } from './body.js';
 import type { Callers, Sender } from './callers.js';
@@ -23,6 +24,7 @@ import type { Preferences } from './prefer.js';
 import type { RequestContext } from './request-context.js';
 import type { RequestHeader } from './request-headers.js';
 import type { SubscriptionRules } from './subscription-rules.js';
+import type { WorkspaceRates } from './workspace-rates.js';
 
 /** What every handler may use. */
 export interface Services {
@@ -33,6 +35,9 @@ export interface Services {
   system: ActorSystem;
   callbackPolicy: CallbackPolicy;
   subscriptions: SubscriptionRules;
+  /** What a workspace may have that has no limit of its own (HTTP-27). */
+  limits: WorkspaceLimits;
+  workspaceRates: Pick<WorkspaceRates, 'asked'>;
   /** Domains that `file.download` may reach. */
   providerDomains: readonly string[] | undefined;
   load: {
@@ -111,6 +116,8 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   session?: true;
   errors?: ErrorStyle;
   body: BodySpec<B>;
+  /** Its requests are submissions: they count in that rate of their workspace (HTTP-27). */
+  submits?: true;
   /** Operators and balancers ask for it again and again: its requests are logged at `debug`. */
   routine?: true;
   /** Absent: no query is taken. */

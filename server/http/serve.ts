@@ -15,6 +15,7 @@ import type { RequestContext } from './request-context.js';
 import type { RequestKind } from './request-pace.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
+import { takeOf, type WorkspaceRates } from './workspace-rates.js';
 import type { WorkspaceRequests } from './workspace-requests.js';
 
 /** The checks that a request passes before its route's own. */
@@ -23,6 +24,7 @@ export interface Checks {
   callers: Callers;
   address: ClientAddress;
   rateLimit: RateLimit | undefined;
+  workspaceRates: WorkspaceRates;
   workspaceRequests: WorkspaceRequests;
   largeBodies: LargeBodies;
 }
@@ -42,14 +44,16 @@ export async function serve(
   services: Services,
   send: (answer: Answer | null) => Promise<void>,
 ): Promise<void> {
-  const probe = match && routeOf(match, exchange.method)?.probe;
-  if (!probe) checks.gateway?.(exchange.headers);
+  const route = match && routeOf(match, exchange.method);
+  if (!route?.probe) checks.gateway?.(exchange.headers);
   const sender = senderOf(exchange, checks.address);
   const request = { exchange, match, sender, context };
   if (!needsKey(exchange.path)) return send(await serveRoute({ ...request, key: NO_KEY }, checks, services));
   const caller = await checks.callers.callerOf(sender);
   context.key = caller;
   checks.rateLimit?.(caller.id);
+  context.counted = checks.workspaceRates.count(caller, route?.submits === true);
+  if (context.counted) takeOf(context.counted);
   const key = await checks.callers.inWorkspace(caller, sender);
   context.key = key;
   return checks.workspaceRequests(key, kindOf(exchange, match), async ({ db, sending, made, parked }) => {
@@ -144,6 +148,7 @@ const NO_KEY: UsableKey = {
   scopes: [],
   networks: null,
   expires_at: null,
+  limits: null,
 };
 
 /** Every path under /v1, with and without a route. */

@@ -62,6 +62,7 @@ const SENDS = ` ${code(capabilities.filter(({ send }) => send).map(({ name }) =>
 
 function scopesNeeded({ scopes, bodyScopes }: Route): string {
   if (scopes === 'none') return '';
+  if (scopes.length === 0) return '\n\nAny key will do.';
   return `\n\nNeeds ${scopes.length > 1 ? 'the scopes' : 'the scope'} ${code(scopes)}.${bodyScopes ? SENDS : ''}`;
 }
 

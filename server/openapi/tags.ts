@@ -17,6 +17,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   'simulated-events': 'Events',
   deliveries: 'Deliveries',
   keys: 'Keys',
+  limits: 'Keys',
   operator: 'Operators',
   attention: 'Overview',
   overview: 'Overview',

@@ -19,6 +19,7 @@ import { type Health, type Provider, partitionOf } from '../../storage/model/rec
 import type { Sql } from '../../storage/postgres/database.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
+import { limitOf, roomForConnection } from '../../storage/workspaces/limits.js';
 import { type Answer, json } from '../http/answer.js';
 import type { NonBlank, Printable } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
@@ -127,21 +128,27 @@ async function searched(
   return { connections: page.map(connectionJson), next_cursor: last ? nameCursor(last) : null };
 }
 
-async function create({ db, ring, key, body }: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
+async function create(call: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
+  const { db, ring, key, limits, body } = call;
   const id = newId();
   const common = { id, workspaceId: key.workspace_id, partition: partitionOf(id) };
+  const bound = limitOf('connections', key.limits, limits);
+  const insert = (sql: Sql) =>
+    body.provider === 'simulated'
+      ? insertSimulatedConnection(sql, { ...common, actor: body.external_actor })
+      : insertSocialConnection(sql, {
+          ...common,
+          identityKey: identityKey(body.username),
+          username: body.username.trim(),
+          passwordSealed: ring.seal(body.password, passwordContext(id)),
+          region: body.region.toUpperCase(),
+        });
+  const insertWithin = async (tx: Sql, bound: number) => {
+    if (!(await roomForConnection(tx, key.workspace_id, bound))) throw new HttpError('too_many_connections');
+    await insert(tx);
+  };
   try {
-    if (body.provider === 'simulated') {
-      await insertSimulatedConnection(db, { ...common, actor: body.external_actor });
-    } else {
-      await insertSocialConnection(db, {
-        ...common,
-        identityKey: identityKey(body.username),
-        username: body.username.trim(),
-        passwordSealed: ring.seal(body.password, passwordContext(id)),
-        region: body.region.toUpperCase(),
-      });
-    }
+    await (bound === null ? insert(db) : db.transaction((tx) => insertWithin(tx, bound)));
   } catch (error) {
     throw isIdentityTaken(error) ? new HttpError('connection_conflict') : error;
   }
@@ -183,7 +190,7 @@ export const connectionRoutes: Route[] = [
       schema: typia.json.schemas<[NewConnectionInput]>(),
     },
     answers: { 201: { description: 'The new connection.', schema: connectionSchema, headers: ['Location'] } },
-    refusals: ['connection_conflict', 'encryption_key_unavailable'],
+    refusals: ['connection_conflict', 'too_many_connections', 'encryption_key_unavailable'],
     handle: create,
   }),
   route({

@@ -153,6 +153,7 @@ export const invitationRoutes: Route[] = [
       'Submits `social.invitation.send` in an older request shape and waits for it up to five seconds. Errors have the envelope `{error: {code, message, details}}`. New clients submit operations instead.',
     scopes: ['operations:write', 'social:send'],
     errors: 'envelope',
+    submits: true,
     body: {
       kind: 'json',
       limit_bytes: LIMITS.body_bytes,

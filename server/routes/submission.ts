@@ -125,6 +125,7 @@ export const submissionRoutes: Route[] = [
     description:
       'Stores a request for work; it runs asynchronously, one operation of a connection after another. 202 means that it is stored, not that it worked: read the operation until it has ended. Sent again with its `Idempotency-Key`, a submission answers 200 with the first operation and never makes a second.',
     scopes: ['operations:write'],
+    submits: true,
     body: {
       kind: 'json',
       limit_bytes: LIMITS.operation_body_bytes,

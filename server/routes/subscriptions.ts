@@ -15,6 +15,7 @@ import { newId } from '../../storage/model/new-id.js';
 import type { EventType } from '../../storage/model/records.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
+import { limitOf } from '../../storage/workspaces/limits.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
@@ -48,13 +49,14 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Curs
 }
 
 async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>): Promise<Answer> {
-  const { db, ring, callbackPolicy, subscriptions, resource, body } = call;
+  const { db, ring, callbackPolicy, subscriptions, resource, body, key, limits } = call;
   const callback = await checkCallback(body.callback_url, callbackPolicy);
   if (!callback.ok) throw invalidField('body.callback_url', CALLBACK_REFUSALS[callback.reason]);
   const id = newId();
   const secret = body.secret ?? newSecret();
   if (!subscriptions.destination) throw new HttpError('encryption_key_unavailable');
   const destination = subscriptions.destination(call.key.workspace_id, destinationOf(body.callback_url));
+  const ofWorkspace = limitOf('subscriptions', key.limits, limits) ?? subscriptions.bounds.ofWorkspace;
   const subscription = {
     id,
     connectionId: resource.id,
@@ -66,7 +68,7 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
   };
   const row = await withRoomForProof(call, async () => {
     const stored = await db.transaction(async (tx) => {
-      const room = await roomForSubscription(tx, resource.id, destination, subscriptions.bounds);
+      const room = await roomForSubscription(tx, resource.id, destination, { ...subscriptions.bounds, ofWorkspace });
       if (room === false) throw new HttpError('too_many_subscriptions');
       return room && insertSubscription(tx, subscription);
     });

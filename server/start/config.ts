@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
 import { secretNames } from '../../storage/secrets/secret-names.js';
 import type { TracingSettings } from '../../storage/tracing/tracing.js';
+import type { WorkspaceLimits } from '../../storage/workspaces/limits.js';
 import { Unusable } from './kinds.js';
 import {
   type Machine,
@@ -66,6 +67,8 @@ export interface Config {
   announce: 'json' | 'banner';
   /** Requests a second of one key (HTTP-12). Null: no limit. */
   rateLimitPerSecond: number | null;
+  /** What one workspace may have, over all nodes, unless it has a limit of its own (HTTP-27); null: no limit. */
+  workspaceLimits: Omit<WorkspaceLimits, 'subscriptions'>;
   /** Operations of one workspace that may be accepted and not ended, over all nodes (HTTP-13). */
   workspaceOperations: number;
   /** Subscriptions of one workspace over all nodes, of one connection, and of one connection to one destination (HTTP-13). */
@@ -131,6 +134,11 @@ export function readConfig(
     tracing: tracing(settings),
     announce: env.LOG_FORMAT === 'json' ? 'json' : 'banner',
     rateLimitPerSecond: settings.RATE_LIMIT_PER_SECOND,
+    workspaceLimits: {
+      requests_per_second: settings.WORKSPACE_REQUESTS_PER_SECOND,
+      submissions_per_second: settings.WORKSPACE_SUBMISSIONS_PER_SECOND,
+      connections: settings.WORKSPACE_CONNECTIONS,
+    },
     workspaceOperations: settings.WORKSPACE_OPERATIONS,
     workspaceSubscriptions: settings.WORKSPACE_SUBSCRIPTIONS,
     connectionSubscriptions: settings.CONNECTION_SUBSCRIPTIONS,

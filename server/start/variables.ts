@@ -123,6 +123,24 @@ export const VARIABLES = {
     default: null,
     meaning: 'requests a second of one key; more are answered 429',
   }),
+  WORKSPACE_REQUESTS_PER_SECOND: variable({
+    ...wholeNumber(1, 1_000_000),
+    default: null,
+    meaning:
+      'requests a second of one workspace, over all nodes; more are answered 429; to be the same on every node; `admin limit set` for one of them',
+  }),
+  WORKSPACE_SUBMISSIONS_PER_SECOND: variable({
+    ...wholeNumber(1, 1_000_000),
+    default: null,
+    meaning:
+      'submissions a second of one workspace, over all nodes; more are answered 429; to be the same on every node; `admin limit set` for one of them',
+  }),
+  WORKSPACE_CONNECTIONS: variable({
+    ...wholeNumber(1, 100_000_000),
+    default: null,
+    meaning:
+      'connections of one workspace, over all nodes; more are answered 409; to be the same on every node; `admin limit set` for one of them',
+  }),
   WORKSPACE_OPERATIONS: variable({
     ...wholeNumber(1, 100_000_000),
     // A hundred bytes each in memory; two minutes of submissions at the rate of a small machine.
@@ -133,7 +151,8 @@ export const VARIABLES = {
   WORKSPACE_SUBSCRIPTIONS: variable({
     ...wholeNumber(1, 100_000_000),
     default: '100000',
-    meaning: 'subscriptions of one workspace, over all nodes; more are answered 409; to be the same on every node',
+    meaning:
+      'subscriptions of one workspace, over all nodes; more are answered 409; to be the same on every node; `admin limit set` for one of them',
   }),
   CONNECTION_SUBSCRIPTIONS: variable({
     ...wholeNumber(1, 1_000_000),

@@ -29,7 +29,7 @@ export const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, 
   exists (select 1 from regional_proxy r where r.region = c.region and r.active) as proxy_configured,
   p.region as pinned_region, p.active as pinned_active`;
 
-/** Connections of the workspace in order of creation, `limit` of them behind `after`. Index: connection_by_workspace. */
+/** Connections of the workspace in order of creation, `limit` of them behind `after`. Index: connection_live. */
 export function listConnections(
   sql: Sql,
   workspaceId: string,

@@ -25,6 +25,7 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   delivery_not_failed: 'Only a failed delivery can be replayed.',
   subscription_inactive: 'The subscription is not active; activate it first.',
   callback_not_verified: 'The callback address did not answer the challenge that proves it.',
+  too_many_connections: 'The workspace has as many connections as it may; `GET /v1/limits` shows how many.',
   too_many_subscriptions: 'The connection, its workspace or the destination has as many subscriptions as it may.',
   too_many_secrets: 'As many earlier secrets of the subscription sign as may; wait until one has run out.',
   too_many_tests: 'As many test events of the subscription are under way as may; ask again when one has ended.',
@@ -34,7 +35,8 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   not_simulated: 'The connection is a real one, and its events come from the provider alone.',
   body_too_large: 'The body is larger than this route takes.',
   unsupported_media_type: 'The body is of another type than `application/json`.',
-  rate_limited: 'The key sends faster than it may; wait as long as `Retry-After` says.',
+  rate_limited:
+    'The key, or its workspace over all nodes, sends faster than it may; wait as long as `Retry-After` says.',
   internal_error: 'The service failed; the message names the request for its operator.',
   encryption_key_unavailable: 'The service lacks the encryption key that this needs; its operator has to give it one.',
   overloaded: 'Too much waits already, and nothing was stored; wait as long as `Retry-After` says.',

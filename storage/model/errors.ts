@@ -43,6 +43,11 @@ export const HTTP_ERRORS = {
   delivery_not_failed: { status: 409, retryable: false, message: 'the delivery has not failed' },
   subscription_inactive: { status: 409, retryable: false, message: 'the subscription is not active' },
   callback_not_verified: { status: 409, retryable: false, message: 'the callback has not answered the challenge' },
+  too_many_connections: {
+    status: 409,
+    retryable: false,
+    message: 'the workspace has as many connections as it may',
+  },
   too_many_subscriptions: {
     status: 409,
     retryable: false,

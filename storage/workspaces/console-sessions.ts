@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.js';
 import type { Sql } from '../postgres/database.js';
 import type { KeyUse, UsableKey } from './keys.js';
+import { ownLimits } from './limits.js';
 import { operatorKey } from './operators.js';
 
 /*
@@ -68,6 +69,7 @@ interface SessionRow {
   name: string | null;
   scopes: UsableKey['scopes'];
   networks: UsableKey['networks'];
+  limits: UsableKey['limits'];
   key_expires_at: Date | null;
 }
 
@@ -81,7 +83,8 @@ export async function findSessions(sql: Sql, hashes: string[]): Promise<Map<stri
     `select encode(session.token_hash, 'hex') as hash, session.created_at, session.expires_at,
        case when session.operator_id is null then 'key' else 'operator' end as kind,
        coalesce(api_key.id, operator.id) as id, api_key.workspace_id, coalesce(api_key.name, operator.name) as name,
-       api_key.scopes, api_key.networks, coalesce(api_key.expires_at, operator.expires_at) as key_expires_at
+       api_key.scopes, api_key.networks, coalesce(api_key.expires_at, operator.expires_at) as key_expires_at,
+       ${ownLimits('api_key.workspace_id')} as limits
      from console_session session
      left join api_key on api_key.id = session.key_id and api_key.revoked_at is null
        and (api_key.expires_at is null or api_key.expires_at > now())

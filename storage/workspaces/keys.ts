@@ -4,6 +4,7 @@ import type { Right, Scope } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
 import { isBehind, LIST_START, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 import { hashKey, type KeyKind, newKeyText, prefixOf } from './key-format.js';
+import { type OwnLimits, ownLimits } from './limits.js';
 
 /** An API key of a workspace as the operator sees it (contract: "Authentication"; CLI-1). */
 export interface ApiKeyRow {
@@ -152,6 +153,8 @@ export interface UsableKey {
   /** Where it may be used from; null: anywhere. */
   networks: readonly string[] | null;
   expires_at: Date | null;
+  /** The limits of its own of the workspace that it works in. */
+  limits: OwnLimits;
 }
 
 /** A use to be noted: of what, and from where. */
@@ -167,7 +170,8 @@ export interface KeyUse {
 export async function findKeysByHash(sql: Sql, hashes: string[]): Promise<Map<string, UsableKey>> {
   const rows = await sql.query<Omit<UsableKey, 'kind'> & { hash: string }>(
     'findKeysByHash',
-    `select id, name, workspace_id, scopes, networks, expires_at, encode(key_hash, 'hex') as hash from api_key
+    `select id, name, workspace_id, scopes, networks, expires_at, encode(key_hash, 'hex') as hash,
+       ${ownLimits('api_key.workspace_id')} as limits from api_key
      where key_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
        and revoked_at is null and (expires_at is null or expires_at > now())`,
     [hashes],

@@ -66,7 +66,14 @@ export async function findOperatorsByHash(sql: Sql, hashes: string[]): Promise<M
 
 /** What an operator may do: all that a key can, and what only operators may. */
 export function operatorKey(row: Pick<OperatorRow, 'id' | 'name' | 'expires_at'>): UsableKey {
-  return { ...row, kind: 'operator', workspace_id: row.id, scopes: [OPERATOR, ...SCOPES], networks: null };
+  return {
+    ...row,
+    kind: 'operator',
+    workspace_id: row.id,
+    scopes: [OPERATOR, ...SCOPES],
+    networks: null,
+    limits: null,
+  };
 }
 
 /** Records that the operators' keys were used, at most once in `key_touch_ms` each, whatever the number of nodes. */

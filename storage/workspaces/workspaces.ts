@@ -1,6 +1,7 @@
 import { newId } from '../model/new-id.js';
 import type { Sql } from '../postgres/database.js';
 import { isBehind, LIST_START, type ListPlace, placeOfRow } from '../postgres/list-place.js';
+import { type OwnLimits, ownLimits } from './limits.js';
 
 /** A workspace (contract: "Authentication"; CLI-1); its keys are in `keys.ts`. */
 export interface WorkspaceRow {
@@ -32,11 +33,11 @@ export function listWorkspaces(
   );
 }
 
-/** Those with these ids. Index: the primary key. */
-export function findWorkspaces(sql: Sql, ids: string[]): Promise<WorkspaceRow[]> {
-  return sql.query<WorkspaceRow>(
+/** Those with these ids, and their limits of their own. Index: the primary key. */
+export function findWorkspaces(sql: Sql, ids: string[]): Promise<(WorkspaceRow & { limits: OwnLimits })[]> {
+  return sql.query<WorkspaceRow & { limits: OwnLimits }>(
     'findWorkspaces',
-    'select id, name, created_at from workspace where id = any($1::uuid[])',
+    `select id, name, created_at, ${ownLimits('workspace.id')} as limits from workspace where id = any($1::uuid[])`,
     [ids],
   );
 }

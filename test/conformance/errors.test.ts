@@ -1,6 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
+import { setOwnLimit } from '../../storage/workspaces/limits.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { eventually } from '../fixture/eventually.js';
 import { insertDeliveries } from '../server/rows.js';
@@ -29,6 +30,7 @@ const STATUSES: Record<string, number> = {
   delivery_not_failed: 409,
   subscription_inactive: 409,
   callback_not_verified: 409,
+  too_many_connections: 409,
   too_many_subscriptions: 409,
   too_many_secrets: 409,
   too_many_tests: 409,
@@ -85,6 +87,15 @@ const plain = (code: string, row: Omit<Row, 'title' | 'status'>): Row => {
 };
 
 const SUE = { provider: 'social', username: 'sue', password: 'sandbox', region: 'US' };
+
+/** Asked with a key that was not used before: it comes with the limits of its workspace. */
+const overItsLimits: Row[] = [
+  plain('too_many_connections', {
+    send: 'POST /v1/connections',
+    scopes: ['connections:read', 'connections:write'],
+    body: { ...SUE, username: 'one too many' },
+  }),
+];
 
 const onAPlainService: Row[] = [
   plain('invalid_json', { send: 'POST /v1/connections', body: '[' }),
@@ -212,6 +223,8 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   const stored = await insertDeliveries(on.db, on.names.inactive, ['delivered', 'failed']);
   [on.names.delivered, on.names.failed] = [stored.deliveries[0] ?? '', stored.deliveries[1] ?? ''];
   await hold(t, on, onAPlainService);
+  await setOwnLimit(on.db, { workspace_id: on.fixture.workspaceId, name: 'connections', value: 1 });
+  await hold(t, on, overItsLimits);
 
   const details = await on.call({
     send: 'POST /v1/connections',

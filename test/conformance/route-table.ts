@@ -36,6 +36,7 @@ export const ROUTES: readonly [send: string, scopes: readonly Right[]][] = [
   ['GET /v1/attention', ['operations:read', 'connections:read']],
   ['GET /v1/overview', ['operations:read', 'connections:read']],
   ['GET /v1/keys', ['connections:write']],
+  ['GET /v1/limits', []],
   ['POST /v1/operator/keys', [OPERATOR]],
   ['POST /v1/operator/keys/{key}/rotate', [OPERATOR]],
   ['POST /v1/operator/keys/{key}/revoke', [OPERATOR]],

@@ -73,6 +73,7 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   Overview: [overview.overview],
   InstallationOverview: [overview.installation],
   Keys: [installation.keys],
+  Limits: [installation.limits],
   NewKeyInput: [installation.newKeyInput],
   NewKey: [installation.newKey],
   RotateKeyInput: [installation.rotateKey],

@@ -1,5 +1,6 @@
 import { SCOPES } from '../../../storage/model/records.js';
 import type { KeyJson, KeysJson } from '../../routes/keys.js';
+import type { LimitsJson } from '../../routes/limits.js';
 import type { NodesJson, ProxiesJson } from '../../routes/nodes.js';
 import type {
   NewKeyInput,
@@ -16,6 +17,13 @@ import { AT, KEY, LATER, NEXT_KEY, NODE, PROXY, TOMORROW, WORKSPACE } from './va
 export const workspaces: WorkspacesJson = {
   workspaces: [{ id: WORKSPACE, name: 'Acme', created_at: AT }],
   next_cursor: null,
+};
+
+export const limits: LimitsJson = {
+  requests_per_second: { limit: 100, used: 12 },
+  submissions_per_second: null,
+  connections: { limit: 500, used: 37 },
+  subscriptions: { limit: 100_000, used: 40 },
 };
 
 const key: KeyJson = {

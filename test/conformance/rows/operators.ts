@@ -30,6 +30,20 @@ export const operators: Row[] = [
     fields: ['keys', 'next_cursor'],
   },
   {
+    title: 'Limits: what applies by the settings, with what is used',
+    send: 'GET /v1/limits',
+    scopes: ['events:read'],
+    status: 200,
+    fields: ['requests_per_second', 'submissions_per_second', 'connections', 'subscriptions'],
+    like: {
+      requests_per_second: null,
+      submissions_per_second: null,
+      connections: null,
+      subscriptions: { limit: 100_000 },
+    },
+    carries: { ratelimit: undefined, 'ratelimit-policy': undefined },
+  },
+  {
     title: 'Operators, make a key: 201, shown once',
     send: 'POST /v1/operator/keys',
     scopes: OPERATOR,

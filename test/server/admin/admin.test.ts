@@ -46,6 +46,33 @@ t.test('a workspace is made and listed', async (t) => {
   t.same(await answer(['workspace', 'list']), { workspaces: [made] });
 });
 
+t.test('a workspace gets limits of its own, and what cannot be one is refused with one line', async (t) => {
+  const { run, answer } = await operator(t);
+  const { workspace_id } = await answer(['workspace', 'create', '--name', 'Acme']);
+  const of = (verb: string, limit = 'connections') => ['limit', verb, '--workspace', workspace_id, '--limit', limit];
+  const set = { workspace_id, name: 'connections', value: 50 };
+  t.same(await answer([...of('set'), '--value', '50']), set);
+  t.same(await answer(['limit', 'list']), { limits: [set] });
+  const refused: [string[], number, RegExp][] = [
+    [[...of('set'), '--value', '0'], 2, /'--value <number>' argument '0' is invalid. It wants a whole number from 1/],
+    [[...of('set'), '--value', '1e3'], 2, /It wants a whole number from 1 to 999999999/],
+    [
+      [...of('set', 'rows'), '--value', '1'],
+      2,
+      /It wants one of requests_per_second, submissions_per_second, connections/,
+    ],
+    [['limit', 'set', '--workspace', UNKNOWN, '--limit', 'connections', '--value', '1'], 1, /there is no workspace/],
+    [of('clear', 'subscriptions'), 1, /the workspace has no subscriptions of its own/],
+  ];
+  for (const [args, status, line] of refused) {
+    const ended = await run(args);
+    t.match(ended, { status, stdout: '', stderr: line }, args.join(' '));
+    t.equal(ended.stderr.split('\n').length, 2, 'one line');
+  }
+  t.same(await answer(of('clear')), { workspace_id, name: 'connections', cleared: true });
+  t.same(await answer(['limit', 'list', '--workspace', workspace_id]), { limits: [] });
+});
+
 t.test('a key is shown once, stored as a hash, rotated with an overlap and revoked', async (t) => {
   const { db, answer } = await operator(t);
   const { workspace_id } = await answer(['workspace', 'create', '--name', 'Acme']);

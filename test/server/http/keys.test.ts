@@ -92,6 +92,7 @@ const usable: UsableKey = {
   scopes: [],
   networks: null,
   expires_at: null,
+  limits: null,
 };
 
 /** A loader that knows one key, and counts what it is asked for. */
