@@ -5,6 +5,8 @@ import type { PageProps } from './page-props.js';
 import { Badge, Id, Time, Title } from './parts.js';
 import { hrefOf } from './place.js';
 
+const FILTERS = ['search', 'health', 'provider'];
+
 /** The connections of the workspace. */
 export function Connections({ api, query, live }: PageProps) {
   const healths = Object.entries(HEALTHS).map(([value, [, words]]) => [value, words] as const);
@@ -21,7 +23,7 @@ export function Connections({ api, query, live }: PageProps) {
         label="connections"
         path="/v1/connections"
         field="connections"
-        filters={['search', 'health', 'provider']}
+        filters={FILTERS}
         topic="connections"
         keyOf={({ id }) => id}
         columns={[
@@ -32,7 +34,7 @@ export function Connections({ api, query, live }: PageProps) {
           { title: 'Kind', cell: ({ provider, region }) => [PROVIDERS[provider], region && `, ${region}`] },
           { title: 'Id', cell: ({ id }) => <Id id={id} /> },
         ]}
-        empty="There is no such connection."
+        empty={FILTERS.some((name) => query.has(name)) ? 'There is no such connection.' : 'There is no connection yet.'}
       />
     </>
   );
