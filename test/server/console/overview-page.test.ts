@@ -44,6 +44,7 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
     t.match(await unready.textContent(), /<img src=x onerror=alert\(1\)>/, 'text is text');
     t.equal(await unready.getByRole('link').getAttribute('href'), `#/connections/${hostile}`);
     await page.getByRole('region', { name: 'Operations', exact: true }).waitFor();
+    await page.locator('.plot canvas').nth(2).waitFor();
     t.equal(await page.locator('.plot canvas').count(), 3);
     t.match(await page.getByRole('region', { name: 'Operations', exact: true }).textContent(), /accepted \d{4}/);
     await page.getByText('Up to date').waitFor();
@@ -81,6 +82,7 @@ t.test('an operator sees the installation, and a key without the scope sees no o
     const page = await open('#/installation', view);
     await signIn(page, await operatorKey(service));
     await page.getByText('No connection of SE uses it.').waitFor();
+    await page.locator('.plot canvas').nth(5).waitFor();
     t.equal(await page.locator('.plot canvas').count(), 6);
     await looksRight(t, page, 'installation');
   }

@@ -8,7 +8,7 @@ t.test('the holder of a key signs in by keyboard alone, and out again', async (t
   const { open, client, key, complaints, url } = await consoleFixture(t);
   await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   for (const view of VIEWS) {
-    const page = await open('', view);
+    const page = await open('#/connections', view);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await looksRight(t, page, 'sign-in');
     await page.keyboard.press('Tab');
@@ -77,10 +77,13 @@ t.test('an operator chooses a workspace by its name, and changes it', async (t) 
     await looksRight(t, page, 'workspaces');
     await page.getByLabel('Name').fill('TES');
     await page.getByRole('link', { name: 'test' }).click();
+    await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Connections', exact: true }).click();
     await page.getByRole('link', { name: 'ada' }).waitFor();
     t.match(page.url(), `workspace=${service.workspaceId}`);
     await page.getByRole('link', { name: 'Change' }).click();
     await page.getByRole('link', { name: 'Grün & <b>Söhne</b>' }).click();
+    await page.getByRole('link', { name: 'Connections', exact: true }).click();
     await page.getByText('There is no connection yet.').waitFor();
     await looksRight(t, page, 'operator');
   }
