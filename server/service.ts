@@ -17,6 +17,7 @@ import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
+import { retention } from '../storage/retention/retention.js';
 import { DataVault } from '../storage/secrets/data-vault.js';
 import { destinationHasher, type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { fingerprintSecret } from '../storage/secrets/installation.js';
@@ -52,6 +53,7 @@ export interface Parts {
   control?: Database;
   removals?: Removals;
   sessions?: Background;
+  retention?: Background;
   announcer?: Background;
   /** How long the oldest announcement has waited. */
   untold_s?: number;
@@ -130,6 +132,8 @@ export async function startService(
   parts.removals.start();
   parts.sessions = expiredSessions(control, log);
   parts.sessions.start();
+  parts.retention = retention(db, config.retention, log);
+  parts.retention.start();
   const destination = secret && destinationHasher(secret);
   if (destination) {
     const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
@@ -262,6 +266,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.sandbox?.stop();
   await parts.removals?.stop();
   await parts.sessions?.stop();
+  await parts.retention?.stop();
   await parts.announcer?.stop();
   await parts.destinations?.stop();
   await parts.sealing?.stop();

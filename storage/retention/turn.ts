@@ -1,0 +1,58 @@
+import { LIMITS } from '../limits.js';
+import type { Database, Sql } from '../postgres/database.js';
+import { ERASURES, RETENTION_CLASSES, type RetentionClass, type RetentionDays, wholeDays } from './classes.js';
+import { ageOf } from './erasure.js';
+
+/** A slice that was run. */
+export interface Turn {
+  class: RetentionClass;
+  erased: number;
+}
+
+interface TurnRow {
+  class: string | null;
+  after: string | null;
+  now_ms: number;
+}
+
+/**
+ * Runs the next slice of the installation, and notes where the one after it goes on, in one transaction: after a crash of a node or of the
+ * database it is repeated, and finds nothing that is gone. Rounds go through the classes that have days, and rest when all are through.
+ * Undefined when a round rests, another node runs a slice, or nothing has days.
+ */
+export function takeTurn(db: Database, days: RetentionDays): Promise<Turn | undefined> {
+  const whole = wholeDays(days);
+  const classes = RETENTION_CLASSES.filter((one) => whole[one] !== null);
+  return db.transaction(async (tx) => {
+    const row = await lockTurn(tx);
+    if (!row) return undefined;
+    const at = Math.max(0, classes.indexOf(row.class as RetentionClass));
+    const current = classes[at];
+    const age_days = current ? whole[current] : null;
+    if (current === undefined || age_days === null) return undefined;
+    const after = row.class === current ? row.after : null;
+    const { erased, last } = await ERASURES[current](tx, after, ageOf(row.now_ms, age_days));
+    if (last !== null) await passTurn(tx, current, last, 0);
+    else await passTurn(tx, classes[at + 1] ?? null, null, at + 1 < classes.length ? 0 : LIMITS.retention_rest_ms);
+    return { class: current, erased };
+  });
+}
+
+/** Plans by indexes however small the tables are now: a plan made then would scan them when they have grown. */
+async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
+  const [row] = await tx.query<TurnRow>(
+    'lockRetentionTurn',
+    `select class, after, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
+       set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true)
+     from retention_turn where due_at <= now() for update skip locked`,
+  );
+  return row;
+}
+
+async function passTurn(tx: Sql, next: RetentionClass | null, after: string | null, rest_ms: number): Promise<void> {
+  await tx.query(
+    'passRetentionTurn',
+    `update retention_turn set class = $1, after = $2, due_at = now() + $3 * interval '1 millisecond'`,
+    [next, after, rest_ms],
+  );
+}
