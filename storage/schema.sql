@@ -208,6 +208,7 @@ create table idempotency_tombstone (
   constraint idempotency_tombstone_pkey PRIMARY KEY (workspace_id, key_hash),
   constraint idempotency_tombstone_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX idempotency_tombstone_by_creation ON public.idempotency_tombstone USING btree (created_at);
 
 create table installation (
   id boolean not null default true,
@@ -391,6 +392,7 @@ create table retention_turn (
   class text,
   after text,
   due_at timestamp with time zone not null default now(),
+  through jsonb not null default '{}'::jsonb,
   constraint retention_turn_pkey PRIMARY KEY (id),
   constraint retention_turn_id_check CHECK (id)
 );

@@ -161,6 +161,8 @@ function retention(settings: Settings): RetentionDays {
     attempts: settings.RETENTION_ATTEMPTS_DAYS,
     deliveries: settings.RETENTION_DELIVERIES_DAYS,
     events: settings.RETENTION_EVENTS_DAYS,
+    operations: settings.RETENTION_OPERATIONS_DAYS,
+    tombstones: settings.RETENTION_TOMBSTONES_DAYS,
   };
 }
 

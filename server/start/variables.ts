@@ -184,6 +184,14 @@ export const VARIABLES = {
     ...retentionDays,
     meaning: 'after how many days attempts of deliveries that have ended are erased; their deliveries keep the number',
   }),
+  RETENTION_OPERATIONS_DAYS: variable({
+    ...retentionDays,
+    meaning: 'after how many days operations that have ended are erased; of their keys a hash stays, and they conflict',
+  }),
+  RETENTION_TOMBSTONES_DAYS: variable({
+    ...retentionDays,
+    meaning: 'after how many more days such a hash is erased; its key is a new one then, and would send again',
+  }),
   RETENTION_GAPS_DAYS: variable({
     ...retentionDays,
     meaning: 'after how many days closed gaps of streams are erased',

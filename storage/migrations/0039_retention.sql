@@ -1,11 +1,12 @@
 -- compatible
--- Erasing by age. One row for the whole installation: the class of rows that is gone through, the place behind the last slice, and when
--- the next slice is due. Whoever has its lock runs one.
+-- Erasing by age. One row for the whole installation: the class of rows that is gone through, the place behind the last slice, when the
+-- next slice is due, and when each class was last through. Whoever has its lock runs one.
 create table retention_turn (
   id boolean primary key default true check (id),
   class text,
   after text,
-  due_at timestamptz not null default now()
+  due_at timestamptz not null default now(),
+  through jsonb not null default '{}'
 );
 insert into retention_turn default values;
 
@@ -15,3 +16,6 @@ create table erased_deliveries (
   subscription_id uuid primary key references subscription on delete cascade,
   deliveries bigint not null
 );
+
+-- The keys of what is gone, by their age. The index locks its table against writes while it is made: only removals of connections write there.
+create index idempotency_tombstone_by_creation on idempotency_tombstone (created_at);

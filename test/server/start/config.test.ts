@@ -30,7 +30,7 @@ t.test('an empty environment gives the defaults of the machine', async (t) => {
     workspaceRequests: 5_000,
     bodyMemoryMib: 256,
     httpConnections: null,
-    retention: { gaps: null, attempts: null, deliveries: null, events: null },
+    retention: { gaps: null, attempts: null, deliveries: null, events: null, operations: null, tombstones: null },
   });
   t.equal(readConfig({}, { cores: 1, terminal: false }).actorThreads, 1, 'one core still gets a thread');
   t.equal(readConfig({}, { cores: 96, terminal: false }).actorThreads, 8, 'threads are capped');
@@ -73,7 +73,7 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     workspaceRequests: 10,
     bodyMemoryMib: 64,
     httpConnections: 2000,
-    retention: { gaps: 1, attempts: null, deliveries: null, events: 30 },
+    retention: { gaps: 1, attempts: null, deliveries: null, events: 30, operations: null, tombstones: null },
   });
 });
 

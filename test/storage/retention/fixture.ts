@@ -7,7 +7,7 @@ export const daysAgo_ms = (days: number): number => Date.now() - days * 24 * 60 
 
 /** Settings with these days alone. */
 export const onlyDays = (days: Partial<RetentionDays>): RetentionDays => ({
-  ...{ gaps: null, attempts: null, deliveries: null, events: null },
+  ...{ gaps: null, attempts: null, deliveries: null, events: null, operations: null, tombstones: null },
   ...days,
 });
 

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../storage/limits.js';
 import { createLogger } from '../../../storage/log.js';
 import type { DeliveryStatus } from '../../../storage/model/records.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
-import { retention } from '../../../storage/retention/retention.js';
+import { type RetentionStats, retention } from '../../../storage/retention/retention.js';
 import { takeTurn } from '../../../storage/retention/turn.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -26,7 +26,7 @@ t.test('without days nothing goes, and nothing is looked at', async (t) => {
   const { db, connectionId } = await oneConnection(t);
   const gap = await insertGap(db, connectionId, daysAgo_ms(400), daysAgo_ms(399));
   t.equal(await takeTurn(db, onlyDays({})), undefined);
-  const off = retention(db, onlyDays({}), log);
+  const off = retention({ db, log, days: onlyDays({}) });
   off.start();
   await off.ended;
   t.strictSame(await idsOf(db, 'listener_gap'), [gap]);
@@ -147,7 +147,10 @@ t.test('two nodes erase everything once', async (t) => {
   const rows = LIMITS.retention_rows * 3 + 1;
   await insertDeliveries(db, subscriptionId, Array(rows).fill('delivered'), daysAgo_ms(40));
   await insertGap(db, connectionId, daysAgo_ms(40), daysAgo_ms(40));
-  const nodes = [0, 1].map(() => retention(db, onlyDays({ events: 30, gaps: 30 }), log));
+  const last = new Map<number, RetentionStats>();
+  const nodes = [0, 1].map((n) =>
+    retention({ db, log, days: onlyDays({ events: 30, gaps: 30 }), stats: (stats) => void last.set(n, stats) }),
+  );
   for (const node of nodes) node.start();
   await eventually(
     'the old events are gone',
@@ -159,4 +162,11 @@ t.test('two nodes erase everything once', async (t) => {
   t.strictSame(await idsOf(db, 'listener_gap'), []);
   t.strictSame(await idsOf(db, 'delivery'), []);
   t.strictSame(await db.query('testErased', 'select deliveries from erased_deliveries'), [{ deliveries: rows }]);
+  const told = [...last.values()];
+  t.equal(
+    told.reduce((sum, { erased }) => sum + (erased.events ?? 0), 0),
+    rows,
+    'each counts what it erased itself',
+  );
+  for (const { behind_s } of told) t.match(Object.keys(behind_s), ['gaps', 'deliveries', 'events']);
 });
