@@ -5,6 +5,7 @@ import { referenceRoutes } from './openapi/reference.js';
 import { connectionChangeRoutes } from './routes/connection-changes.js';
 import { connectionRoutes } from './routes/connections.js';
 import { deliveryRoutes } from './routes/deliveries.js';
+import { deliveryBodyRoutes } from './routes/delivery-body.js';
 import { eventRoutes } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
 import { invitationRoutes } from './routes/invitations.js';
@@ -22,6 +23,7 @@ import { submissionRoutes } from './routes/submission.js';
 import { subscriptionChangeRoutes } from './routes/subscription-changes.js';
 import { subscriptionTestRoutes } from './routes/subscription-test.js';
 import { subscriptionRoutes } from './routes/subscriptions.js';
+import { workspaceSubscriptionRoutes } from './routes/workspace-subscriptions.js';
 
 /** Every route of the service, in the order of the contract. */
 export const routes: readonly Route[] = [
@@ -36,11 +38,13 @@ export const routes: readonly Route[] = [
   ...operationActionRoutes,
   ...invitationRoutes,
   ...subscriptionRoutes,
+  ...workspaceSubscriptionRoutes,
   ...subscriptionChangeRoutes,
   ...subscriptionTestRoutes,
   ...listenerRoutes,
   ...eventRoutes,
   ...deliveryRoutes,
+  ...deliveryBodyRoutes,
   ...keyRoutes,
   ...operatorKeyRoutes,
   ...operatorWorkspaceRoutes,

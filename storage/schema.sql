@@ -79,6 +79,12 @@ create table connection (
   constraint connection_provider_check CHECK ((provider = ANY (ARRAY['social'::text, 'simulated'::text]))),
   constraint connection_recruiter_health_check CHECK ((recruiter_health = ANY (ARRAY['not_verified'::text, 'ready'::text, 'needs_switch'::text])))
 );
+CREATE INDEX connection_by_health ON public.connection USING btree (workspace_id, provider, health, created_at, id) WHERE (deleted_at IS NULL);
+CREATE INDEX connection_by_name ON public.connection USING btree (workspace_id, provider, health, "left"(
+CASE provider
+    WHEN 'social'::text THEN identity_key
+    ELSE lower(actor_id)
+END, 60) COLLATE "C", id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_by_partition ON public.connection USING btree (partition, provider, health);
 CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
@@ -444,8 +450,10 @@ create table subscription (
   constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0)),
   constraint subscription_has_callback_url CHECK ((num_nonnulls(callback_url, callback_url_sealed) = 1)) NOT VALID
 );
+CREATE INDEX subscription_by_activity ON public.subscription USING btree (workspace_id, active, created_at, id);
 CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
 CREATE INDEX subscription_by_destination ON public.subscription USING btree (connection_id, destination);
+CREATE INDEX subscription_by_workspace ON public.subscription USING btree (workspace_id, created_at, id);
 CREATE INDEX subscription_told ON public.subscription USING btree (connection_id) WHERE (active AND (event_types && '{operation.finished,delivery.exhausted}'::text[]));
 CREATE INDEX subscription_without_destination ON public.subscription USING btree (id) WHERE (destination IS NULL);
 CREATE TRIGGER subscription_added AFTER INSERT ON public.subscription REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_subscriptions();

@@ -1,4 +1,4 @@
-import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
+import type { CallbackEvent } from '../../storage/deliveries/deliveries.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { eventDataContext } from '../../storage/secrets/sealing.js';
 
@@ -16,8 +16,8 @@ export class CallbackBodies {
   readonly #shared = new Map<string, SharedBody>();
 
   /** Returns the bytes of the event; throws KeyUnknown when the ring lacks the key of its data. Call `release` once for each call of this. */
-  hold(event: StartedDelivery, ring: KeyRing): Buffer {
-    const shared = this.#shared.get(event.event_id) ?? { bytes: callbackBody(event, dataOf(event, ring)), users: 0 };
+  hold(event: CallbackEvent, ring: KeyRing): Buffer {
+    const shared = this.#shared.get(event.event_id) ?? { bytes: callbackBody(event, ring), users: 0 };
     shared.users++;
     this.#shared.set(event.event_id, shared);
     return shared.bytes;
@@ -29,13 +29,14 @@ export class CallbackBodies {
   }
 }
 
-function dataOf({ event_id, event_data, event_data_sealed }: StartedDelivery, ring: KeyRing): string {
+function dataOf({ event_id, event_data, event_data_sealed }: CallbackEvent, ring: KeyRing): string {
   return event_data_sealed
     ? ring.open(event_data_sealed, eventDataContext(event_id)).toString('utf8')
     : `${event_data}`;
 }
 
-function callbackBody(event: StartedDelivery, data: string): Buffer {
+/** The bytes that every callback of the event carries; throws KeyUnknown when the ring lacks the key of its data. */
+export function callbackBody(event: CallbackEvent, ring: KeyRing): Buffer {
   const head = JSON.stringify({
     id: event.event_id,
     type: event.event_type,
@@ -44,5 +45,5 @@ function callbackBody(event: StartedDelivery, data: string): Buffer {
     received_at: event.received_at.toISOString(),
   });
   // `data` is JSON text already: to parse and write it again would cost more than all the rest, and round its large numbers.
-  return Buffer.from(`${head.slice(0, -1)},"data":${data}}`);
+  return Buffer.from(`${head.slice(0, -1)},"data":${dataOf(event, ring)}}`);
 }

@@ -42,7 +42,7 @@ const files = once((): ReadonlyMap<string, Fixed> => {
 });
 
 /** The page of this name. Addresses are relative to its own, so that it also works below a prefix. */
-function page(name: string, title: string): Fixed {
+function page(name: string, title: string, headers: Record<string, string> = {}): Fixed {
   const named = (ending: string) =>
     [...files().keys()].filter((file) => file.startsWith(`${name}-`) && file.endsWith(ending));
   const head = [
@@ -57,10 +57,11 @@ function page(name: string, title: string): Fixed {
   ].join('\n');
   const body = '<div id="page"></div>\n<noscript>This page needs JavaScript.</noscript>';
   const text = `<!doctype html>\n<html lang="en">\n<head>\n${head}\n</head>\n<body>\n${body}\n</body>\n</html>\n`;
-  return fixed(text, 'text/html; charset=utf-8', PAGE_HEADERS);
+  return fixed(text, 'text/html; charset=utf-8', { ...PAGE_HEADERS, ...headers });
 }
 
-const reconnect = once(() => page('reconnect', 'Sign in again'));
+const reconnectPage = once(() => page('reconnect', 'Sign in again'));
+const consolePage = once(() => page('console', 'Console', { 'Cache-Control': 'no-store' }));
 
 /** Pages for people, and what they are made of. They hold no secret, and need no key to be read. */
 export const pageRoutes: Route[] = [
@@ -72,7 +73,17 @@ export const pageRoutes: Route[] = [
     description:
       'Answers the page at which the owner of an account signs it in again. It is the same for every link: what proves a link stands behind the `#` of the address, which browsers send to nobody.',
     answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-    handle: async ({ headers }) => answered(reconnect(), headers['if-none-match']),
+    handle: async ({ headers }) => answered(reconnectPage(), headers['if-none-match']),
+  }),
+  route({
+    ...FIXED_ROUTE,
+    operationId: 'getConsolePage',
+    path: '/console',
+    summary: 'The console',
+    description:
+      'Answers the page at which people work with what a workspace, or an operator, has. It is the same for everybody: it asks for what it shows with the session of who has signed in.',
+    answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
+    handle: async ({ headers }) => answered(consolePage(), headers['if-none-match']),
   }),
   route({
     ...FIXED_ROUTE,

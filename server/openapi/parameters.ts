@@ -36,6 +36,7 @@ const PATH_PARAMETERS: Record<string, Described> = {
 const QUERY_EXAMPLES: Record<string, string | number> = {
   connection_id: CONNECTION,
   limit: 50,
+  search: 'ada',
   offset: 100,
 };
 

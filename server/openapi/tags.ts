@@ -19,6 +19,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   keys: 'Keys',
   operator: 'Operators',
   session: 'Console',
+  console: 'Console',
   pages: 'Reference',
   docs: 'Reference',
   'openapi.json': 'Reference',

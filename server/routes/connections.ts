@@ -7,9 +7,16 @@ import {
   insertSocialConnection,
   listConnections,
 } from '../../storage/connections/connections.js';
+import {
+  type ConnectionFilter,
+  listFilteredConnections,
+  NAMES_START,
+  searchConnections,
+} from '../../storage/connections/filtered-connections.js';
 import { HttpError } from '../../storage/model/errors.js';
 import { newId } from '../../storage/model/new-id.js';
-import { partitionOf } from '../../storage/model/records.js';
+import { type Health, type Provider, partitionOf } from '../../storage/model/records.js';
+import type { Sql } from '../../storage/postgres/database.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { type Answer, json } from '../http/answer.js';
@@ -18,7 +25,7 @@ import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type ConnectionJson, connectionJson, connectionSchema } from './connection-json.js';
 import { listAnswer } from './list-answer.js';
-import type { CursorQuery } from './paging.js';
+import { type CursorQuery, nameCursor, namePlaceOf } from './paging.js';
 import { connectionResource } from './resources.js';
 
 /** A region: two letters in any case (CONN-2). */
@@ -56,11 +63,24 @@ export interface SimulatedActorInput {
 /** The account to connect: `provider` tells which of the two. */
 export type NewConnectionInput = NewSocialInput | NewSimulatedInput;
 
+/** Filters and paging of the list of connections. */
+export interface ConnectionsQuery extends CursorQuery {
+  /** Only connections with this health. */
+  health?: Health;
+  /** Only connections of this provider. */
+  provider?: Provider;
+  /**
+   * Only connections whose username, or of a simulated one its actor's id, begins with this text, in any case. They are listed by these
+   * names, always in pages.
+   */
+  search?: Text<1, 255> & NonBlank;
+}
+
 /** Every connection of the workspace, or a page of them. */
 export interface ConnectionsJson {
-  /** The connections, oldest first. */
+  /** The connections, oldest first; with `search` in the order of their names. */
   connections: ConnectionJson[];
-  /** With `limit` or `cursor` only: where the next page begins, null on the last one. */
+  /** With `limit`, `cursor` or `search` only: where the next page begins, null on the last one. */
   next_cursor?: string | null;
 }
 
@@ -81,10 +101,30 @@ export function identityKey(username: string): string {
   return username.trim().normalize('NFC').toUpperCase().toLowerCase();
 }
 
-async function list({ db, key, query }: Call<undefined, undefined, CursorQuery>): Promise<Answer> {
+async function list({ db, key, query }: Call<undefined, undefined, ConnectionsQuery>): Promise<Answer> {
   const name = 'connections' satisfies keyof ConnectionsJson;
-  const read = (after: ListPlace, limit: number) => listConnections(db, key.workspace_id, after, limit);
+  const { provider = null, health = null, search } = query;
+  const filter: ConnectionFilter = { workspaceId: key.workspace_id, provider, health };
+  if (search !== undefined) return json(200, await searched(db, filter, search, query));
+  const read = (after: ListPlace, limit: number) =>
+    provider === null && health === null
+      ? listConnections(db, key.workspace_id, after, limit)
+      : listFilteredConnections(db, filter, after, limit);
   return listAnswer({ name, read, show: connectionJson }, query);
+}
+
+/** A page of those that were looked for by name. */
+async function searched(
+  db: Sql,
+  filter: ConnectionFilter,
+  search: string,
+  { cursor, limit = LIMITS.page_rows }: CursorQuery,
+): Promise<ConnectionsJson> {
+  const after = cursor === undefined ? NAMES_START : namePlaceOf(cursor);
+  const rows = await searchConnections(db, filter, identityKey(search), after, limit + 1);
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { connections: page.map(connectionJson), next_cursor: last ? nameCursor(last) : null };
 }
 
 async function create({ db, ring, key, body }: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
@@ -117,13 +157,13 @@ export const connectionRoutes: Route[] = [
     path: '/v1/connections',
     summary: 'Every connection of the workspace, oldest first; limit and cursor make pages of them',
     description:
-      'Lists the connections of the workspace in the order of their creation. Without `limit` and `cursor` it answers all of them.',
+      'Lists the connections of the workspace in the order of their creation, of one health or one provider if you ask for it. Without `limit` and `cursor` it answers all of them. With `search` it lists those whose names begin with a text, by their names and page by page.',
     scopes: ['connections:read'],
     body: { kind: 'none' },
     query: {
       numbers: ['limit'],
-      validate: typia.createValidateEquals<CursorQuery>(),
-      schema: typia.json.schemas<[CursorQuery]>(),
+      validate: typia.createValidateEquals<ConnectionsQuery>(),
+      schema: typia.json.schemas<[ConnectionsQuery]>(),
     },
     answers: { 200: { description: 'The connections.', schema: typia.json.schemas<[ConnectionsJson]>() } },
     handle: list,

@@ -9,7 +9,7 @@ import {
 import { replayDelivery, replayFailedDeliveries } from '../../storage/deliveries/replay.js';
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
 import { HttpError } from '../../storage/model/errors.js';
-import type { DeliveryStatus } from '../../storage/model/records.js';
+import type { DeliveryStatus, RecordedEventType } from '../../storage/model/records.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
@@ -36,6 +36,10 @@ export interface DeliveryJson {
   subscription_id: Uuid;
   /** The event. */
   event_id: Uuid;
+  /** What happened, as `type` of the event. */
+  event_type: RecordedEventType;
+  /** When the event was recorded. */
+  received_at: Timestamp;
   /** How it stands. */
   status: DeliveryStatus;
   /** How many attempts were made, replays included. */
@@ -96,6 +100,8 @@ export function deliveryJson(row: DeliveryRow): DeliveryJson {
     id: row.id,
     subscription_id: row.subscription_id,
     event_id: row.event_id,
+    event_type: row.event_type,
+    received_at: row.received_at.toISOString(),
     status: row.status,
     attempt_count: row.attempt_count,
     replay_count: row.replay_count,

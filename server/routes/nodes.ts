@@ -1,6 +1,6 @@
 import typia from 'typia';
 import { LIMITS as ACTOR_LIMITS } from '../../actors/limits.js';
-import { listProxies, type ProxyRow } from '../../storage/connections/proxies.js';
+import { countPinned, listProxies, type ProxyRow } from '../../storage/connections/proxies.js';
 import { OPERATOR } from '../../storage/model/records.js';
 import { listNodes, listPartitions, type NodeView } from '../../storage/partitions/inspection.js';
 import { type Answer, json } from '../http/answer.js';
@@ -58,6 +58,8 @@ export interface ProxyJson {
   has_credentials: boolean;
   /** Whether it is offered. */
   active: boolean;
+  /** How many connections are pinned to it. */
+  connections: Count;
   /** When it was added. */
   created_at: Timestamp;
 }
@@ -68,8 +70,11 @@ const nodeJson = ({ id, state, started_at, heartbeat_at, partitions }: NodeView)
   heartbeat_at: heartbeat_at.toISOString(),
 });
 
-const proxyJson = ({ id, region, url, credentials_sealed, active, created_at }: ProxyRow): ProxyJson => ({
-  ...{ id, region, url, active },
+const proxyJson = (
+  { id, region, url, credentials_sealed, active, created_at }: ProxyRow,
+  connections: number,
+): ProxyJson => ({
+  ...{ id, region, url, active, connections },
   has_credentials: credentials_sealed !== null,
   created_at: created_at.toISOString(),
 });
@@ -87,7 +92,8 @@ async function nodes({ db }: Call<undefined, undefined, undefined>): Promise<Ans
 
 async function proxies({ db }: Call<undefined, undefined, undefined>): Promise<Answer> {
   const listed = await listProxies(db, LIMITS.listed_proxies);
-  return json(200, { proxies: listed.map(proxyJson) } satisfies ProxiesJson);
+  const pinned = await countPinned(db);
+  return json(200, { proxies: listed.map((row) => proxyJson(row, pinned.get(row.id) ?? 0)) } satisfies ProxiesJson);
 }
 
 export const nodeRoutes: Route[] = [
@@ -108,7 +114,8 @@ export const nodeRoutes: Route[] = [
     operationId: 'listProxies',
     path: '/v1/operator/proxies',
     summary: 'The regional proxies, without their credentials',
-    description: 'Lists the proxies of all regions. Credentials are never shown.',
+    description:
+      'Lists the proxies of all regions, with how many connections are pinned to each. Credentials are never shown.',
     scopes: [OPERATOR],
     body: { kind: 'none' },
     answers: { 200: { description: 'The proxies.', schema: typia.json.schemas<[ProxiesJson]>() } },

@@ -1,4 +1,5 @@
 import type { tags } from 'typia';
+import type { NamePlace } from '../../storage/connections/filtered-connections.js';
 import type { Placed } from '../../storage/deliveries/events.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { invalidField } from '../http/answer.js';
@@ -58,7 +59,22 @@ export function placeOf(cursor: string): ListPlace {
   return place;
 }
 
-const PLACE_bytes = 24;
+/** The same of connections that were looked for by name: the id before the name. */
+export function nameCursor({ name, id }: NamePlace): string {
+  return Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), Buffer.from(name)]).toString('base64url');
+}
+
+/** The place in such a cursor; throws 400 for what is none. */
+export function namePlaceOf(cursor: string): NamePlace {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const place = { name: bytes.subarray(ID_bytes).toString(), id: uuidOf(bytes.subarray(0, ID_bytes)) };
+  const known = pathId(place.id) !== undefined && !place.name.includes('\0');
+  if (!known || nameCursor(place) !== cursor) throw notACursor(cursor);
+  return place;
+}
+
+const ID_bytes = 16;
+const PLACE_bytes = 8 + ID_bytes;
 
 function uuidOf(bytes: Buffer): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

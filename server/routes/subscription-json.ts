@@ -58,7 +58,7 @@ export interface DeliveryCountsJson extends Record<DeliveryStatus, Count> {
   canceled: Count;
 }
 
-/** Every subscription of a connection, or a page of them. */
+/** Every subscription of a connection, or of the workspace, or a page of them. */
 export interface SubscriptionsJson {
   /** The subscriptions, oldest first. */
   subscriptions: SubscriptionJson[];

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export const PAGES = 'server/console/page';
 const BUNDLES = join(ROOT, 'dist/server/console/files');
 /** By the name of the page: where it begins. */
-const ENTRIES = { reconnect: 'reconnect/main.tsx' };
+const ENTRIES = { console: 'console/main.tsx', reconnect: 'reconnect/main.tsx' };
 
 /** What is wrong with the pages. Files that they import types from belong to the other program, which finds what is wrong with those. */
 export function faultsOfPages(ts) {

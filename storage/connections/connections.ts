@@ -21,7 +21,8 @@ export interface ConnectionRef {
   actor_id: string | null;
 }
 
-const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, c.actor_kind, c.actor_id, c.health, c.health_reason,
+/** Of `connection c` and the `regional_proxy p` that it is pinned to. */
+export const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, c.actor_kind, c.actor_id, c.health, c.health_reason,
   c.health_since, c.state_revision,
   c.region, c.proxy_id, c.recruiter_health, c.recruiter_reason, c.recruiter_contract, c.recruiter_verified_at,
   c.recruiter_verified_revision, c.recruiter_operation_id, c.created_at,

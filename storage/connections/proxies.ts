@@ -48,6 +48,15 @@ export function listProxies(sql: Sql, limit: number | null = null): Promise<Prox
   );
 }
 
+/** How many connections are pinned to each proxy that any is pinned to. Index: connection_by_proxy. */
+export async function countPinned(sql: Sql): Promise<Map<string, number>> {
+  const rows = await sql.query<{ proxy_id: string; count: number }>(
+    'countPinned',
+    `select proxy_id, count(*) as count from connection where proxy_id is not null group by proxy_id`,
+  );
+  return new Map(rows.map(({ proxy_id, count }) => [proxy_id, count]));
+}
+
 /**
  * Removes a proxy, and gives the connections that were pinned to it; undefined when there is no such proxy. They lose their pin under
  * the next `state_revision` (CONN-10), keep their session, and are pinned to another proxy by their next login. Waits for a login

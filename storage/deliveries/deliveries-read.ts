@@ -1,5 +1,5 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
-import type { DeliveryAttemptOutcome, DeliveryStatus } from '../model/records.js';
+import type { DeliveryAttemptOutcome, DeliveryStatus, RecordedEventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import type { Placed } from './events.js';
 
@@ -10,6 +10,8 @@ export interface DeliveryRow {
   subscription_id: string;
   connection_id: string;
   event_id: string;
+  event_type: RecordedEventType;
+  received_at: Date;
   status: DeliveryStatus;
   attempt_count: number;
   replay_count: number;
@@ -28,8 +30,9 @@ export interface DeliveryAttemptRow {
   completed_at: Date | null;
 }
 
-const COLUMNS = `d.id, d.workspace_id, d.subscription_id, s.connection_id, d.event_id, d.status, d.attempt_count,
-  d.replay_count, d.next_attempt_at, d.delivered_at, d.last_error`;
+const COLUMNS = `d.id, d.workspace_id, d.subscription_id, s.connection_id, d.event_id, e.type as event_type, e.received_at, d.status,
+  d.attempt_count, d.replay_count, d.next_attempt_at, d.delivered_at, d.last_error`;
+const ROWS = 'delivery d join subscription s on s.id = d.subscription_id join event e on e.id = d.event_id';
 
 /**
  * Newest event first. Without a status, an offset is arithmetic on ranks (delivery_by_rank), which are never given again, so every page
@@ -46,7 +49,7 @@ export function listDeliveries(
   if (status === null) {
     return sql.query<DeliveryRow & Placed>(
       'listDeliveries',
-      `select ${COLUMNS}, s.delivery_count - d.rank as place from delivery d join subscription s on s.id = d.subscription_id
+      `select ${COLUMNS}, s.delivery_count - d.rank as place from ${ROWS}
        where d.subscription_id = $1 and d.rank = any(array(
          select rank from delivery where subscription_id = $1
            and rank <= (select delivery_count from subscription where id = $1) - $2
@@ -57,7 +60,7 @@ export function listDeliveries(
   }
   return sql.query<DeliveryRow & Placed>(
     'listDeliveriesByStatus',
-    `select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from delivery d join subscription s on s.id = d.subscription_id
+    `select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
      where d.subscription_id = $1 and d.status = $4 and d.event_id = any(array(
        select event_id from delivery where subscription_id = $1 and status = $4
        order by event_id desc offset $2 limit $3))
@@ -70,7 +73,7 @@ export function listDeliveries(
 export function findDeliveries(sql: Sql, ids: string[]): Promise<DeliveryRow[]> {
   return sql.query<DeliveryRow>(
     'findDeliveries',
-    `select ${COLUMNS} from delivery d join subscription s on s.id = d.subscription_id
+    `select ${COLUMNS} from ${ROWS}
      where d.id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}`,
     [ids],
   );

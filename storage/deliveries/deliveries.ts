@@ -22,25 +22,29 @@ export interface HeldDelivery {
   attemptId: string;
 }
 
-/** A delivery that went from pending to sending, with all its sender needs. */
-export interface StartedDelivery {
-  id: string;
-  epoch: number;
-  attempt_id: string;
-  subscription_id: string;
-  connection_id: string;
-  /** Not sealed, or null. */
-  callback_url: string | null;
-  callback_url_sealed: Buffer | null;
-  /** Those that sign this attempt, the newest first. */
-  secrets_sealed: Buffer[];
+/** An event as its callbacks tell it. */
+export interface CallbackEvent {
   event_id: string;
   event_type: RecordedEventType;
+  connection_id: string;
   provider_event_id: string;
   received_at: Date;
   /** The event's `data`: JSON text, or sealed. */
   event_data: string | null;
   event_data_sealed: Buffer | null;
+}
+
+/** A delivery that went from pending to sending, with all its sender needs. */
+export interface StartedDelivery extends CallbackEvent {
+  id: string;
+  epoch: number;
+  attempt_id: string;
+  subscription_id: string;
+  /** Not sealed, or null. */
+  callback_url: string | null;
+  callback_url_sealed: Buffer | null;
+  /** Those that sign this attempt, the newest first. */
+  secrets_sealed: Buffer[];
   /** The trace of the operation that caused the event; null of any other event. */
   traceparent: string | null;
   /** Number of this attempt over all series, from 1. */

@@ -2,6 +2,7 @@ import { ofKeptConnection } from '../model/kept-connection.js';
 import type { RecordedEventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import { eventDataContext } from '../secrets/sealing.js';
+import type { CallbackEvent } from './deliveries.js';
 
 export interface EventSummary {
   id: string;
@@ -54,6 +55,18 @@ export function findEvents(sql: Sql, ids: string[]): Promise<EventRow[]> {
      where id = any($1::uuid[]) and ${ofKeptConnection('e.connection_id')}`,
     [ids],
   );
+}
+
+/** The event as its callbacks tell it; undefined when it is gone. */
+export async function findCallbackEvent(sql: Sql, id: string): Promise<CallbackEvent | undefined> {
+  const [row] = await sql.query<CallbackEvent>(
+    'findCallbackEvent',
+    `select id as event_id, type as event_type, connection_id, provider_event_id, received_at, data::text as event_data,
+       data_sealed as event_data_sealed
+     from event where id = $1`,
+    [id],
+  );
+  return row;
 }
 
 /** What the event says. Throws KeyUnknown when the node lacks the key that it is sealed under. */

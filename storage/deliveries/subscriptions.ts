@@ -50,6 +50,37 @@ export function listSubscriptions(
   );
 }
 
+/** Null in a filter: any. */
+export interface SubscriptionFilter {
+  connectionId: string | null;
+  active: boolean | null;
+}
+
+/**
+ * Those of a workspace, oldest first, `limit` of them behind `after`. Indexes: subscription_by_workspace, subscription_by_activity,
+ * subscription_by_connection, of which there are few.
+ */
+export function listWorkspaceSubscriptions(
+  sql: Sql,
+  workspaceId: string,
+  { connectionId, active }: SubscriptionFilter,
+  after: ListPlace,
+  limit: number,
+): Promise<(SubscriptionRow & ListPlace)[]> {
+  const filters = [
+    connectionId === null ? '$5::uuid is null' : 's.connection_id = $5',
+    active === null ? '$6::boolean is null' : 's.active = $6',
+  ];
+  return sql.query<SubscriptionRow & ListPlace>(
+    // One statement for each set of filters: a plan for any of them would use no index of its own.
+    `listWorkspaceSubscriptions${connectionId === null ? '' : 'OfConnection'}${active === null ? '' : 'ByActivity'}`,
+    `select ${COLUMNS}, ${placeOfRow('s')} from subscription s
+     where s.workspace_id = $1 and ${filters.join(' and ')} and ${isBehind('s', '$2', '$3')} and ${ofKeptConnection('s.connection_id')}
+     order by s.created_at, s.id limit $4`,
+    [workspaceId, after.created_us, after.id, limit, connectionId, active],
+  );
+}
+
 /** These subscriptions, whatever their workspace; the caller compares it. */
 export function findSubscriptions(sql: Sql, ids: string[]): Promise<SubscriptionRow[]> {
   return sql.query<SubscriptionRow>(

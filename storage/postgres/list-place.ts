@@ -14,5 +14,10 @@ export function placeOfRow(row: string): string {
 
 /** Holds for the rows behind a place, whose parts are the two parameters; an index on (created_at, id) finds them. */
 export function isBehind(row: string, created_us: string, id: string): string {
-  return `(${row}.created_at, ${row}.id) > (timestamptz 'epoch' + ${created_us}::bigint * interval '1 microsecond', ${id}::uuid)`;
+  return `(${row}.created_at, ${row}.id) > (${placeIn(created_us, id)})`;
+}
+
+/** The two parameters as time and id. */
+export function placeIn(created_us: string, id: string): string {
+  return `timestamptz 'epoch' + ${created_us}::bigint * interval '1 microsecond', ${id}::uuid`;
 }

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CallbackBodies } from '../../actors/deliveries/callback-body.js';
+import { callbackBody } from '../../actors/deliveries/callback-body.js';
 import { callbackHeaders } from '../../actors/deliveries/signature.js';
 import { signingSecretJson } from '../../server/routes/signing-secret.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
@@ -27,10 +27,8 @@ const OTHER = 'another secret of more than 32 characters';
 const EVENT = '01998000-0000-7000-8000-000000000004';
 const DELIVERY = '01998000-0000-7000-8000-000000000005';
 
-const body = new CallbackBodies().hold(
+const body = callbackBody(
   {
-    ...{ id: DELIVERY, epoch: 1, attempt_id: DELIVERY, subscription_id: DELIVERY, callback_url: null },
-    ...{ callback_url_sealed: null, secrets_sealed: [], attempt_count: 1, started_at: new Date(0), due_us: 0 },
     event_id: EVENT,
     event_type: 'message_received',
     connection_id: '01998000-0000-7000-8000-000000000001',
@@ -38,7 +36,6 @@ const body = new CallbackBodies().hold(
     received_at: new Date('2026-01-01T12:00:00Z'),
     event_data: '{"message_body":"Grüße, Ada"}',
     event_data_sealed: null,
-    traceparent: null,
   },
   keyRing([]),
 );

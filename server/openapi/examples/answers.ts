@@ -74,6 +74,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, NamedExamp
     503: refused('overloaded', 'too much waits already', { idempotency_key: IDEMPOTENCY_KEY }),
   },
   getEvent: { 200: Object.fromEntries(Object.values(events).map((value) => [value.type, { value }])) },
+  getDeliveryBody: { 200: one(events.message_received) },
   recordSimulatedEvent: { 201: one(events.message_received) },
   updateSubscription: { 200: one(subscriptions.subscription) },
   replayDelivery: { 202: one(subscriptions.replayed) },

@@ -80,6 +80,7 @@ export const proxies: ProxiesJson = {
       url: 'http://proxy.example:8080',
       has_credentials: true,
       active: true,
+      connections: 12,
       created_at: AT,
     },
   ],

@@ -63,6 +63,8 @@ export const delivery: DeliveryJson = {
   id: DELIVERY,
   subscription_id: SUBSCRIPTION,
   event_id: EVENT,
+  event_type: 'message_received',
+  received_at: AT,
   status: 'delivered',
   attempt_count: 1,
   replay_count: 0,

@@ -30,6 +30,27 @@ export const subscriptions: Row[] = [
     like: { subscriptions: [{ id: '{subscription}' }] },
   },
   {
+    title: 'Subscriptions, list over all connections: filters',
+    send: 'GET /v1/subscriptions?active=true&connection_id={ada}&limit=10',
+    status: 200,
+    fields: ['subscriptions', 'next_cursor'],
+    like: { subscriptions: [{ id: '{subscription}', active: true }], next_cursor: null },
+  },
+  {
+    title: 'Subscriptions, list over all connections: those of each',
+    send: 'GET /v1/subscriptions',
+    status: 200,
+    fields: ['subscriptions'],
+    like: { subscriptions: [{ id: '{subscription}' }, { id: '{inactive}' }] },
+  },
+  ...['active=yes', 'connection_id=ada', 'limit=0', 'cursor=x'].map(
+    (query): Row => ({
+      title: `Subscriptions, list over all connections: 400 on ${query}`,
+      send: `GET /v1/subscriptions?${query}`,
+      status: 400,
+    }),
+  ),
+  {
     title: 'Subscriptions, read: 200 Subscription plus delivery_counts',
     send: 'GET /v1/subscriptions/{subscription}',
     status: 200,
@@ -142,6 +163,12 @@ export const deliveries: Row[] = [
     status: 200,
     fields: [...fields.DELIVERY, 'attempts'],
     like: { status: 'failed', replay_count: 0, attempts: [] },
+  },
+  {
+    title: 'Deliveries, body: what its callbacks carry',
+    send: 'GET /v1/deliveries/{delivered}/body',
+    status: 200,
+    fields: fields.EVENT,
   },
   {
     title: 'Deliveries, replay: 409 with a reason when it is not failed (EVT-5)',

@@ -6,10 +6,17 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
+import {
+  listFilteredConnections,
+  NAMES_START,
+  searchConnections,
+} from '../../../storage/connections/filtered-connections.js';
+import type { Health, Provider } from '../../../storage/model/records.js';
 import { listOperations } from '../../../storage/operations/operations.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { LIST_START } from '../../../storage/postgres/list-place.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, type Fields, startTestEdge } from '../edge-fixture.js';
 import { insertConnections, insertOperations } from '../rows.js';
 
@@ -20,7 +27,8 @@ async function pages(edge: EdgeUnderTest, path: string, field: 'connections' | '
   const ids: string[] = [];
   let cursor: string | null = null;
   do {
-    const { json } = await edge.call('GET', `${path}?limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`);
+    const asked = `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`;
+    const { json } = await edge.call('GET', asked);
     const page = idsOf(json[field]);
     if (page.length > limit) throw new Error(`a page of ${page.length}`);
     ids.push(...page);
@@ -159,6 +167,75 @@ t.test('a page of a filtered list costs the same however many operations there a
   for (const [i, blocks] of many.entries()) {
     t.ok(blocks < few[i]! * 2 + 500, `${few[i]} and ${blocks} blocks`);
     t.ok(blocks < 4 * LIMITS.looked_at_operations, `${blocks} blocks`);
+  }
+});
+
+t.test('connections are filtered by health and provider, and looked for by name', async (t) => {
+  const edge = await startTestEdge(t);
+  const { db, workspaceId } = edge;
+  const names = ['Ann@x.test', 'anna@x.test', 'Änne', 'an_n', 'Bob%'];
+  const ids = new Map<string, string>();
+  for (const username of names) {
+    const body = { provider: 'social', username, password: 'sandbox', region: 'us' };
+    const { json } = await edge.call('POST', '/v1/connections', { body });
+    ids.set(username, json.id);
+  }
+  await db.query(
+    'testReady',
+    `update connection set health = 'ready', session_sealed = '' where provider = 'social'`,
+    [],
+  );
+  ids.set('ANNOUNCER', (await insertSimulated(db, workspaceId, 'ANNOUNCER')).id);
+  const long = 'annex'.repeat(40);
+  for (const end of ['a', 'b', 'c']) ids.set(long + end, (await insertSimulated(db, workspaceId, long + end)).id);
+  await db.query('testHealth', `update connection set health = 'invalid' where username = 'anna@x.test'`, []);
+  const found = async (query: string) => {
+    const listed = await pages(edge, `/v1/connections?${query}`, 'connections', 2);
+    return listed.map((id) => [...ids].find(([, one]) => one === id)?.[0]);
+  };
+  t.strictSame(await found('health=invalid'), ['anna@x.test']);
+  t.strictSame(await found('provider=social'), names);
+  t.strictSame(await found('provider=simulated&health=ready'), ['ANNOUNCER', `${long}a`, `${long}b`, `${long}c`]);
+  t.strictSame(await found('search=bob%25'), ['Bob%']);
+  t.strictSame(await found('search=an_'), ['an_n']);
+  t.strictSame(await found('search=%C3%84'), ['Änne']);
+  t.strictSame(await found('search=x.test'), [], 'from its beginning');
+  const annas = ['Ann@x.test', 'anna@x.test', `${long}a`, `${long}b`, `${long}c`, 'ANNOUNCER'];
+  t.strictSame(
+    (await found('search=ANN')).toSorted(),
+    annas.toSorted(),
+    'each once, though names share their beginning',
+  );
+  t.strictSame(await found('search=ann&provider=social&health=ready'), ['Ann@x.test']);
+  t.strictSame(await found(`search=${long}b`), [`${long}b`]);
+  const all = await edge.call('GET', '/v1/connections?health=ready');
+  t.strictSame(Object.keys(all.json), ['connections'], 'without limit and cursor all that fit');
+  t.equal(all.json.connections.length, ids.size - 1);
+  for (const query of ['health=x', 'provider=x', 'search=', 'search=%00', 'search=a&cursor=x', 'search=%20']) {
+    t.equal((await edge.call('GET', `/v1/connections?${query}`)).status, 400, query);
+  }
+});
+
+t.test('a page of filtered connections costs the same however many there are', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  await insertConnections(db, workspaceId, 100_000);
+  await insertSocial(db, workspaceId, 'rare');
+  await db.query('analyze', 'analyze connection');
+  const sql = measured(db);
+  const fits = (provider: Provider | null, health: Health | null) => ({ workspaceId, provider, health });
+  const page: [what: string, rows: number, read: () => Promise<object[]>][] = [
+    ['health', 101, () => listFilteredConnections(sql, fits(null, 'ready'), LIST_START, 101)],
+    ['rare health', 0, () => listFilteredConnections(sql, fits(null, 'invalid'), LIST_START, 101)],
+    ['rare provider', 1, () => listFilteredConnections(sql, fits('social', null), LIST_START, 101)],
+    ['name', 101, () => searchConnections(sql, fits(null, null), '7', NAMES_START, 101)],
+    ['further on', 101, () => searchConnections(sql, fits(null, null), '7', { name: '77', id: LIST_START.id }, 101)],
+    ['rare name', 1, () => searchConnections(sql, fits(null, null), 'rare', NAMES_START, 101)],
+    ['name of no health', 0, () => searchConnections(sql, fits(null, 'invalid'), '7', NAMES_START, 101)],
+  ];
+  for (const [what, rows, read] of page) {
+    t.equal((await read()).length, rows, what);
+    t.ok(sql.blocks < 700, `${what}: ${sql.blocks} blocks`);
   }
 });
 

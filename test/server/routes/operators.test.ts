@@ -10,6 +10,7 @@ import { createOperator } from '../../../storage/workspaces/operators.js';
 import { createWorkspace, listWorkspaces } from '../../../storage/workspaces/workspaces.js';
 import { rowsRead } from '../../fixture/rows-read.js';
 import { startTestEdge } from '../edge-fixture.js';
+import { insertConnections } from '../rows.js';
 
 type Test = Parameters<typeof startTestEdge>[0];
 
@@ -150,14 +151,25 @@ t.test('nodes are listed with what they own, and what nobody owns', async (t) =>
 });
 
 t.test('proxies are listed without their credentials', async (t) => {
-  const { ask, call, db } = await operated(t);
+  const { ask, call, db, workspaceId } = await operated(t);
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   await addProxy(db, ring, { region: 'us', url: 'http://proxy.test:8080' });
-  await addProxy(db, ring, { region: 'de', url: 'http://proxy.test:8081', username: 'grace', password: 'hopper' });
+  const { id } = await addProxy(db, ring, {
+    ...{ region: 'de', url: 'http://proxy.test:8081', username: 'grace', password: 'hopper' },
+  });
+  await insertConnections(db, workspaceId, 7);
+  await db.query('testPin', 'update connection set proxy_id = $1', [id]);
   const { text, json } = await ask('GET', '/v1/operator/proxies');
   t.match(json.proxies, [
-    { region: 'DE', url: 'http://proxy.test:8081', has_credentials: true, active: true, created_at: /Z$/ },
-    { region: 'US', has_credentials: false },
+    {
+      region: 'DE',
+      url: 'http://proxy.test:8081',
+      has_credentials: true,
+      active: true,
+      connections: 7,
+      created_at: /Z$/,
+    },
+    { region: 'US', has_credentials: false, connections: 0 },
   ]);
   t.notMatch(text, /grace|hopper|sealed/);
   t.equal((await call('GET', '/v1/operator/proxies')).status, 403);

@@ -1,0 +1,72 @@
+import { useRef, useState } from 'preact/hooks';
+import type { ConnectionJson } from '../../../routes/connection-json.js';
+import type { QueuedOperationJson } from '../../../routes/operation-json.js';
+import type { ReconnectLinkJson } from '../../../routes/reconnect-link.js';
+import { may, type PageProps } from './page-props.js';
+import { Action, Copy, Time } from './parts.js';
+import { hrefOf } from './place.js';
+
+interface ActionsProps {
+  props: PageProps;
+  connection: ConnectionJson;
+  changed: () => void;
+}
+
+/** What a session may do with a connection. */
+export function ConnectionActions({ props, connection, changed }: ActionsProps) {
+  const { api, session } = props;
+  const [link, setLink] = useState<ReconnectLinkJson | null>(null);
+  // Of a login whose answer was lost the next try is the same one.
+  const submission = useRef<string | null>(null);
+  const way = `/v1/connections/${connection.id}`;
+  const login = async () => {
+    submission.current ??= newKey();
+    const body = { capability: 'social.login', input: {} };
+    const headers = { 'Idempotency-Key': submission.current };
+    const { id } = await api.send<QueuedOperationJson>('POST', `${way}/operations`, body, headers);
+    submission.current = null;
+    location.hash = hrefOf(may(session, 'operations:read') ? `operations/${id}` : `connections/${connection.id}`);
+  };
+  const disconnect = async () => {
+    await api.send('POST', `${way}/disconnect`);
+    changed();
+  };
+  const makeLink = async () => setLink(await api.send<ReconnectLinkJson>('POST', `${way}/reconnect-link`));
+  return (
+    <>
+      <div class="actions">
+        {may(session, 'operations:write') && <Action label="Log in" main={connection.health !== 'ready'} run={login} />}
+        {may(session, 'connections:write', 'operations:write') && (
+          <Action label="Make a reconnect link" run={makeLink} />
+        )}
+        {may(session, 'connections:write') && (
+          <Action
+            label="Disconnect"
+            confirm="The session ends, what waits is canceled, and subscriptions are deactivated. The history stays."
+            run={disconnect}
+          />
+        )}
+      </div>
+      {link && <Link link={link} />}
+    </>
+  );
+}
+
+function Link({ link }: { link: ReconnectLinkJson }) {
+  return (
+    <section class="card once" aria-label="Reconnect link" role="status">
+      <p>
+        Give this address to the owner of the account. It is shown only here, works once, and ends{' '}
+        <Time at={link.expires_at} />.
+      </p>
+      <p>
+        <code>{link.url}</code> <Copy text={link.url} what="link" />
+      </p>
+    </section>
+  );
+}
+
+/** 16 random bytes: without TLS a browser has no `randomUUID`. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

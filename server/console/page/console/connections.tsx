@@ -1,0 +1,44 @@
+import type { ConnectionJson } from '../../../routes/connection-json.js';
+import { accountOf, HEALTHS, PROVIDERS, reasonWords } from './connection-words.js';
+import { Choice, List, Search } from './list.js';
+import type { PageProps } from './page-props.js';
+import { Badge, Id, Time, Title } from './parts.js';
+import { hrefOf } from './place.js';
+
+/** The connections of the workspace. */
+export function Connections({ api, query, live }: PageProps) {
+  const healths = Object.entries(HEALTHS).map(([value, [, words]]) => [value, words] as const);
+  return (
+    <>
+      <Title text="Connections" />
+      <div class="filters">
+        <Search query={query} name="search" label="Name begins with" />
+        <Choice query={query} name="health" label="Health" all="Any health" values={healths} />
+        <Choice query={query} name="provider" label="Kind" all="Any kind" values={Object.entries(PROVIDERS)} />
+      </div>
+      <List<ConnectionJson>
+        {...{ api, query, live }}
+        label="connections"
+        path="/v1/connections"
+        field="connections"
+        filters={['search', 'health', 'provider']}
+        topic="connections"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Account', cell: (row) => <a href={hrefOf(`connections/${row.id}`)}>{accountOf(row)}</a> },
+          { title: 'Health', cell: ({ health }) => <HealthBadge health={health} /> },
+          { title: 'Because', cell: ({ health_reason }) => health_reason && reasonWords(health_reason) },
+          { title: 'Since', cell: ({ health_since }) => health_since && <Time at={health_since} /> },
+          { title: 'Kind', cell: ({ provider, region }) => [PROVIDERS[provider], region && `, ${region}`] },
+          { title: 'Id', cell: ({ id }) => <Id id={id} /> },
+        ]}
+        empty="There is no such connection."
+      />
+    </>
+  );
+}
+
+export function HealthBadge({ health }: Pick<ConnectionJson, 'health'>) {
+  const [tone, text] = HEALTHS[health];
+  return <Badge {...{ tone, text }} />;
+}

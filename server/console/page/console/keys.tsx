@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks';
+import type { KeyJson } from '../../../routes/keys.js';
+import type { NewKeyJson } from '../../../routes/operator-keys.js';
+import { KeyActions } from './key-actions.js';
+import { KeyForm } from './key-form.js';
+import { keyState } from './key-state.js';
+import { List } from './list.js';
+import { may, type PageProps } from './page-props.js';
+import { Badge, Time, Title } from './parts.js';
+import { ShownSecret } from './shown-secret.js';
+import type { Column } from './table.js';
+
+/** The keys of the workspace; operators make, rotate and revoke them. */
+export function Keys({ api, session, query, live }: PageProps) {
+  const [version, setVersion] = useState(0);
+  const [made, show] = useState<NewKeyJson | null>(null);
+  const changed = (key: NewKeyJson | null) => {
+    setVersion((n) => n + 1);
+    if (key) show(key);
+  };
+  const operator = may(session, 'operator');
+  const columns: Column<KeyJson>[] = [...COLUMNS];
+  if (operator) columns.push({ title: 'Actions', cell: (key) => <KeyActions {...{ api, changed }} of={key} /> });
+  return (
+    <>
+      <Title text="Keys" />
+      {operator && api.workspace !== null && <KeyForm {...{ api, changed }} workspace={api.workspace} />}
+      {made && <ShownSecret key={made.id} made={made} done={() => show(null)} />}
+      <List<KeyJson>
+        {...{ api, query, live, version, columns }}
+        label="keys"
+        path="/v1/keys"
+        field="keys"
+        topic="keys"
+        keyOf={({ id }) => id}
+        empty="There is no key yet."
+      />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<KeyJson>[] = [
+  { title: 'Key', cell: (key) => <Name of={key} /> },
+  { title: 'State', cell: (key) => <State of={key} /> },
+  { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+  { title: 'Networks', cell: ({ networks }) => networks?.join(', ') ?? <span class="quiet short">anywhere</span> },
+  { title: 'Last used', cell: (key) => <LastUse of={key} /> },
+  { title: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },
+];
+
+function Name({ of: { name, prefix, current } }: { of: KeyJson }) {
+  return (
+    <span class="stacked">
+      <span>
+        {name ?? <span class="quiet">without a name</span>} {current && <span class="quiet">(your own)</span>}
+      </span>
+      {prefix && <code class="short">{prefix}…</code>}
+    </span>
+  );
+}
+
+function State({ of }: { of: KeyJson }) {
+  switch (keyState(of)) {
+    case 'works':
+      return <Badge tone="good" text="Works" />;
+    case 'ends soon':
+      return <Badge tone="wait" text="Ends soon" />;
+    case 'expired':
+      return <Badge tone="quiet" text="Expired" />;
+    case 'revoked':
+      return (
+        <span class="stacked">
+          <Badge tone="bad" text="Revoked" />
+          <Time at={of.revoked_at} />
+        </span>
+      );
+  }
+}
+
+function LastUse({ of: { last_used_at, last_used_from } }: { of: KeyJson }) {
+  return (
+    <span class="stacked">
+      <Time at={last_used_at} />
+      {last_used_from && <span class="quiet short">from {last_used_from}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,60 @@
+import './console.css';
+import { render } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { SessionJson } from '../../sessions.js';
+import { Api, ApiError } from './api.js';
+import { Frame } from './frame.js';
+import { Polling } from './live.js';
+import { Empty, Problem } from './parts.js';
+import { usePlace } from './place.js';
+import { SignIn } from './sign-in.js';
+
+/**
+ * The console. Who is signed in decides what is shown; the place in the fragment stays over a sign-in, which so leads back to it.
+ *
+ *     unknown ─ asked ─▶ signed in ─ the session has ended, or a sign-out ─▶ signed out ─ a key ─▶ signed in
+ */
+type Who = { kind: 'unknown'; error: unknown } | { kind: 'in'; session: SessionJson } | { kind: 'out'; ended: boolean };
+
+const SESSION = '/console/session';
+
+function Console() {
+  const [who, setWho] = useState<Who>({ kind: 'unknown', error: null });
+  const ask = async () => {
+    try {
+      setWho({ kind: 'in', session: await new Api(null, () => {}).get<SessionJson>(SESSION) });
+    } catch (error) {
+      const out = error instanceof ApiError && error.status === 401;
+      setWho(out ? { kind: 'out', ended: false } : { kind: 'unknown', error });
+    }
+  };
+  useEffect(() => void ask(), []);
+  switch (who.kind) {
+    case 'unknown':
+      return who.error ? <Problem error={who.error} again={ask} /> : <Empty text="Loading" />;
+    case 'out':
+      return <SignIn ended={who.ended} entered={(session) => setWho({ kind: 'in', session })} />;
+    case 'in':
+      return <SignedIn session={who.session} left={(ended) => setWho({ kind: 'out', ended })} />;
+    default:
+      return who satisfies never;
+  }
+}
+
+function SignedIn({ session, left }: { session: SessionJson; left: (ended: boolean) => void }) {
+  const place = usePlace();
+  const live = useMemo(() => new Polling(), []);
+  useEffect(() => live.start(), [live]);
+  const workspace = session.kind === 'operator' ? place.query.get('workspace') : null;
+  const api = useMemo(
+    () => new Api(workspace, (what) => (what === 'ended' ? left(true) : live.note(what === 'answer'))),
+    [workspace, live],
+  );
+  const signOut = async () => {
+    await api.send('DELETE', SESSION);
+    left(false);
+  };
+  return <Frame props={{ api, session, live, id: place.id, query: place.query }} place={place} signOut={signOut} />;
+}
+
+render(<Console />, document.getElementById('page') as HTMLElement);

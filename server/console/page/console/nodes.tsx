@@ -1,0 +1,80 @@
+import './nodes.css';
+import type { NodeJson, NodesJson } from '../../../routes/nodes.js';
+import { useLoaded } from './loaded.js';
+import type { PageProps } from './page-props.js';
+import { letterOf, PartitionMap, Partitions } from './partition-map.js';
+import { Badge, Empty, Id, Problem, Time, Title, type Tone } from './parts.js';
+import { Table } from './table.js';
+import { lasting } from './times.js';
+
+const STATES: Readonly<Record<NodeJson['state'], readonly [tone: Tone, words: string]>> = {
+  alive: ['good', 'Alive'],
+  late: ['wait', 'Late'],
+  gone: ['bad', 'Gone'],
+};
+
+/** Who executes: the nodes, and the partitions that each owns. */
+export function Nodes({ api, live }: PageProps) {
+  const { value, error, again } = useLoaded(() => api.get<NodesJson>('/v1/operator/nodes'), [api], live, 'nodes');
+  return (
+    <>
+      <Title text="Nodes" />
+      <Problem error={error} again={again} />
+      {!value && !error && <Empty text="Loading" />}
+      {value && value.unowned_partitions.length > 0 && (
+        <div class="problem" role="status">
+          <p>
+            Nobody owns {spans(value.unowned_partitions)}. What stands there is accepted, and waits until a node has
+            taken it.
+          </p>
+        </div>
+      )}
+      {value && value.nodes.length === 0 && <Empty text="No node runs." />}
+      {value && value.nodes.length > 0 && (
+        <>
+          <Table<NodeJson>
+            rows={value.nodes}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Node', cell: (node) => <Name node={node} place={value.nodes.indexOf(node)} /> },
+              { title: 'State', cell: ({ state }) => <Badge tone={STATES[state][0]} text={STATES[state][1]} /> },
+              { title: 'Partitions', cell: ({ partitions }) => spans(partitions.map(({ id }) => id)) },
+              { title: 'Shortest lease', cell: ({ partitions }) => shortest(partitions) },
+              { title: 'Last seen', cell: ({ heartbeat_at }) => <Time at={heartbeat_at} /> },
+              { title: 'Started', cell: ({ started_at }) => <Time at={started_at} /> },
+            ]}
+          />
+          <h2>Partitions</h2>
+          <PartitionMap {...value} />
+          <Partitions {...value} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Name({ node, place }: { node: NodeJson; place: number }) {
+  return (
+    <span class="badges">
+      <span class={`partition tone${place % 4}`}>{letterOf(place)}</span>
+      <Id id={node.id} />
+    </span>
+  );
+}
+
+function shortest(partitions: NodeJson['partitions']) {
+  if (partitions.length === 0) return <span class="quiet">none</span>;
+  return `${lasting(Math.min(...partitions.map(({ lease_ms }) => lease_ms)))} left`;
+}
+
+/** Numbers in order, as `16 (0–7, 24–31)`. */
+function spans(ids: readonly number[]) {
+  if (ids.length === 0) return <span class="quiet">none</span>;
+  const runs: [first: number, last: number][] = [];
+  for (const id of ids) {
+    const run = runs.at(-1);
+    if (run && run[1] === id - 1) run[1] = id;
+    else runs.push([id, id]);
+  }
+  return `${ids.length} (${runs.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(', ')})`;
+}

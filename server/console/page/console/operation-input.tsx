@@ -1,0 +1,36 @@
+import type { SubmittedInputJson } from '../../../routes/operation-input.js';
+import { useLoaded } from './loaded.js';
+import type { PageProps } from './page-props.js';
+import { Empty, Problem } from './parts.js';
+
+/** What the operation was submitted with; of what is never shown, the names. */
+export function OperationInput({ api, id = '', live }: PageProps) {
+  const load = () => api.get<SubmittedInputJson>(`/v1/operations/${id}/input`);
+  const { value, error, again } = useLoaded(load, [api, id], live, null);
+  return (
+    <>
+      <h2>Input</h2>
+      <Problem error={error} again={again} />
+      {value && Object.keys(value.input).length > 0 && <Json value={value.input} label="Input" />}
+      {value && value.hidden.length > 0 && (
+        <p class="quiet">
+          Submitted, and never shown:{' '}
+          {value.hidden.map((name) => (
+            <code key={name}>{name} </code>
+          ))}
+        </p>
+      )}
+      {value && Object.keys(value.input).length + value.hidden.length === 0 && <Empty text="It takes no input." />}
+    </>
+  );
+}
+
+/** Data as text; a long one scrolls, by keyboard too. */
+export function Json({ value, label }: { value: unknown; label: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section class="json" tabIndex={0} aria-label={label}>
+      <pre>{JSON.stringify(value, null, 2)}</pre>
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+import type { ComponentChild } from 'preact';
+import type { Right } from '../../../../storage/model/records.js';
+import type { SessionJson } from '../../sessions.js';
+import { Connection } from './connection.js';
+import { Connections } from './connections.js';
+import { Delivery } from './delivery.js';
+import { Keys } from './keys.js';
+import { Nodes } from './nodes.js';
+import { Operation } from './operation.js';
+import { Operations } from './operations.js';
+import { may, type PageProps } from './page-props.js';
+import { Proxies } from './proxies.js';
+import { Subscription } from './subscription.js';
+import { Subscriptions } from './subscriptions.js';
+
+/** A page of the console. */
+export interface PageOfConsole {
+  /** What its fragment begins with. One with an id, `connections/<id>`, is a page of its own, under `connections/`. */
+  path: string;
+  title: string;
+  /** The right without which it shows nothing: then it is neither offered nor opened. */
+  needs: Right | null;
+  /** It is about the installation: an operator needs no workspace for it, and nobody else sees it. */
+  operator?: true;
+  /** It stands in the navigation. */
+  nav: boolean;
+  view(props: PageProps): ComponentChild;
+}
+
+/** In the order of the navigation; the first one that a session may see is its first page. */
+export const PAGES: readonly PageOfConsole[] = [
+  { path: 'connections', title: 'Connections', needs: 'connections:read', nav: true, view: Connections },
+  { path: 'connections/', title: 'Connection', needs: 'connections:read', nav: false, view: Connection },
+  { path: 'operations', title: 'Operations', needs: 'operations:read', nav: true, view: Operations },
+  { path: 'operations/', title: 'Operation', needs: 'operations:read', nav: false, view: Operation },
+  { path: 'subscriptions', title: 'Subscriptions', needs: 'events:read', nav: true, view: Subscriptions },
+  { path: 'subscriptions/', title: 'Subscription', needs: 'events:read', nav: false, view: Subscription },
+  { path: 'deliveries/', title: 'Delivery', needs: 'events:read', nav: false, view: Delivery },
+  { path: 'keys', title: 'Keys', needs: 'connections:write', nav: true, view: Keys },
+  { path: 'nodes', title: 'Nodes', needs: 'operator', operator: true, nav: true, view: Nodes },
+  { path: 'proxies', title: 'Proxies', needs: 'operator', operator: true, nav: true, view: Proxies },
+];
+
+export const isOpenTo = (session: SessionJson, { needs, operator }: PageOfConsole): boolean =>
+  (!operator || session.kind === 'operator') && (needs === null || may(session, needs));

@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks';
+import type { DeliveryJson, ReplayedJson } from '../../../routes/deliveries.js';
+import type { SubscriptionDetailJson } from '../../../routes/subscription-json.js';
+import type { Api } from './api.js';
+import { Action } from './parts.js';
+import { hrefOf } from './place.js';
+
+interface ActionsProps {
+  api: Api;
+  subscription: SubscriptionDetailJson;
+  /** Something about the subscription is another than it was. */
+  changed: () => void;
+}
+
+/** What can be done with a subscription. What came of it is told beside the buttons. */
+export function SubscriptionActions({ api, subscription, changed }: ActionsProps) {
+  const { id, active, delivery_counts } = subscription;
+  const [done, tell] = useState<{ text: string; delivery?: string } | null>(null);
+  const path = `/v1/subscriptions/${id}`;
+  const act = async (work: () => Promise<{ text: string; delivery?: string }>) => {
+    tell(null);
+    tell(await work());
+    changed();
+  };
+  const test = () =>
+    act(async () => {
+      const { id: delivery } = await api.send<DeliveryJson>('POST', `${path}/test`);
+      return { text: 'A test event is on its way.', delivery };
+    });
+  const change = (wanted: boolean) =>
+    act(async () => {
+      await api.send('PATCH', path, { active: wanted });
+      return { text: wanted ? 'It gets events from now on.' : 'It gets no more events.' };
+    });
+  const replay = (since: string) =>
+    act(async () => {
+      const { replayed } = await api.send<ReplayedJson>('POST', `${path}/replay-failed`, { since });
+      return { text: replayed === 1 ? '1 delivery is tried again.' : `${replayed} deliveries are tried again.` };
+    });
+  return (
+    <section aria-label="Actions">
+      <div class="actions">
+        {active && <Action label="Send a test event" run={test} />}
+        {active && delivery_counts.failed > 0 && <ReplayFailed replay={replay} />}
+        {active ? (
+          <Action
+            label="Deactivate"
+            confirm="What waits to be delivered is canceled, and new events do not go to this address."
+            run={() => change(false)}
+          />
+        ) : (
+          <Action label="Activate" main run={() => change(true)} />
+        )}
+      </div>
+      <p class="told" role="status">
+        {done?.text} {done?.delivery && <a href={hrefOf(`deliveries/${done.delivery}`)}>Open it</a>}
+      </p>
+    </section>
+  );
+}
+
+/** How far back, in milliseconds; null: however long ago. */
+const SPANS: readonly (readonly [words: string, ms: number | null])[] = [
+  ['of the last hour', 3_600_000],
+  ['of the last day', 86_400_000],
+  ['of the last week', 7 * 86_400_000],
+  ['of all time', null],
+];
+
+function ReplayFailed({ replay }: { replay: (since: string) => Promise<void> }) {
+  const [chosen, choose] = useState(SPANS.length - 1);
+  const since = () => {
+    const ms = SPANS[chosen]?.[1] ?? null;
+    return new Date(ms === null ? 0 : Date.now() - ms).toISOString();
+  };
+  return (
+    <div class="joined">
+      <select
+        aria-label="Which failed deliveries"
+        value={chosen}
+        onChange={(event) => choose(Number(event.currentTarget.value))}
+      >
+        {SPANS.map(([words], i) => (
+          <option key={words} value={i}>
+            {words}
+          </option>
+        ))}
+      </select>
+      <Action label="Replay all failed" run={() => replay(since())} />
+    </div>
+  );
+}

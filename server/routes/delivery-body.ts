@@ -1,0 +1,31 @@
+import { callbackBody } from '../../actors/deliveries/callback-body.js';
+import type { DeliveryRow } from '../../storage/deliveries/deliveries-read.js';
+import { findCallbackEvent } from '../../storage/deliveries/events.js';
+import { HttpError } from '../../storage/model/errors.js';
+import type { Answer } from '../http/answer.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { eventSchema } from './event-json.js';
+import { deliveryResource } from './resources.js';
+
+/** Made as a sender makes it: a signature can be computed over it. */
+async function body({ db, ring, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
+  const event = await findCallbackEvent(db, resource.event_id);
+  if (!event) throw new HttpError('not_found');
+  return { status: 200, body: callbackBody(event, ring).toString() };
+}
+
+export const deliveryBodyRoutes: Route[] = [
+  route({
+    method: 'GET',
+    operationId: 'getDeliveryBody',
+    path: '/v1/deliveries/{delivery_id}/body',
+    summary: 'The body of a delivery, byte for byte',
+    description:
+      'Answers the bytes that every attempt of the delivery carries, as they are signed: by them a receiver can find out why a signature does not match.',
+    scopes: ['events:read'],
+    body: { kind: 'none' },
+    resource: deliveryResource,
+    answers: { 200: { description: 'The body.', schema: eventSchema } },
+    handle: body,
+  }),
+];

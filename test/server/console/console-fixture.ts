@@ -1,0 +1,93 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright';
+import type { Test } from 'tap';
+import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
+import { SCOPES, type Scope } from '../../../storage/model/records.js';
+import { createKey } from '../../../storage/workspaces/keys.js';
+import { createOperator } from '../../../storage/workspaces/operators.js';
+import { type ServiceFixture, serviceFixture, startService } from '../../fixture/service.js';
+
+/** At a desk and with a phone, by day and by night. */
+export const VIEWS: readonly [desk: BrowserContextOptions, phone: BrowserContextOptions] = [
+  { viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+  { viewport: { width: 375, height: 812 }, colorScheme: 'dark' },
+];
+/** Set: pictures of each step are kept there, to be looked at. */
+const PICTURES = process.env.TEST_PICTURES;
+
+/** A service, and a browser for its console; what the pages complain of is gathered in `complaints`. */
+export async function consoleFixture(t: Test, env: Record<string, string> = {}) {
+  const executablePath = findBrowser();
+  if (!executablePath) throw new Error('no browser is installed');
+  const fixture = await serviceFixture(t, env);
+  const service = await startService(t, fixture);
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  const complaints: string[] = [];
+
+  /** A tab of a browser of its own at this place of the console, such as `#/operations`. */
+  const open = async (place = '', view: BrowserContextOptions = VIEWS[0]): Promise<Page> => {
+    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...view });
+    t.teardown(() => context.close());
+    const page = await context.newPage();
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('dialog', (dialog) => {
+      complaints.push(`a script runs: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('console', (message) => {
+      // A refusal is an answer that the browser shows as an error.
+      if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+    });
+    page.on('request', (one) => {
+      if (!one.url().startsWith(`${service.url}/`) && !one.url().startsWith('data:')) complaints.push(one.url());
+    });
+    await page.goto(`${service.url}/console${place}`);
+    return page;
+  };
+
+  /** The same, signed in; with the key of the workspace that has every scope, unless another is given. */
+  const signedIn = async (place = '', view: BrowserContextOptions = VIEWS[0], key = fixture.key): Promise<Page> => {
+    const page = await open(place, view);
+    await signIn(page, key);
+    return page;
+  };
+
+  return { ...service, ...fixture, open, signedIn, complaints };
+}
+
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('Key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+/** A key of the workspace that has these scopes. */
+export async function keyWith({ db, workspaceId }: Pick<ServiceFixture, 'db' | 'workspaceId'>, ...scopes: Scope[]) {
+  const made = await createKey(db, { workspaceId, name: 'narrow', scopes, expiresAt: null });
+  if (!made) throw new Error('no key');
+  return made;
+}
+
+/** A key of the workspace that lacks this scope. */
+export const keyWithout = (fixture: Pick<ServiceFixture, 'db' | 'workspaceId'>, scope: Scope) =>
+  keyWith(fixture, ...SCOPES.filter((one) => one !== scope));
+
+/** An operator's key. */
+export async function operatorKey({ db }: Pick<ServiceFixture, 'db'>): Promise<string> {
+  return (await createOperator(db, 'Grace', null)).key;
+}
+
+/** Axe finds nothing, nothing is wider than the screen, and a picture is kept where pictures are. */
+export async function looksRight(t: Test, page: Page, name: string): Promise<void> {
+  const { width } = page.viewportSize() ?? { width: 0 };
+  if (PICTURES) await page.screenshot({ path: `${PICTURES}/console-${name}-${width}.png`, fullPage: true });
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  t.strictSame(
+    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+    [],
+    `${name}: axe finds nothing`,
+  );
+  const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  t.equal(wide, 0, `${name}: nothing is wider than the screen`);
+}

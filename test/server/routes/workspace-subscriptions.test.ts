@@ -1,0 +1,126 @@
+import t from 'tap';
+import { listDeliveries } from '../../../storage/deliveries/deliveries-read.js';
+import { listWorkspaceSubscriptions, type SubscriptionFilter } from '../../../storage/deliveries/subscriptions.js';
+import type { Database } from '../../../storage/postgres/database.js';
+import { LIST_START } from '../../../storage/postgres/list-place.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { rowsRead } from '../../fixture/rows-read.js';
+import { type Fields, startTestEdge } from '../edge-fixture.js';
+import { insertConnections, insertDeliveries } from '../rows.js';
+
+/** For a page of 101: where a filter leaves out few rows, the index without it is as good. */
+const MOST_READ = 125;
+
+/** One for each connection of the workspace, of which each seventh gets no events. */
+async function subscribeAll(db: Database, workspaceId: string): Promise<void> {
+  await db.query(
+    'testSubscriptions',
+    `insert into subscription (id, workspace_id, connection_id, partition, event_types, callback_url, active, secret_sealed, created_at)
+     select gen_random_uuid(), c.workspace_id, c.id, c.partition, '{message_received}', 'https://receiver.test/',
+       row_number() over (order by c.created_at, c.id) % 7 > 0, '',
+       now() + row_number() over (order by c.created_at, c.id) * interval '1 millisecond'
+     from connection c where c.workspace_id = $1`,
+    [workspaceId],
+  );
+}
+
+t.test(
+  'the subscriptions of all connections are listed page by page, with filters, and of no other workspace',
+  async (t) => {
+    const edge = await startTestEdge(t);
+    const { db, workspaceId } = edge;
+    await insertConnections(db, workspaceId, 30);
+    await subscribeAll(db, workspaceId);
+    const elsewhere = await insertWorkspace(db);
+    await insertConnections(db, elsewhere, 3);
+    await subscribeAll(db, elsewhere);
+    const rows = await db.query<{ id: string; connection_id: string; active: boolean }>(
+      'testRows',
+      'select id, connection_id, active from subscription where workspace_id = $1 order by created_at, id',
+      [workspaceId],
+    );
+    const ids = (kept: (row: (typeof rows)[number]) => boolean) => rows.filter(kept).map(({ id }) => id);
+    const pages = async (query: string) => {
+      const listed: string[] = [];
+      for (let cursor = ''; ; ) {
+        const { json } = await edge.call('GET', `/v1/subscriptions?limit=4${query}${cursor}`);
+        listed.push(...json.subscriptions.map(({ id }: Fields) => id));
+        if (json.next_cursor === null) return listed;
+        cursor = `&cursor=${json.next_cursor}`;
+      }
+    };
+    const [first] = rows;
+    t.strictSame(
+      await pages(''),
+      ids(() => true),
+    );
+    t.strictSame(
+      await pages('&active=true'),
+      ids(({ active }) => active),
+    );
+    t.strictSame(
+      await pages('&active=false'),
+      ids(({ active }) => !active),
+    );
+    t.strictSame(await pages(`&connection_id=${first?.connection_id}`), [first?.id]);
+    t.strictSame(await pages(`&connection_id=${first?.connection_id}&active=false`), []);
+    const whole = await edge.call('GET', '/v1/subscriptions');
+    t.strictSame(
+      whole.json.subscriptions.map(({ id }: Fields) => id),
+      ids(() => true),
+      'without limit and cursor it is the whole list',
+    );
+    await db.query('testGone', 'update connection set deleted_at = now() where id = $1', [first?.connection_id]);
+    t.strictSame(
+      await pages(''),
+      ids(({ id }) => id !== first?.id),
+      'those of a deleted connection are hidden with it',
+    );
+  },
+);
+
+t.test('a page of many subscriptions reads about as many rows as it shows', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  await insertConnections(db, workspaceId, 20_000);
+  await subscribeAll(db, workspaceId);
+  await db.query('testAnalyze', 'analyze subscription, connection, callback_pause');
+  const any: SubscriptionFilter = { connectionId: null, active: null };
+  const behind = (await listWorkspaceSubscriptions(db, workspaceId, any, LIST_START, 10_000)).at(-1)!;
+  for (const filter of [any, { ...any, active: true }, { ...any, active: false }]) {
+    const read = await db.transaction((tx) =>
+      rowsRead(tx, 'subscription', () => listWorkspaceSubscriptions(tx, workspaceId, filter, behind, 101)),
+    );
+    t.ok(read.scanned === 0 && read.found <= MOST_READ, `${JSON.stringify(filter)}: ${read.found} rows`);
+    t.equal(read.given.length, 101);
+  }
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  await db.query('testMove', 'update subscription set connection_id = $1 where id = $2', [id, behind.id]);
+  const own = await db.transaction((tx) =>
+    rowsRead(tx, 'subscription', () =>
+      listWorkspaceSubscriptions(tx, workspaceId, { connectionId: id, active: null }, LIST_START, 101),
+    ),
+  );
+  t.match(own, { scanned: 0, found: 1, given: [{ id: behind.id }] });
+});
+
+t.test('deliveries tell of their event, and reading them costs what is shown', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  await insertConnections(db, workspaceId, 1);
+  await subscribeAll(db, workspaceId);
+  const [subscription] = await db.query<{ id: string }>('testSubscription', 'select id from subscription');
+  const { id } = subscription!;
+  await insertDeliveries(
+    db,
+    id,
+    Array.from({ length: 3_000 }, (_, n) => (n % 5 ? 'delivered' : 'failed')),
+  );
+  await db.query('testAnalyze', 'analyze event, delivery, subscription');
+  for (const status of [null, 'failed'] as const) {
+    const read = await db.transaction((tx) => rowsRead(tx, 'event', () => listDeliveries(tx, id, status, 200, 101)));
+    t.ok(read.scanned === 0 && read.found <= MOST_READ, `${status}: ${read.found} rows`);
+    t.match(read.given[0], { event_type: 'message_received', received_at: Date });
+  }
+});
