@@ -46,7 +46,7 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   const [row] = await tx.query<TurnRow>(
     'lockRetentionTurn',
     `select class, after, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
-       set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
+       set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
      from retention_turn where due_at <= now() for update skip locked`,
   );
