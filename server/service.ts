@@ -18,6 +18,7 @@ import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
+import { type RetentionStats, retention } from '../storage/retention/retention.js';
 import { DataVault } from '../storage/secrets/data-vault.js';
 import { destinationHasher, type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { fingerprintSecret } from '../storage/secrets/installation.js';
@@ -54,6 +55,8 @@ export interface Parts {
   control?: Database;
   removals?: Removals;
   sessions?: Background;
+  retention?: Background;
+  retained?: RetentionStats;
   announcer?: Background;
   /** How long the oldest announcement has waited. */
   untold_s?: number;
@@ -134,6 +137,13 @@ export async function startService(
   parts.removals.start();
   parts.sessions = expiredSessions(control, log);
   parts.sessions.start();
+  parts.retention = retention({
+    ...{ db, log, days: config.retention },
+    stats: (stats) => {
+      parts.retained = stats;
+    },
+  });
+  parts.retention.start();
   const destination = secret && destinationHasher(secret);
   if (destination) {
     const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
@@ -252,6 +262,7 @@ async function takeAddresses(
       }),
       mainLag_s: () => lag.longest_s,
       untold_s: () => parts.untold_s ?? 0,
+      retained: () => parts.retained ?? { erased: {}, behind_s: {} },
     },
   );
   parts.metrics = metrics;
@@ -275,6 +286,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.sandbox?.stop();
   await parts.removals?.stop();
   await parts.sessions?.stop();
+  await parts.retention?.stop();
   await parts.announcer?.stop();
   await parts.overview?.stop();
   await parts.destinations?.stop();

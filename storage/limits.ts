@@ -42,6 +42,8 @@ export const LIMITS = {
 
   /** Gaps of a connection's stream, the newest, that are looked through for one whose end was not recorded. */
   examined_gaps: 10,
+  /** Those that were closed longer ago have had it: a retention erases events after a day at the earliest. */
+  examined_gap_hours: 24,
 
   /** Operations that one statement of `findSubmitted` looks at; it goes on until its time is looked through, or so many are found. */
   examined_operations: 20_000,
@@ -143,6 +145,16 @@ export const LIMITS = {
    * the rows that had them: a submission that began before either still finds a key where it looks for it.
    */
   removal_settle_ms: 10_000,
+  /** Rows that one slice of the retention reads or deletes of its class; deliveries take their attempts with them. */
+  retention_rows: 500,
+  /** Subscriptions, and connections, that one slice of deliveries and of events looks at; it goes on until all are through. */
+  retention_subscriptions: 100,
+  retention_connections: 20,
+  /** Pause between two slices, so that others' statements and disks keep up. */
+  retention_pause_ms: 50,
+  /** How often a node looks whether a slice is due, and waits after a failure; and how long a round that went through everything rests. */
+  retention_poll_ms: 5_000,
+  retention_rest_ms: 10 * 60_000,
   /** How long a change of a connection waits for a lock; then it is refused with 503. */
   change_lock_ms: 1_000,
   /** How long a disconnect goes on cancelling before it answers; the rest is canceled after it. */

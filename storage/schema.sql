@@ -159,6 +159,13 @@ create table delivery_attempt (
   constraint delivery_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['sending'::text, 'delivered'::text, 'failed'::text, 'canceled'::text, 'abandoned'::text])))
 );
 
+create table erased_deliveries (
+  subscription_id uuid not null,
+  deliveries bigint not null,
+  constraint erased_deliveries_pkey PRIMARY KEY (subscription_id),
+  constraint erased_deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE
+);
+
 create table event (
   id uuid not null,
   workspace_id uuid not null,
@@ -212,6 +219,7 @@ create table idempotency_tombstone (
   constraint idempotency_tombstone_pkey PRIMARY KEY (workspace_id, key_hash),
   constraint idempotency_tombstone_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX idempotency_tombstone_by_creation ON public.idempotency_tombstone USING btree (created_at);
 
 create table installation (
   id boolean not null default true,
@@ -412,6 +420,16 @@ create table regional_proxy (
   constraint regional_proxy_region_check CHECK ((region ~ '^[A-Z]{2}$'::text))
 );
 CREATE INDEX regional_proxy_by_region ON public.regional_proxy USING btree (region) WHERE active;
+
+create table retention_turn (
+  id boolean not null default true,
+  class text,
+  after text,
+  due_at timestamp with time zone not null default now(),
+  through jsonb not null default '{}'::jsonb,
+  constraint retention_turn_pkey PRIMARY KEY (id),
+  constraint retention_turn_id_check CHECK (id)
+);
 
 create table running_operation (
   connection_id uuid not null,

@@ -6,6 +6,7 @@ import type { Described, ObservedMetric, ThreadMetric } from './metric.js';
 import { NODE_METRICS } from './node-metrics.js';
 import { OPERATION_METRICS } from './operation-metrics.js';
 import { LONG_POLL_METRIC, REQUEST_METRIC } from './request-metric.js';
+import { RETENTION_METRICS } from './retention-metrics.js';
 
 /** What every metric of the service begins with; prom-client's own of the process keep their names. */
 export const PREFIX = 'connection_service_';
@@ -20,6 +21,7 @@ export const THREAD_METRICS: readonly ThreadMetric[] = [
   ...DELIVERY_METRICS,
   ...DATABASE_METRICS,
   ...BROWSER_METRICS,
+  ...RETENTION_METRICS,
 ].map(prefixed);
 
 /** Observed by the main thread. */

@@ -4,6 +4,7 @@ import type { SystemStatus } from '../../actors/system.js';
 import type { BrowserStats } from '../../browser-pool/messages.js';
 import type { Outages } from '../../storage/outages.js';
 import type { PoolStats } from '../../storage/postgres/database.js';
+import type { RetentionStats } from '../../storage/retention/retention.js';
 
 /** Where a node's metrics come from: its state, and what its actor and browser threads last reported. */
 export interface MetricsSource {
@@ -19,6 +20,8 @@ export interface MetricsSource {
   mainLag_s(): number;
   /** How long what the service itself has to tell has waited to become an event, as far as this node knows. */
   untold_s(): number;
+  /** What was erased by its age. */
+  retained(): RetentionStats;
 }
 
 /**

@@ -126,7 +126,7 @@ function attemptJson(row: DeliveryAttemptRow): DeliveryAttemptJson {
 async function list({ db, resource, query }: Call<SubscriptionRow, undefined, DeliveriesQuery>): Promise<Answer> {
   const offset = query.offset ?? 0;
   const rows = await listDeliveries(db, resource.id, query.status ?? null, offset, PAGE_AND_ONE);
-  const { page, next_offset } = pageOf(rows, offset);
+  const { page, next_offset } = pageOf(rows);
   return json(200, { next_offset, deliveries: page.map(deliveryJson) } satisfies DeliveriesJson);
 }
 

@@ -43,7 +43,7 @@ function eventJson(db: Sql, row: EventRow): EventJson {
 
 async function list({ db, resource, query }: Call<ConnectionRef, undefined, OffsetQuery>): Promise<Answer> {
   const offset = query.offset ?? 0;
-  const { page, next_offset } = pageOf(await listEvents(db, resource.id, offset, PAGE_AND_ONE), offset);
+  const { page, next_offset } = pageOf(await listEvents(db, resource.id, offset, PAGE_AND_ONE));
   return json(200, { next_offset, events: page.map(summaryJson) } satisfies EventsJson);
 }
 

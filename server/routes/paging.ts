@@ -1,5 +1,6 @@
 import type { tags } from 'typia';
 import type { NamePlace } from '../../storage/connections/filtered-connections.js';
+import type { Placed } from '../../storage/deliveries/events.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { invalidField } from '../http/answer.js';
 import { pathId } from '../http/fields.js';
@@ -23,9 +24,9 @@ export interface CursorQuery {
 export const PAGE_AND_ONE = LIMITS.page_rows + 1;
 
 /** The page's rows, and where the next one begins: null when there is none, or beyond the furthest offset (EVT-7). */
-export function pageOf<Row>(rows: Row[], offset: number): { page: Row[]; next_offset: number | null } {
-  const next = offset + LIMITS.page_rows;
-  const more = rows.length > LIMITS.page_rows && next <= LIMITS.offset_rows;
+export function pageOf<Row extends Placed>(rows: Row[]): { page: Row[]; next_offset: number | null } {
+  const next = rows[LIMITS.page_rows]?.place;
+  const more = next !== undefined && next <= LIMITS.offset_rows;
   return { page: rows.slice(0, LIMITS.page_rows), next_offset: more ? next : null };
 }
 

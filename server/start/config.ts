@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { RetentionDays } from '../../storage/retention/classes.js';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
 import { secretNames } from '../../storage/secrets/secret-names.js';
 import type { TracingSettings } from '../../storage/tracing/tracing.js';
@@ -36,6 +37,8 @@ export interface Config {
   keyExpiryWarningDays: number;
   /** CIDRs of proxies that say where a request comes from. */
   trustedProxies: string[];
+  /** What is erased by its age. */
+  retention: RetentionDays;
   provider: ProviderSetting;
   sandboxControlPort: number;
   actorThreads: number;
@@ -115,6 +118,7 @@ export function readConfig(
     publicUrl: settings.PUBLIC_URL,
     keyExpiryWarningDays: settings.KEY_EXPIRY_WARNING_DAYS,
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
+    retention: retention(settings),
     provider: settings.PROVIDER,
     sandboxControlPort: settings.SANDBOX_CONTROL_PORT,
     actorThreads: settings.ACTOR_THREADS,
@@ -157,6 +161,17 @@ export function readConfig(
 function tracing(settings: Settings): TracingSettings | null {
   const endpoint = settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_ENDPOINT;
   return endpoint === null ? null : { share: settings.OTEL_TRACES_SAMPLER_ARG };
+}
+
+function retention(settings: Settings): RetentionDays {
+  return {
+    gaps: settings.RETENTION_GAPS_DAYS,
+    attempts: settings.RETENTION_ATTEMPTS_DAYS,
+    deliveries: settings.RETENTION_DELIVERIES_DAYS,
+    events: settings.RETENTION_EVENTS_DAYS,
+    operations: settings.RETENTION_OPERATIONS_DAYS,
+    tombstones: settings.RETENTION_TOMBSTONES_DAYS,
+  };
 }
 
 function readSettings(env: Environment, machine: Machine): Settings {

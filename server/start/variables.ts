@@ -65,6 +65,13 @@ const provider: Kind<ProviderSetting> = {
   parse: (text) => (text === 'sandbox' ? { kind: 'sandbox' } : { kind: 'site', file: SITE_FILE.parse(text) }),
 };
 
+/** A hundred years at most; all nodes erase for the whole installation. */
+const retentionDays = {
+  ...wholeNumber(1, 36_500),
+  default: null,
+  defaultInWords: 'they stay; to be the same on every node',
+} as const;
+
 /** Every variable of the environment that the service reads, in the order of the table in `server/REFERENCE.md`. */
 export const VARIABLES = {
   HOST: variable({
@@ -182,6 +189,31 @@ export const VARIABLES = {
     ...wholeNumber(8, 1_000_000),
     default: '256',
     meaning: 'memory for the bodies of all requests at a node, in MiB; what goes beyond it is answered 503',
+  }),
+  RETENTION_EVENTS_DAYS: variable({
+    ...retentionDays,
+    meaning:
+      'after how many days events are erased, with their deliveries; one with a delivery that has not ended stays',
+  }),
+  RETENTION_DELIVERIES_DAYS: variable({
+    ...retentionDays,
+    meaning: 'after how many days deliveries that have ended are erased, with their attempts; by the age of the event',
+  }),
+  RETENTION_ATTEMPTS_DAYS: variable({
+    ...retentionDays,
+    meaning: 'after how many days attempts of deliveries that have ended are erased; their deliveries keep the number',
+  }),
+  RETENTION_OPERATIONS_DAYS: variable({
+    ...retentionDays,
+    meaning: 'after how many days operations that have ended are erased; of their keys a hash stays, and they conflict',
+  }),
+  RETENTION_TOMBSTONES_DAYS: variable({
+    ...retentionDays,
+    meaning: 'after how many more days such a hash is erased; its key is a new one then, and would send again',
+  }),
+  RETENTION_GAPS_DAYS: variable({
+    ...retentionDays,
+    meaning: 'after how many days closed gaps of streams are erased',
   }),
   PROVIDER: variable({
     ...provider,

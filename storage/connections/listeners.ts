@@ -141,7 +141,7 @@ export async function closeGap(db: Sql, connectionId: string, epoch: number): Pr
 }
 
 /**
- * Of the newest gaps of the connection, those that are closed and have no event of this type, whose provider id is the type with
+ * Of the newest gaps of the connection, those that were closed lately and have no event of this type, whose provider id is the type with
  * the gap's id: the worker that closed them was lost before it recorded that.
  */
 export async function closedGapsWithout(db: Sql, connectionId: string, type: EventType): Promise<string[]> {
@@ -149,9 +149,9 @@ export async function closedGapsWithout(db: Sql, connectionId: string, type: Eve
     'closedGapsWithout',
     `select g.id from (
        select id, closed_at from listener_gap where connection_id = $1 order by started_at desc limit $3) g
-     where g.closed_at is not null and not exists (
+     where g.closed_at > now() - $4 * interval '1 hour' and not exists (
        select 1 from event e where e.connection_id = $1 and e.provider_event_id = $2 || '/' || g.id)`,
-    [connectionId, type, LIMITS.examined_gaps],
+    [connectionId, type, LIMITS.examined_gaps, LIMITS.examined_gap_hours],
   );
   return rows.map((row) => row.id);
 }

@@ -1,6 +1,7 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { DeliveryAttemptOutcome, DeliveryStatus, RecordedEventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import type { Placed } from './events.js';
 
 /** A delivery as callers see it (contract: "Delivery"). */
 export interface DeliveryRow {
@@ -34,8 +35,9 @@ const COLUMNS = `d.id, d.workspace_id, d.subscription_id, s.connection_id, d.eve
 const ROWS = 'delivery d join subscription s on s.id = d.subscription_id join event e on e.id = d.event_id';
 
 /**
- * Newest event first. Without a status, an offset is arithmetic on gapless ranks (delivery_by_rank), so every page costs the
- * same. Within a status no rank is gapless: what the offset skips is read from the index alone (delivery_by_status).
+ * Newest event first. Without a status, an offset is arithmetic on ranks (delivery_by_rank), which are never given again, so every page
+ * costs the same, and what is erased meanwhile moves nothing. Within a status ranks have gaps: what the offset skips is read from the index
+ * alone (delivery_by_status).
  */
 export function listDeliveries(
   sql: Sql,
@@ -43,11 +45,11 @@ export function listDeliveries(
   status: DeliveryStatus | null,
   offset: number,
   limit: number,
-): Promise<DeliveryRow[]> {
+): Promise<(DeliveryRow & Placed)[]> {
   if (status === null) {
-    return sql.query<DeliveryRow>(
+    return sql.query<DeliveryRow & Placed>(
       'listDeliveries',
-      `select ${COLUMNS} from ${ROWS}
+      `select ${COLUMNS}, s.delivery_count - d.rank as place from ${ROWS}
        where d.subscription_id = $1 and d.rank = any(array(
          select rank from delivery where subscription_id = $1
            and rank <= (select delivery_count from subscription where id = $1) - $2
@@ -56,9 +58,9 @@ export function listDeliveries(
       [subscriptionId, offset, limit],
     );
   }
-  return sql.query<DeliveryRow>(
+  return sql.query<DeliveryRow & Placed>(
     'listDeliveriesByStatus',
-    `select ${COLUMNS} from ${ROWS}
+    `select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
      where d.subscription_id = $1 and d.status = $4 and d.event_id = any(array(
        select event_id from delivery where subscription_id = $1 and status = $4
        order by event_id desc offset $2 limit $3))

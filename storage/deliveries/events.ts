@@ -19,19 +19,30 @@ export interface EventRow extends EventSummary {
   data_sealed: Buffer | null;
 }
 
+/** How many newer ones a list of events had, with those that are erased: the offset of the page that begins with it. */
+export interface Placed {
+  place: number;
+}
+
+const COUNT = '(select event_count from event_list where connection_id = $1)';
+const PAGE = `from event_position where connection_id = $1 and rank <= ${COUNT} - $2 order by rank desc limit $3`;
+
 /**
- * Newest first, `limit` of them after `offset`. An offset is arithmetic on gapless ranks, so every page costs the same. An
- * array, not a join: its size does not depend on how many rows the planner takes an unknown limit for.
+ * Newest first, `limit` of them after `offset`. An offset is arithmetic on ranks, which are never given again, so every page costs the same,
+ * and what is erased meanwhile moves nothing. Arrays, not a join: their size does not depend on how many rows the planner takes an
+ * unknown limit for.
  */
-export function listEvents(sql: Sql, connectionId: string, offset: number, limit: number): Promise<EventSummary[]> {
-  return sql.query<EventSummary>(
+export function listEvents(
+  sql: Sql,
+  connectionId: string,
+  offset: number,
+  limit: number,
+): Promise<(EventSummary & Placed)[]> {
+  return sql.query<EventSummary & Placed>(
     'listEvents',
-    `select e.id, e.provider_event_id, e.type, e.received_at
-     from unnest(array(
-       select event_id from event_position where connection_id = $1
-         and rank <= (select event_count from event_list where connection_id = $1) - $2
-       order by rank desc limit $3)) with ordinality p(event_id, place)
-     join event e on e.id = p.event_id order by p.place`,
+    `select e.id, e.provider_event_id, e.type, e.received_at, ${COUNT} - p.rank as place
+     from unnest(array(select event_id ${PAGE}), array(select rank ${PAGE})) p(event_id, rank)
+     join event e on e.id = p.event_id order by p.rank desc`,
     [connectionId, offset, limit],
   );
 }

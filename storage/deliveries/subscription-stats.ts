@@ -109,7 +109,7 @@ const STATS = `
   ), recent as (
     select * from attempt where completed_at > now() - interval '24 hours'
   )
-  select b.connection_id, b.active, b.delivery_count as total, (select counts from counted) as counted,
+  select b.connection_id, b.active, b.delivery_count - coalesce((select deliveries from erased_deliveries where subscription_id = b.id), 0) as total, (select counts from counted) as counted,
     (select extract(epoch from now() - e.received_at)::float8 from delivery d join event e on e.id = d.event_id
      where d.subscription_id = $1 and d.status = 'pending' order by d.event_id limit 1) as oldest_pending_s,
     (select max(delivered_at) from examined) as last_delivered_at,

@@ -51,6 +51,7 @@ export async function requestLook(sql: Sql, operationId: string): Promise<'reque
          ${isRunning('o.partition', 'o.connection_id')} as busy
        from operation o join connection c on c.id = o.connection_id
        where o.id = $1 and o.status = 'outcome_unknown' and c.deleted_at is null
+       for key share of o
      ), requested as (
        insert into look_request (operation_id, id, workspace_id, connection_id, partition)
        select id, $2::uuid, workspace_id, connection_id, partition from found where ready and not busy

@@ -52,13 +52,14 @@ export async function makeReady(db: Sql, connectionId: string): Promise<void> {
   );
 }
 
-/** `count` events of the connection, oldest first, each with a delivery to the subscription. */
+/** As many events of the connection, oldest first, each with a delivery to the subscription; recorded now, or one a millisecond from then on. */
 export async function insertDeliveries(
   db: Sql,
   subscriptionId: string,
   statuses: DeliveryStatus[],
+  from_ms?: number,
 ): Promise<{ events: string[]; deliveries: string[] }> {
-  const events = statuses.map(() => uuidv7());
+  const events = statuses.map((_, i) => (from_ms === undefined ? uuidv7() : uuidv7({ msecs: from_ms + i })));
   const deliveries = statuses.map(() => uuidv7());
   await db.query(
     'testEvents',

@@ -50,6 +50,7 @@ const nodeWith = (parts: Partial<MetricsSource>): MetricsSource => ({
   pools: () => ({ edge: pool(0), control: pool(0) }),
   mainLag_s: () => 0,
   untold_s: () => 0,
+  retained: () => ({ erased: {}, behind_s: {} }),
   ...parts,
 });
 
@@ -254,4 +255,18 @@ t.test('readiness names what the node lacks, liveness does not look; HEAD is ans
     t.equal((await ask('POST', path)).status, 405);
   }
   for (const path of ['/', '/other', '/__proto__', '/constructor']) t.equal((await ask('GET', path)).status, 404);
+});
+
+t.test('what is erased by its age is shown by class', async (t) => {
+  let erased = 500;
+  const retained = () => ({ erased: { events: erased, gaps: 0 }, behind_s: { events: 90, gaps: 0.5 } });
+  const metrics = await startMetrics(ANY_PORT, nodeWith({ retained }));
+  t.teardown(() => metrics.stop());
+  const scrape = async () => (await fetch(`${metrics.url}/metrics`)).text();
+  await scrape();
+  erased = 700;
+  const second = await scrape();
+  t.match(second, /^connection_service_retention_rows_erased_total\{class="events"\} 700$/m);
+  t.match(second, /^connection_service_retention_rows_erased_total\{class="gaps"\} 0$/m);
+  t.match(second, /^connection_service_retention_behind_seconds\{class="events"\} 90$/m);
 });

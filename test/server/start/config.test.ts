@@ -31,6 +31,7 @@ t.test('an empty environment gives the defaults of the machine', async (t) => {
     workspaceRequests: 5_000,
     bodyMemoryMib: 256,
     httpConnections: null,
+    retention: { gaps: null, attempts: null, deliveries: null, events: null, operations: null, tombstones: null },
   });
   t.equal(readConfig({}, { cores: 1, terminal: false }).actorThreads, 1, 'one core still gets a thread');
   t.equal(readConfig({}, { cores: 96, terminal: false }).actorThreads, 8, 'threads are capped');
@@ -56,6 +57,8 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     WORKSPACE_REQUESTS: '10',
     BODY_MEMORY_MIB: '64',
     HTTP_CONNECTIONS: '2000',
+    RETENTION_EVENTS_DAYS: '30',
+    RETENTION_GAPS_DAYS: '1',
     HOST: '',
     SOMETHING_ELSE: 'x',
   });
@@ -75,6 +78,7 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
     workspaceRequests: 10,
     bodyMemoryMib: 64,
     httpConnections: 2000,
+    retention: { gaps: 1, attempts: null, deliveries: null, events: 30, operations: null, tombstones: null },
   });
 });
 
@@ -99,6 +103,8 @@ t.test('a value that cannot be used is one line that names the variable, the val
     [{ WORKSPACE_SUBMISSIONS_PER_SECOND: '0' }, /^WORKSPACE_SUBMISSIONS_PER_SECOND has "0"/],
     [{ WORKSPACE_CONNECTIONS: '-1' }, /^WORKSPACE_CONNECTIONS has "-1"/],
     [{ HTTP_CONNECTIONS: '0' }, /^HTTP_CONNECTIONS/],
+    [{ RETENTION_EVENTS_DAYS: '0' }, /^RETENTION_EVENTS_DAYS has "0", it wants a whole number from 1 to 36500$/],
+    [{ RETENTION_GAPS_DAYS: '30d' }, /^RETENTION_GAPS_DAYS has "30d"/],
     [{ BODY_MEMORY_MIB: '7' }, /^BODY_MEMORY_MIB/],
     [{ PROVIDER: '/no/such/site.js' }, /^PROVIDER has "\/no\/such\/site.js", it wants "sandbox" or the path/],
     [{ BROWSER_PATH: '/' }, /^BROWSER_PATH has "\/"/],

@@ -1,0 +1,23 @@
+import { firstIdAt } from '../operations/id-time.js';
+import type { Sql } from '../postgres/database.js';
+
+/** What is older than that goes. The time of a UUIDv7 is in it, so that an index of ids has the age as well. */
+export interface Age {
+  time: Date;
+  /** The first id of that time. */
+  id: string;
+}
+
+export function ageOf(now_ms: number, days: number): Age {
+  const time_ms = now_ms - days * 24 * 60 * 60_000;
+  return { time: new Date(time_ms), id: firstIdAt(time_ms) };
+}
+
+/**
+ * One slice of a class, from the place `after` on; null: from the beginning. It reads and deletes a bounded number of rows, by an index that
+ * has their age. `last` is where the next one goes on; null when this was the last one.
+ */
+export type Erasure = (tx: Sql, after: string | null, age: Age) => Promise<{ erased: number; last: string | null }>;
+
+/** Before every id. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';

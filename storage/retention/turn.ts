@@ -1,0 +1,80 @@
+import { LIMITS } from '../limits.js';
+import type { Database, Sql } from '../postgres/database.js';
+import { classesOf, ERASURES, type RetentionClass, type RetentionDays, wholeDays } from './classes.js';
+import { ageOf } from './erasure.js';
+
+/** A slice that was run. */
+export interface Turn {
+  class: RetentionClass;
+  erased: number;
+}
+
+interface TurnRow {
+  class: string | null;
+  after: string | null;
+  now_ms: number;
+}
+
+/**
+ * Runs the next slice of the installation, and notes where the one after it goes on, in one transaction: after a crash of a node or of the
+ * database it is repeated, and finds nothing that is gone. Rounds go through the classes that have days, and rest when all are through.
+ * Undefined when a round rests, another node runs a slice, or nothing has days.
+ */
+export function takeTurn(db: Database, days: RetentionDays): Promise<Turn | undefined> {
+  const whole = wholeDays(days);
+  const classes = classesOf(days);
+  return db.transaction(async (tx) => {
+    const row = await lockTurn(tx);
+    if (!row) return undefined;
+    const at = Math.max(0, classes.indexOf(row.class as RetentionClass));
+    const current = classes[at];
+    const age_days = current ? whole[current] : null;
+    if (current === undefined || age_days === null) return undefined;
+    const after = row.class === current ? row.after : null;
+    const { erased, last } = await ERASURES[current](tx, after, ageOf(row.now_ms, age_days));
+    if (last !== null) await passTurn(tx, current, last, 0);
+    else {
+      await noteThrough(tx, current);
+      await passTurn(tx, classes[at + 1] ?? null, null, at + 1 < classes.length ? 0 : LIMITS.retention_rest_ms);
+    }
+    return { class: current, erased };
+  });
+}
+
+/** Rows are looked up by index, one after the other, whatever the planner takes the sizes for: it expects much of a page, and would read whole tables to join them. */
+async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
+  const [row] = await tx.query<TurnRow>(
+    'lockRetentionTurn',
+    `select class, after, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
+       set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+       set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
+     from retention_turn where due_at <= now() for update skip locked`,
+  );
+  return row;
+}
+
+async function passTurn(tx: Sql, next: RetentionClass | null, after: string | null, rest_ms: number): Promise<void> {
+  await tx.query(
+    'passRetentionTurn',
+    `update retention_turn set class = $1, after = $2, due_at = now() + $3 * interval '1 millisecond'`,
+    [next, after, rest_ms],
+  );
+}
+
+async function noteThrough(tx: Sql, current: RetentionClass): Promise<void> {
+  await tx.query(
+    'noteRetentionThrough',
+    'update retention_turn set through = through || jsonb_build_object($1::text, extract(epoch from now()))',
+    [current],
+  );
+}
+
+/** How many seconds ago the installation was last through with a class, by any node; a class that never was is left out. */
+export async function throughSince_s(sql: Sql): Promise<Partial<Record<RetentionClass, number>>> {
+  const rows = await sql.query<{ class: RetentionClass; age_s: number }>(
+    'retentionThrough',
+    `select t.key as class, greatest(0, extract(epoch from now()) - t.value::float8)::float8 as age_s
+     from retention_turn cross join jsonb_each_text(through) t`,
+  );
+  return Object.fromEntries(rows.map((row) => [row.class, row.age_s]));
+}

@@ -1,0 +1,172 @@
+import t, { type Test } from 'tap';
+import { LIMITS } from '../../../storage/limits.js';
+import { createLogger } from '../../../storage/log.js';
+import type { DeliveryStatus } from '../../../storage/model/records.js';
+import { type Database, openDatabase } from '../../../storage/postgres/database.js';
+import { type RetentionStats, retention } from '../../../storage/retention/retention.js';
+import { takeTurn } from '../../../storage/retention/turn.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+import { insertDeliveries } from '../../server/rows.js';
+import { daysAgo_ms, eraseAll, idsOf, insertAttempt, insertGap, insertSubscription, onlyDays } from './fixture.js';
+
+const log = createLogger({ level: 'silent', format: 'json' }, {});
+
+async function oneConnection(
+  t: Test,
+): Promise<{ url: string; db: Database; connectionId: string; subscriptionId: string }> {
+  const { url, db } = await freshDatabase(t);
+  const { id: connectionId } = await insertSimulated(db, await insertWorkspace(db), 'ada');
+  return { url, db, connectionId, subscriptionId: await insertSubscription(db, connectionId) };
+}
+
+t.test('without days nothing goes, and nothing is looked at', async (t) => {
+  const { db, connectionId } = await oneConnection(t);
+  const gap = await insertGap(db, connectionId, daysAgo_ms(400), daysAgo_ms(399));
+  t.equal(await takeTurn(db, onlyDays({})), undefined);
+  const off = retention({ db, log, days: onlyDays({}) });
+  off.start();
+  await off.ended;
+  t.strictSame(await idsOf(db, 'listener_gap'), [gap]);
+});
+
+t.test('gaps go by when they were closed; an open one stays until it was closed for so long', async (t) => {
+  const { db, connectionId } = await oneConnection(t);
+  await insertGap(db, connectionId, daysAgo_ms(40), daysAgo_ms(39));
+  const long = await insertGap(db, connectionId, daysAgo_ms(50), daysAgo_ms(2));
+  const open = await insertGap(db, connectionId, daysAgo_ms(60), null);
+  const young = await insertGap(db, connectionId, daysAgo_ms(3), daysAgo_ms(3));
+  t.strictSame(await eraseAll(db, { gaps: 30 }), { gaps: 1 });
+  t.strictSame(await idsOf(db, 'listener_gap'), [open, long, young]);
+  await db.query('testClose', `update listener_gap set closed_at = now() - interval '31 days' where id = $1`, [open]);
+  t.strictSame(await eraseAll(db, { gaps: 30 }), { gaps: 1 }, 'it was passed, and is looked at again');
+  t.strictSame(await eraseAll(db, { gaps: 30 }), { gaps: 0 });
+  t.strictSame(await idsOf(db, 'listener_gap'), [long, young]);
+});
+
+t.test('attempts go when they are old and their delivery has ended, and its number of attempts stays', async (t) => {
+  const { db, subscriptionId } = await oneConnection(t);
+  const { deliveries } = await insertDeliveries(
+    db,
+    subscriptionId,
+    ['delivered', 'failed', 'canceled', 'pending', 'sending'],
+    daysAgo_ms(40),
+  );
+  const old = await Promise.all(deliveries.map((id, i) => insertAttempt(db, id, 1, daysAgo_ms(39) + i)));
+  const young = await insertAttempt(db, deliveries[1]!, 2, daysAgo_ms(1));
+  await db.query('testCount', 'update delivery set attempt_count = 2 where id = $1', [deliveries[1]]);
+  t.strictSame(await eraseAll(db, { attempts: 30 }), { attempts: 3 });
+  t.strictSame(await idsOf(db, 'delivery_attempt'), [old[3], old[4], young]);
+  t.equal((await idsOf(db, 'delivery')).length, 5);
+  t.match(await db.query('testCounted', 'select attempt_count from delivery where id = $1', [deliveries[1]]), [
+    { attempt_count: 2 },
+  ]);
+});
+
+t.test('deliveries go with their attempts by the age of their event, unless they have not ended', async (t) => {
+  const { db, subscriptionId } = await oneConnection(t);
+  const { deliveries } = await insertDeliveries(
+    db,
+    subscriptionId,
+    ['delivered', 'pending', 'failed', 'sending', 'canceled'],
+    daysAgo_ms(40),
+  );
+  const young = await insertDeliveries(db, subscriptionId, ['delivered', 'failed']);
+  for (const id of [deliveries[0]!, deliveries[2]!]) await insertAttempt(db, id, 1, daysAgo_ms(39));
+  t.strictSame(await eraseAll(db, { deliveries: 30 }), { deliveries: 3 });
+  t.strictSame(await idsOf(db, 'delivery'), [deliveries[1], deliveries[3], ...young.deliveries].sort());
+  t.strictSame(await idsOf(db, 'delivery_attempt'), []);
+  t.equal((await idsOf(db, 'event')).length, 7, 'events stay');
+  await db.query('testEnd', `update delivery set status = 'failed' where id = $1`, [deliveries[1]]);
+  t.strictSame(await eraseAll(db, { deliveries: 30 }), { deliveries: 1 }, 'what has ended since is found again');
+});
+
+t.test('events take their deliveries along; one that is still to be delivered stays with its place', async (t) => {
+  const { db, subscriptionId } = await oneConnection(t);
+  const other = await insertSubscription(db, (await insertSimulated(db, await insertWorkspace(db), 'bob')).id);
+  const statuses = Array.from(
+    { length: LIMITS.retention_rows + 10 },
+    (_, i): DeliveryStatus => (i % 100 === 7 ? 'pending' : 'delivered'),
+  );
+  const old = await insertDeliveries(db, subscriptionId, statuses, daysAgo_ms(40));
+  const others = await insertDeliveries(db, other, ['failed', 'canceled'], daysAgo_ms(40));
+  const young = await insertDeliveries(db, subscriptionId, ['delivered']);
+  const kept = old.events.filter((_, i) => statuses[i] === 'pending');
+  const gone = old.events.length + others.events.length - kept.length;
+  t.strictSame(await eraseAll(db, { events: 30, deliveries: 365 }), { deliveries: gone, events: gone });
+  t.strictSame(await idsOf(db, 'event'), [...kept, ...young.events]);
+  const places = await db.query<{ event_id: string; rank: number }>(
+    'testPlaces',
+    'select event_id, rank from event_position order by rank',
+  );
+  t.strictSame(
+    places.map(({ event_id }) => event_id),
+    [...kept, ...young.events],
+  );
+  t.strictSame(
+    places.map(({ rank }) => rank),
+    [...kept.map((_, i) => i * 100 + 8), old.events.length + 1],
+  );
+  await db.query('testEnd', `update delivery set status = 'canceled', next_attempt_at = null where event_id = $1`, [
+    kept[0],
+  ]);
+  t.strictSame(await eraseAll(db, { events: 30 }), { deliveries: 1, events: 1 });
+});
+
+t.test('a slice that is cut in the middle is repeated, and meanwhile no other node runs one', async (t) => {
+  const { url, db, subscriptionId } = await oneConnection(t);
+  const second = openDatabase({ url, maxConnections: 2, applicationName: 'second node', onError: () => {} });
+  t.teardown(() => second.close());
+  const { events } = await insertDeliveries(db, subscriptionId, ['delivered', 'failed'], daysAgo_ms(40));
+  const days = onlyDays({ events: 30 });
+  t.match(await takeTurn(db, days), { class: 'deliveries', erased: 2 });
+  t.match(await takeTurn(db, days), { class: 'deliveries', erased: 0 }, 'they are through');
+  const waiting = () =>
+    db.query<{ pid: number }>(
+      'testWaiting',
+      `select pid from pg_stat_activity
+      where datname = current_database() and application_name = 'second node' and wait_event_type = 'Lock'`,
+    );
+  await db.transaction(async (tx) => {
+    await tx.query('testHold', 'select from event where id = $1 for update', [events[1]]);
+    const failed = t.rejects(takeTurn(second, days), 'its session is ended');
+    const [session] = await eventually('the slice waits for the event', waiting, (rows) => rows.length > 0);
+    t.equal(await takeTurn(db, days), undefined, 'another node leaves it alone');
+    await db.query('testEndSession', 'select pg_terminate_backend($1)', [session?.pid]);
+    await failed;
+  });
+  t.equal((await idsOf(db, 'event')).length, 2, 'nothing of it is gone');
+  t.match(await takeTurn(db, days), { class: 'events', erased: 2 }, 'and it is repeated from where it began');
+  t.strictSame(await db.query('testErased', 'select deliveries from erased_deliveries'), [{ deliveries: 2 }]);
+});
+
+t.test('two nodes erase everything once', async (t) => {
+  const { db, connectionId, subscriptionId } = await oneConnection(t);
+  const rows = LIMITS.retention_rows * 3 + 1;
+  await insertDeliveries(db, subscriptionId, Array(rows).fill('delivered'), daysAgo_ms(40));
+  await insertGap(db, connectionId, daysAgo_ms(40), daysAgo_ms(40));
+  const last = new Map<number, RetentionStats>();
+  const nodes = [0, 1].map((n) =>
+    retention({ db, log, days: onlyDays({ events: 30, gaps: 30 }), stats: (stats) => void last.set(n, stats) }),
+  );
+  for (const node of nodes) node.start();
+  await eventually(
+    'the old events are gone',
+    () => idsOf(db, 'event'),
+    (ids) => ids.length === 0,
+    60_000,
+  );
+  for (const node of nodes) await node.stop();
+  t.strictSame(await idsOf(db, 'listener_gap'), []);
+  t.strictSame(await idsOf(db, 'delivery'), []);
+  t.strictSame(await db.query('testErased', 'select deliveries from erased_deliveries'), [{ deliveries: rows }]);
+  const told = [...last.values()];
+  t.equal(
+    told.reduce((sum, { erased }) => sum + (erased.events ?? 0), 0),
+    rows,
+    'each counts what it erased itself',
+  );
+  for (const { behind_s } of told) t.match(Object.keys(behind_s), ['gaps', 'deliveries', 'events']);
+});
