@@ -8,6 +8,7 @@ import type { OptionValue, Scenario } from './scenario.js';
 import { abuse } from './scenarios/abuse.js';
 import { browser } from './scenarios/browser.js';
 import { chaos } from './scenarios/chaos.js';
+import { consoles } from './scenarios/consoles.js';
 import { deliveries } from './scenarios/deliveries.js';
 import { endToEnd } from './scenarios/end-to-end.js';
 import { fleet } from './scenarios/fleet.js';
@@ -33,6 +34,7 @@ const MEASURING: Scenario[] = [
   endToEnd,
   poll,
   wait,
+  consoles,
   mixed,
   peers,
   growth,

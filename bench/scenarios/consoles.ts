@@ -1,0 +1,118 @@
+import type { ConsolesOrder, ConsolesSeen } from '../consoles/messages.js';
+import { Meter } from '../cost/meter.js';
+import { roundPlots, summaryLines, summaryOf } from '../cost/rounds.js';
+import type { LoadOrder } from '../load/messages.js';
+import { faultsAmong } from '../load/round.js';
+import { type EndRound, runToEnd } from '../load/run-to-end.js';
+import { runProgram } from '../program.js';
+import { number, reportOf, rows, spreadText } from '../report.js';
+import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { startService } from '../service.js';
+import { spreadOf } from '../spread.js';
+import { WORK } from '../work.js';
+
+const OPTIONS = {
+  consoles: { means: 'consoles that are open on the overview', default: 10 },
+  seconds: { means: 'how long a round submits', default: 10 },
+  rounds: { means: 'rounds with consoles and without, in turns', default: 5 },
+  connections: { means: 'connections of the service that the operations are spread over', default: 256 },
+  clients: { means: 'HTTP connections of the client, one request at a time each', default: 64 },
+  warmup: { means: 'seconds before measuring', default: 5 },
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+/** What the service may lose of its throughput. */
+const GOAL_percent = 2;
+
+const METHOD =
+  'submitted in a closed loop, then waited for, in turns with consoles and without; a console is signed in, holds the live channel open and asks for the overview and what needs attention whenever it is told that they changed';
+const NOT_MEASURED = [
+  'browsers: the consoles are a program that asks what the page asks; what the page costs a browser is measured by its test',
+  'a network: client, consoles, service and PostgreSQL share this machine, so what the consoles cost themselves is in the loss',
+];
+
+/** What it costs the service that people look at it. */
+export const consoles = defineScenario({
+  name: 'consoles',
+  summary: 'operations a second while consoles are open on the overview, against none',
+  options: OPTIONS,
+  startsService: true,
+  async run(options, say) {
+    say('starting the service');
+    await using service = await startService();
+    const connectionIds = await service.createSimulated(options.connections);
+    return await service.withDatabase(async (_, db) => {
+      const { url, metricsUrl } = service.addresses;
+      const measured = { metricsUrls: [metricsUrl], db, meter: await Meter.open([service.pid], db) };
+      const order = (run: string, seconds: number): LoadOrder => ({
+        ...{ urls: [url], key: service.key, run, seconds, kinds: ['submit'], operationIds: [] },
+        ...{ connectionIds, clients: options.clients, body: JSON.stringify(WORK.read) },
+      });
+      const run = (name: string, seconds: number) => runToEnd(name, measured, order(name, seconds), say);
+      await run('warmup', options.warmup);
+      const rounds: Rounds = { open: [], none: [], seen: [] };
+      for (let round = 1; round <= options.rounds; round++) {
+        rounds.none.push(await run(`no console, round ${round}`, options.seconds));
+        const watching: ConsolesOrder = {
+          ...{ url, key: service.key, consoles: options.consoles },
+          seconds: options.seconds + LEAD_s,
+        };
+        const seen = runProgram<ConsolesSeen>('consoles/program.js', watching);
+        const [found] = await Promise.all([run(`consoles, round ${round}`, options.seconds), seen]);
+        rounds.open.push(found);
+        rounds.seen.push(await seen);
+      }
+      return report(options, rounds);
+    });
+  },
+});
+
+/** The consoles are open for so much longer than is submitted. */
+const LEAD_s = 1;
+
+interface Rounds {
+  open: EndRound[];
+  none: EndRound[];
+  seen: ConsolesSeen[];
+}
+
+function report(options: Options, { open, none, seen }: Rounds): Promise<Report> {
+  const [withThem, without] = [summaryOf(open), summaryOf(none)];
+  const ratio = withThem.per_second.median / without.per_second.median;
+  const service_ratio = withThem.service_us.median / without.service_us.median;
+  const loss_percent = (1 - ratio) * 100;
+  const errors = [...open, ...none].flatMap((round) => round.errors);
+  const total = (of: (one: ConsolesSeen) => number) => seen.reduce((sum, one) => sum + of(one), 0);
+  const own_cores = total((one) => one.cpu_ms) / 1_000 / (seen.length * (options.seconds + LEAD_s));
+  const met = loss_percent < GOAL_percent;
+  return reportOf({
+    scenario: 'consoles',
+    options,
+    method: METHOD,
+    lines: [
+      'without consoles:',
+      ...summaryLines(without, 'ends'),
+      '',
+      `${number(options.consoles)} consoles:`,
+      ...summaryLines(withThem, 'ends'),
+      ...rows([
+        ['asked for', `${spreadText(spreadOf(seen.map((one) => one.requests)), 'answers a round')}`],
+        ['told', `${spreadText(spreadOf(seen.map((one) => one.changes)), 'changes a round')}`],
+        ['themselves', `${number(own_cores, 3)} cores, which the service lacks on this machine`],
+        ['goal', `a loss below ${GOAL_percent} %: ${met ? 'met' : 'NOT met'}, ${number(loss_percent, 1)} %`],
+        ['errors', errors.join(', ') || 'none'],
+      ]),
+    ],
+    costs: { 'without consoles': without, 'with consoles': withThem },
+    ratios: [
+      `${number(ratio, 3)} of the rate without consoles`,
+      `${number(service_ratio, 3)} of the service's processor time for an operation`,
+    ],
+    sampled: `${number(total((one) => one.requests))} answers to consoles, ${number(total((one) => one.bytes))} bytes`,
+    notMeasured: NOT_MEASURED,
+    data: { without, with: withThem, ratio, service_ratio, own_cores, goal_percent: GOAL_percent, met, seen },
+    plots: [...roundPlots('without consoles', none, 'ends'), ...roundPlots('with consoles', open, 'ends')],
+    headline: { what: 'ends/s with consoles', spread: withThem.per_second },
+    faults: faultsAmong(errors),
+  });
+}
