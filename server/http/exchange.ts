@@ -185,15 +185,16 @@ export class HttpExchange {
     if (typeof body !== 'string')
       return body.bytes === null ? this.#stream(body, closing) : this.#make(body, body.bytes);
     const bytes = Buffer.from(body);
-    await this.#write(bytes, 0, bytes.length); // I6
+    await this.#writer(bytes.length)(bytes, 0); // I6
   }
 
   /** Writes a body as it is made. When that fails, only a cut connection can show the client. */
   async #make({ pieces }: MadeBody, bytes: number): Promise<void> {
+    const write = this.#writer(bytes);
     let written = 0;
     try {
       for await (const piece of pieces()) {
-        await this.#write(piece, written, bytes);
+        await write(piece, written);
         if (this.aborted) return;
         written += piece.length;
       }
@@ -241,21 +242,29 @@ export class HttpExchange {
     this.#piecesTaken++;
   }
 
-  /** Resolves when the client has taken the piece, which begins at `from` of `total` bytes, or went away. */
-  async #write(piece: Buffer, from: number, total: number): Promise<void> {
-    if (this.aborted) return; // I3: while the piece was made
+  /**
+   * Writes the pieces of an answer of `total` bytes: each resolves when the client has taken it, which begins at `from`, or went away. Has one
+   * handler for all of them: one that is set while it runs, as by a piece that was made already, is lost.
+   */
+  #writer(total: number): (piece: Buffer, from: number) => Promise<void> {
     const res = this.#res;
-    let taken = false;
+    let untaken: { piece: Buffer; from: number } | undefined;
     res.onWritable((offset) => {
-      [taken] = res.tryEnd(piece.subarray(offset - from), total);
+      if (!untaken) return true;
+      const [taken] = res.tryEnd(untaken.piece.subarray(offset - untaken.from), total);
+      if (taken) untaken = undefined;
       this.#piecesTaken++;
       this.#wake();
       return taken;
     });
-    res.cork(() => {
-      [taken] = res.tryEnd(piece, total);
-    });
-    while (!taken && !this.aborted) await this.#change();
+    return async (piece, from) => {
+      if (this.aborted) return; // I3: while the piece was made
+      res.cork(() => {
+        const [taken] = res.tryEnd(piece, total);
+        untaken = taken ? undefined : { piece, from };
+      });
+      while (untaken && !this.aborted) await this.#change();
+    };
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {

@@ -5,7 +5,7 @@ import type { ConnectionView } from '../../storage/connections/connections.js';
 import type { Health, Provider, RecruiterHealth } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 
-/** An account that operations run on (contract: "Connection"). The last five fields appear on `social` only (CONN-3). */
+/** An account that operations run on (contract: "Connection"). The last four fields appear on `social` only (CONN-3). */
 export interface ConnectionJson {
   /** Id of the connection. */
   id: Uuid;
@@ -31,8 +31,6 @@ export interface ConnectionJson {
   capabilities: readonly CapabilityName[];
   /** Generation of its session: a change invalidates what an earlier session still does. */
   state_revision: Count;
-  /** Name that the account signs in with; only on `social`. */
-  username?: string | null;
   /** Region of its proxy, two letters in upper case; only on `social`. */
   region?: string | null;
   /** Whether the region has an active proxy; only on `social`. */
@@ -89,7 +87,6 @@ export function connectionJson(row: ConnectionView): ConnectionJson {
   if (!PROVIDERS[row.provider].signsIn) return common;
   return {
     ...common,
-    username: row.username,
     region: row.region,
     regional_proxy_configured: row.proxy_configured,
     session_proxy: sessionProxyJson(row),

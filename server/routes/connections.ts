@@ -71,8 +71,8 @@ export interface ConnectionsQuery extends CursorQuery {
   /** Only connections of this provider. */
   provider?: Provider;
   /**
-   * Only connections whose username, or of a simulated one its actor's id, begins with this text, in any case. They are listed by these
-   * names, always in pages.
+   * Only the connection that has this text for its username, and simulated ones with which the id of their actor begins, in any case.
+   * They are listed by these names, always in pages.
    */
   search?: Text<1, 255> & NonBlank;
 }
@@ -164,7 +164,7 @@ export const connectionRoutes: Route[] = [
     path: '/v1/connections',
     summary: 'Every connection of the workspace, oldest first; limit and cursor make pages of them',
     description:
-      'Lists the connections of the workspace in the order of their creation, of one health or one provider if you ask for it. Without `limit` and `cursor` it answers all of them. With `search` it lists those whose names begin with a text, by their names and page by page.',
+      'Lists the connections of the workspace in the order of their creation, of one health or one provider if you ask for it. Without `limit` and `cursor` it answers all of them. With `search` it lists the one of that username and simulated ones whose actor’s id begins with the text, by their names and page by page. No answer shows a username.',
     scopes: ['connections:read'],
     body: { kind: 'none' },
     query: {

@@ -61,24 +61,25 @@ export function listFilteredConnections(
 }
 
 /**
- * Those that fit whose username, or of a simulated one its actor's id, begins with `prefix`, in the order of these names, `limit` of them
- * behind `after`. `prefix` is in lower case. Index: connection_by_name.
+ * Those that fit and have `text` for their username, or are simulated and have an actor whose id begins with it, in the order of these
+ * names, `limit` of them behind `after`. `text` is in lower case. A username is a credential: its beginning finds nothing, or it could be
+ * found out letter by letter. Index: connection_by_name.
  */
 export function searchConnections(
   sql: Sql,
   filter: ConnectionFilter,
-  prefix: string,
+  text: string,
   after: NamePlace,
   limit: number,
 ): Promise<(ConnectionView & NamePlace)[]> {
-  // With the last of all characters it stands behind every name that begins with it.
+  // With the last of all characters it stands behind every name that begins with it; a username stands where it is itself.
   const more = `and (c.workspace_id, c.provider, c.health, ${NAME}) <=
-        ($1, of_provider, of_health, left($6::text, 60) || chr(1114111))
-      and starts_with(${WHOLE_NAME}, $6)`;
+        ($1, of_provider, of_health, left($6::text, 60) || case of_provider when 'social' then '' else chr(1114111) end)
+      and case of_provider when 'social' then c.identity_key = $6 else starts_with(lower(c.actor_id), $6) end`;
   const place = `greatest($4::text collate "C", left($6, 60)), $5::uuid`;
   return sql.query<ConnectionView & NamePlace>(
     'searchConnections',
     firstOfEach(`${VIEW}, ${NAME} as name`, `${NAME}, c.id`, place, '$7', more),
-    [...chosen(filter), after.name, after.id, prefix, limit],
+    [...chosen(filter), after.name, after.id, text, limit],
   );
 }

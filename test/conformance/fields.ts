@@ -10,15 +10,8 @@ export const CONNECTION = [
   'capabilities',
   'state_revision',
 ];
-/** "The last five fields appear on provider `social` responses." */
-export const SOCIAL_CONNECTION = [
-  ...CONNECTION,
-  'username',
-  'region',
-  'regional_proxy_configured',
-  'session_proxy',
-  'recruiter',
-];
+/** "The last four fields appear on provider `social` responses." */
+export const SOCIAL_CONNECTION = [...CONNECTION, 'region', 'regional_proxy_configured', 'session_proxy', 'recruiter'];
 export const RECRUITER = ['health', 'reason', 'contract', 'verified_at', 'verified_session_revision', 'operation_id'];
 export const OPERATION = [
   'id',

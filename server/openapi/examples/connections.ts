@@ -23,7 +23,6 @@ export const connection: ConnectionJson = {
   health_since: LATER,
   capabilities: NAMES,
   state_revision: 2,
-  username: USERNAME,
   region: 'DE',
   regional_proxy_configured: true,
   session_proxy: { id: PROXY, region: 'DE', active: true, matches_region: true },

@@ -28,7 +28,6 @@ t.test('a social connection starts without a session and never shows its passwor
     external_actor: { kind: 'person', id: null },
     health: 'needs_login',
     state_revision: 0,
-    username: 'Ann@Example.com',
     region: 'US',
     regional_proxy_configured: true,
     session_proxy: null,

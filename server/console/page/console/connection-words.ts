@@ -46,5 +46,5 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string => REASONS[reason] ?? failureWords(reason).what;
 
 /** What people know the connection by. */
-export const accountOf = ({ username, external_actor }: Pick<ConnectionJson, 'username' | 'external_actor'>): string =>
-  username ?? external_actor.id ?? 'unnamed';
+export const accountOf = ({ external_actor }: Pick<ConnectionJson, 'external_actor'>): string =>
+  external_actor.id ?? 'Not signed in yet';
