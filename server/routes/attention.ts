@@ -41,8 +41,10 @@ export interface AttentionGroupJson {
 }
 
 /**
- * A reason: an outcome is unknown and nobody has looked; an operation waits for its user; a connection is not ready; deliveries were given
- * up; a destination does not answer; a key ends to work soon; for operators a node that is silent, a partition that nobody runs, a proxy that no connection uses.
+ * What it is. `outcome_unknown`: nobody knows whether a write happened, and nobody has looked. `operation_waiting`: an operation waits for its
+ * user. `connection_unready`: a connection is not ready. `deliveries_exhausted`: deliveries were given up. `destination_paused`: an address does
+ * not answer. `key_expiring`: a key ends to work soon. For operators, `node_silent`: a node tells nothing of itself. `partition_unowned`:
+ * nobody runs a partition. `proxy_unused`: no connection uses a proxy.
  */
 export type AttentionKind =
   | 'outcome_unknown'

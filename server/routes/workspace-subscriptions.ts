@@ -12,7 +12,7 @@ import { type SubscriptionsJson, subscriptionJson } from './subscription-json.js
 export interface WorkspaceSubscriptionsQuery extends CursorQuery {
   /** Only subscriptions of this connection. */
   connection_id?: Uuid;
-  /** Only those that get events, or only those that do not. */
+  /** `true`: only those that get events; `false`: only those that do not. */
   active?: 'true' | 'false';
 }
 

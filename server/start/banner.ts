@@ -27,6 +27,7 @@ export async function banner(config: Config, addresses: Addresses, demoKey: stri
   const rows: [string, string][] = [
     ['address', addresses.url],
     ['reference', `${addresses.url}/docs`],
+    ['console', `${addresses.url}/console`],
     ['metrics', addresses.metricsUrl],
   ];
   if (demoKey) {

@@ -39,15 +39,15 @@ t.test('connections are found by name, health and kind, a page at a time', async
     await page.getByRole('link', { name: 'Previous page' }).click();
     await page.getByRole('link', { name: 'ada-10' }).waitFor();
 
-    await page.getByLabel('Whole username or simulated name').fill('ADA-3');
+    await page.getByLabel('Username or name').fill('ADA-3');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'ada-29' }).waitFor({ state: 'detached' });
     t.equal((await listed(page)).length, 7);
-    await page.getByLabel('Whole username or simulated name').fill('GRACE@example.com');
+    await page.getByLabel('Username or name').fill('GRACE@example.com');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Not signed in yet' }).waitFor();
     t.equal((await listed(page)).length, 1, 'a whole username finds its connection');
-    await page.getByLabel('Whole username or simulated name').fill('');
+    await page.getByLabel('Username or name').fill('');
     await page.keyboard.press('Enter');
     await page.getByLabel('Health').selectOption('Needs login');
     await page.getByRole('link', { name: 'Not signed in yet' }).waitFor();

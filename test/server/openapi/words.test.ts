@@ -13,12 +13,16 @@ const document = JSON.parse(JSON.stringify(buildDocument(routes, false))) as Doc
 
 type Visit = (node: Record<string, unknown>, path: string) => void;
 
+/** A key as a step of a JSON pointer, and back. */
+const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const unescaped = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
 /** Every object of the document but examples, with its path. */
 function walk(node: unknown, path: string, visit: Visit): void {
   if (typeof node !== 'object' || node === null) return;
   if (!Array.isArray(node)) visit(node as Record<string, unknown>, path);
   for (const [key, inner] of Object.entries(node)) {
-    if (key !== 'examples' && key !== 'example') walk(inner, `${path}/${key}`, visit);
+    if (key !== 'examples' && key !== 'example') walk(inner, `${path}/${escaped(key)}`, visit);
   }
 }
 
@@ -76,7 +80,7 @@ t.test('every status and kind is explained, by its value', async (t) => {
 /** The words of a list stand at the list, those of a parameter at the parameter. */
 function wordsAbove(path: string): string {
   let node: unknown = document;
-  for (const step of path.split('/').slice(1, -1)) node = (node as Record<string, unknown>)[step];
+  for (const step of path.split('/').slice(1, -1)) node = (node as Record<string, unknown>)[unescaped(step)];
   return String((node as Schema).description);
 }
 

@@ -14,7 +14,7 @@ export function Connections({ api, query, live }: PageProps) {
     <>
       <Title text="Connections" />
       <div class="filters">
-        <Search query={query} name="search" label="Whole username or simulated name" />
+        <Search query={query} name="search" label="Username or name" />
         <Choice query={query} name="health" label="Health" all="Any health" values={healths} />
         <Choice query={query} name="provider" label="Kind" all="Any kind" values={Object.entries(PROVIDERS)} />
       </div>

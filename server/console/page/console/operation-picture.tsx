@@ -18,7 +18,9 @@ const LEAST_percent = 0.6;
 /** How an operation went, on a line of time: its status, then each attempt with its write boundary. The same stands in two tables. */
 export function OperationPicture({ operation }: { operation: OperationJson }) {
   const { timeline, attempts, status } = operation;
-  const from = Date.parse(operation.created_at);
+  // Attempts have the time of their node, which may be before that of the database.
+  const begins = [...timeline.map(({ at }) => at), ...attempts.map(({ started_at }) => started_at)];
+  const from = Math.min(...[operation.created_at, ...begins].map((at) => Date.parse(at)));
   const ends = [...timeline.map(({ at }) => at), ...attempts.map(({ completed_at }) => completed_at)];
   const to = isOver(status) ? Math.max(from + 1, ...ends.map((at) => (at ? Date.parse(at) : from))) : Date.now();
   const percent = (at_ms: number) => Math.min(100, Math.max(0, (100 * (at_ms - from)) / (to - from)));
@@ -105,7 +107,7 @@ function Lane({ label, spans, boundary, percent }: LaneProps) {
 
 function Legend({ boundary }: { boundary: boolean }) {
   return (
-    <p class="legend" aria-hidden="true">
+    <p class="tones" aria-hidden="true">
       <span class="quiet">Queued</span>
       <span class="busy">Running</span>
       <span class="wait">Waits, or unknown</span>
