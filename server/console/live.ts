@@ -96,7 +96,7 @@ export const liveRoutes: Route[] = [
     body: { kind: 'none' },
     waits: () => true,
     answers: { 200: { description: 'The events.', contentType: 'text/event-stream' } },
-    refusals: ['validation_error', 'unauthorized', 'cross_site', 'overloaded'],
+    refusals: ['unauthorized', 'cross_site', 'overloaded'],
     handle: live,
   }),
 ];

@@ -60,6 +60,7 @@ t.test('a subscription is found, tried, replayed, deactivated and activated by t
     await row(page, 'subscription.test').filter({ hasText: 'delivered' }).waitFor();
 
     const { deliveries } = await insertDeliveries(db, subscription, ['failed', 'failed', 'failed']);
+    await page.reload(); // nothing tells of rows that come so
     await page.getByLabel('Status').selectOption('Failed (3)');
     await row(page, 'message_received').nth(2).waitFor();
     await looksRight(t, page, 'subscription');
