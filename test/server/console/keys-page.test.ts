@@ -1,6 +1,7 @@
 import type { Page } from 'playwright';
 import t from 'tap';
 import { createKey } from '../../../storage/workspaces/keys.js';
+import { eventually } from '../../fixture/eventually.js';
 import { consoleFixture, keyWithout, looksRight, operatorKey, VIEWS } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
@@ -86,7 +87,16 @@ t.test('who may change connections sees the keys of the workspace, and makes non
     const page = await service.signedIn('#/keys', view);
     await keyRow(page, 'for ever').getByText('works').waitFor();
     await keyRow(page, 'of yesterday').getByText('expired').waitFor();
-    await keyRow(page, '(your own)').getByText('from 127.0.0.1').waitFor();
+    await eventually(
+      'its use is stored, and shown to who comes again',
+      async () => {
+        await page.reload();
+        const own = keyRow(page, '(your own)');
+        await own.waitFor();
+        return own.getByText('from 127.0.0.1').count();
+      },
+      (shown) => shown > 0,
+    );
     for (const name of ['Make a key', 'Rotate', 'Revoke'])
       t.equal(await page.getByRole('button', { name }).count(), 0, name);
     await looksRight(t, page, 'keys-own');
