@@ -389,8 +389,11 @@ t.test('a retry that falls due while a slow attempt is under way is made in time
   );
   for (const answer of answers) answer();
   await eventually(
-    'everything is delivered and the job gone',
-    () => deliveries(db),
+    'everything is delivered and the job gone, at the latest with the poll',
+    async () => {
+      await host.fetch(connection.partition);
+      return deliveries(db);
+    },
     (rows) => rows.every(({ status, job }) => status === 'delivered' && job === null),
   );
   t.equal(hook.received.length, 3);
