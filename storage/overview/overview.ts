@@ -2,6 +2,7 @@ import { Background } from '../background.js';
 import { LIMITS } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Sql } from '../postgres/database.js';
+import { pingDatabase } from '../postgres/liveness.js';
 import { Changes } from './changes.js';
 import { countsOf, type NodeMeasures, type NodeStep, stepsOfOthers, storeStep } from './steps.js';
 import { Tally, together } from './tally.js';
@@ -51,7 +52,7 @@ export class Overview {
     this.#take();
     for (let step = this.#ended[0]; step; step = this.#ended[0]) {
       const began = performance.now();
-      await options.db.query('overviewAnswers', 'select 1');
+      await pingDatabase(options.db);
       step.measures.database_ms = performance.now() - began;
       await storeStep(options.db, step);
       this.#ended.shift();

@@ -14,7 +14,7 @@ import { Tally, together } from '../../../storage/overview/tally.js';
 import { createKey, revokeKey } from '../../../storage/workspaces/keys.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
 import { eventually } from '../../fixture/eventually.js';
-import { insertWorkspace } from '../../fixture/rows.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 
 const silent = createLogger({ level: 'silent', format: 'json' }, {});
@@ -107,6 +107,21 @@ t.test('a change is told to those who watch its workspace, and to nobody else', 
   await foreign.until('its own change', () => foreign.events.length > 0);
   t.strictSame(foreign.events, [['operations', 'overview']], 'and of nothing before');
   t.equal(own.events.length, 2);
+});
+
+t.test('what a request changes is told by its route: a submission changes no connection', async (t) => {
+  const edge = await watchedEdge(t);
+  const { id } = await insertSimulated(edge.db, edge.workspaceId, 'ann');
+  const own = await watch(t, edge, (await keyOf(edge, edge.workspaceId)).key);
+  const submitted = await edge.call('POST', `/v1/connections/${id}/operations`, {
+    body: { capability: 'social.identity.get', input: {} },
+    headers: { 'idempotency-key': 'me' },
+  });
+  t.equal(submitted.status, 202);
+  const body = { event_types: ['message_received'], callback_url: 'https://1.1.1.1/' };
+  t.equal((await edge.call('POST', `/v1/connections/${id}/subscriptions`, { body })).status, 201);
+  await own.until('the change is told', () => own.events.length > 0);
+  t.strictSame(own.events, [['subscriptions', 'attention']]);
 });
 
 t.test('what other nodes have stored is told too, once', async (t) => {

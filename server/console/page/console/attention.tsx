@@ -1,3 +1,4 @@
+import './attention.css';
 import type {
   AttentionEntryJson,
   AttentionGroupJson,
