@@ -11,8 +11,8 @@ export interface OverviewOptions {
   db: Sql;
   log: Logger;
   nodeId: string;
-  /** What the node sees of its queues now. */
-  queues(): Omit<NodeMeasures, 'database_ms'>;
+  /** What the node sees of itself now. */
+  measures(): Omit<NodeMeasures, 'database_ms'>;
 }
 
 /**
@@ -66,9 +66,9 @@ export class Overview {
     this.changes.tell(taken);
   }
 
-  #endStep({ nodeId, queues }: OverviewOptions, next_ms: number): void {
+  #endStep({ nodeId, measures: now }: OverviewOptions, next_ms: number): void {
     const workspaces = this.#current.tally.take();
-    const measures = { ...queues(), database_ms: 0 };
+    const measures = { ...now(), database_ms: 0 };
     const step = new Date(this.#current.step_ms);
     this.#ended.push({ nodeId, step, workspaces, together: together(workspaces), measures });
     this.#ended = this.#ended.slice(-LIMITS.overview_kept_steps);

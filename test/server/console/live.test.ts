@@ -14,6 +14,7 @@ import { Tally, together } from '../../../storage/overview/tally.js';
 import { createKey, revokeKey } from '../../../storage/workspaces/keys.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
 import { eventually } from '../../fixture/eventually.js';
+import { IDLE } from '../../fixture/measures.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 
@@ -24,7 +25,7 @@ async function watchedEdge(t: Test) {
   const edge = await startTestEdge(t, { overview });
   const running = overview.start({
     ...{ db: edge.db, log: silent, nodeId: NODE },
-    queues: () => ({ queued: 0, oldest_queued_s: 0 }),
+    measures: () => IDLE,
   });
   t.teardown(() => running.stop());
   return { ...edge, overview };
@@ -130,8 +131,7 @@ t.test('what other nodes have stored is told too, once', async (t) => {
   const tally = new Tally();
   tally.count(edge.workspaceId, 'unknown');
   const workspaces = tally.take();
-  const measures = { queued: 0, oldest_queued_s: 0, database_ms: 0 };
-  const step = { nodeId: OTHER_NODE, step: new Date(), workspaces, together: together(workspaces), measures };
+  const step = { nodeId: OTHER_NODE, step: new Date(), workspaces, together: together(workspaces), measures: IDLE };
   await storeStep(edge.db, step);
   await own.until('the change is told', () => own.events.length > 0);
   t.strictSame(own.events, [['operations', 'overview', 'attention']]);
