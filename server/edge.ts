@@ -36,6 +36,7 @@ import type { Checks } from './http/serve.js';
 import type { SubscriptionRules } from './http/subscription-rules.js';
 import { WorkspaceRates } from './http/workspace-rates.js';
 import { workspaceRequests } from './http/workspace-requests.js';
+import { WorkspaceStored } from './http/workspace-stored.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 import { responder } from './responder.js';
 import { routes } from './table.js';
@@ -103,7 +104,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
   const cookie = consoleCookie(options.publicUrl ?? null);
   const callersFound = callers(db, log, cookie);
   const limits: WorkspaceLimits = {
-    ...{ requests_per_second: null, submissions_per_second: null, connections: null },
+    ...{ requests_per_second: null, submissions_per_second: null, connections: null, stored_mib: null },
     ...options.limits,
     subscriptions: options.subscriptions.bounds.ofWorkspace,
   };
@@ -112,6 +113,8 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
     lease_ms: ACTOR_LIMITS.lease_ms,
   });
   await workspaceRates.start();
+  const workspaceStored = new WorkspaceStored(options.control ?? db, log);
+  workspaceStored.start();
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
     callers: callersFound,
@@ -124,7 +127,9 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
     }),
     largeBodies: new LargeBodies(),
   };
-  const services = servicesOf(options, { drain, answers, callers: callersFound, cookie, limits, workspaceRates });
+  const services = servicesOf(options, {
+    ...{ drain, answers, callers: callersFound, cookie, limits, workspaceRates, workspaceStored },
+  });
   const bodies = new BodyMemory((options.bodyMemoryMib ?? Number.POSITIVE_INFINITY) * 2 ** 20);
   const { onAnswered, tracing } = options;
   const refusals = new RefusalPace(pace);
@@ -182,6 +187,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
       await options.subscriptions.verifier?.close();
       await checks.callers.close();
       await workspaceRates.close();
+      await workspaceStored.close();
     },
   };
 }
@@ -196,9 +202,10 @@ function servicesOf(
     cookie,
     limits,
     workspaceRates,
+    workspaceStored,
   }: { drain: Drain; answers: AnswerLateness; callers: Callers; cookie: ConsoleCookie } & Pick<
     Services,
-    'limits' | 'workspaceRates'
+    'limits' | 'workspaceRates' | 'workspaceStored'
   >,
 ): Services {
   const { db, overview: { tally, changes } = new Overview() } = options;
@@ -214,6 +221,7 @@ function servicesOf(
     subscriptions: options.subscriptions,
     limits,
     workspaceRates,
+    workspaceStored,
     providerDomains: options.providerDomains,
     load: {
       connection: rowLoader((ids) => findConnections(db, ids)),

@@ -25,6 +25,7 @@ import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { openTracing } from '../storage/tracing/open-tracing.js';
 import type { Tracing } from '../storage/tracing/tracing.js';
 import { expiredSessions } from '../storage/workspaces/expired-sessions.js';
+import { storedMeter } from '../storage/workspaces/stored-meter.js';
 import { type Edge, type EdgeOptions, startEdge } from './edge.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
 import { type DrainSwitch, drainSwitch } from './http/drain.js';
@@ -56,6 +57,7 @@ export interface Parts {
   removals?: Removals;
   sessions?: Background;
   retention?: Background;
+  storedMeter?: Background;
   retained?: RetentionStats;
   announcer?: Background;
   /** How long the oldest announcement has waited. */
@@ -144,6 +146,8 @@ export async function startService(
     },
   });
   parts.retention.start();
+  parts.storedMeter = storedMeter({ db, log, all: config.workspaceLimits.stored_mib !== null });
+  parts.storedMeter.start();
   const destination = secret && destinationHasher(secret);
   if (destination) {
     const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
@@ -283,6 +287,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.removals?.stop();
   await parts.sessions?.stop();
   await parts.retention?.stop();
+  await parts.storedMeter?.stop();
   await parts.announcer?.stop();
   await parts.overview?.stop();
   await parts.destinations?.stop();

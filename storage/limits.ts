@@ -100,6 +100,15 @@ export const LIMITS = {
    */
   share_ms: 500,
   share_silence_ms: 1_200,
+  /**
+   * Of the measurement of what workspaces store: operations of a slice; the least pause behind one; how long it rests when it is through with
+   * all workspaces; how often a node looks whether it is due; and how often it adds what it accepted.
+   */
+  stored_slice_rows: 2_000,
+  stored_pause_ms: 50,
+  stored_rest_ms: 30_000,
+  stored_poll_ms: 5_000,
+  stored_note_ms: 1_000,
   /** How exact an API key's `last_used_at` is: a use within this time of the last one is not written. */
   key_touch_ms: 60_000,
   /** A session of the console ends that long after its sign-in, and that long after its last use. */

@@ -469,6 +469,17 @@ create table simulated_invitation (
 CREATE INDEX simulated_invitation_by_connection ON public.simulated_invitation USING btree (connection_id, operation_id);
 CREATE INDEX simulated_invitation_by_recipient ON public.simulated_invitation USING btree (connection_id, recipient);
 
+create table stored_turn (
+  id boolean not null default true,
+  workspace_id uuid,
+  until uuid,
+  after uuid,
+  found bigint not null default 0,
+  due_at timestamp with time zone not null default now(),
+  constraint stored_turn_pkey PRIMARY KEY (id),
+  constraint stored_turn_id_check CHECK (id)
+);
+
 create table subscription (
   id uuid not null,
   workspace_id uuid not null,
@@ -553,6 +564,15 @@ create table workspace_rate (
   share double precision not null,
   noted_at timestamp with time zone not null default now(),
   constraint workspace_rate_pkey PRIMARY KEY (workspace_id, rate, node_id)
+);
+
+create table workspace_stored (
+  workspace_id uuid not null,
+  bytes bigint not null default 0,
+  noted bigint not null default 0,
+  measured_at timestamp with time zone,
+  constraint workspace_stored_pkey PRIMARY KEY (workspace_id),
+  constraint workspace_stored_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 
 CREATE OR REPLACE FUNCTION public.announce_exhaustion()

@@ -25,6 +25,7 @@ import type { RequestContext } from './request-context.js';
 import type { RequestHeader } from './request-headers.js';
 import type { SubscriptionRules } from './subscription-rules.js';
 import type { WorkspaceRates } from './workspace-rates.js';
+import type { WorkspaceStored } from './workspace-stored.js';
 
 /** What every handler may use. */
 export interface Services {
@@ -38,6 +39,7 @@ export interface Services {
   /** What a workspace may have that has no limit of its own (HTTP-27). */
   limits: WorkspaceLimits;
   workspaceRates: Pick<WorkspaceRates, 'asked'>;
+  workspaceStored: Pick<WorkspaceStored, 'used_mib' | 'accepted'>;
   /** Domains that `file.download` may reach. */
   providerDomains: readonly string[] | undefined;
   load: {

@@ -21,9 +21,20 @@ export interface LimitsJson {
   connections: LimitJson | null;
   /** Subscriptions; more are 409 `too_many_subscriptions`. */
   subscriptions: LimitJson | null;
+  /**
+   * MiB that inputs, results and files of operations take; more submissions are 409 `storage_full`. `used` is what was measured last, with what was
+   * accepted since: results, and what was erased, are in it some minutes later.
+   */
+  stored_mib: LimitJson | null;
 }
 
-async function get({ db, key, limits, workspaceRates }: Call<undefined, undefined, undefined>): Promise<Answer> {
+async function get({
+  db,
+  key,
+  limits,
+  workspaceRates,
+  workspaceStored,
+}: Call<undefined, undefined, undefined>): Promise<Answer> {
   const { connections, subscriptions } = await workspaceUse(db, key.workspace_id);
   const shown = (name: WorkspaceLimit, used: number): LimitJson | null => {
     const limit = limitOf(name, key.limits, limits);
@@ -36,6 +47,7 @@ async function get({ db, key, limits, workspaceRates }: Call<undefined, undefine
     submissions_per_second: rate('submissions_per_second'),
     connections: shown('connections', connections),
     subscriptions: shown('subscriptions', subscriptions),
+    stored_mib: shown('stored_mib', Math.round(10 * (await workspaceStored.used_mib(key.workspace_id))) / 10),
   } satisfies LimitsJson);
 }
 

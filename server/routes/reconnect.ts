@@ -115,7 +115,7 @@ async function open(call: Owner<OpenLinkInput>): Promise<Answer> {
 }
 
 /** `ada@example.com` as `a•••@example.com`: who finds the link learns no name. */
-export function shownInPart(account: string): string {
+function shownInPart(account: string): string {
   const [, first = '', domain = ''] = /^(.)[^@]*(@.*)?$/su.exec(account) ?? [];
   return `${first}•••${domain}`;
 }

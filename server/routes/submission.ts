@@ -6,6 +6,8 @@ import type { Submission, SubmitOutcome } from '../../actors/system.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
+import { wasSubmitted } from '../../storage/operations/operations.js';
+import { limitOf } from '../../storage/workspaces/limits.js';
 import { type Answer, invalid, invalidField, json } from '../http/answer.js';
 import type { JsonObject } from '../http/body.js';
 import { isPrintableKey } from '../http/fields.js';
@@ -59,17 +61,22 @@ const OVERLOADED: Record<Extract<SubmitOutcome, { kind: 'overloaded' }>['what'],
   workspace: 'too many operations of the workspace have not ended',
 };
 
+type Submitter = Services & Pick<Call<unknown, unknown, unknown>, 'context'>;
+
 /** Stores the submission through the owner's committer, with where it came from. Throws HttpError unless it was created or replayed. */
 export async function submit(
-  { system, load, drain, context }: Services & Pick<Call<unknown, unknown, unknown>, 'context'>,
+  call: Submitter,
   submission: Omit<Submission, 'origin'>,
 ): Promise<{ created: boolean; operation: OperationRow }> {
+  const { system, load, drain, context, workspaceStored } = call;
   if (drain.draining) throw new HttpError('unavailable', 'the service is shutting down');
+  const limited = await isWithinStored(call, submission);
   const { requestId, traceparent } = context;
   context.connectionId = submission.connectionId;
   const outcome = await system.submit({ ...submission, origin: { requestId, traceparent } });
   switch (outcome.kind) {
     case 'created':
+      if (limited) workspaceStored.accepted(submission.workspaceId, submission.input_bytes ?? 0);
       context.operationId = outcome.operation.id;
       return { created: true, operation: outcome.operation };
     case 'replayed': {
@@ -93,6 +100,21 @@ export async function submit(
     default:
       return outcome satisfies never;
   }
+}
+
+/**
+ * Whether the workspace is limited in what it stores (HTTP-27). Throws 409 `storage_full` where that is used up, but not for what was submitted
+ * before: a client whose answer was lost learns that it is stored.
+ */
+async function isWithinStored(
+  { db, context: { key }, limits, workspaceStored }: Submitter,
+  { workspaceId, idempotencyKey }: Pick<Submission, 'workspaceId' | 'idempotencyKey'>,
+): Promise<boolean> {
+  const bound = key ? limitOf('stored_mib', key.limits, limits) : null;
+  if (bound === null) return false;
+  if ((await workspaceStored.used_mib(workspaceId)) < bound) return true;
+  if (await wasSubmitted(db, workspaceId, idempotencyKey)) return true;
+  throw new HttpError('storage_full');
 }
 
 async function submitOperation(call: Call<ConnectionRef, OperationInput, undefined>): Promise<Answer> {
@@ -144,7 +166,7 @@ export const submissionRoutes: Route[] = [
       },
       202: { description: 'Accepted and stored.', schema: queuedOperationSchema, headers: ['Location', 'Retry-After'] },
     },
-    refusals: ['idempotency_conflict', 'encryption_key_unavailable'],
+    refusals: ['idempotency_conflict', 'storage_full', 'encryption_key_unavailable'],
     handle: submitOperation,
   }),
 ];

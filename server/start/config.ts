@@ -142,6 +142,7 @@ export function readConfig(
       requests_per_second: settings.WORKSPACE_REQUESTS_PER_SECOND,
       submissions_per_second: settings.WORKSPACE_SUBMISSIONS_PER_SECOND,
       connections: settings.WORKSPACE_CONNECTIONS,
+      stored_mib: settings.WORKSPACE_STORED_MIB,
     },
     workspaceOperations: settings.WORKSPACE_OPERATIONS,
     workspaceSubscriptions: settings.WORKSPACE_SUBSCRIPTIONS,

@@ -148,6 +148,12 @@ export const VARIABLES = {
     meaning:
       'connections of one workspace, over all nodes; more are answered 409; to be the same on every node; `admin limit set` for one of them',
   }),
+  WORKSPACE_STORED_MIB: variable({
+    ...wholeNumber(1, 100_000_000),
+    default: null,
+    meaning:
+      'MiB that the operations of one workspace take; more are answered 409; to be the same on every node; `admin limit set` for one of them',
+  }),
   WORKSPACE_OPERATIONS: variable({
     ...wholeNumber(1, 100_000_000),
     // A hundred bytes each in memory; two minutes of submissions at the rate of a small machine.

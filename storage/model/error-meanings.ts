@@ -27,6 +27,7 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   callback_not_verified: 'The callback address did not answer the challenge that proves it.',
   too_many_connections: 'The workspace has as many connections as it may; `GET /v1/limits` shows how many.',
   too_many_subscriptions: 'The connection, its workspace or the destination has as many subscriptions as it may.',
+  storage_full: 'The operations of the workspace take as much room as they may; `GET /v1/limits` shows how much.',
   too_many_secrets: 'As many earlier secrets of the subscription sign as may; wait until one has run out.',
   too_many_tests: 'As many test events of the subscription are under way as may; ask again when one has ended.',
   links_unavailable: 'The service does not know its own public address: its operator sets `PUBLIC_URL`.',

@@ -53,6 +53,7 @@ export const HTTP_ERRORS = {
     retryable: false,
     message: 'the connection, its workspace or the destination has as many subscriptions as it may',
   },
+  storage_full: { status: 409, retryable: false, message: 'the workspace stores as much as it may' },
   too_many_secrets: {
     status: 409,
     retryable: false,

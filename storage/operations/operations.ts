@@ -49,6 +49,16 @@ export function findOperations(sql: Sql, ids: string[]): Promise<OperationRow[]>
   );
 }
 
+/** Whether an operation was submitted with this idempotency key. Index: operation_idempotency. */
+export async function wasSubmitted(sql: Sql, workspaceId: string, idempotencyKey: string): Promise<boolean> {
+  const rows = await sql.query(
+    'wasSubmitted',
+    'select from operation where workspace_id = $1 and idempotency_key = $2',
+    [workspaceId, idempotencyKey],
+  );
+  return rows.length > 0;
+}
+
 /** Which of these operations nobody needs to wait for: terminal, or waiting for the user. */
 export async function settledOperations(sql: Sql, ids: string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(

@@ -2,7 +2,7 @@ import type { Sql } from '../postgres/database.js';
 
 /** What of a workspace is limited; the rates over all nodes. */
 export const RATES = ['requests_per_second', 'submissions_per_second'] as const;
-export const WORKSPACE_LIMITS = [...RATES, 'connections', 'subscriptions'] as const;
+export const WORKSPACE_LIMITS = [...RATES, 'connections', 'subscriptions', 'stored_mib'] as const;
 export type Rate = (typeof RATES)[number];
 export type WorkspaceLimit = (typeof WORKSPACE_LIMITS)[number];
 
@@ -77,8 +77,8 @@ export async function roomForConnection(tx: Sql, workspaceId: string, bound: num
 export async function workspaceUse(
   sql: Sql,
   workspaceId: string,
-): Promise<Record<Exclude<WorkspaceLimit, Rate>, number>> {
-  const [used] = await sql.query<Record<Exclude<WorkspaceLimit, Rate>, number>>(
+): Promise<Record<'connections' | 'subscriptions', number>> {
+  const [used] = await sql.query<Record<'connections' | 'subscriptions', number>>(
     'workspaceUse',
     `select (select count(*)::int from connection where workspace_id = $1 and deleted_at is null) as connections,
        coalesce((select subscriptions::int from subscription_count where workspace_id = $1), 0) as subscriptions`,

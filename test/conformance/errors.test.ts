@@ -2,6 +2,7 @@ import pg from 'pg';
 import t from 'tap';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
 import { setOwnLimit } from '../../storage/workspaces/limits.js';
+import { noteStored } from '../../storage/workspaces/stored.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { eventually } from '../fixture/eventually.js';
 import { insertDeliveries } from '../server/rows.js';
@@ -32,6 +33,7 @@ const STATUSES: Record<string, number> = {
   callback_not_verified: 409,
   too_many_connections: 409,
   too_many_subscriptions: 409,
+  storage_full: 409,
   too_many_secrets: 409,
   too_many_tests: 409,
   network_not_allowed: 403,
@@ -94,6 +96,12 @@ const overItsLimits: Row[] = [
     send: 'POST /v1/connections',
     scopes: ['connections:read', 'connections:write'],
     body: { ...SUE, username: 'one too many' },
+  }),
+  plain('storage_full', {
+    send: 'POST /v1/connections/{ada}/operations',
+    scopes: ['operations:write'],
+    headers: { 'Idempotency-Key': 'one too large' },
+    body: work('social.health.check'),
   }),
 ];
 
@@ -224,6 +232,8 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   [on.names.delivered, on.names.failed] = [stored.deliveries[0] ?? '', stored.deliveries[1] ?? ''];
   await hold(t, on, onAPlainService);
   await setOwnLimit(on.db, { workspace_id: on.fixture.workspaceId, name: 'connections', value: 1 });
+  await setOwnLimit(on.db, { workspace_id: on.fixture.workspaceId, name: 'stored_mib', value: 1 });
+  await noteStored(on.db, new Map([[on.fixture.workspaceId, 2 * 2 ** 20]]));
   await hold(t, on, overItsLimits);
 
   const details = await on.call({

@@ -24,6 +24,7 @@ export const limits: LimitsJson = {
   submissions_per_second: null,
   connections: { limit: 500, used: 37 },
   subscriptions: { limit: 100_000, used: 40 },
+  stored_mib: { limit: 10_000, used: 812.4 },
 };
 
 const key: KeyJson = {

@@ -4,6 +4,8 @@ import { LIMITS } from '../../../storage/limits.js';
 import { storeStep } from '../../../storage/overview/steps.js';
 import { Tally, together } from '../../../storage/overview/tally.js';
 import type { Sql } from '../../../storage/postgres/database.js';
+import { setOwnLimit } from '../../../storage/workspaces/limits.js';
+import { noteStored } from '../../../storage/workspaces/stored.js';
 import { IDLE } from '../../fixture/measures.js';
 import { consoleFixture, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
 
@@ -40,6 +42,8 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
     `update connection set health = 'needs_login', health_reason = 'disconnected' where id = $1`,
     [hostile],
   );
+  await setOwnLimit(db, { workspace_id: workspaceId, name: 'stored_mib', value: 2 });
+  await noteStored(db, new Map([[workspaceId, 3 * 2 ** 20]]));
   for (const view of VIEWS) {
     const page = await signedIn('', view);
     await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
@@ -51,6 +55,9 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
     await page.locator('.plot canvas').nth(2).waitFor();
     t.equal(await page.locator('.plot canvas').count(), 3);
     t.match(await page.getByRole('region', { name: 'Operations', exact: true }).textContent(), /accepted \d{4}/);
+    const limits = page.getByRole('region', { name: 'Limits' });
+    await limits.getByText('0 of 100,000').waitFor();
+    await limits.getByText('3 of 2 Used up').waitFor();
     await page.getByText('Up to date').waitFor();
     await looksRight(t, page, 'overview');
   }

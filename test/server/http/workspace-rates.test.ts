@@ -8,7 +8,13 @@ import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 
-const NO_LIMITS = { requests_per_second: null, submissions_per_second: null, connections: null, subscriptions: null };
+const NO_LIMITS = {
+  requests_per_second: null,
+  submissions_per_second: null,
+  connections: null,
+  stored_mib: null,
+  subscriptions: null,
+};
 const log = createLogger({ level: 'silent', format: 'json' }, {});
 
 t.test('a bucket holds a second of its share, and begins with its part of one, once', async (t) => {

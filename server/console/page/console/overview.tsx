@@ -2,6 +2,7 @@ import type { ComponentChild } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { InstallationOverviewJson, OverviewJson } from '../../../routes/overview.js';
 import { Attention } from './attention.js';
+import { Limits } from './limits.js';
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
 import { Empty, Problem, Title } from './parts.js';
@@ -15,6 +16,7 @@ export function Overview({ api, live }: PageProps) {
       <Title text="Overview" />
       <Attention {...{ api, live }} path="/v1/attention" />
       <Hour<OverviewJson> {...{ api, live }} path="/v1/overview" plots={(hour) => <WorkPlots hour={hour} />} />
+      <Limits {...{ api, live }} />
     </>
   );
 }

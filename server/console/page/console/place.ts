@@ -15,7 +15,7 @@ export type Refinement = Readonly<Record<string, string | null>>;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** An address that is none of the console's is a page that does not exist. */
-export function placeNow(): Place {
+function placeNow(): Place {
   const [, way = '', , query = ''] = /^#?\/?([^?]*)(\?(.*))?$/s.exec(location.hash) ?? [];
   const [path = '', id, ...more] = way.split('/');
   const known = more.length === 0 && (id === undefined || UUID.test(id));
