@@ -4,6 +4,7 @@ import { validateInput } from '../../actors/capabilities/validation.js';
 import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { Submission, SubmitOutcome } from '../../actors/system.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
+import type { AuditSender } from '../../storage/model/audit.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
 import { type Answer, invalid, invalidField, json } from '../http/answer.js';
@@ -59,15 +60,18 @@ const OVERLOADED: Record<Extract<SubmitOutcome, { kind: 'overloaded' }>['what'],
   workspace: 'too many operations of the workspace have not ended',
 };
 
-/** Stores the submission through the owner's committer, with where it came from. Throws HttpError unless it was created or replayed. */
+/**
+ * Stores the submission through the owner's committer, with where it came from; `sender` null: what asks for it has an entry of its own in the
+ * audit log. Throws HttpError unless it was created or replayed.
+ */
 export async function submit(
-  { system, load, drain, context }: Services & Pick<Call<unknown, unknown, unknown>, 'context'>,
-  submission: Omit<Submission, 'origin'>,
+  { system, load, drain, audit, context }: Services & Pick<Call<unknown, unknown, unknown>, 'audit' | 'context'>,
+  { sender = audit.sender, ...submission }: Omit<Submission, 'origin'> & { sender?: AuditSender | null },
 ): Promise<{ created: boolean; operation: OperationRow }> {
   if (drain.draining) throw new HttpError('unavailable', 'the service is shutting down');
   const { requestId, traceparent } = context;
   context.connectionId = submission.connectionId;
-  const outcome = await system.submit({ ...submission, origin: { requestId, traceparent } });
+  const outcome = await system.submit({ ...submission, origin: { requestId, traceparent, sender } });
   switch (outcome.kind) {
     case 'created':
       context.operationId = outcome.operation.id;
@@ -120,6 +124,7 @@ export const submissionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'submitOperation',
+    audit: 'operation.submit',
     path: '/v1/connections/{connection_id}/operations',
     summary: 'Submit an operation; it runs asynchronously',
     description:
