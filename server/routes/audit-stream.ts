@@ -83,7 +83,6 @@ export const auditStreamRoutes: Route[] = [
     query,
     waits: () => true,
     answers,
-    refusals: ['overloaded'],
     handle: async (call: StreamCall) => stream(call, call.key.workspace_id),
   }),
   route({
@@ -97,7 +96,6 @@ export const auditStreamRoutes: Route[] = [
     query,
     waits: () => true,
     answers,
-    refusals: ['overloaded'],
     handle: async (call: StreamCall) => stream(call, null),
   }),
 ];

@@ -1,6 +1,6 @@
 -- compatible
 -- Who did what, on what, from where, when (HTTP-30). Entries are only ever added: the triggers refuse the rest to everybody, the owner
--- included, and a role of its own for the service can be denied it as well (OPERATE.md). What is deleted elsewhere stays here, so no column
+-- included, and a role of its own for the service can be denied it as well. What is deleted elsewhere stays here, so no column
 -- refers to another table.
 --
 -- `xact` is the transaction that wrote the entry: those below the oldest one under way are complete, so a reader that goes on behind the

@@ -62,7 +62,7 @@ export type AuditActorKind =
   | 'link'
   | 'unknown';
 
-/** What it was done to. */
+/** What it was done to: a `connection`, `operation`, `subscription`, `event`, `delivery`, `key`, `operator`, `workspace` or `proxy`. */
 export type AuditTargetKind =
   | 'connection'
   | 'operation'

@@ -4,6 +4,7 @@ import t from 'tap';
 import { TRIGGERS, triggersOf } from '../../../actors/simulated/triggers.js';
 import { buildDocument } from '../../../server/openapi/document.js';
 import { routes } from '../../../server/table.js';
+import { AUDIT_ACTIONS } from '../../../storage/model/audit.js';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../../storage/model/errors.js';
 import type { Document, Schema } from './openapi-schemas.js';
 
@@ -61,8 +62,9 @@ t.test('every property, component, route, parameter, header and answer has words
   t.ok(properties > 500, `and there are many: ${properties}`);
 });
 
-/** Explained elsewhere: a capability by its submission, a code where a reader begins; kinds of names and languages are what they are called. A status before is one as the status after. */
-const EXPLAINED = /CapabilityName|TypeaheadKind|code|\/reason|Transition\/properties\/from|profile_languages|scopes/;
+/** Explained elsewhere: a capability by its submission, a code where a reader begins, an action of the audit log in its section; kinds of names and languages are what they are called. A status before is one as the status after. */
+const EXPLAINED =
+  /CapabilityName|TypeaheadKind|code|\/reason|Transition\/properties\/from|profile_languages|scopes|\/properties\/action$|audit\/get\/parameters/;
 
 t.test('every status and kind is explained, by its value', async (t) => {
   const missing: string[] = [];
@@ -84,11 +86,15 @@ function wordsAbove(path: string): string {
   return String((node as Schema).description);
 }
 
-t.test('every code is explained where a reader begins, and so is every trigger', async (t) => {
+t.test('every code is explained where a reader begins, and so are every trigger and action', async (t) => {
   const rows = (text = '') => text.split('\n').filter((line) => line.startsWith('|'));
   const codes = rows(document.info.description).join('\n');
   for (const code of [...Object.keys(HTTP_ERRORS), ...Object.keys(OPERATION_ERRORS)]) {
     t.match(codes, new RegExp(`\\| \`${code}\` +\\| \\S+ \\S+`), code);
+  }
+  const actions = rows(document.tags.find(({ name }) => name === 'Audit')?.description).join('\n');
+  for (const [action, meaning] of Object.entries(AUDIT_ACTIONS)) {
+    t.ok(actions.includes(meaning) && actions.includes(`\`${action}\``), action);
   }
   const triggers = rows(document.tags.find(({ name }) => name === 'Connections')?.description).join('\n');
   for (const { word, example, meaning } of TRIGGERS) {
