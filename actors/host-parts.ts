@@ -29,6 +29,7 @@ import { Unanswered } from './operations/unanswered.js';
 import { OwnedPartitions } from './owned-partitions.js';
 import { PartitionOwner } from './partition-owner.js';
 import { createSimulatedProvider } from './providers/simulated.js';
+import { ProxyHealth } from './proxy-health.js';
 import { SessionSaves } from './session-saves.js';
 import { BrowserLink } from './social/browser-link.js';
 import { createSocialRuntime } from './social/runtime.js';
@@ -99,6 +100,7 @@ export function openHostParts(
     ...{ db, ring, log },
     epoch: (connectionId) => owned.partition(partitionOf(connectionId))?.epoch,
   });
+  const proxies = new ProxyHealth(db, log);
   const renewed = saves.save.bind(saves);
   const links = Array.from({ length: options.browserThreads }, () => new BrowserLink({ renewed }));
   const link = (partition: number) => links[partition % links.length] as BrowserLink;
@@ -110,7 +112,7 @@ export function openHostParts(
   const recorded = owned.recorded.bind(owned);
   const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log, tracing, tally });
   const listeners = new Listeners(options.site, {
-    ...{ db, ring, log, recorded, saves },
+    ...{ db, ring, log, recorded, saves, proxies },
     gapOpened: (reason) => {
       gaps[reason] = (gaps[reason] ?? 0) + 1;
     },
@@ -129,7 +131,7 @@ export function openHostParts(
     batches: new OperationBatches(db, relaxed, worker, recorded, flushed),
     providers: {
       simulated: createSimulatedProvider({ db, clock: Date.now }),
-      social: createSocialRuntime({ db, ring, saves, link }),
+      social: createSocialRuntime({ db, ring, saves, proxies, link }),
     },
     awaitable: (operationId) => reports.awaitable(operationId),
     changed: (connectionId) => void listeners.look(connectionId),

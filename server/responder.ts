@@ -136,19 +136,9 @@ async function finish(options: ResponderOptions, request: Request, answer: Answe
   logRequest(options, request, answer);
 }
 
-/** By what a path begins with: what a request changes there. */
-const CHANGED = [
-  ['/v1/connections/{connection_id}/subscriptions', 'subscriptions'],
-  ['/v1/connections', 'connections'],
-  ['/v1/subscriptions', 'subscriptions'],
-  ['/v1/deliveries', 'subscriptions'],
-] as const;
-
 /** What a request has changed is told to who watches it (HTTP-29). */
-function countChange({ tally }: Services, { exchange, route, context }: Request, { status }: Answer): void {
-  if (exchange.method === 'GET' || status >= 300 || !context.key) return;
-  const changed = CHANGED.find(([path]) => route?.path.startsWith(path));
-  if (changed) tally.count(context.key.workspace_id, changed[1]);
+function countChange({ tally }: Services, { route, context }: Request, { status }: Answer): void {
+  if (route?.changes && status < 300 && context.key) tally.count(context.key.workspace_id, route.changes);
 }
 
 /** Made once: what refuses must cost little, and a stack costs most of an error. */

@@ -31,7 +31,7 @@ import { type DrainSwitch, drainSwitch } from './http/drain.js';
 import { unreadyReasons } from './http/readiness.js';
 import { destinationOf } from './http/subscription-rules.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
-import { oldestQueued_s, queuedOf } from './metrics/operation-metrics.js';
+import { nodeMeasures } from './metrics/node-measures.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
@@ -170,11 +170,7 @@ export async function startService(
     outages,
     overview,
   });
-  const queues = () => {
-    const { hosts } = node.stats();
-    return { queued: queuedOf(hosts), oldest_queued_s: oldestQueued_s(hosts) };
-  };
-  parts.overview = overview.start({ db: control, log, nodeId: node.id, queues });
+  parts.overview = overview.start({ db: control, log, nodeId: node.id, measures: nodeMeasures(node) });
   parts.announcer = announcer({
     ...{ db, log },
     waits: (oldest_s) => {
@@ -250,7 +246,7 @@ async function takeAddresses(
     { host, port },
     {
       status: () => parts.node?.status() ?? STARTING,
-      stats: () => parts.node?.stats() ?? { hosts: [], browsers: [] },
+      stats: () => parts.node?.stats() ?? { hosts: [], browsers: [], threadRestarts: 0 },
       unreadyReasons: async () => {
         const { edge, node, control } = parts;
         return edge && node && control ? unreadyReasons({ drain, system: node, control }) : [STARTING.state];

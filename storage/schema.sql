@@ -404,6 +404,16 @@ create table overview_step (
   queued integer,
   oldest_queued_s real,
   database_ms real,
+  threads integer,
+  thread_restarts integer,
+  mailboxes integer,
+  browsers integer,
+  browser_restarts integer,
+  contexts integer,
+  pages integer,
+  runs_waiting integer,
+  batch_items real,
+  draining boolean,
   constraint overview_step_key UNIQUE NULLS NOT DISTINCT (workspace_id, step, node_id)
 );
 CREATE INDEX overview_step_by_time ON public.overview_step USING btree (step);
@@ -439,6 +449,8 @@ create table regional_proxy (
   credentials_sealed bytea,
   active boolean not null default true,
   created_at timestamp with time zone not null default now(),
+  failing_since timestamp with time zone,
+  failure text,
   constraint regional_proxy_pkey PRIMARY KEY (id),
   constraint regional_proxy_region_check CHECK ((region ~ '^[A-Z]{2}$'::text))
 );

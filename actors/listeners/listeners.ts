@@ -12,6 +12,7 @@ import type { Logger } from '../../storage/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { LIMITS } from '../limits.js';
+import type { ProxyHealth } from '../proxy-health.js';
 import type { SessionSaves } from '../session-saves.js';
 import { Slots } from '../slots.js';
 import { EventBatches } from './event-batches.js';
@@ -26,6 +27,8 @@ export interface ListenersContext {
   recorded(events: RecordedEvent[]): void;
   /** Stores what the site renews of a session, and tells when that is done. */
   saves: Pick<SessionSaves, 'save' | 'settled'>;
+  /** Is told of what streams come upon at their proxies. */
+  proxies: Pick<ProxyHealth, 'saw'>;
   /** Called when a gap of a stream was opened. */
   gapOpened?: (reason: string) => void;
   /** Called when the session that was listened with is no longer the connection's: what else works with it is to end. */

@@ -3,11 +3,12 @@ import type { StreamFrame } from '../../browser-pool/social/access/frames.js';
 import { StreamClient, type StreamEnd } from '../../browser-pool/social/access/stream.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
 import { type ListenableConnection, listenableConnection } from '../../storage/connections/listeners.js';
-import { findProxy, openProxy } from '../../storage/connections/proxies.js';
+import { findProxy, openProxy, type ProxyRow } from '../../storage/connections/proxies.js';
 import type { Logger } from '../../storage/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
+import type { ProxyHealth } from '../proxy-health.js';
 import type { SessionSaves } from '../session-saves.js';
 
 /** The reader of one stream. */
@@ -30,6 +31,7 @@ export interface StreamSourceOptions {
   db: Database;
   /** What the site renews of a session is stored, and read again once it is. */
   saves: Pick<SessionSaves, 'save' | 'settled'>;
+  proxies: Pick<ProxyHealth, 'saw'>;
   /** Decrypts sessions and the credentials of proxies. */
   ring: KeyRing;
   log: Logger;
@@ -49,8 +51,9 @@ export class StreamSource {
   open(connection: ListenableConnection, { used, ...handlers }: SessionHandlers): void {
     void this.#access(connection, used).then(
       (access) => {
-        if ('reason' in access) handlers.onEnd(access);
-        else this.#client.open({ ...access, ...handlers });
+        if ('reason' in access) return handlers.onEnd(access);
+        const { proxy, ...opened } = access;
+        this.#client.open({ ...opened, ...this.#watched(proxy, handlers) });
       },
       (error) => {
         this.#options.log.error({ err: error, connection_id: connection.id }, 'stream cannot be opened');
@@ -64,6 +67,25 @@ export class StreamSource {
     return this.#client.close();
   }
 
+  /** The handlers, and what the stream tells of its proxy. */
+  #watched(proxy: ProxyRow, handlers: StreamHandlers) {
+    const { proxies, ring } = this.#options;
+    let reached = false;
+    return {
+      ...handlers,
+      proxy: openProxy(ring, proxy),
+      onFrame: (frame: StreamFrame) => {
+        if (!reached) void proxies.saw(proxy, null);
+        reached = true;
+        return handlers.onFrame(frame);
+      },
+      onEnd: (end: StreamEnd) => {
+        if (end.reason === 'proxy') void proxies.saw(proxy, 'unreachable');
+        handlers.onEnd(end);
+      },
+    };
+  }
+
   /** The decrypted session, as it is stored by now, and its proxy; or why there is no stream to ask for. */
   async #access({ id, state_revision, proxy_id }: ListenableConnection, used: (sealed: Buffer) => void) {
     const { db, ring, saves } = this.#options;
@@ -74,7 +96,7 @@ export class StreamSource {
     used(stored.session_sealed);
     const session = ring.open(stored.session_sealed, sessionContext(id)).toString('utf8');
     const onRenewed = (renewal: Renewal) => saves.save({ connectionId: id, stateRevision: state_revision, ...renewal });
-    return { session, proxy: openProxy(ring, proxy), onRenewed };
+    return { session, proxy, onRenewed };
   }
 }
 

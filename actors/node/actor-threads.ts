@@ -106,6 +106,11 @@ export class ActorThreads {
     return this.#threads.every(({ channel, heard }) => channel !== undefined && heard);
   }
 
+  /** Threads that died and were replaced. */
+  get restarts(): number {
+    return this.#supervisor.restarts;
+  }
+
   isRunning(index: number): boolean {
     return this.#threads[index]?.channel !== undefined;
   }

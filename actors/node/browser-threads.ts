@@ -57,6 +57,11 @@ export class BrowserThreads {
     return this.#threads.filter(({ channel }) => channel !== undefined).length;
   }
 
+  /** Threads that died and were replaced. */
+  get restarts(): number {
+    return this.#supervisor.restarts;
+  }
+
   isRunning(index: number): boolean {
     return this.#threads[index]?.channel !== undefined;
   }

@@ -29,10 +29,17 @@ import { Ownership } from './ownership.js';
 import { RemoteWaits } from './remote-waits.js';
 import { Waiters } from './waiters.js';
 
+export interface NodeStats {
+  hosts: HostStats[];
+  browsers: BrowserStats[];
+  /** Threads that died and were replaced. */
+  threadRestarts: number;
+}
+
 export interface Node extends ActorSystem {
   readonly id: string;
   /** Counters of every thread, for metrics. */
-  stats(): { hosts: HostStats[]; browsers: BrowserStats[] };
+  stats(): NodeStats;
   /** Submissions end, running operations get time to end, partitions are handed over, threads and browsers close. */
   stop(): Promise<void>;
   /** Chaos only: makes an actor thread throw, or hang. */
@@ -190,8 +197,12 @@ class NodeSystem implements Node {
     return lacks;
   }
 
-  stats(): { hosts: HostStats[]; browsers: BrowserStats[] } {
-    return { hosts: this.#actors.stats(), browsers: this.#browsers.stats() };
+  stats(): NodeStats {
+    return {
+      hosts: this.#actors.stats(),
+      browsers: this.#browsers.stats(),
+      threadRestarts: this.#actors.restarts + this.#browsers.restarts,
+    };
   }
 
   crashThread(index: number, how: 'crash' | 'hang' = 'crash'): void {

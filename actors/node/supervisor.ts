@@ -55,6 +55,7 @@ export class Supervisor {
   readonly #runs: AbortController[] = [];
   readonly #waits = new Backoff({ first_ms: LIMITS.restart_ms, cap_ms: LIMITS.restart_cap_ms });
   #restarts: number[] = [];
+  #restarted = 0;
   #state: SupervisorState = { kind: 'new' };
 
   constructor(options: SupervisorOptions) {
@@ -69,6 +70,11 @@ export class Supervisor {
       atomics: 'disabled',
     });
     this.#pool.on('error', () => {}); // every task reports its own end
+  }
+
+  /** Threads that died and were replaced. */
+  get restarts(): number {
+    return this.#restarted;
   }
 
   /** Starts the threads. */
@@ -138,7 +144,10 @@ export class Supervisor {
     const recent = this.#restarts.filter((at) => now - at < 60_000);
     if (recent.length === 0) this.#waits.reset();
     this.#restarts = [...recent, now];
-    if (this.#restarts.length <= LIMITS.restarts_per_minute) return this.#waits.next_ms();
+    if (this.#restarts.length <= LIMITS.restarts_per_minute) {
+      this.#restarted++;
+      return this.#waits.next_ms();
+    }
     this.#options.log.fatal({ threads: this.#options.name }, 'threads keep dying, giving up');
     this.#enter({ kind: 'failed' });
     events.failed();

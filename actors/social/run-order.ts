@@ -1,4 +1,5 @@
 import type { RunOrder } from '../../browser-pool/messages.js';
+import { openProxy } from '../../storage/connections/proxies.js';
 import { readSecrets } from '../../storage/connections/session-secrets.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ConnectionRow } from '../../storage/model/records.js';
@@ -6,6 +7,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
 import { type Execution, Interrupted } from '../operations/execution.js';
+import type { UsedProxy } from '../proxy-health.js';
 import type { SessionSaves } from '../session-saves.js';
 import { proxyOf } from './proxy-pin.js';
 
@@ -17,9 +19,10 @@ export interface OrderSources {
   saves: Pick<SessionSaves, 'settled'>;
 }
 
-/** An order, and the stored session it was made from, as it is sealed. */
+/** An order, its proxy, and the stored session it was made from, as it is sealed. */
 export interface OrderedRun {
   order: RunOrder;
+  proxy: UsedProxy;
   sealed: Buffer | null;
 }
 
@@ -36,7 +39,7 @@ export interface Ordered extends Pick<Execution, 'connection' | 'epoch' | 'input
 export async function orderRun(sources: OrderSources, execution: Ordered): Promise<OrderedRun> {
   const { connection, capability } = execution;
   const login = capability.opensSession === true;
-  const proxy = await proxyOf(sources.db, sources.ring, connection, login);
+  const proxy = await proxyOf(sources.db, connection, login);
   if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
   const { sealed, ...secrets } = await openSecrets(sources, connection, login);
   const order = {
@@ -46,12 +49,12 @@ export async function orderRun(sources: OrderSources, execution: Ordered): Promi
     epoch: execution.epoch,
     capability: capability.name,
     input: execution.input,
-    proxy,
+    proxy: openProxy(sources.ring, proxy),
     ...secrets,
     actorId: connection.actor_id,
     deadline_ms: execution.remaining_ms,
   };
-  return { order, sealed };
+  return { order, proxy, sealed };
 }
 
 /** The session; for a login the credentials, too, when the connection has a password. */

@@ -11,6 +11,7 @@ import {
   type ProviderRuntime,
 } from '../operations/execution.js';
 import { outcomeAfterBoundary } from '../operations/outcome.js';
+import type { ProxyHealth } from '../proxy-health.js';
 import type { BrowserLink } from './browser-link.js';
 import type { RunOwner } from './linked-run.js';
 import { type Ordered, type OrderedRun, type OrderSources, orderRun } from './run-order.js';
@@ -18,6 +19,7 @@ import { type Ordered, type OrderedRun, type OrderSources, orderRun } from './ru
 export interface SocialRuntimeOptions extends OrderSources {
   /** The browser host that serves a partition. */
   link: (partition: number) => BrowserLink;
+  proxies: Pick<ProxyHealth, 'saw'>;
 }
 
 /**
@@ -59,6 +61,8 @@ async function runInTurn(
     try {
       const ordered = await orderRun(options, running);
       const end = await link.run(ordered.order, owner(giveBack));
+      const failure = proxyFailure(end);
+      if (failure !== undefined) await options.proxies.saw(ordered.proxy, failure);
       await options.saves.settled(connection.id); // what the site renewed is stored before the end
       return { ordered, end };
     } finally {
@@ -67,6 +71,12 @@ async function runInTurn(
   } finally {
     running.resumeClock();
   }
+}
+
+/** Why nothing got through the proxy of a run; null: something did; undefined: nothing is known. */
+function proxyFailure(end: RunEnd): string | null | undefined {
+  if (end.type !== 'failure' || end.progress?.answer) return null;
+  return end.code === 'proxy_error' ? String(end.details?.reason) : undefined;
 }
 
 const refuse = () => Promise.reject(new Error('a look only reads'));

@@ -126,6 +126,8 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   body: BodySpec<B>;
   /** Its requests are submissions: they count in that rate of their workspace (HTTP-27). */
   submits?: true;
+  /** What of a workspace is changed by a request that succeeds: who watches it is told (HTTP-29). Operations count themselves. */
+  changes?: 'connections' | 'subscriptions';
   /** Operators and balancers ask for it again and again: its requests are logged at `debug`. */
   routine?: true;
   /** Absent: no query is taken. */

@@ -1,7 +1,7 @@
 import type { HistogramSnapshot } from '../../actors/histogram.js';
 import type { HostStats } from '../../actors/messages.js';
+import type { NodeStats } from '../../actors/node/node.js';
 import type { SystemStatus } from '../../actors/system.js';
-import type { BrowserStats } from '../../browser-pool/messages.js';
 import type { Outages } from '../../storage/outages.js';
 import type { PoolStats } from '../../storage/postgres/database.js';
 import type { RetentionStats } from '../../storage/retention/retention.js';
@@ -9,7 +9,7 @@ import type { RetentionStats } from '../../storage/retention/retention.js';
 /** Where a node's metrics come from: its state, and what its actor and browser threads last reported. */
 export interface MetricsSource {
   status(): SystemStatus;
-  stats(): { hosts: HostStats[]; browsers: BrowserStats[] };
+  stats(): NodeStats;
   /** What keeps this node from taking and executing work now; nothing: it is ready. */
   unreadyReasons(): Promise<readonly string[]>;
   /** What the pools of this process see of the database. */

@@ -43,6 +43,14 @@ export const NODE_METRICS: readonly ThreadMetric[] = [
     },
     (source) => source.status().browserThreads,
   ),
+  counter(
+    {
+      name: 'thread_restarts_total',
+      meaning: 'Threads that died, or hung, and were replaced',
+      bad: 'Any growth: the log has a line of each with its cause.',
+    },
+    (source) => [source.stats().threadRestarts],
+  ),
   {
     name: 'event_loop_lag_seconds',
     type: 'gauge',

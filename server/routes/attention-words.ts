@@ -24,3 +24,9 @@ export const healthCause = (reason: string): string =>
   REASONS[reason] ?? `An operation found out that it cannot be used: ${reason}.`;
 
 export const pauseCause = (reason: string): string => `Its destination does not answer: ${reason}. Deliveries wait.`;
+
+/** By what the last run or stream through it came upon. */
+export const proxyCause = (failure: string | null): string =>
+  failure === 'refused'
+    ? 'It refuses to pass anything on: its credentials may be wrong.'
+    : 'It cannot be reached: what its connections do fails or waits.';

@@ -1,6 +1,6 @@
 import typia from 'typia';
 import { LIMITS as ACTOR_LIMITS } from '../../actors/limits.js';
-import { listIdleProxies } from '../../storage/connections/proxies.js';
+import { listFailingProxies, listIdleProxies } from '../../storage/connections/proxies.js';
 import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import { OPERATOR, type Right } from '../../storage/model/records.js';
 import {
@@ -12,13 +12,14 @@ import {
   unreadyConnections,
   waitingOperations,
 } from '../../storage/overview/attention.js';
-import { listNodes, listPartitions } from '../../storage/partitions/inspection.js';
+import { listNodes } from '../../storage/overview/nodes.js';
+import { listPartitions } from '../../storage/partitions/inspection.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Count, Timestamp } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { challengeCause, healthCause, pauseCause } from './attention-words.js';
+import { challengeCause, healthCause, pauseCause, proxyCause } from './attention-words.js';
 
 /** What needs somebody now. */
 export interface AttentionJson {
@@ -44,7 +45,7 @@ export interface AttentionGroupJson {
  * What it is. `outcome_unknown`: nobody knows whether a write happened, and nobody has looked. `operation_waiting`: an operation waits for its
  * user. `connection_unready`: a connection is not ready. `deliveries_exhausted`: deliveries were given up. `destination_paused`: an address does
  * not answer. `key_expiring`: a key ends to work soon. For operators, `node_silent`: a node tells nothing of itself. `partition_unowned`:
- * nobody runs a partition. `proxy_unused`: no connection uses a proxy.
+ * nobody runs a partition. `proxy_failing`: nothing gets through a proxy. `proxy_unused`: no connection uses a proxy.
  */
 export type AttentionKind =
   | 'outcome_unknown'
@@ -55,6 +56,7 @@ export type AttentionKind =
   | 'key_expiring'
   | 'partition_unowned'
   | 'node_silent'
+  | 'proxy_failing'
   | 'proxy_unused';
 
 /** One thing that needs somebody. */
@@ -152,6 +154,7 @@ async function ofInstallation({ db }: Call<undefined, undefined, undefined>): Pr
   const kinds: AttentionGroupJson[] = [
     kindOf('partition_unowned', 'critical', await unownedPartitions(db)),
     kindOf('node_silent', 'warning', await silentNodes(db)),
+    kindOf('proxy_failing', 'warning', await failingProxies(db)),
     kindOf('proxy_unused', 'notice', await unusedProxies(db)),
   ];
   return json(200, { attention: kinds.filter(({ count }) => count > 0) } satisfies AttentionJson);
@@ -194,6 +197,14 @@ async function silentNodes(db: Sql): Promise<AttentionEntryJson[]> {
     }));
 }
 
+async function failingProxies(db: Sql): Promise<AttentionEntryJson[]> {
+  const proxies = await listFailingProxies(db, LIMITS.listed_proxies);
+  return proxies.map(({ id, region, failing_since, failure }) => ({
+    ...{ id, name: region, path: '/v1/operator/proxies', since: failing_since?.toISOString() ?? null },
+    cause: proxyCause(failure),
+  }));
+}
+
 async function unusedProxies(db: Sql): Promise<AttentionEntryJson[]> {
   const proxies = await listIdleProxies(db, LIMITS.listed_proxies);
   return proxies.map(({ id, region, created_at }) => ({
@@ -223,7 +234,7 @@ export const attentionRoutes: Route[] = [
     path: '/v1/operator/attention',
     summary: 'What needs an operator now, the worst first',
     description:
-      'Answers what waits for an operator, whichever workspace it concerns: partitions that nobody runs, nodes that are silent, proxies that no connection uses.',
+      'Answers what waits for an operator, whichever workspace it concerns: partitions that nobody runs, nodes that are silent, proxies that fail or that no connection uses.',
     scopes: [OPERATOR],
     body: { kind: 'none' },
     answers: { 200: { description: 'What needs an operator.', schema: ATTENTION } },

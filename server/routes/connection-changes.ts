@@ -108,6 +108,7 @@ export const connectionChangeRoutes: Route[] = [
     description:
       'Stores new credentials of a real account. What changes ends the session: the connection is `needs_login` until `social.login` succeeds. The present region alone changes nothing.',
     scopes: ['connections:write'],
+    changes: 'connections',
     body: {
       kind: 'json',
       limit_bytes: LIMITS.body_bytes,
@@ -128,6 +129,7 @@ export const connectionChangeRoutes: Route[] = [
     description:
       'Clears the session, stops the listener, deactivates subscriptions and cancels queued operations and waiting deliveries. The history stays.',
     scopes: ['connections:write'],
+    changes: 'connections',
     body: { kind: 'none' },
     resource: connectionResource,
     answers: {
@@ -145,6 +147,7 @@ export const connectionChangeRoutes: Route[] = [
     description:
       'Deletes the connection with its credentials, operations, events, subscriptions and deliveries. Idempotency keys that were used stay used.',
     scopes: ['connections:write'],
+    changes: 'connections',
     body: { kind: 'none' },
     resource: connectionResource,
     answers: { 204: { description: 'The connection is gone.' } },

@@ -185,6 +185,7 @@ export const connectionRoutes: Route[] = [
     description:
       'Connects an account: a real one with its credentials, which `social.login` then signs in, or a synthetic one for testing, which is `ready` at once. An account has one connection in a workspace.',
     scopes: ['connections:write'],
+    changes: 'connections',
     body: {
       kind: 'json',
       limit_bytes: LIMITS.body_bytes,

@@ -216,6 +216,7 @@ export const deliveryRoutes: Route[] = [
     description:
       'Puts a failed delivery back into the queue, with five new attempts. Its id stays, and its attempts go on counting.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: { kind: 'none' },
     resource: deliveryResource,
     answers: { 202: { description: 'The delivery, queued again.', schema: typia.json.schemas<[DeliveryJson]>() } },
@@ -230,6 +231,7 @@ export const deliveryRoutes: Route[] = [
     summary: 'Try every failed delivery of newer events again',
     description: 'Puts every failed delivery of newer events back into the queue, however many there are.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: {
       kind: 'json',
       limit_bytes: LIMITS.body_bytes,

@@ -2,7 +2,9 @@ import typia from 'typia';
 import { LIMITS as ACTOR_LIMITS } from '../../actors/limits.js';
 import { countPinned, listProxies, type ProxyRow } from '../../storage/connections/proxies.js';
 import { OPERATOR } from '../../storage/model/records.js';
-import { listNodes, listPartitions, type NodeView } from '../../storage/partitions/inspection.js';
+import { listNodes, type NodeView } from '../../storage/overview/nodes.js';
+import type { ToldMeasures } from '../../storage/overview/steps.js';
+import { listPartitions } from '../../storage/partitions/inspection.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
@@ -28,6 +30,36 @@ export interface NodeJson {
   heartbeat_at: Timestamp;
   /** The partitions that it owns. */
   partitions: NodePartitionJson[];
+  /** What it told of itself last, every ten seconds; null: nothing in the last minute. */
+  measures: NodeMeasuresJson | null;
+}
+
+/** What a node tells of itself; null in what a node of an earlier version does not tell. */
+export interface NodeMeasuresJson {
+  /** Whether it ends, and takes no new work. */
+  draining: boolean | null;
+  /** Threads that live. */
+  threads: Count | null;
+  /** Threads that died and were replaced since it was started. */
+  thread_restarts: Count | null;
+  /** Connections that it holds in memory. */
+  mailboxes: Count | null;
+  /** Operations that wait for their turn. */
+  queued: Count | null;
+  /** Submissions that one statement stored, on average; null without any. */
+  batch_items: number | null;
+  /** Browsers that run. */
+  browsers: Count | null;
+  /** Browsers that were replaced since their threads were started. */
+  browser_restarts: Count | null;
+  /** Sessions that are open in browsers. */
+  contexts: Count | null;
+  /** Pages that are open, those kept for the next run with them. */
+  pages: Count | null;
+  /** Page programs that wait for their turn. */
+  runs_waiting: Count | null;
+  /** Milliseconds in which the database answered it. */
+  database_ms: number | null;
 }
 
 /** A partition of the connections, and the lease under which a node owns it. */
@@ -60,22 +92,27 @@ export interface ProxyJson {
   active: boolean;
   /** How many connections are pinned to it. */
   connections: Count;
+  /** Since when nothing has got through it; null: it works, as far as is known. */
+  failing_since: Timestamp | null;
   /** When it was added. */
   created_at: Timestamp;
 }
 
-const nodeJson = ({ id, state, started_at, heartbeat_at, partitions }: NodeView): NodeJson => ({
-  ...{ id, state, partitions },
+const nodeJson = ({ id, state, started_at, heartbeat_at, partitions, measures }: NodeView): NodeJson => ({
+  ...{ id, state, partitions, measures: measures && measuresJson(measures) },
   started_at: started_at.toISOString(),
   heartbeat_at: heartbeat_at.toISOString(),
 });
 
+const measuresJson = ({ oldest_queued_s: _, ...measures }: ToldMeasures): NodeMeasuresJson => measures;
+
 const proxyJson = (
-  { id, region, url, credentials_sealed, active, created_at }: ProxyRow,
+  { id, region, url, credentials_sealed, active, failing_since, created_at }: ProxyRow,
   connections: number,
 ): ProxyJson => ({
   ...{ id, region, url, active, connections },
   has_credentials: credentials_sealed !== null,
+  failing_since: failing_since?.toISOString() ?? null,
   created_at: created_at.toISOString(),
 });
 

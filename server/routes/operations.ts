@@ -1,4 +1,5 @@
 import typia from 'typia';
+import type { CapabilityName } from '../../actors/capabilities/catalogue.js';
 import type { AwaitedOperation } from '../../actors/system.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow, OperationStatus } from '../../storage/model/records.js';
@@ -19,6 +20,8 @@ export interface OperationsQuery extends CursorQuery {
   connection_id?: Uuid;
   /** Only operations with this status. */
   status?: OperationStatus;
+  /** Only operations of this capability. */
+  capability?: CapabilityName;
 }
 
 /** A page of operations. Of a filtered list it may be short, or empty, before the last one. */
@@ -96,6 +99,7 @@ async function list({ db, key, query }: Call<undefined, undefined, OperationsQue
     workspaceId: key.workspace_id,
     connectionId: query.connection_id ?? null,
     status: query.status ?? null,
+    capability: query.capability ?? null,
     before: query.cursor === undefined ? null : idOf(query.cursor),
     limit: limit + 1,
     look: LIMITS.looked_at_operations,
@@ -113,7 +117,7 @@ export const operationRoutes: Route[] = [
     path: '/v1/operations',
     summary: 'Operations of the workspace, newest first',
     description:
-      'Lists operations of the workspace, of one connection or with one status if you ask for it. Follow `next_cursor` until it is null.',
+      'Lists operations of the workspace, of one connection, one status or one capability if you ask for it. Follow `next_cursor` until it is null.',
     scopes: ['operations:read'],
     body: { kind: 'none' },
     query: {

@@ -41,6 +41,12 @@ export interface InstallationOverviewJson extends OverviewJson {
   oldest_queued_s: (number | null)[];
   /** Milliseconds in which the database answered; the slowest of what the nodes saw. */
   database_ms: (number | null)[];
+  /** Threads that lived at the end of the step, over all nodes. */
+  threads: (Count | null)[];
+  /** Pages that were open in browsers. */
+  pages: (Count | null)[];
+  /** Page programs that waited for their turn. */
+  runs_waiting: (Count | null)[];
 }
 
 const STEPS = STORAGE_LIMITS.overview_ms / STORAGE_LIMITS.overview_step_ms;
@@ -82,14 +88,15 @@ function overviewJson({ from, steps }: Hour): OverviewJson {
 function installationJson(hour: Hour): InstallationOverviewJson {
   const measured = (read: (row: StepRow) => number | null, join: (...values: number[]) => number) =>
     hour.steps.map((rows) => (rows.length === 0 ? null : join(...rows.map((row) => read(row) ?? 0))));
+  const total = (...counts: number[]) => counts.reduce((sum, count) => sum + count, 0);
   return {
     ...overviewJson(hour),
-    queued: measured(
-      ({ queued }) => queued,
-      (...counts) => counts.reduce((sum, count) => sum + count, 0),
-    ),
+    queued: measured(({ queued }) => queued, total),
     oldest_queued_s: measured(({ oldest_queued_s }) => oldest_queued_s, Math.max),
     database_ms: measured(({ database_ms }) => database_ms, Math.max),
+    threads: measured(({ threads }) => threads, total),
+    pages: measured(({ pages }) => pages, total),
+    runs_waiting: measured(({ runs_waiting }) => runs_waiting, total),
   };
 }
 
@@ -112,7 +119,7 @@ export const overviewRoutes: Route[] = [
     path: '/v1/operator/overview',
     summary: 'What happened in the last hour, over all workspaces',
     description:
-      'Answers the same over all workspaces, with the queues of the nodes and how soon the database answered.',
+      'Answers the same over all workspaces, with the queues, threads and browsers of the nodes and how soon the database answered.',
     scopes: [OPERATOR],
     body: { kind: 'none' },
     answers: { 200: { description: 'The last hour.', schema: typia.json.schemas<[InstallationOverviewJson]>() } },

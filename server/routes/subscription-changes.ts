@@ -100,6 +100,7 @@ export const subscriptionChangeRoutes: Route[] = [
     description:
       'Activates or deactivates a subscription. Deactivating cancels the deliveries that wait or are under way; events of that time are never sent to it.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: {
       kind: 'json',
       limit_bytes: LIMITS.body_bytes,
@@ -122,6 +123,7 @@ export const subscriptionChangeRoutes: Route[] = [
     description:
       'Makes a new signing secret, which only this answer shows. Callbacks carry a signature by each secret that is still valid, so a receiver can change over within a day.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: { kind: 'none' },
     resource: subscriptionResource,
     answers: { 200: { description: 'The new secret.', schema: typia.json.schemas<[RotatedSecretJson]>() } },

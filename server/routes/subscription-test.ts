@@ -30,6 +30,7 @@ export const subscriptionTestRoutes: Route[] = [
     description:
       'Records an event of type `subscription.test` that only this subscription gets, whatever it selects: signed, tried again and shown among its deliveries as any other. Each request sends one.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: { kind: 'none' },
     resource: subscriptionResource,
     answers: {

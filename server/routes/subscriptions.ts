@@ -120,6 +120,7 @@ export const subscriptionRoutes: Route[] = [
     description:
       'Has events of a connection pushed to an HTTPS address, signed with a secret that only this answer shows. On a connection that is not `ready` the subscription begins inactive.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: {
       kind: 'json',
       limit_bytes: LIMITS.body_bytes,

@@ -14,6 +14,9 @@ export interface ProxyRow {
   credentials_sealed: Buffer | null;
   active: boolean;
   created_at: Date;
+  /** Since when nothing has got through it, and why; null: it works, as far as is known. */
+  failing_since: Date | null;
+  failure: string | null;
 }
 
 /** A proxy with its credentials open, as a browser takes it. */
@@ -32,7 +35,7 @@ export interface NewProxy {
   password?: string | undefined;
 }
 
-const COLUMNS = 'id, region, url, credentials_sealed, active, created_at';
+const COLUMNS = 'id, region, url, credentials_sealed, active, created_at, failing_since, failure';
 
 /** @throws HttpError `encryption_key_unavailable` when it has credentials and no key can seal them */
 export function addProxy(sql: Sql, ring: KeyRing, proxy: NewProxy): Promise<ProxyRow> {
@@ -64,6 +67,25 @@ export function listIdleProxies(sql: Sql, limit: number): Promise<ProxyRow[]> {
     `select ${COLUMNS} from regional_proxy p
      where active and not exists (select from connection c where c.proxy_id = p.id) order by created_at, id limit $1`,
     [limit],
+  );
+}
+
+/** Proxies that are offered and fail, `limit` of them, those that have failed for the longest first. There are few: the whole table is read. */
+export function listFailingProxies(sql: Sql, limit: number): Promise<ProxyRow[]> {
+  return sql.query<ProxyRow>(
+    'listFailingProxies',
+    `select ${COLUMNS} from regional_proxy where active and failing_since is not null order by failing_since, id limit $1`,
+    [limit],
+  );
+}
+
+/** Notes what became of a run through a proxy: `failure` is why nothing got through it, null that something did. Writes what changed only. */
+export async function noteProxy(sql: Sql, proxyId: string, failure: string | null): Promise<void> {
+  await sql.query(
+    'noteProxy',
+    `update regional_proxy set failing_since = case when $2::text is not null then now() end, failure = $2
+     where id = $1 and (failing_since is null) = ($2::text is not null)`,
+    [proxyId, failure],
   );
 }
 
@@ -152,7 +174,7 @@ async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy):
     'storeProxy',
     `insert into regional_proxy (id, region, url, credentials_sealed) values ($1, $2, $3, $4)
      on conflict (id) do update
-       set url = excluded.url, credentials_sealed = excluded.credentials_sealed, active = true
+       set url = excluded.url, credentials_sealed = excluded.credentials_sealed, active = true, failing_since = null, failure = null
      returning ${COLUMNS}`,
     [id, proxy.region.toUpperCase(), proxy.url, credentials],
   );

@@ -65,6 +65,7 @@ export interface OperationFilter {
   workspaceId: string;
   connectionId: string | null;
   status: OperationStatus | null;
+  capability: string | null;
   /** Only operations accepted before this one. */
   before: string | null;
   limit: number;
@@ -80,7 +81,7 @@ export interface FoundOperations {
 
 /**
  * Newest first (OPS-15). Indexes: operation_by_workspace, operation_by_connection. No index names the status, whose updates must
- * stay within a row's page: it is looked at row by row, and so is whether the connection was deleted, as far as `look` goes.
+ * stay within a row's page: it is looked at row by row, and so are the capability and whether the connection was deleted, as far as `look` goes.
  */
 export async function listOperations(sql: Sql, filter: OperationFilter): Promise<FoundOperations> {
   // Two statements, not one with `or`: each then has the plan that its index allows.
@@ -93,13 +94,21 @@ export async function listOperations(sql: Sql, filter: OperationFilter): Promise
     filter.connectionId ? 'listOperationsOfConnection' : 'listOperations',
     `with page as materialized (
        select ${COLUMNS} from (select * ${looked} limit $6) o
-       where ($2::text is null or status = $2) and ${ofKeptConnection('o.connection_id')}
+       where ($2::text is null or status = $2) and ($7::text is null or capability = $7) and ${ofKeptConnection('o.connection_id')}
        order by id desc limit $4
      ), looked as (select id as looked_to ${looked} offset $6 - 1 limit 1)
      select p.*, l.looked_to from page p
        full join (select looked_to from looked where (select count(*) from page) < $4) l on false
      order by p.id desc nulls last`,
-    [filter.workspaceId, filter.status, filter.before, filter.limit, filter.connectionId, filter.look],
+    [
+      filter.workspaceId,
+      filter.status,
+      filter.before,
+      filter.limit,
+      filter.connectionId,
+      filter.look,
+      filter.capability,
+    ],
   );
   const lookedTo = rows.at(-1)?.looked_to ?? null;
   return { operations: lookedTo === null ? rows : rows.slice(0, -1), lookedTo };

@@ -44,7 +44,7 @@ export const unreadyConnections: Attention = (sql, workspaceId) =>
   });
 
 /**
- * Subscriptions with deliveries that nobody tries any more; the cause is the error of the last of them. One step of the index a
+ * Subscriptions with deliveries that nobody tries any more; the cause is the error of one of them. One step of the index a
  * subscription, however many deliveries it has: delivery_exhausted.
  */
 export const exhaustedSubscriptions: Attention = (sql, workspaceId) =>

@@ -2,6 +2,7 @@ import { Background } from '../background.js';
 import { LIMITS } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Sql } from '../postgres/database.js';
+import { pingDatabase } from '../postgres/liveness.js';
 import { Changes } from './changes.js';
 import { countsOf, type NodeMeasures, type NodeStep, stepsOfOthers, storeStep } from './steps.js';
 import { Tally, together } from './tally.js';
@@ -10,8 +11,8 @@ export interface OverviewOptions {
   db: Sql;
   log: Logger;
   nodeId: string;
-  /** What the node sees of its queues now. */
-  queues(): Omit<NodeMeasures, 'database_ms'>;
+  /** What the node sees of itself now. */
+  measures(): Omit<NodeMeasures, 'database_ms'>;
 }
 
 /**
@@ -51,7 +52,7 @@ export class Overview {
     this.#take();
     for (let step = this.#ended[0]; step; step = this.#ended[0]) {
       const began = performance.now();
-      await options.db.query('overviewAnswers', 'select 1');
+      await pingDatabase(options.db);
       step.measures.database_ms = performance.now() - began;
       await storeStep(options.db, step);
       this.#ended.shift();
@@ -65,9 +66,9 @@ export class Overview {
     this.changes.tell(taken);
   }
 
-  #endStep({ nodeId, queues }: OverviewOptions, next_ms: number): void {
+  #endStep({ nodeId, measures: now }: OverviewOptions, next_ms: number): void {
     const workspaces = this.#current.tally.take();
-    const measures = { ...queues(), database_ms: 0 };
+    const measures = { ...now(), database_ms: 0 };
     const step = new Date(this.#current.step_ms);
     this.#ended.push({ nodeId, step, workspaces, together: together(workspaces), measures });
     this.#ended = this.#ended.slice(-LIMITS.overview_kept_steps);

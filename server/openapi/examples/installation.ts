@@ -76,6 +76,10 @@ export const nodes: NodesJson = {
       started_at: AT,
       heartbeat_at: LATER,
       partitions: [{ id: 7, epoch: 3, lease_ms: 6200 }],
+      measures: {
+        ...{ draining: false, threads: 3, thread_restarts: 0, mailboxes: 120, queued: 4, batch_items: 12.5 },
+        ...{ browsers: 1, browser_restarts: 0, contexts: 6, pages: 4, runs_waiting: 0, database_ms: 0.5 },
+      },
     },
   ],
   unowned_partitions: [8],
@@ -89,6 +93,7 @@ export const proxies: ProxiesJson = {
       has_credentials: true,
       active: true,
       connections: 12,
+      failing_since: null,
       created_at: AT,
     },
   ],

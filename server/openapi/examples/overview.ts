@@ -58,4 +58,7 @@ export const installation: InstallationOverviewJson = {
   queued: [1, 0],
   oldest_queued_s: [0.5, 0],
   database_ms: [0.4, 0.5],
+  threads: [3, 3],
+  pages: [2, 4],
+  runs_waiting: [0, 1],
 };

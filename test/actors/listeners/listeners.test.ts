@@ -2,11 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
 import { Listeners } from '../../../actors/listeners/listeners.js';
+import { ProxyHealth } from '../../../actors/proxy-health.js';
 import { SessionSaves } from '../../../actors/session-saves.js';
 import { openSignIn } from '../../../bench/listeners/sign-in.js';
 import { findConnections, insertSocialConnection } from '../../../storage/connections/connections.js';
 import { findListener, listGaps } from '../../../storage/connections/listener-read.js';
-import { addProxy } from '../../../storage/connections/proxies.js';
+import { addProxy, listFailingProxies, listProxies, noteProxy } from '../../../storage/connections/proxies.js';
 import { changeConnection } from '../../../storage/connections/session-effects.js';
 import { listEvents } from '../../../storage/deliveries/events.js';
 import { createLogger } from '../../../storage/log.js';
@@ -62,7 +63,10 @@ t.test('listeners', async (t) => {
   t.teardown(() => network.close());
   const log = createLogger({ level: 'silent', format: 'json' }, {});
   const saves = new SessionSaves({ db, ring, log, epoch: () => EPOCH });
-  const listeners = new Listeners(network.site, { db, ring, log, saves, recorded: () => {}, silence_ms: SILENCE_MS });
+  const listeners = new Listeners(network.site, {
+    ...{ db, ring, log, saves, recorded: () => {}, silence_ms: SILENCE_MS },
+    proxies: new ProxyHealth(db, log),
+  });
   t.teardown(() => listeners.close());
   const listening = async (username: string) => {
     const id = await signedIn(db, network, username);
@@ -74,6 +78,8 @@ t.test('listeners', async (t) => {
 
   await t.test('a stream that falls silent is a gap until another one speaks', async (t) => {
     const { id, state } = await listening('ada');
+    const [proxy] = await listProxies(db);
+    await noteProxy(db, proxy?.id ?? '', 'unreachable');
     await network.stream({ account: 'ada', action: 'silence' });
     t.match(await eventually('a gap is open', state, (row) => row?.continuity_status === 'gap_open'), {
       open_gap_count: 1,
@@ -93,6 +99,8 @@ t.test('listeners', async (t) => {
       open_gap_count: 0,
     });
     t.match(await listGaps(db, id, 50), [{ reason: 'stream_silent', closed_at: Date }]);
+    const failing = () => listFailingProxies(db, 10);
+    await eventually('the stream has got through the proxy', failing, ({ length }) => length === 0);
     t.strictSame(await eventually('the recovery is an event', recorded, (types) => types.length > 1), [
       'connection.stream_restored',
       'connection.stream_degraded',

@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
 import { Listeners } from '../../../actors/listeners/listeners.js';
+import { ProxyHealth } from '../../../actors/proxy-health.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
-import { addProxy, listProxies, removeProxy } from '../../../storage/connections/proxies.js';
+import { addProxy, listFailingProxies, listProxies, removeProxy } from '../../../storage/connections/proxies.js';
 import { createLogger } from '../../../storage/log.js';
 import { PARTITIONS } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
@@ -69,6 +70,7 @@ async function thread(t: Test, count: number) {
     log,
     recorded: () => {},
     saves: NO_SAVES,
+    proxies: new ProxyHealth(db, log),
     moved: (id) => moved.push(id),
   });
   t.teardown(() => listeners.close());
@@ -82,12 +84,13 @@ async function thread(t: Test, count: number) {
 }
 
 t.test('a take-over opens its streams a few at a time', async (t) => {
-  const { asked, listeners, takeOver, rows } = await thread(t, 300);
+  const { db, asked, listeners, takeOver, rows } = await thread(t, 300);
   await takeOver();
   t.equal(listeners.size, 300);
   await eventually('every stream was asked for', rows, ({ length }) => length === 300);
   t.ok(asked.all >= 300 - LIMITS.stream_openings);
   t.ok(asked.most <= LIMITS.stream_openings, `${asked.most} at once`);
+  t.match(await listFailingProxies(db, 10), [{ failure: 'unreachable' }], 'operators are told');
 });
 
 t.test('what changed without a hint is found by a look at everything', async (t) => {

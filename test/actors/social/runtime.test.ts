@@ -3,11 +3,13 @@ import { MessageChannel } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import { type Execution, Interrupted } from '../../../actors/operations/execution.js';
+import { ProxyHealth } from '../../../actors/proxy-health.js';
 import { BrowserLink } from '../../../actors/social/browser-link.js';
 import { createSocialRuntime } from '../../../actors/social/runtime.js';
 import { Channel } from '../../../browser-pool/channel.js';
 import type { FromBrowser, ToBrowser } from '../../../browser-pool/messages.js';
-import { addProxy } from '../../../storage/connections/proxies.js';
+import { addProxy, listFailingProxies } from '../../../storage/connections/proxies.js';
+import { createLogger } from '../../../storage/log.js';
 import type { WriteProgress } from '../../../storage/model/evidence.js';
 import type { ConnectionRow } from '../../../storage/model/records.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
@@ -17,6 +19,8 @@ import { eventually } from '../../fixture/eventually.js';
 import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
 
 type FailureCode = Extract<FromBrowser, { type: 'failure' }>['code'];
+
+const silent = createLogger({ level: 'silent', format: 'json' }, {});
 
 /** A runtime on a real database, and the other end of its channel, where the test answers as a browser host. */
 async function fixture(
@@ -59,10 +63,14 @@ async function fixture(
     unverifyRecruiter: () => Promise.resolve(),
   };
   return {
-    runtime: createSocialRuntime({ db, ring, saves: { settled: () => undefined }, link: () => link }),
+    runtime: createSocialRuntime({
+      ...{ db, ring, link: () => link, saves: { settled: () => undefined } },
+      proxies: new ProxyHealth(db, silent),
+    }),
     execution,
     received,
     link,
+    db,
   };
 }
 
@@ -272,4 +280,27 @@ t.test('a write of which nothing left may be tried again, and says so', async (t
   });
   const outcome = { status: 'failed', transient: true, unsent: true, own: { wait_ms: 0 } };
   t.match(await runtime.run(execution), outcome, "however often: the trouble is not the operation's");
+});
+
+t.test('a proxy that runs cannot get through is told to operators, until one does', async (t) => {
+  let code: FailureCode | undefined = 'proxy_error';
+  const { runtime, execution, db } = await fixture(t, (host, message) => {
+    if (message.type !== 'run') return;
+    const { run } = message;
+    const failure = { transient: true, pastBoundary: false, unsent: true, details: { reason: 'refused' } };
+    if (code) host.send({ type: 'failure', run, code, ...failure });
+    else host.send({ type: 'result', run, result: {} });
+  });
+  const failing = async () => (await listFailingProxies(db, 10)).map(({ failure }) => failure);
+  await Promise.all([1, 2, 3, 4].map(() => runtime.run(execution)));
+  const [{ failing_since } = {}] = await listFailingProxies(db, 10);
+  t.strictSame(await failing(), ['refused']);
+  await runtime.run(execution);
+  t.strictSame((await listFailingProxies(db, 10))[0]?.failing_since, failing_since, 'since the first time');
+  code = 'upstream_timeout';
+  await runtime.run(execution);
+  t.strictSame(await failing(), ['refused'], 'what says nothing of the proxy changes nothing');
+  code = undefined;
+  await runtime.run(execution);
+  t.strictSame(await failing(), []);
 });

@@ -133,7 +133,7 @@ export const operators: Row[] = [
     send: 'GET /v1/operator/overview',
     scopes: OPERATOR,
     status: 200,
-    fields: [...OVERVIEW, 'queued', 'oldest_queued_s', 'database_ms'],
+    fields: [...OVERVIEW, 'queued', 'oldest_queued_s', 'database_ms', 'threads', 'pages', 'runs_waiting'],
   },
   {
     title: 'Operators, proxies: without credentials',

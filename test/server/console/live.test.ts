@@ -14,7 +14,8 @@ import { Tally, together } from '../../../storage/overview/tally.js';
 import { createKey, revokeKey } from '../../../storage/workspaces/keys.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
 import { eventually } from '../../fixture/eventually.js';
-import { insertWorkspace } from '../../fixture/rows.js';
+import { IDLE } from '../../fixture/measures.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 
 const silent = createLogger({ level: 'silent', format: 'json' }, {});
@@ -24,7 +25,7 @@ async function watchedEdge(t: Test) {
   const edge = await startTestEdge(t, { overview });
   const running = overview.start({
     ...{ db: edge.db, log: silent, nodeId: NODE },
-    queues: () => ({ queued: 0, oldest_queued_s: 0 }),
+    measures: () => IDLE,
   });
   t.teardown(() => running.stop());
   return { ...edge, overview };
@@ -109,14 +110,28 @@ t.test('a change is told to those who watch its workspace, and to nobody else', 
   t.equal(own.events.length, 2);
 });
 
+t.test('what a request changes is told by its route: a submission changes no connection', async (t) => {
+  const edge = await watchedEdge(t);
+  const { id } = await insertSimulated(edge.db, edge.workspaceId, 'ann');
+  const own = await watch(t, edge, (await keyOf(edge, edge.workspaceId)).key);
+  const submitted = await edge.call('POST', `/v1/connections/${id}/operations`, {
+    body: { capability: 'social.identity.get', input: {} },
+    headers: { 'idempotency-key': 'me' },
+  });
+  t.equal(submitted.status, 202);
+  const body = { event_types: ['message_received'], callback_url: 'https://1.1.1.1/' };
+  t.equal((await edge.call('POST', `/v1/connections/${id}/subscriptions`, { body })).status, 201);
+  await own.until('the change is told', () => own.events.length > 0);
+  t.strictSame(own.events, [['subscriptions', 'attention']]);
+});
+
 t.test('what other nodes have stored is told too, once', async (t) => {
   const edge = await watchedEdge(t);
   const own = await watch(t, edge, (await keyOf(edge, edge.workspaceId)).key);
   const tally = new Tally();
   tally.count(edge.workspaceId, 'unknown');
   const workspaces = tally.take();
-  const measures = { queued: 0, oldest_queued_s: 0, database_ms: 0 };
-  const step = { nodeId: OTHER_NODE, step: new Date(), workspaces, together: together(workspaces), measures };
+  const step = { nodeId: OTHER_NODE, step: new Date(), workspaces, together: together(workspaces), measures: IDLE };
   await storeStep(edge.db, step);
   await own.until('the change is told', () => own.events.length > 0);
   t.strictSame(own.events, [['operations', 'overview', 'attention']]);

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../storage/limits.js';
 import { storeStep } from '../../../storage/overview/steps.js';
 import { Tally, together } from '../../../storage/overview/tally.js';
 import type { Sql } from '../../../storage/postgres/database.js';
+import { IDLE } from '../../fixture/measures.js';
 import { consoleFixture, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
 
 /** An hour as another node has counted it. */
@@ -19,7 +20,10 @@ async function storeHour(db: Sql, workspaceId: string): Promise<void> {
     }
     const workspaces = tally.take();
     for (const [, { took }] of workspaces) took.splice(5, 3, 2 * (n % 7), 30, n % 11);
-    const measures = { queued: n % 13, oldest_queued_s: (n % 13) / 3, database_ms: 0.5 + (n % 4) / 10 };
+    const measures = {
+      ...IDLE,
+      ...{ queued: n % 13, oldest_queued_s: (n % 13) / 3, database_ms: 0.5 + (n % 4) / 10, pages: n % 7 },
+    };
     const step = new Date((Math.floor(Date.now() / step_ms) - n) * step_ms);
     await storeStep(db, { nodeId, step, workspaces, together: together(workspaces), measures });
   }
@@ -82,8 +86,8 @@ t.test('an operator sees the installation, and a key without the scope sees no o
     const page = await open('#/installation', view);
     await signIn(page, await operatorKey(service));
     await page.getByText('No connection of SE uses it.').waitFor();
-    await page.locator('.plot canvas').nth(5).waitFor();
-    t.equal(await page.locator('.plot canvas').count(), 6);
+    await page.locator('.plot canvas').nth(7).waitFor();
+    t.equal(await page.locator('.plot canvas').count(), 8);
     await looksRight(t, page, 'installation');
   }
   const narrow = await open('#/overview');

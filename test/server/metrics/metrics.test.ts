@@ -44,7 +44,7 @@ const ANY_PORT = { host: '127.0.0.1', port: 0 };
 /** A node of these parts, ready and without threads otherwise. */
 const nodeWith = (parts: Partial<MetricsSource>): MetricsSource => ({
   status: () => ({ state: 'running', partitions: 64, actorThreads: 2, browserThreads: 1, lacks: [] }),
-  stats: () => ({ hosts: [], browsers: [] }),
+  stats: () => ({ hosts: [], browsers: [], threadRestarts: 0 }),
   unreadyReasons: async () => [],
   outages: { away: false, total: 0 },
   pools: () => ({ edge: pool(0), control: pool(0) }),
@@ -56,7 +56,7 @@ const nodeWith = (parts: Partial<MetricsSource>): MetricsSource => ({
 
 t.test('a scrape adds the threads up, and a thread that was replaced counts from zero', async (t) => {
   let hosts = [host({ succeeded: 10 }), host({ succeeded: 1, failed: 2 })];
-  const source = nodeWith({ stats: () => ({ hosts, browsers: [] }) });
+  const source = nodeWith({ stats: () => ({ hosts, browsers: [], threadRestarts: 0 }) });
   const metrics = await startMetrics(ANY_PORT, source);
   t.teardown(() => metrics.stop());
   const scrape = async () => (await fetch(`${metrics.url}/metrics`)).text();
@@ -85,7 +85,10 @@ t.test('a scrape adds the threads up, and a thread that was replaced counts from
 });
 
 t.test('whatever clients and threads make up, labels come from closed sets', async (t) => {
-  const metrics = await startMetrics(ANY_PORT, nodeWith({ stats: () => ({ hosts: [host({})], browsers: [] }) }));
+  const metrics = await startMetrics(
+    ANY_PORT,
+    nodeWith({ stats: () => ({ hosts: [host({})], browsers: [], threadRestarts: 0 }) }),
+  );
   t.teardown(() => metrics.stop());
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('get', '__proto__')), (method) => {
@@ -110,7 +113,7 @@ t.test('what a thread reports during a scrape shows in the next one, in all metr
   const metrics = await startMetrics(
     ANY_PORT,
     nodeWith({
-      stats: () => ({ hosts, browsers: [] }),
+      stats: () => ({ hosts, browsers: [], threadRestarts: 0 }),
       async unreadyReasons() {
         await null;
         counters.count({ outcome: 'delivered', status_code: 204, error: null, duration_ms: 5 }, 10);
@@ -135,7 +138,7 @@ t.test('each browser thread reports the memory of its browser and the pages it k
     { browser: 'running', ...counts, warm_pages: 4, memory_mib: 312 },
     { browser: 'none', ...counts, warm_pages: 0, memory_mib: 0 },
   ];
-  const metrics = await startMetrics(ANY_PORT, nodeWith({ stats: () => ({ hosts: [], browsers }) }));
+  const metrics = await startMetrics(ANY_PORT, nodeWith({ stats: () => ({ hosts: [], browsers, threadRestarts: 0 }) }));
   t.teardown(() => metrics.stop());
   const text = await (await fetch(`${metrics.url}/metrics`)).text();
   t.match(text, /^connection_service_browser_memory_bytes\{thread="0"\} 327155712$/m);
@@ -153,7 +156,7 @@ t.test('deliveries are counted by outcome, class of error, duration and latency,
   one.count({ ...failed, error: 'timeout', duration_ms: 15_004 }, 20_000);
   other.count({ ...delivered, duration_ms: 30 }, -3);
   let hosts = [host({}, one, 2.5), host({}, other, 31)];
-  const source = nodeWith({ stats: () => ({ hosts, browsers: [] }), untold_s: () => 7 });
+  const source = nodeWith({ stats: () => ({ hosts, browsers: [], threadRestarts: 0 }), untold_s: () => 7 });
   const metrics = await startMetrics(ANY_PORT, source);
   t.teardown(() => metrics.stop());
   const scrape = async () => (await fetch(`${metrics.url}/metrics`)).text();
@@ -208,7 +211,10 @@ t.test('deliveries are counted by outcome, class of error, duration and latency,
 });
 
 t.test('a scrape shows the metrics of the catalogue, and of the process the usual ones', async (t) => {
-  const metrics = await startMetrics(ANY_PORT, nodeWith({ stats: () => ({ hosts: [host({})], browsers: [] }) }));
+  const metrics = await startMetrics(
+    ANY_PORT,
+    nodeWith({ stats: () => ({ hosts: [host({})], browsers: [], threadRestarts: 0 }) }),
+  );
   t.teardown(() => metrics.stop());
   const text = await (await fetch(`${metrics.url}/metrics`)).text();
   const shown = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);

@@ -11,6 +11,7 @@ import {
 } from '../../../storage/overview/attention.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
+import { countingBlocks } from '../../fixture/blocks-read.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
@@ -144,25 +145,6 @@ t.test(
   },
 );
 
-/** Runs statements as they are, and keeps how many pages of the database each touched. */
-function measured(db: Database): Sql & { blocks: number } {
-  const sql = {
-    ...db,
-    blocks: 0,
-    query: async <Row extends object>(name: string, text: string, values: unknown[] = []) => {
-      const [plan] = await db.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-        `explain ${name}`,
-        `explain (analyze, buffers, format json) ${text}`,
-        values,
-      );
-      const Plan = plan?.['QUERY PLAN'][0].Plan ?? {};
-      sql.blocks = (Plan['Shared Hit Blocks'] ?? 0) + (Plan['Shared Read Blocks'] ?? 0);
-      return db.query<Row>(name, text, values);
-    },
-  };
-  return sql;
-}
-
 t.test('it costs the same however much there is', async (t) => {
   const { db } = await freshDatabase(t);
   const cost = async (size: number) => {
@@ -179,7 +161,7 @@ t.test('it costs the same however much there is', async (t) => {
     await troubled(db, workspaceId);
     for (const table of ['operation', 'connection', 'delivery', 'subscription', 'event', 'delivery_attempt'])
       await db.query(`analyze ${table}`, `analyze ${table}`);
-    const sql = measured(db);
+    const sql = countingBlocks(db);
     const blocks = [];
     for (const find of [
       ...[unknownOutcomes, waitingOperations, unreadyConnections],
@@ -203,7 +185,7 @@ t.test('of many that need somebody 20 are shown and 1,000 are counted', async (t
   await insertConnections(db, workspaceId, 5_000);
   await db.query('testUnready', `update connection set health = 'needs_login'`);
   await db.query('testAnalyze', 'analyze connection');
-  const sql = measured(db);
+  const sql = countingBlocks(db);
   const { rows, count, more } = await unreadyConnections(sql, workspaceId);
   t.strictSame([rows.length, count, more], [20, 1_000, true]);
   t.ok(sql.blocks < 2_500, `${sql.blocks} blocks`);

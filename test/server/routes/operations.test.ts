@@ -277,6 +277,13 @@ t.test('operations are listed newest first, by connection and status, page by pa
     [ids[3]],
   );
   t.strictSame((await call('GET', `/v1/operations?connection_id=${uuidv7()}`)).json.operations, []);
+  const [{ capability } = { capability: '' }] = canceled.json.operations;
+  const alike = await call('GET', `/v1/operations?status=canceled&capability=${capability}`);
+  t.strictSame(
+    alike.json.operations.map((o) => o.id),
+    [ids[3]],
+  );
+  t.strictSame((await call('GET', '/v1/operations?capability=social.login')).json.operations, []);
   const key = await insertKey(db, workspaceId, ['operations:write']);
   t.equal((await call('GET', '/v1/operations', { key })).status, 403);
   for (const query of [
@@ -285,6 +292,7 @@ t.test('operations are listed newest first, by connection and status, page by pa
     'limit=1e1',
     'limit=1&limit=2',
     'status=done',
+    'capability=social.fly',
     'cursor=x',
     'connection_id=x',
     'page=1',

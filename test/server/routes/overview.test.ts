@@ -6,6 +6,7 @@ import { type NodeStep, readSteps, storeStep } from '../../../storage/overview/s
 import { Tally, together } from '../../../storage/overview/tally.js';
 import { bucketOf, noTimes, quantile_ms } from '../../../storage/overview/took.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
+import { IDLE } from '../../fixture/measures.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { startTestEdge } from '../edge-fixture.js';
 
@@ -24,7 +25,7 @@ function stepOf(workspaces: string[], step: Date, nodeId: string, took_ms = 100)
     });
   }
   const counted = tally.take();
-  const measures = { queued: 2, oldest_queued_s: 1.5, database_ms: 0.5 };
+  const measures = { ...IDLE, queued: 2, oldest_queued_s: 1.5, database_ms: 0.5, pages: 4 };
   return { nodeId, step, workspaces: counted, together: together(counted), measures };
 }
 
@@ -58,8 +59,8 @@ t.test('the last hour adds up over nodes, and what is stored again changes nothi
   const { key } = await createOperator(db, 'Grace', null);
   const all = (await edge.call('GET', '/v1/operator/overview', { key })).json;
   t.strictSame(
-    ['accepted', 'queued', 'oldest_queued_s', 'database_ms'].map((field) => last(all, field)),
-    [3, 4, 1.5, 0.5],
+    ['accepted', 'queued', 'oldest_queued_s', 'database_ms', 'threads', 'pages'].map((field) => last(all, field)),
+    [3, 4, 1.5, 0.5, 6, 8],
   );
   t.equal((all.queued as unknown[])[0], null);
   t.equal((await edge.call('GET', '/v1/operator/overview')).status, 403);

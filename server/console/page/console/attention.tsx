@@ -1,3 +1,4 @@
+import './attention.css';
 import type {
   AttentionEntryJson,
   AttentionGroupJson,
@@ -18,6 +19,7 @@ const TITLES: Readonly<Record<AttentionKind, string>> = {
   key_expiring: 'Keys that end soon',
   partition_unowned: 'Partitions that nobody runs',
   node_silent: 'Nodes that are silent',
+  proxy_failing: 'Proxies that fail',
   proxy_unused: 'Proxies that nobody uses',
 };
 

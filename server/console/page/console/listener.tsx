@@ -1,3 +1,4 @@
+import './pictures.css';
 import type { GapJson, ListenerJson } from '../../../routes/listener.js';
 import { CONTINUITY, STREAMS } from './connection-words.js';
 import { useLoaded } from './loaded.js';

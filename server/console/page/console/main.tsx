@@ -1,4 +1,9 @@
-import './console.css';
+import '../tokens.css';
+import './base.css';
+import './frame.css';
+import './fields.css';
+import './told.css';
+import './table.css';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { SessionJson } from '../../sessions.js';

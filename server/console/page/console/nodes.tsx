@@ -38,9 +38,11 @@ export function Nodes({ api, live }: PageProps) {
             keyOf={({ id }) => id}
             columns={[
               { title: 'Node', cell: (node) => <Name node={node} place={value.nodes.indexOf(node)} /> },
-              { title: 'State', cell: ({ state }) => <Badge tone={STATES[state][0]} text={STATES[state][1]} /> },
+              { title: 'State', cell: (node) => <State node={node} /> },
               { title: 'Partitions', cell: ({ partitions }) => spans(partitions.map(({ id }) => id)) },
               { title: 'Shortest lease', cell: ({ partitions }) => shortest(partitions) },
+              { title: 'Holds', cell: ({ measures }) => <Holds measures={measures} /> },
+              { title: 'Restarts', cell: ({ measures }) => restarts(measures) },
               { title: 'Last seen', cell: ({ heartbeat_at }) => <Time at={heartbeat_at} /> },
               { title: 'Started', cell: ({ started_at }) => <Time at={started_at} /> },
             ]}
@@ -62,6 +64,37 @@ function Name({ node, place }: { node: NodeJson; place: number }) {
     </span>
   );
 }
+
+function State({ node: { state, measures } }: { node: NodeJson }) {
+  const [tone, words] = state === 'alive' && measures?.draining ? (['wait', 'Ends'] as const) : STATES[state];
+  return <Badge tone={tone} text={words} />;
+}
+
+/** What its threads and browsers have in hand. */
+function Holds({ measures }: Pick<NodeJson, 'measures'>) {
+  if (measures?.threads == null) return <span class="quiet">not told</span>;
+  const { threads, mailboxes, queued, batch_items, browsers, contexts, pages, runs_waiting } = measures;
+  const stored = batch_items === null ? '' : `, ${batch_items.toFixed(1)} submissions a statement`;
+  return (
+    <span class="stacked">
+      <span>
+        {counted(threads, 'thread')}, {counted(mailboxes, 'mailbox', 'mailboxes')}, {queued} queued{stored}
+      </span>
+      <span>
+        {counted(browsers, 'browser')}, {counted(contexts, 'session')}, {counted(pages, 'page')}, {runs_waiting} waiting
+      </span>
+    </span>
+  );
+}
+
+function restarts(measures: NodeJson['measures']) {
+  const { thread_restarts, browser_restarts } = measures ?? {};
+  if (thread_restarts == null || browser_restarts == null) return <span class="quiet">not told</span>;
+  if (thread_restarts + browser_restarts === 0) return <span class="quiet">none</span>;
+  return `${counted(thread_restarts, 'thread')}, ${counted(browser_restarts, 'browser')}`;
+}
+
+const counted = (count: number | null, one: string, many = `${one}s`) => `${count ?? 0} ${count === 1 ? one : many}`;
 
 function shortest(partitions: NodeJson['partitions']) {
   if (partitions.length === 0) return <span class="quiet">none</span>;

@@ -1,3 +1,4 @@
+import './pictures.css';
 import type { OperationJson } from '../../../routes/operation-json.js';
 import type { AttemptJson, TransitionJson } from '../../../routes/operation-parts.js';
 import { ATTEMPTS, isOver, PHASES, STATUSES, spoken } from './operation-words.js';

@@ -1,9 +1,12 @@
 import type { OperationJson } from '../../../routes/operation-json.js';
+import { CAPABILITIES } from './capabilities.js';
 import { Choice, List } from './list.js';
 import { failureWords, STATUSES } from './operation-words.js';
 import type { PageProps } from './page-props.js';
 import { Badge, Id, Time, Title } from './parts.js';
 import { hereWith, hrefOf } from './place.js';
+
+const CHOICES = CAPABILITIES.map((name) => [name, name] as const);
 
 /** The operations of the workspace, or of one connection. */
 export function Operations(props: PageProps) {
@@ -14,6 +17,7 @@ export function Operations(props: PageProps) {
       <Title text="Operations" />
       <div class="filters">
         <Choice query={props.query} name="status" label="Status" all="Any status" values={statuses} />
+        <Choice query={props.query} name="capability" label="Capability" all="Any capability" values={CHOICES} />
       </div>
       {connection && (
         <p>
@@ -34,7 +38,7 @@ export function OperationList({ api, query, live, fixed }: PageProps & { fixed?:
       label="operations"
       path="/v1/operations"
       field="operations"
-      filters={fixed ? [] : ['status', 'connection_id']}
+      filters={fixed ? [] : ['status', 'capability', 'connection_id']}
       topic="operations"
       keyOf={({ id }) => id}
       columns={[

@@ -125,6 +125,17 @@ function NodePlots({ hour }: { hour: InstallationOverviewJson }) {
         }}
         lines={[{ label: 'within', tone: 'busy', values: hour.database_ms }]}
       />
+      <Plot
+        {...{ title: 'Pages in browsers', hour, show: counted, least: 4, whole: newest }}
+        lines={[
+          { label: 'open', tone: 'busy', values: hour.pages },
+          { label: 'runs that wait', tone: 'wait', dashed: true, values: hour.runs_waiting },
+        ]}
+      />
+      <Plot
+        {...{ title: 'Threads', hour, show: counted, least: 4, whole: newest }}
+        lines={[{ label: 'live', tone: 'busy', values: hour.threads }]}
+      />
     </>
   );
 }

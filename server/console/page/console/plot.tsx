@@ -1,4 +1,5 @@
 import 'uplot/dist/uPlot.min.css';
+import './plots.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import Uplot from 'uplot';
 import type { OverviewJson } from '../../../routes/overview.js';

@@ -25,7 +25,16 @@ const COLUMNS: readonly Column<ProxyJson>[] = [
   { title: 'Address', cell: ({ url }) => url },
   {
     title: 'State',
-    cell: ({ active }) => (active ? <Badge tone="good" text="Offered" /> : <Badge tone="quiet" text="Not offered" />),
+    cell: ({ active, failing_since }) => (
+      <span class="badges">
+        {active ? <Badge tone="good" text="Offered" /> : <Badge tone="quiet" text="Not offered" />}
+        {failing_since && (
+          <>
+            <Badge tone="bad" text="Fails" /> <Time at={failing_since} />
+          </>
+        )}
+      </span>
+    ),
   },
   {
     title: 'Connections',

@@ -1,3 +1,4 @@
+import '../tokens.css';
 import './page.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

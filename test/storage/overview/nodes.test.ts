@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { listNodes } from '../../../storage/partitions/inspection.js';
+import { listNodes } from '../../../storage/overview/nodes.js';
+import { type NodeMeasures, storeStep } from '../../../storage/overview/steps.js';
+import { together } from '../../../storage/overview/tally.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { freshDatabase } from '../../fixture/database.js';
+
+import { IDLE } from '../../fixture/measures.js';
 
 const LEASE_ms = 60_000;
 const LATE_ms = 10_000;
@@ -38,4 +42,21 @@ t.test('nodes are listed by their heartbeats, with the partitions whose lease th
   );
   t.ok(held.every(({ lease_ms }) => lease_ms > 0 && lease_ms <= LEASE_ms));
   t.strictSame(nodes.get(gone)?.partitions, [], 'a lease that has run out is held by nobody');
+});
+
+t.test('a node shows what it told with its newest step, for a minute', async (t) => {
+  const { db } = await freshDatabase(t);
+  const [told, silent] = [randomUUID(), randomUUID()];
+  for (const node of [told, silent]) await renewLeases(db, node, LEASE_ms);
+  const tell = (nodeId: string, ago_s: number, measures: Partial<NodeMeasures>) =>
+    storeStep(db, {
+      ...{ nodeId, step: new Date(Date.now() - ago_s * 1000), workspaces: [], together: together([]) },
+      measures: { ...IDLE, ...measures },
+    });
+  await tell(told, 30, { mailboxes: 1 });
+  await tell(told, 20, { mailboxes: 2, batch_items: 12.5, draining: true });
+  await tell(silent, 300, { mailboxes: 3 });
+  const nodes = new Map((await listNodes(db, LATE_ms, GONE_ms)).map((node) => [node.id, node]));
+  t.strictSame(nodes.get(told)?.measures, { ...IDLE, mailboxes: 2, batch_items: 12.5, draining: true });
+  t.equal(nodes.get(silent)?.measures, null);
 });
