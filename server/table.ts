@@ -4,6 +4,8 @@ import { sessionRoutes } from './console/sessions.js';
 import type { Route } from './http/route.js';
 import { referenceRoutes } from './openapi/reference.js';
 import { attentionRoutes } from './routes/attention.js';
+import { auditRoutes } from './routes/audit.js';
+import { auditStreamRoutes } from './routes/audit-stream.js';
 import { connectionChangeRoutes } from './routes/connection-changes.js';
 import { connectionRoutes } from './routes/connections.js';
 import { deliveryRoutes } from './routes/deliveries.js';
@@ -51,6 +53,8 @@ export const routes: readonly Route[] = [
   ...deliveryBodyRoutes,
   ...attentionRoutes,
   ...overviewRoutes,
+  ...auditRoutes,
+  ...auditStreamRoutes,
   ...keyRoutes,
   ...limitRoutes,
   ...operatorKeyRoutes,

@@ -17,6 +17,11 @@ export const LIMITS = {
   /** Of each of them, the newest attempts that are read. Above it the answer is reported as incomplete. */
   stats_attempts: 10,
 
+  /** Entries of the audit log that a page looks at for those that its filters want. */
+  audit_look_rows: 10_000,
+  /** How long before the time in an operation's id, and after it, its submission is looked for in the audit log: clocks differ, and storing may wait. */
+  submission_lead_s: 10,
+  submission_lag_s: 60,
   /** Rows that one page of the command line's lists looks at. A page that ends there is short, and the next one goes on. */
   operator_list_rows: 10_000,
 

@@ -33,6 +33,29 @@ create table api_key (
 CREATE INDEX api_key_by_creation ON public.api_key USING btree (workspace_id, created_at, id);
 CREATE INDEX api_key_expiring ON public.api_key USING btree (workspace_id, expires_at) WHERE ((revoked_at IS NULL) AND (expires_at IS NOT NULL));
 
+create table audit.entry (
+  at timestamp with time zone not null default now(),
+  id uuid not null,
+  xact xid8 not null default pg_current_xact_id(),
+  workspace_id uuid,
+  actor_kind text not null,
+  actor_id uuid,
+  actor_name text,
+  action text not null,
+  target_kinds text[],
+  target_ids uuid[],
+  request_id text,
+  address text,
+  details jsonb,
+  constraint entry_pkey PRIMARY KEY (at, id)
+);
+CREATE INDEX entry_by_actor ON audit.entry USING btree (actor_id, at, id);
+CREATE INDEX entry_by_target ON audit.entry USING gin (target_ids) WITH (gin_pending_list_limit='64') WHERE (action <> 'operation.submit'::text);
+CREATE INDEX entry_by_workspace ON audit.entry USING btree (workspace_id, at, id);
+CREATE INDEX entry_by_workspace_xact ON audit.entry USING btree (workspace_id, xact, id);
+CREATE INDEX entry_by_xact ON audit.entry USING btree (xact, id);
+CREATE TRIGGER entry_is_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON audit.entry FOR EACH STATEMENT EXECUTE FUNCTION audit.refuse_change();
+
 create table callback_pause (
   destination bytea not null,
   reason text not null,
@@ -697,4 +720,12 @@ begin
     delete from waiting_operation where operation_id = new.id;
   end if;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION audit.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the audit log is append-only' using errcode = 'insufficient_privilege';
 end $function$;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { capabilities } from '../actors/capabilities/catalogue.js';
 import { routes } from '../server/table.js';
+import { AUDIT_ACTIONS } from '../storage/model/audit.js';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../storage/model/errors.js';
 import { SCOPES } from '../storage/model/records.js';
 
@@ -19,6 +20,9 @@ t.test('every capability is on the page', async (t) => {
   t.same(missing(capabilities.map(({ name }) => name)), []);
 });
 
-t.test('every code and every scope is on the page', async (t) => {
-  t.same(missing([...Object.keys(HTTP_ERRORS), ...Object.keys(OPERATION_ERRORS), ...SCOPES]), []);
+t.test('every code, every scope and every action of the audit log is on the page', async (t) => {
+  t.same(
+    missing([...Object.keys(AUDIT_ACTIONS), ...Object.keys(HTTP_ERRORS), ...Object.keys(OPERATION_ERRORS), ...SCOPES]),
+    [],
+  );
 });

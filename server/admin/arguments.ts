@@ -3,6 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { CommanderError, InvalidArgumentError } from 'commander';
 import typia, { type tags } from 'typia';
 import type { NewProxy } from '../../storage/connections/proxies.js';
+import { type AuditAction, isAuditAction } from '../../storage/model/audit.js';
 import { SCOPES, type Scope } from '../../storage/model/records.js';
 import { WORKSPACE_LIMITS, type WorkspaceLimit } from '../../storage/workspaces/limits.js';
 import { isNetwork } from '../http/client-address.js';
@@ -64,6 +65,18 @@ export function workspaceLimit(text: string): WorkspaceLimit {
 export function limitValue(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It wants a whole number from 1 to 999999999.');
+}
+
+export function auditAction(text: string): AuditAction {
+  if (isAuditAction(text)) return text;
+  throw new InvalidArgumentError('It wants an action such as connection.create.');
+}
+
+/** An ISO 8601 date or date-time. */
+export function pastTime(text: string): Date {
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It wants an ISO 8601 time.');
+  return time;
 }
 
 /** Rows of a page. */

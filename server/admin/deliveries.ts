@@ -14,11 +14,14 @@ export function deliveryCommands(program: Command, perform: Perform): void {
     .command('stats')
     .requiredOption('--subscription <id>', 'whose deliveries', id)
     .action((options: { subscription: string }) => {
-      perform(async ({ db }) => {
-        const stats = await subscriptionStats(db, options.subscription);
-        if (!stats) throw new Failure(`there is no subscription ${options.subscription}`);
-        return { subscription_id: options.subscription, ...rounded(stats) };
-      });
+      perform(
+        async ({ db }) => {
+          const stats = await subscriptionStats(db, options.subscription);
+          if (!stats) throw new Failure(`there is no subscription ${options.subscription}`);
+          return { subscription_id: options.subscription, ...rounded(stats) };
+        },
+        { action: 'command.read' },
+      );
     });
 }
 

@@ -18,41 +18,52 @@ export function encryptionCommands(program: Command, perform: Perform): void {
     .command('status')
     .option('--all', 'read every row, not only the oldest and newest')
     .action(({ all }: { all?: true }) => {
-      perform(async ({ db, keys }) => {
-        const ring = keyRing(await keys());
-        const { usage, complete } = await sealedUnder(db, all ? null : LIMITS.key_sample_rows);
-        const sealed = usage.map((one) => ({ ...one, opens: one.key !== null && ring.keys.includes(one.key) }));
-        const cannot_open = sealed.reduce((sum, { opens, rows }) => sum + (opens ? 0 : rows), 0);
-        const { installed } = await compareKeys(db, []);
-        return {
-          keys: ring.keys,
-          encrypts: ring.keys[0] ?? null,
-          installation_keys: installed,
-          sealed,
-          cannot_open,
-          complete,
-        };
-      });
+      perform(
+        async ({ db, keys }) => {
+          const ring = keyRing(await keys());
+          const { usage, complete } = await sealedUnder(db, all ? null : LIMITS.key_sample_rows);
+          const sealed = usage.map((one) => ({ ...one, opens: one.key !== null && ring.keys.includes(one.key) }));
+          const cannot_open = sealed.reduce((sum, { opens, rows }) => sum + (opens ? 0 : rows), 0);
+          const { installed } = await compareKeys(db, []);
+          return {
+            keys: ring.keys,
+            encrypts: ring.keys[0] ?? null,
+            installation_keys: installed,
+            sealed,
+            cannot_open,
+            complete,
+          };
+        },
+        { action: 'command.read' },
+      );
     });
   noun.command('rotate').action(() => {
-    perform(async (session): Promise<Answer> => {
-      const { db } = session;
-      const ring = await session.ring();
-      if (!ring.available) throw new Failure('there is no encryption key (ENCRYPTION_KEYS)');
-      return { ...(await reencryptAll(db, ring)) };
-    });
+    perform(
+      async (session): Promise<Answer> => {
+        const { db, record } = session;
+        const ring = await session.ring();
+        if (!ring.available) throw new Failure('there is no encryption key (ENCRYPTION_KEYS)');
+        await db.transaction((tx) => record(tx, [])); // before the first of many transactions
+        return { ...(await reencryptAll(db, ring)) };
+      },
+      { action: 'encryption.rotate' },
+    );
   });
   noun
     .command('adopt')
     .description('note that the installation has the keys of this environment and no others')
     .action(() => {
-      perform(async ({ db, keys }): Promise<Answer> => {
-        const adopted = await keys();
-        if (adopted.length === 0) throw new Failure('there is no encryption key (ENCRYPTION_KEYS)');
-        await replaceKeys(db, adopted);
-        // Without it no request is accepted.
-        const replaced = await replaceLostFingerprintSecret(db, keyRing(adopted));
-        return { installation_keys: adopted.map(({ id }) => id), fingerprint_secret_replaced: replaced };
-      });
+      perform(
+        async ({ db, keys, record }): Promise<Answer> => {
+          const adopted = await keys();
+          if (adopted.length === 0) throw new Failure('there is no encryption key (ENCRYPTION_KEYS)');
+          await db.transaction((tx) => record(tx, []));
+          await replaceKeys(db, adopted);
+          // Without it no request is accepted.
+          const replaced = await replaceLostFingerprintSecret(db, keyRing(adopted));
+          return { installation_keys: adopted.map(({ id }) => id), fingerprint_secret_replaced: replaced };
+        },
+        { action: 'encryption.adopt' },
+      );
     });
 }

@@ -32,17 +32,24 @@ function createCommand(noun: Command, perform: Perform): void {
     .option('--expires <time>', 'ISO 8601', futureTime)
     .option('--networks <a,b>', 'where it may be used from, such as 10.0.0.0/8,2001:db8::/32', cidrs)
     .action((options: CreateOptions) => {
-      perform(async ({ db }) => {
-        const created = await createKey(db, {
-          workspaceId: options.workspace,
-          name: options.name ?? null,
-          scopes: options.scopes,
-          networks: options.networks ?? null,
-          expiresAt: options.expires ?? null,
-        });
-        if (!created) throw new Failure(`there is no workspace ${options.workspace}`);
-        return shownOnce(created);
-      });
+      perform(
+        async ({ db, record }) => {
+          const key = {
+            workspaceId: options.workspace,
+            name: options.name ?? null,
+            scopes: options.scopes,
+            networks: options.networks ?? null,
+            expiresAt: options.expires ?? null,
+          };
+          return db.transaction(async (tx) => {
+            const created = await createKey(tx, key);
+            if (!created) throw new Failure(`there is no workspace ${options.workspace}`);
+            await record(tx, [['key', created.row.id]], { workspaceId: options.workspace });
+            return shownOnce(created);
+          });
+        },
+        { action: 'key.create' },
+      );
     });
 }
 
@@ -51,12 +58,15 @@ function listCommand(noun: Command, perform: Perform): void {
     .command('list')
     .requiredOption('--workspace <id>', 'whose keys', id)
     .action((options: { workspace: string }) => {
-      perform(async ({ db }) => {
-        const [workspace] = await findWorkspaces(db, [options.workspace]);
-        if (!workspace) throw new Failure(`there is no workspace ${options.workspace}`);
-        const rows = await listKeys(db, workspace.id);
-        return { keys: rows.map(({ id, workspace_id: _, created_us: __, ...row }) => ({ key_id: id, ...row })) };
-      });
+      perform(
+        async ({ db }) => {
+          const [workspace] = await findWorkspaces(db, [options.workspace]);
+          if (!workspace) throw new Failure(`there is no workspace ${options.workspace}`);
+          const rows = await listKeys(db, workspace.id);
+          return { keys: rows.map(({ id, workspace_id: _, created_us: __, ...row }) => ({ key_id: id, ...row })) };
+        },
+        { action: 'command.read' },
+      );
     });
 }
 
@@ -66,12 +76,27 @@ function rotateCommand(noun: Command, perform: Perform): void {
     .requiredOption('--key <id>', 'the key to replace', id)
     .option('--overlap <duration>', 'how long the old one stays valid', duration, 86_400_000)
     .action((options: { key: string; overlap: number }) => {
-      perform(async ({ db }) => {
-        const rotated = await rotateKey(db, options.key, options.overlap);
-        if (!rotated) throw new Failure(`there is no usable key ${options.key}`);
-        const previous = { previous_key_id: options.key, previous_valid_until: rotated.previousValidUntil };
-        return { ...shownOnce(rotated), ...previous };
-      });
+      perform(
+        async ({ db, record }) => {
+          const rotated = await db.transaction(async (tx) => {
+            const made = await rotateKey(tx, options.key, options.overlap);
+            if (!made) throw new Failure(`there is no usable key ${options.key}`);
+            const { id, workspace_id: workspaceId } = made.row;
+            await record(
+              tx,
+              [
+                ['key', options.key],
+                ['key', id],
+              ],
+              { workspaceId },
+            );
+            return made;
+          });
+          const previous = { previous_key_id: options.key, previous_valid_until: rotated.previousValidUntil };
+          return { ...shownOnce(rotated), ...previous };
+        },
+        { action: 'key.rotate' },
+      );
     });
 }
 
@@ -80,11 +105,18 @@ function revokeCommand(noun: Command, perform: Perform): void {
     .command('revoke')
     .requiredOption('--key <id>', 'the key to end', id)
     .action((options: { key: string }) => {
-      perform(async ({ db }) => {
-        const revokedAt = await revokeKey(db, options.key);
-        if (!revokedAt) throw new Failure(`there is no key ${options.key}`);
-        return { key_id: options.key, revoked_at: revokedAt };
-      });
+      perform(
+        async ({ db, record }) => {
+          const revoked = await db.transaction(async (tx) => {
+            const ended = await revokeKey(tx, options.key);
+            if (ended) await record(tx, [['key', options.key]], { workspaceId: ended.workspace_id });
+            return ended;
+          });
+          if (!revoked) throw new Failure(`there is no key ${options.key}`);
+          return { key_id: options.key, revoked_at: revoked.revoked_at };
+        },
+        { action: 'key.revoke' },
+      );
     });
 }
 

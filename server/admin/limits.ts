@@ -11,7 +11,9 @@ export function limitCommands(program: Command, perform: Perform): void {
     .command('list')
     .option('--workspace <id>', 'of one alone', id)
     .action((options: { workspace?: string }) => {
-      perform(async ({ db }) => ({ limits: await listOwnLimits(db, options.workspace ?? null) }));
+      perform(async ({ db }) => ({ limits: await listOwnLimits(db, options.workspace ?? null) }), {
+        action: 'command.read',
+      });
     });
   noun
     .command('set')
@@ -19,21 +21,35 @@ export function limitCommands(program: Command, perform: Perform): void {
     .requiredOption('--limit <name>', 'what is limited', workspaceLimit)
     .requiredOption('--value <number>', 'how many', limitValue)
     .action((options: { workspace: string; limit: WorkspaceLimit; value: number }) => {
-      perform(async ({ db }) => {
-        const limit = { workspace_id: options.workspace, name: options.limit, value: options.value };
-        if (!(await setOwnLimit(db, limit))) throw new Failure(`there is no workspace ${options.workspace}`);
-        return { ...limit };
-      });
+      perform(
+        async ({ db, record }) => {
+          const { workspace, limit: name, value } = options;
+          const limit = { workspace_id: workspace, name, value };
+          await db.transaction(async (tx) => {
+            if (!(await setOwnLimit(tx, limit))) throw new Failure(`there is no workspace ${workspace}`);
+            await record(tx, [['workspace', workspace]], { workspaceId: workspace, details: { limit: name, value } });
+          });
+          return { ...limit };
+        },
+        { action: 'limit.set' },
+      );
     });
   noun
     .command('clear')
     .requiredOption('--workspace <id>', 'whose limit it was', id)
     .requiredOption('--limit <name>', 'what the settings limit again', workspaceLimit)
     .action((options: { workspace: string; limit: WorkspaceLimit }) => {
-      perform(async ({ db }) => {
-        const limit = { workspace_id: options.workspace, name: options.limit };
-        if (!(await clearOwnLimit(db, limit))) throw new Failure(`the workspace has no ${options.limit} of its own`);
-        return { ...limit, cleared: true };
-      });
+      perform(
+        async ({ db, record }) => {
+          const { workspace, limit: name } = options;
+          const limit = { workspace_id: workspace, name };
+          await db.transaction(async (tx) => {
+            if (!(await clearOwnLimit(tx, limit))) throw new Failure(`the workspace has no ${name} of its own`);
+            await record(tx, [['workspace', workspace]], { workspaceId: workspace, details: { limit: name } });
+          });
+          return { ...limit, cleared: true };
+        },
+        { action: 'limit.clear' },
+      );
     });
 }

@@ -38,10 +38,13 @@ export function operationCommands(program: Command, perform: Perform): void {
     .addOption(new Option('--status <status>', 'only in this status').choices(Object.keys(OPERATION_STATUSES)))
     .action((options: ListOptions & { connection?: string; status?: OperationStatus }) => {
       const { connection: connectionId = null, status = null } = options;
-      perform(async ({ db }) => {
-        const { rows, next } = await listAllOperations(db, { ...pageOf(options), connectionId, status });
-        return { operations: rows.map((row) => ({ ...row, age: ageInWords(row.created_at) })), next_cursor: next };
-      });
+      perform(
+        async ({ db }) => {
+          const { rows, next } = await listAllOperations(db, { ...pageOf(options), connectionId, status });
+          return { operations: rows.map((row) => ({ ...row, age: ageInWords(row.created_at) })), next_cursor: next };
+        },
+        { action: 'command.read' },
+      );
     });
 }
 
@@ -51,10 +54,13 @@ export function connectionCommands(program: Command, perform: Perform): void {
   listCommand(noun)
     .addOption(new Option('--health <health>', 'only with this health').choices(HEALTHS))
     .action((options: ListOptions & { health?: (typeof HEALTHS)[number] }) => {
-      perform(async ({ db }) => {
-        const { rows, next } = await listAllConnections(db, { ...pageOf(options), health: options.health ?? null });
-        return { connections: rows.map((row) => ({ ...row, age: ageInWords(row.created_at) })), next_cursor: next };
-      });
+      perform(
+        async ({ db }) => {
+          const { rows, next } = await listAllConnections(db, { ...pageOf(options), health: options.health ?? null });
+          return { connections: rows.map((row) => ({ ...row, age: ageInWords(row.created_at) })), next_cursor: next };
+        },
+        { action: 'command.read' },
+      );
     });
 }
 
@@ -65,10 +71,13 @@ export function deliveryListCommand(noun: Command, perform: Perform): void {
     .addOption(new Option('--failed', 'only those that failed').conflicts('status'))
     .action((options: ListOptions & { status?: DeliveryStatus; failed?: true }) => {
       const status = options.failed ? 'failed' : (options.status ?? null);
-      perform(async ({ db }) => {
-        const { rows, next } = await listAllDeliveries(db, { ...pageOf(options), status });
-        return { deliveries: rows, next_cursor: next };
-      });
+      perform(
+        async ({ db }) => {
+          const { rows, next } = await listAllDeliveries(db, { ...pageOf(options), status });
+          return { deliveries: rows, next_cursor: next };
+        },
+        { action: 'command.read' },
+      );
     });
 }
 

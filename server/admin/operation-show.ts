@@ -10,10 +10,13 @@ export function operationShowCommand(noun: Command, perform: Perform): void {
     .command('show')
     .requiredOption('--operation <id>', 'which one', id)
     .action((options: { operation: string }) => {
-      perform(async ({ db }) => {
-        const view = await viewOperation(db, options.operation);
-        if (!view) throw new Failure(`there is no operation ${options.operation}`);
-        return { ...view };
-      });
+      perform(
+        async ({ db }) => {
+          const view = await viewOperation(db, options.operation);
+          if (!view) throw new Failure(`there is no operation ${options.operation}`);
+          return { ...view };
+        },
+        { action: 'command.read' },
+      );
     });
 }

@@ -12,25 +12,42 @@ export function operatorCommands(program: Command, perform: Perform): void {
     .requiredOption('--name <name>', 'what people call them', name)
     .option('--expires <time>', 'ISO 8601', futureTime)
     .action((options: { name: string; expires?: Date }) => {
-      perform(async ({ db }) => {
-        const { key, row } = await createOperator(db, options.name, options.expires ?? null);
-        return { operator_id: row.id, key, name: row.name, expires_at: row.expires_at };
-      }, 'made');
+      perform(
+        async ({ db, record }) => {
+          const { key, row } = await db.transaction(async (tx) => {
+            const made = await createOperator(tx, options.name, options.expires ?? null);
+            await record(tx, [['operator', made.row.id]]);
+            return made;
+          });
+          return { operator_id: row.id, key, name: row.name, expires_at: row.expires_at };
+        },
+        { action: 'operator.create', database: 'made' },
+      );
     });
   noun.command('list').action(() => {
-    perform(async ({ db }) => {
-      const rows = await listOperators(db);
-      return { operators: rows.map(({ id, ...row }) => ({ operator_id: id, ...row })) };
-    });
+    perform(
+      async ({ db }) => {
+        const rows = await listOperators(db);
+        return { operators: rows.map(({ id, ...row }) => ({ operator_id: id, ...row })) };
+      },
+      { action: 'command.read' },
+    );
   });
   noun
     .command('revoke')
     .requiredOption('--operator <id>', 'whose key and sessions end', id)
     .action((options: { operator: string }) => {
-      perform(async ({ db }) => {
-        const revokedAt = await revokeOperator(db, options.operator);
-        if (!revokedAt) throw new Failure(`there is no operator ${options.operator}`);
-        return { operator_id: options.operator, revoked_at: revokedAt };
-      });
+      perform(
+        async ({ db, record }) => {
+          const revoked = await db.transaction(async (tx) => {
+            const ended = await revokeOperator(tx, options.operator);
+            if (ended) await record(tx, [['operator', options.operator]]);
+            return ended;
+          });
+          if (!revoked) throw new Failure(`there is no operator ${options.operator}`);
+          return { operator_id: options.operator, revoked_at: revoked.revoked_at };
+        },
+        { action: 'operator.revoke' },
+      );
     });
 }

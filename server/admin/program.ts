@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../start/version.js';
 import type { Answer } from './answer.js';
+import { auditCommands } from './audit.js';
 import { deliveryCommands } from './deliveries.js';
 import { encryptionCommands } from './encryption.js';
 import { inspectionCommands } from './inspection.js';
@@ -20,8 +21,8 @@ import { workspaceCommands } from './workspaces.js';
  */
 export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Promise<Answer> {
   let chosen: Chosen | undefined;
-  const perform: Perform = (work, database = 'existing') => {
-    chosen = { work, database };
+  const perform: Perform = (work, door) => {
+    chosen = { work, ...door, command: argv.slice(0, 2).join(' ') };
   };
   const program = new Command('admin')
     .description("The operator's command line: answers with JSON on stdout.")
@@ -42,6 +43,7 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
   deliveryCommands(program, perform);
   requestFindCommand(program, perform);
   restoreCommands(program, perform);
+  auditCommands(program, perform);
   for (const noun of [program, ...program.commands]) {
     noun.allowExcessArguments().action(() => noun.error(usage(noun)));
   }

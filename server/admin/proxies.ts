@@ -20,33 +20,50 @@ export function proxyCommands(program: Command, perform: Perform): void {
     .option('--url-file <file>', 'a file that holds it')
     .action((options: ProxyOptions, command: Command) => {
       const source = oneSource(options, command);
-      perform(async (session) => {
-        const address = 'url' in source ? source : proxyUrl(await readAddress(source.file));
-        // Without credentials there is nothing to seal.
-        const ring = address.username === undefined ? keyRing([]) : await session.ring();
-        if (address.username !== undefined && !ring.available) {
-          throw new Failure('credentials cannot be sealed: there is no encryption key (ENCRYPTION_KEYS)');
-        }
-        const row = await addProxy(session.db, ring, { region: options.region, ...address });
-        if ('url' in source && source.password) process.stderr.write(PASSWORD_IN_ARGUMENTS);
-        return { proxy_id: row.id, region: row.region };
-      }, 'made');
+      perform(
+        async (session) => {
+          const address = 'url' in source ? source : proxyUrl(await readAddress(source.file));
+          // Without credentials there is nothing to seal.
+          const ring = address.username === undefined ? keyRing([]) : await session.ring();
+          if (address.username !== undefined && !ring.available) {
+            throw new Failure('credentials cannot be sealed: there is no encryption key (ENCRYPTION_KEYS)');
+          }
+          const row = await session.db.transaction(async (tx) => {
+            const added = await addProxy(tx, ring, { region: options.region, ...address });
+            await session.record(tx, [['proxy', added.id]], { details: { region: added.region } });
+            return added;
+          });
+          if ('url' in source && source.password) process.stderr.write(PASSWORD_IN_ARGUMENTS);
+          return { proxy_id: row.id, region: row.region };
+        },
+        { action: 'proxy.add', database: 'made' },
+      );
     });
   noun.command('list').action(() => {
-    perform(async ({ db }) => ({
-      proxies: (await listProxies(db)).map(({ id, region, url, active }) => ({ proxy_id: id, region, url, active })),
-    }));
+    perform(
+      async ({ db }) => ({
+        proxies: (await listProxies(db)).map(({ id, region, url, active }) => ({ proxy_id: id, region, url, active })),
+      }),
+      { action: 'command.read' },
+    );
   });
   noun
     .command('remove')
     .requiredOption('--proxy <id>', 'the proxy to remove', id)
     .action((options: { proxy: string }) => {
-      perform(async ({ db }) => {
-        const unpinned = await removeProxy(db, options.proxy);
-        if (!unpinned) throw new Failure(`there is no proxy ${options.proxy}`);
-        await tellOwners(db, unpinned);
-        return { proxy_id: options.proxy };
-      });
+      perform(
+        async ({ db, record }) => {
+          const unpinned = await db.transaction(async (tx) => {
+            const removed = await removeProxy(tx, options.proxy);
+            if (!removed) throw new Failure(`there is no proxy ${options.proxy}`);
+            await record(tx, [['proxy', options.proxy]]);
+            return removed;
+          });
+          await tellOwners(db, unpinned);
+          return { proxy_id: options.proxy };
+        },
+        { action: 'proxy.remove' },
+      );
     });
 }
 

@@ -16,11 +16,14 @@ export function requestFindCommand(program: Command, perform: Perform): void {
     .option('--since <duration>', 'how far back to look', duration, DAY_ms)
     .option('--workspace <id>', 'whose it was; makes the search shorter', id)
     .action(({ requestId, since, workspace }: { requestId: string; since: number; workspace?: string }) => {
-      perform(async ({ db }) => {
-        const from = new Date(Date.now() - since);
-        const found = await findSubmitted(db, { requestId, since: from, workspaceId: workspace ?? null });
-        return { request_id: requestId, since: from, ...found };
-      });
+      perform(
+        async ({ db }) => {
+          const from = new Date(Date.now() - since);
+          const found = await findSubmitted(db, { requestId, since: from, workspaceId: workspace ?? null });
+          return { request_id: requestId, since: from, ...found };
+        },
+        { action: 'command.read' },
+      );
     });
 }
 

@@ -15,14 +15,18 @@ export function restoreCommands(program: Command, perform: Perform): void {
     .command('settle')
     .description('end the writes that the backup holds as queued or running, before a node starts')
     .action(() => {
-      perform(async ({ db }) => {
-        const nodes = await liveNodes(db, NODE_LIMITS.lease_ms);
-        if (nodes > 0) {
-          throw new Failure(
-            `${nodes} of the database's nodes had a heartbeat within the last ${NODE_LIMITS.lease_ms / 1000} s: stop them, or wait`,
-          );
-        }
-        return { outcome_unknown: await settleRestored(db, WRITES) };
-      });
+      perform(
+        async ({ db, record }) => {
+          const nodes = await liveNodes(db, NODE_LIMITS.lease_ms);
+          if (nodes > 0) {
+            throw new Failure(
+              `${nodes} of the database's nodes had a heartbeat within the last ${NODE_LIMITS.lease_ms / 1000} s: stop them, or wait`,
+            );
+          }
+          await db.transaction((tx) => record(tx, [])); // before the first of many statements
+          return { outcome_unknown: await settleRestored(db, WRITES) };
+        },
+        { action: 'restore.settle' },
+      );
     });
 }

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
-import { type Database, openDatabase } from '../../storage/postgres/database.js';
+import { recordAudit } from '../../storage/audit/record.js';
+import type { AuditAction, AuditTarget, NewAuditEntry } from '../../storage/model/audit.js';
+import { type Database, openDatabase, type Transaction } from '../../storage/postgres/database.js';
 import { connectDatabase } from '../../storage/postgres/embedded.js';
 import { isMigrated, migrate } from '../../storage/postgres/migrate.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
@@ -20,6 +22,14 @@ export interface AdminSession {
    * @throws ConfigError when the keys are not those of the installation, whose nodes could not open what is sealed
    */
   ring(): Promise<KeyRing>;
+  /** Adds the entry of the command's action to the audit log, in the transaction that does what it tells. */
+  record(tx: Transaction, targets: readonly AuditTarget[], parts?: EntryParts): Promise<void>;
+}
+
+/** What an entry tells beside the command. */
+interface EntryParts {
+  workspaceId?: string | null;
+  details?: NewAuditEntry['details'];
 }
 
 export type Work = (session: AdminSession) => Promise<Answer>;
@@ -27,19 +37,27 @@ export type Work = (session: AdminSession) => Promise<Answer>;
 /** What a command works on: a database that is there, or one that it makes where there is none. What only looks makes none. */
 export type Wanted = 'existing' | 'made';
 
-export interface Chosen {
-  work: Work;
-  database: Wanted;
+/** What the audit log calls the command (HTTP-30), and what it works on; absent: a database that is there. */
+export interface Door {
+  action: AuditAction;
+  database?: Wanted;
 }
 
-/** How a command hands over its work, once its arguments are known to be good. */
-export type Perform = (work: Work, database?: Wanted) => void;
+export interface Chosen extends Door {
+  work: Work;
+  /** The command as it was typed, without its options: `key create`. */
+  command: string;
+}
+
+/** How a command hands over its work, once its arguments are known to be good: the one door, behind which it is recorded. */
+export type Perform = (work: Work, door: Door) => void;
 
 /**
  * Opens the database that the service of this environment uses, does the work and closes it again. An embedded
  * database that does not run is started for as long as the command takes.
  */
-export async function withSession(env: NodeJS.ProcessEnv, { work, database: wanted }: Chosen): Promise<Answer> {
+export async function withSession(env: NodeJS.ProcessEnv, chosen: Chosen): Promise<Answer> {
+  const { database: wanted = 'existing' } = chosen;
   const config = readConfig(env);
   if (config.databaseUrl === null && (wanted === 'made' || existsSync(config.dataDir))) requireDataDir(config);
   const database = await connectDatabase({
@@ -55,13 +73,28 @@ export async function withSession(env: NodeJS.ProcessEnv, { work, database: want
     await migrate(database.url);
     const db = openDatabase({ url: database.url, maxConnections: LIMITS.admin_connections, applicationName: 'admin' });
     try {
-      return await work({ db, keys: () => existingEncryptionKeys(config), ring: () => sealingRing(db, config) });
+      const keys = () => existingEncryptionKeys(config);
+      return await recorded(chosen, { db, keys, ring: () => sealingRing(db, config) });
     } finally {
       await db.close();
     }
   } finally {
     await database.stop();
   }
+}
+
+/** Does the work. What has not recorded itself, because it changed nothing, is recorded before its answer is shown. */
+async function recorded({ work, action, command }: Chosen, given: Omit<AdminSession, 'record'>): Promise<Answer> {
+  const actor = { kind: 'command_line', id: null, name: null, address: null } as const;
+  let done = false;
+  const record: AdminSession['record'] = async (tx, targets, { workspaceId = null, details } = {}) => {
+    const told = { command, ...details };
+    await recordAudit(tx, { actor, action, workspaceId, targets, requestId: null, details: told });
+    done = true;
+  };
+  const answer = await work({ ...given, record });
+  if (!done) await given.db.transaction((tx) => record(tx, []));
+  return answer;
 }
 
 /** `AdminSession.ring`. An environment without a key seals nothing, so there is nothing to compare. */

@@ -10,10 +10,18 @@ export function workspaceCommands(program: Command, perform: Perform): void {
     .command('create')
     .requiredOption('--name <name>', 'what people call it', name)
     .action((options: { name: string }) => {
-      perform(async ({ db }) => shown(await createWorkspace(db, options.name)), 'made');
+      perform(
+        ({ db, record }) =>
+          db.transaction(async (tx) => {
+            const made = await createWorkspace(tx, options.name);
+            await record(tx, [['workspace', made.id]], { workspaceId: made.id });
+            return shown(made);
+          }),
+        { action: 'workspace.create', database: 'made' },
+      );
     });
   noun.command('list').action(() => {
-    perform(async ({ db }) => ({ workspaces: (await listWorkspaces(db)).map(shown) }));
+    perform(async ({ db }) => ({ workspaces: (await listWorkspaces(db)).map(shown) }), { action: 'command.read' });
   });
 }
 

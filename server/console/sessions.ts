@@ -1,8 +1,11 @@
 import typia from 'typia';
+import { recordAudit } from '../../storage/audit/record.js';
 import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { Right } from '../../storage/model/records.js';
+import type { Transaction } from '../../storage/postgres/database.js';
 import type { ConsoleSession } from '../../storage/workspaces/console-sessions.js';
+import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { findWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { type Answer, json, noContent } from '../http/answer.js';
 import type { Printable, Timestamp, Uuid } from '../http/fields.js';
@@ -57,11 +60,29 @@ async function sessionJson({ db }: SessionCall<unknown>, session: ConsoleSession
   };
 }
 
+/** Of a sign-in or sign-out with this key. */
+function recordSession({ audit }: SessionCall<unknown>, tx: Transaction, key: UsableKey): Promise<void> {
+  const actor = { kind: `${key.kind}_session` as const, id: key.id, name: key.name };
+  return audit.record(tx, [], { actor, ...(key.kind === 'key' && { workspaceId: key.workspace_id }) });
+}
+
+/** Wrong keys are recorded as far as an address may try them: past that it is refused before its key is looked at. */
+async function refused({ db, sender, context }: SessionCall<unknown>, error: unknown): Promise<never> {
+  const code = error instanceof HttpError ? error.code : undefined;
+  if (code === 'unauthorized' || code === 'network_not_allowed') {
+    const actor = { kind: 'unknown' as const, id: null, name: null, address: sender.address() };
+    const entry = { actor, targets: [], workspaceId: null, requestId: context.requestId, details: { code } };
+    await db.transaction((tx) => recordAudit(tx, { ...entry, action: 'console.sign_in_refused' }));
+  }
+  throw error;
+}
+
 const UNSTORED = { 'Cache-Control': 'no-store' };
 
 async function signIn(call: SessionCall<SignInInput>): Promise<Answer> {
   const { callers, sender, consoleCookie, body } = call;
-  const { token, session } = await callers.signIn(body.key, sender);
+  const begun = callers.signIn(body.key, sender, (tx, key) => recordSession(call, tx, key));
+  const { token, session } = await begun.catch((error) => refused(call, error));
   call.context.key = session.key;
   return json(200, await sessionJson(call, session), { ...UNSTORED, 'Set-Cookie': consoleCookie.given(token) });
 }
@@ -72,8 +93,9 @@ async function getSession(call: SessionCall): Promise<Answer> {
   return json(200, await sessionJson(call, session), UNSTORED);
 }
 
-async function signOut({ callers, sender, consoleCookie }: SessionCall): Promise<Answer> {
-  await callers.signOut(sender);
+async function signOut(call: SessionCall): Promise<Answer> {
+  const { callers, sender, consoleCookie } = call;
+  await callers.signOut(sender, (tx, key) => recordSession(call, tx, key));
   return { ...noContent, headers: { ...UNSTORED, 'Set-Cookie': consoleCookie.cleared } };
 }
 
@@ -85,6 +107,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'signIn',
+    audit: 'console.sign_in',
     path: PATH,
     summary: 'Sign in to the console',
     description: `Begins a session of the console with a key of a workspace or of an operator. The cookie takes the place of the key in requests that carry \`Console-Request: 1\`, for ${HOURS} hours at most, and for no longer than the key works.`,
@@ -115,6 +138,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'DELETE',
     operationId: 'signOut',
+    audit: 'console.sign_out',
     path: PATH,
     summary: 'Sign out of the console',
     description: 'Ends the session in the cookie, at every node within a second. Without one there is nothing to end.',

@@ -22,6 +22,8 @@ export interface MadeBody {
   filler?: string;
   /** A client that takes nothing of a piece for so long is cut; absent: it may read as slowly as it likes. */
   stall_ms?: number;
+  /** Is awaited before each piece but the first, and is no work of the request; absent: the next piece is made at once. */
+  pause?(): Promise<void>;
   /** Together `bytes` long. A piece is made when the client has taken the one before; by an empty one it is noticed that it went away. */
   pieces(): AsyncIterable<Buffer>;
 }

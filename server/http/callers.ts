@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import typia from 'typia';
 import type { Logger } from '../../storage/log.js';
 import { HttpError } from '../../storage/model/errors.js';
-import type { Sql } from '../../storage/postgres/database.js';
+import type { Database, Transaction } from '../../storage/postgres/database.js';
 import {
   type ConsoleSession,
   createSession,
@@ -47,19 +47,22 @@ export interface Callers {
   /** The session in the cookie; undefined where there is none that can be used. */
   sessionOf(sender: Sender): Promise<ConsoleSession | undefined>;
   /** Begins a session with a key, and ends the one in the cookie; throws 401, 429 and 403 as `callerOf`. */
-  signIn(key: string, sender: Sender): Promise<{ token: string; session: ConsoleSession }>;
-  /** Ends the session in the cookie, if there is one; throws 403 `cross_site`. */
-  signOut(sender: Sender): Promise<void>;
+  signIn(key: string, sender: Sender, record: RecordSignIn): Promise<{ token: string; session: ConsoleSession }>;
+  /** Ends the session in the cookie, if there is one, and has it recorded; throws 403 `cross_site`. */
+  signOut(sender: Sender, record: RecordSignIn): Promise<void>;
   /** Writes what is still to be written of the last uses. */
   close(): Promise<void>;
 }
+
+/** Adds the entry of the audit log about the user of this key, in the transaction that begins or ends the session. */
+type RecordSignIn = (tx: Transaction, key: UsableKey) => Promise<void>;
 
 const BEARER = /^Bearer +(\S+)$/i;
 /** 32 bytes in base64url; anything else is refused without a query. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const isUuid = typia.createIs<Uuid>();
 
-export function callers(db: Sql, log: Logger, cookie: ConsoleCookie): Callers {
+export function callers(db: Database, log: Logger, cookie: ConsoleCookie): Callers {
   // One count of wrong ones, whatever they are said to be.
   const lookups = new KeyLookups();
   const found = {
@@ -108,13 +111,14 @@ export function callers(db: Sql, log: Logger, cookie: ConsoleCookie): Callers {
     sessionUses.add(session.hash, sender.address);
     return session;
   };
-  const end = async (headers: Sender['headers']) => {
+  /** The hash of the session that is ended; undefined where none goes on. */
+  const end = async (tx: Transaction, headers: Sender['headers']) => {
     const token = cookie.read(headers);
-    if (token === undefined || !TOKEN.test(token)) return;
+    if (token === undefined || !TOKEN.test(token)) return undefined;
     const hash = hashKey(token).toString('hex');
-    await endSession(db, hash);
-    sessions.forget(hash);
+    return (await endSession(tx, hash)) ? hash : undefined;
   };
+  const forget = (hash: string | undefined) => hash !== undefined && sessions.forget(hash);
 
   return {
     sessionOf,
@@ -137,21 +141,30 @@ export function callers(db: Sql, log: Logger, cookie: ConsoleCookie): Callers {
         throw invalidField('headers.Console-Workspace', WORKSPACE_WANTED, headers['console-workspace'] || undefined);
       return { ...key, workspace_id: named.id, limits: named.limits };
     },
-    async signIn(text, sender) {
+    async signIn(text, sender, record) {
       cookie.refuseCrossSite(sender.method, sender.headers);
       const key = await keyOf(text, sender);
       signIns(key.id);
       const token = randomBytes(32).toString('base64url');
-      const session = await createSession(db, {
-        ...{ tokenHash: hashKey(token), key },
-        ...{ address: sender.address(), userAgent: sender.headers['user-agent'] },
+      const from = { address: sender.address(), userAgent: sender.headers['user-agent'] };
+      const { session, ended } = await db.transaction(async (tx) => {
+        const session = await createSession(tx, { tokenHash: hashKey(token), key, ...from });
+        await record(tx, key);
+        return { session, ended: await end(tx, sender.headers) };
       });
-      await end(sender.headers);
+      forget(ended);
       return { token, session };
     },
-    async signOut({ method, headers }) {
+    async signOut(sender, record) {
+      const { method, headers } = sender;
       cookie.refuseCrossSite(method, headers);
-      await end(headers);
+      const session = await sessionOf(sender).catch(() => undefined); // one that its key refuses ends as well
+      const ended = await db.transaction(async (tx) => {
+        const hash = await end(tx, headers);
+        if (hash !== undefined && session) await record(tx, session.key);
+        return hash;
+      });
+      forget(ended);
     },
     async close() {
       await Promise.all([uses.key.flush(), uses.operator.flush(), sessionUses.flush()]);

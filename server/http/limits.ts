@@ -165,6 +165,12 @@ export const LIMITS = {
    * session is looked at; how long it is silent at most; and how long a client may take nothing, past which it is cut.
    */
   live_streams: 200,
+  /** Followers of the audit log at a node; past it the next one is refused with 503. Entries that one reads at a time, and how long it waits for more. */
+  audit_streams: 20,
+  audit_read_rows: 500,
+  audit_poll_ms: 1_000,
+  /** A follower that takes nothing for so long is cut; it goes on from its last line. */
+  audit_stall_ms: 30_000,
   live_event_ms: 1_000,
   live_comment_ms: 15_000,
   live_stall_ms: 10_000,

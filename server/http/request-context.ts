@@ -4,7 +4,7 @@ import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { RateBucket } from './rate-bucket.js';
 
 /** One request as its line in the log, and the operation that it submits, name it. Filled in as it becomes known. */
-export class RequestContext implements Origin {
+export class RequestContext implements Omit<Origin, 'sender'> {
   /** HTTP-3. */
   readonly requestId: string;
   /** The trace that the request belongs to, where its sender named one. */

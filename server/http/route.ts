@@ -3,6 +3,7 @@ import type { ActorSystem } from '../../actors/system.js';
 import type { ConnectionRef, ConnectionView } from '../../storage/connections/connections.js';
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
 import type { LogLines } from '../../storage/log-lines.js';
+import type { AuditAction } from '../../storage/model/audit.js';
 import type { HttpErrorCode } from '../../storage/model/errors.js';
 import type { OperationRow, Right } from '../../storage/model/records.js';
 import type { Changes } from '../../storage/overview/changes.js';
@@ -13,6 +14,7 @@ import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { WorkspaceLimits } from '../../storage/workspaces/limits.js';
 import type { Answer, ErrorStyle } from './answer.js';
+import type { Audit } from './audit.js';
 import type { JsonObject } from './body.js';
 import type { Callers, Sender } from './callers.js';
 import type { ConsoleCookie } from './console-cookie.js';
@@ -74,6 +76,7 @@ export interface Call<R, B, Q> extends Services {
   key: UsableKey;
   params: Record<string, string>;
   sender: Sender;
+  audit: Audit;
   headers: Readonly<Record<RequestHeader, string>>;
   context: RequestContext;
   prefer: Preferences;
@@ -110,6 +113,11 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   summary: string;
   /** What it does and what its caller has to know, in whole sentences. */
   description: string;
+  /**
+   * What the audit log calls it (HTTP-30); its handler records that in the transaction that does it. Every route that is not a GET has one, or
+   * `none` where it changes nothing; a GET that shows what is kept from view has one as well.
+   */
+  audit?: AuditAction | 'none';
   /** All of them are needed; `none`: the route needs no key. */
   scopes: readonly Right[] | 'none';
   /** A supervisor beside the service asks it, past the gateway: it is answered without the gateway's headers (HTTP-11). */
@@ -143,7 +151,12 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   handle(call: Call<R, B, Q>): Promise<Answer>;
 }
 
-/** Checks a route's types where it is declared and erases them: the routes of one table have different types. */
+/**
+ * Checks a route's types where it is declared and erases them: the routes of one table have different types. Throws for one that changes
+ * something and does not say what the audit log calls it.
+ */
 export function route<R = undefined, B = undefined, Q = undefined>(declared: Route<R, B, Q>): Route {
+  if (declared.method !== 'GET' && !declared.audit)
+    throw new Error(`${declared.operationId} names no action of the audit log`);
   return declared as Route<unknown, unknown, unknown>;
 }

@@ -2,6 +2,7 @@ import { HttpError } from '../../storage/model/errors.js';
 import type { Right } from '../../storage/model/records.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from './answer.js';
+import { auditOf } from './audit.js';
 import { expectNoBody, parseJson, readBody } from './body.js';
 import type { Callers, Sender } from './callers.js';
 import type { ClientAddress } from './client-address.js';
@@ -128,6 +129,7 @@ async function handle(
     key,
     params,
     sender,
+    audit: auditOf(route.audit, { key, sender, requestId: context.requestId }),
     headers: exchange.headers,
     context,
     prefer: parsePrefer(exchange.headers.prefer),

@@ -67,9 +67,9 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
       };
       return await work({
         db: workspace.db.of(id),
-        made: ({ bytes, pieces }) => ({
-          bytes,
-          pieces: () => inTurns(pieces(), () => pace.turn(workspace_id, piece, LIMITS.paced_piece_wait_ms)),
+        made: ({ pieces, pause, ...body }) => ({
+          ...body,
+          pieces: () => inTurns(pieces(), () => pace.turn(workspace_id, piece, LIMITS.paced_piece_wait_ms), pause),
         }),
         // Its clients may read as slowly as they like: they hold up none of its other requests.
         sending: (bytes, send) => parked(sendWithin(workspace, bytes, send)),
@@ -91,7 +91,11 @@ interface Workspace {
 }
 
 /** The pieces, each of which is made in a turn of its own. */
-async function* inTurns(pieces: AsyncIterable<Buffer>, begin: () => Promise<Turn>): AsyncGenerator<Buffer> {
+async function* inTurns(
+  pieces: AsyncIterable<Buffer>,
+  begin: () => Promise<Turn>,
+  pause: MadeBody['pause'],
+): AsyncGenerator<Buffer> {
   const maker = pieces[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -99,6 +103,7 @@ async function* inTurns(pieces: AsyncIterable<Buffer>, begin: () => Promise<Turn
       const made = await maker.next().finally(() => turn.end());
       if (made.done) return;
       yield made.value;
+      await pause?.();
     }
   } finally {
     await maker.return?.();

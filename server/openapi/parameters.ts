@@ -2,7 +2,18 @@ import typia from 'typia';
 import type { Uuid } from '../http/fields.js';
 import type { Route } from '../http/route.js';
 import { cursorOf, placeCursor } from '../routes/paging.js';
-import { AT, CONNECTION, DELIVERY, EVENT, KEY, OPERATION, SUBSCRIPTION, USERNAME } from './examples/values.js';
+import {
+  AT,
+  CONNECTION,
+  DELIVERY,
+  EVENT,
+  KEY,
+  OPERATION,
+  SUBSCRIPTION,
+  TOMORROW,
+  USERNAME,
+  WORKSPACE,
+} from './examples/values.js';
 import { REQUEST_ID, requestHeaders } from './headers.js';
 import { parameterExample } from './parameter-example.js';
 import { Components, componentOf, nameOf, type Schema } from './schema.js';
@@ -38,6 +49,11 @@ const QUERY_EXAMPLES: Record<string, string | number> = {
   limit: 50,
   search: 'ada',
   offset: 100,
+  actor: KEY,
+  target: CONNECTION,
+  workspace: WORKSPACE,
+  since: AT,
+  until: TOMORROW,
 };
 
 /** A cursor as the list's own pages have it: operations by their ids, all else by the time of creation as well. */

@@ -1,4 +1,5 @@
 import { TRIGGERS } from '../../actors/simulated/triggers.js';
+import { AUDIT_ACTIONS } from '../../storage/model/audit.js';
 import type { StatusSteps } from '../../storage/model/status-steps.js';
 import { DELIVERY_STEPS, OPERATION_STEPS } from '../../storage/model/transitions.js';
 import { markdownTable } from '../docs/table.js';
@@ -16,6 +17,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   events: 'Events',
   'simulated-events': 'Events',
   deliveries: 'Deliveries',
+  audit: 'Audit',
   keys: 'Keys',
   limits: 'Keys',
   operator: 'Operators',
@@ -58,6 +60,7 @@ const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   Deliveries: () =>
     ['Events on their way to subscriptions, at least once each.', stepTable(DELIVERY_STEPS)].join('\n\n'),
   Overview: () => 'What happened in the last hour, and what needs somebody now.',
+  Audit: () => ['Who did what, on what, from where, when. These are the actions:', actionTable()].join('\n\n'),
   Keys: () => 'The keys of a workspace, and what operators do with them.',
   Operators: () =>
     'What spans the workspaces of the installation, for those who run it: it needs the key of an operator, and no `Console-Workspace`.',
@@ -71,6 +74,11 @@ export function tagsOf(routes: readonly Route[]): object[] {
     name,
     description: DESCRIPTIONS[name]?.(),
   }));
+}
+
+function actionTable(): string {
+  const rows = Object.entries(AUDIT_ACTIONS).map(([action, meaning]) => [`\`${action}\``, meaning]);
+  return markdownTable(['action', 'what it tells'], rows);
 }
 
 function triggerTable(): string {

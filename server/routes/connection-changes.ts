@@ -11,7 +11,7 @@ import { type ConnectionView, findConnections } from '../../storage/connections/
 import { type StoppingConnection, stopRest, stopWork } from '../../storage/connections/stopping.js';
 import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import { HttpError } from '../../storage/model/errors.js';
-import type { Sql } from '../../storage/postgres/database.js';
+import type { Transaction } from '../../storage/postgres/database.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { type Answer, invalidField, json, noContent } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
@@ -42,7 +42,7 @@ export interface DisconnectedJson {
 export async function changeIdle<T>(
   { db, system }: Services,
   connectionId: string,
-  change: (tx: Sql, connection: LockedConnection) => Promise<T>,
+  change: (tx: Transaction, connection: LockedConnection) => Promise<T>,
 ): Promise<T> {
   const changed = await db.transaction(async (tx) => {
     const connection = await lockIdleConnection(tx, connectionId);
@@ -63,7 +63,11 @@ async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>
   // An unchanged region alone changes nothing, busy or not (CONN-4).
   if (body.password === undefined && region === resource.region) return json(200, connectionJson(resource));
   const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(resource.id));
-  await changeIdle(call, resource.id, (tx) => changeCredentials(tx, resource.id, { passwordSealed, region }));
+  await changeIdle(call, resource.id, async (tx) => {
+    await changeCredentials(tx, resource.id, { passwordSealed, region });
+    const details = { password: passwordSealed !== null, ...(region !== null && { region }) };
+    await call.audit.record(tx, [['connection', resource.id]], { details });
+  });
   const [row] = await findConnections(db, [resource.id]);
   if (!row) throw new HttpError('not_found');
   return json(200, connectionJson(row));
@@ -76,6 +80,7 @@ async function disconnect(call: Call<ConnectionView, undefined, undefined>): Pro
   const stopping = await changeIdle(call, call.resource.id, async (tx, { id, partition }) => {
     const connection: StoppingConnection = { id, partition, reason: 'connection_disconnected' };
     await clearSession(tx, id);
+    await call.audit.record(tx, [['connection', id]]);
     return (await stopWork(tx, connection)) ? null : connection;
   });
   const until = performance.now() + STORAGE_LIMITS.disconnect_ms;
@@ -87,6 +92,7 @@ async function disconnect(call: Call<ConnectionView, undefined, undefined>): Pro
 async function remove(call: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
   await changeIdle(call, call.resource.id, async (tx, { id, partition }) => {
     await markDeleted(tx, id);
+    await call.audit.record(tx, [['connection', id]]);
     await stopWork(tx, { id, partition, reason: 'connection_deleted' });
   });
   return noContent;
@@ -96,6 +102,7 @@ export const connectionChangeRoutes: Route[] = [
   route({
     method: 'PATCH',
     operationId: 'updateConnection',
+    audit: 'connection.update',
     path: '/v1/connections/{connection_id}',
     summary: 'Change password or region; the connection must log in again',
     description:
@@ -116,6 +123,7 @@ export const connectionChangeRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'disconnectConnection',
+    audit: 'connection.disconnect',
     path: '/v1/connections/{connection_id}/disconnect',
     summary: 'Clear the session, cancel what waits, keep the history',
     description:
@@ -133,6 +141,7 @@ export const connectionChangeRoutes: Route[] = [
   route({
     method: 'DELETE',
     operationId: 'deleteConnection',
+    audit: 'connection.delete',
     path: '/v1/connections/{connection_id}',
     summary: 'Delete the connection with its history',
     description:

@@ -16,7 +16,7 @@ import {
 import { HttpError } from '../../storage/model/errors.js';
 import { newId } from '../../storage/model/new-id.js';
 import { type Health, type Provider, partitionOf } from '../../storage/model/records.js';
-import type { Sql } from '../../storage/postgres/database.js';
+import type { Sql, Transaction } from '../../storage/postgres/database.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { limitOf, roomForConnection } from '../../storage/workspaces/limits.js';
@@ -129,26 +129,27 @@ async function searched(
 }
 
 async function create(call: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
-  const { db, ring, key, limits, body } = call;
+  const { db, ring, key, limits, audit, body } = call;
   const id = newId();
   const common = { id, workspaceId: key.workspace_id, partition: partitionOf(id) };
   const bound = limitOf('connections', key.limits, limits);
-  const insert = (sql: Sql) =>
+  const insert = (tx: Transaction) =>
     body.provider === 'simulated'
-      ? insertSimulatedConnection(sql, { ...common, actor: body.external_actor })
-      : insertSocialConnection(sql, {
+      ? insertSimulatedConnection(tx, { ...common, actor: body.external_actor })
+      : insertSocialConnection(tx, {
           ...common,
           identityKey: identityKey(body.username),
           username: body.username.trim(),
           passwordSealed: ring.seal(body.password, passwordContext(id)),
           region: body.region.toUpperCase(),
         });
-  const insertWithin = async (tx: Sql, bound: number) => {
-    if (!(await roomForConnection(tx, key.workspace_id, bound))) throw new HttpError('too_many_connections');
-    await insert(tx);
-  };
   try {
-    await (bound === null ? insert(db) : db.transaction((tx) => insertWithin(tx, bound)));
+    await db.transaction(async (tx) => {
+      const room = bound === null || (await roomForConnection(tx, key.workspace_id, bound));
+      if (!room) throw new HttpError('too_many_connections');
+      await insert(tx);
+      await audit.record(tx, [['connection', id]], { details: { provider: body.provider } });
+    });
   } catch (error) {
     throw isIdentityTaken(error) ? new HttpError('connection_conflict') : error;
   }
@@ -178,6 +179,7 @@ export const connectionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'createConnection',
+    audit: 'connection.create',
     path: '/v1/connections',
     summary: 'Create a connection',
     description:

@@ -136,11 +136,15 @@ async function get({ db, resource }: Call<DeliveryRow, undefined, undefined>): P
   return json(200, detail);
 }
 
-async function replay({ db, system, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
+async function replay({ db, system, audit, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
   // Read before the commit: afterwards its owner may have sent it already, and the answer says what was asked for (EVT-5).
   const row = await db.transaction(async (tx) => {
     const outcome = await replayDelivery(tx, resource.id);
     if (outcome !== 'replayed') throw new HttpError(outcome === 'gone' ? 'not_found' : outcome);
+    await audit.record(tx, [
+      ['delivery', resource.id],
+      ['subscription', resource.subscription_id],
+    ]);
     const [replayed] = await findDeliveries(tx, [resource.id]);
     return replayed!;
   });
@@ -150,16 +154,18 @@ async function replay({ db, system, resource }: Call<DeliveryRow, undefined, und
 
 /** In batches, so that each transaction is short; a crash between two leaves the rest failed. */
 async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undefined>): Promise<Answer> {
-  const { db, system, resource, body } = call;
+  const { db, system, audit, resource, body } = call;
   const since = new Date(body.since);
   // A leap second is RFC 3339, but no Date.
   if (Number.isNaN(since.getTime())) throw invalidField('body.since', 'a point in time', body.since);
   let total = 0;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const batch = await db.transaction((tx) =>
-      replayFailedDeliveries(tx, resource.id, since, after, LIMITS.replay_batch_rows),
-    );
+    const batch = await db.transaction(async (tx) => {
+      const replayed = await replayFailedDeliveries(tx, resource.id, since, after, LIMITS.replay_batch_rows);
+      if (replayed && replayed.replayed > 0 && total === 0) await audit.record(tx, [['subscription', resource.id]]);
+      return replayed;
+    });
     if (!batch && total === 0) throw new HttpError('subscription_inactive');
     if (!batch) break;
     total += batch.replayed;
@@ -204,6 +210,7 @@ export const deliveryRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'replayDelivery',
+    audit: 'delivery.replay',
     path: '/v1/deliveries/{delivery_id}/replay',
     summary: 'Try a failed delivery again',
     description:
@@ -219,6 +226,7 @@ export const deliveryRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'replayFailedDeliveries',
+    audit: 'delivery.replay_failed',
     path: '/v1/subscriptions/{subscription_id}/replay-failed',
     summary: 'Try every failed delivery of newer events again',
     description: 'Puts every failed delivery of newer events back into the queue, however many there are.',

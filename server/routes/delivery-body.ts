@@ -7,17 +7,25 @@ import { type Call, type Route, route } from '../http/route.js';
 import { eventSchema } from './event-json.js';
 import { deliveryResource } from './resources.js';
 
-/** Made as a sender makes it: a signature can be computed over it. */
-async function body({ db, ring, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
+/** Made as a sender makes it; that it was read is committed before it is shown: a signature can be computed over it. */
+async function body({ db, ring, audit, resource }: Call<DeliveryRow, undefined, undefined>): Promise<Answer> {
   const event = await findCallbackEvent(db, resource.event_id);
   if (!event) throw new HttpError('not_found');
-  return { status: 200, body: callbackBody(event, ring).toString() };
+  const bytes = callbackBody(event, ring).toString();
+  await db.transaction((tx) =>
+    audit.record(tx, [
+      ['delivery', resource.id],
+      ['event', resource.event_id],
+    ]),
+  );
+  return { status: 200, body: bytes };
 }
 
 export const deliveryBodyRoutes: Route[] = [
   route({
     method: 'GET',
     operationId: 'getDeliveryBody',
+    audit: 'delivery.reveal_body',
     path: '/v1/deliveries/{delivery_id}/body',
     summary: 'The body of a delivery, byte for byte',
     description:

@@ -48,7 +48,7 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Offs
 }
 
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
-  const { db, system, key, resource, body } = call;
+  const { db, system, key, audit, resource, body } = call;
   if (!isShallowJson(body.data)) throw invalidField('body.data', `finite numbers, nested at most ${JSON_DEPTH} deep`);
   if (!PROVIDERS[resource.provider].takesEvents) throw new HttpError('not_simulated');
   const event = {
@@ -57,7 +57,15 @@ async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined
     type: body.type,
     data: body.data,
   };
-  const [recorded] = await db.transaction((tx) => recordEvents(tx, key.workspace_id, [event]));
+  const recorded = await db.transaction(async (tx) => {
+    const [one] = await recordEvents(tx, key.workspace_id, [event]);
+    if (one)
+      await audit.record(tx, [
+        ['event', one.id],
+        ['connection', resource.id],
+      ]);
+    return one;
+  });
   if (!recorded) throw new HttpError('not_found');
   if (recorded.deliveries > 0) system.hint({ type: 'deliveries', connectionId: resource.id });
   const [row] = await findEvents(db, [recorded.id]);
@@ -98,6 +106,7 @@ export const eventRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'recordSimulatedEvent',
+    audit: 'event.simulate',
     path: '/v1/connections/{connection_id}/simulated-events',
     summary: 'Record an event on a simulated connection',
     description:

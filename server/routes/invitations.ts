@@ -147,6 +147,7 @@ export const invitationRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'sendInvitation',
+    audit: 'operation.submit',
     path: '/v1/accounts/{account_id}/linkedin/invite',
     summary: 'Send an invitation, in an older request shape',
     description:

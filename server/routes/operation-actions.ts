@@ -29,9 +29,13 @@ export interface CodeAcceptedJson {
 
 /** The row records the request first, so that the owner sees it in any case; the signal only makes it look sooner. */
 async function cancel(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
-  const { db, system, ended, resource } = call;
-  const outcome = await cancelOperation(db, resource.id);
-  if (outcome === 'requested') {
+  const { db, system, audit, ended, resource } = call;
+  const outcome = await db.transaction(async (tx) => {
+    const canceled = await cancelOperation(tx, resource.id);
+    if (canceled === 'requested' || typeof canceled === 'object') await audit.record(tx, [['operation', resource.id]]);
+    return canceled;
+  });
+  if (outcome === 'requested' || outcome === 'repeated') {
     system.hint({ type: 'cancel', connectionId: resource.connection_id, operationId: resource.id });
   } else if (typeof outcome === 'object') ended(outcome);
   return answerAsItIs(call, resource.id);
@@ -41,16 +45,18 @@ async function challenge({
   db,
   system,
   load,
+  audit,
   resource,
   body,
 }: Call<OperationRow, ChallengeInput, undefined>): Promise<Answer> {
-  const outcome = await giveCode(db, system, {
-    type: 'code',
+  const hint = {
+    type: 'code' as const,
     connectionId: resource.connection_id,
     operationId: resource.id,
     challengeId: body.challenge_id,
     code: body.code,
-  });
+  };
+  const outcome = await giveCode(db, system, hint, (tx) => audit.record(tx, [['operation', resource.id]]));
   switch (outcome) {
     case 'taken':
       return json(202, { status: 'accepted' } satisfies CodeAcceptedJson);
@@ -68,9 +74,14 @@ async function challenge({
  * sees it in any case; while it does, asking again begins no second look. The status stays.
  */
 async function reconcile(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
-  const { db, system, resource } = call;
+  const { db, system, audit, resource } = call;
   if (resource.status !== 'outcome_unknown') throw new HttpError('not_outcome_unknown');
-  switch (await requestLook(db, resource.id)) {
+  const outcome = await db.transaction(async (tx) => {
+    const requested = await requestLook(tx, resource.id);
+    if (requested === 'requested') await audit.record(tx, [['operation', resource.id]]);
+    return requested;
+  });
+  switch (outcome) {
     case 'busy':
       throw new HttpError('connection_busy');
     case 'gone':
@@ -78,6 +89,7 @@ async function reconcile(call: Call<OperationRow, undefined, undefined>): Promis
     case 'not_ready':
       return answerAsItIs(call, resource.id);
     case 'requested':
+    case 'repeated':
       break;
   }
   system.hint({ type: 'look', connectionId: resource.connection_id });
@@ -89,6 +101,7 @@ export const operationActionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'answerChallenge',
+    audit: 'challenge.answer',
     path: '/v1/operations/{operation_id}/challenge',
     summary: 'Answer the challenge an operation waits for',
     description:
@@ -108,6 +121,7 @@ export const operationActionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'cancelOperation',
+    audit: 'operation.cancel',
     path: '/v1/operations/{operation_id}/cancel',
     summary: 'Request that an operation is cancelled',
     description:
@@ -121,6 +135,7 @@ export const operationActionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'reconcileOperation',
+    audit: 'operation.reconcile',
     path: '/v1/operations/{operation_id}/reconcile',
     summary: 'Look at the place where a write of unknown outcome would show',
     description:

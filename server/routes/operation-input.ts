@@ -20,9 +20,11 @@ export interface SubmittedInputJson {
   hidden: string[];
 }
 
-async function getInput({ db, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
+/** That it was read is committed before it is shown. */
+async function getInput({ db, audit, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const stored = await readOperationInput(db, resource.id);
   if (!stored) throw new HttpError('not_found');
+  await db.transaction((tx) => audit.record(tx, [['operation', resource.id]]));
   const capability = capabilityNamed(resource.capability);
   // Of a capability that this version does not know, nobody can say what is secret.
   const isHidden = ([field]: [string, unknown]) => !capability || capability.secretInputs.has(field);
@@ -41,6 +43,7 @@ export const operationInputRoutes: Route[] = [
   route({
     method: 'GET',
     operationId: 'getOperationInput',
+    audit: 'operation.reveal_input',
     path: '/v1/operations/{operation_id}/input',
     summary: 'What an operation was submitted with',
     description:

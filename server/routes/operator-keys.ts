@@ -83,24 +83,39 @@ async function keyResource({ db, params }: Lookup): Promise<ApiKeyRow | undefine
   return id === undefined ? undefined : findKey(db, id);
 }
 
-async function create({ db, body }: Call<undefined, NewKeyInput, undefined>): Promise<Answer> {
+async function create({ db, audit, body }: Call<undefined, NewKeyInput, undefined>): Promise<Answer> {
   const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at);
   if (expiresAt && !(expiresAt.getTime() > Date.now()))
     throw invalidField('body.expires_at', 'a time in the future', body.expires_at);
   const { networks = null } = body;
   const wrong = networks?.findIndex((network) => !isNetwork(network)) ?? -1;
   if (wrong >= 0) throw invalidField(`body.networks[${wrong}]`, 'a network such as 10.0.0.0/8', networks?.[wrong]);
-  const created = await createKey(db, {
+  const options = {
     ...{ workspaceId: body.workspace_id, name: body.name?.trim() ?? null, scopes: body.scopes },
     networks,
     expiresAt,
+  };
+  const created = await db.transaction(async (tx) => {
+    const made = await createKey(tx, options);
+    if (made) await audit.record(tx, [['key', made.row.id]], { workspaceId: made.row.workspace_id });
+    return made;
   });
   if (!created) throw invalidField('body.workspace_id', 'the id of a workspace', body.workspace_id);
   return json(201, newKeyJson(created));
 }
 
-async function rotate({ db, resource, body }: Call<ApiKeyRow, RotateKeyInput, undefined>): Promise<Answer> {
-  const rotated = await rotateKey(db, resource.id, (body.overlap_s ?? LIMITS.usual_key_overlap_s) * 1000);
+async function rotate({ db, audit, resource, body }: Call<ApiKeyRow, RotateKeyInput, undefined>): Promise<Answer> {
+  const rotated = await db.transaction(async (tx) => {
+    const made = await rotateKey(tx, resource.id, (body.overlap_s ?? LIMITS.usual_key_overlap_s) * 1000);
+    const targets =
+      made &&
+      ([
+        ['key', resource.id],
+        ['key', made.row.id],
+      ] as const);
+    if (targets) await audit.record(tx, targets, { workspaceId: resource.workspace_id });
+    return made;
+  });
   if (!rotated) throw new HttpError('not_found', 'the key was revoked or has expired');
   return json(201, {
     ...newKeyJson(rotated),
@@ -109,16 +124,21 @@ async function rotate({ db, resource, body }: Call<ApiKeyRow, RotateKeyInput, un
   } satisfies RotatedKeyJson);
 }
 
-async function revoke({ db, resource }: Call<ApiKeyRow, undefined, undefined>): Promise<Answer> {
-  const revokedAt = await revokeKey(db, resource.id);
-  if (!revokedAt) throw new HttpError('not_found');
-  return json(200, { id: resource.id, revoked_at: revokedAt.toISOString() } satisfies RevokedKeyJson);
+async function revoke({ db, audit, resource }: Call<ApiKeyRow, undefined, undefined>): Promise<Answer> {
+  const revoked = await db.transaction(async (tx) => {
+    const ended = await revokeKey(tx, resource.id);
+    if (ended?.now) await audit.record(tx, [['key', resource.id]], { workspaceId: ended.workspace_id });
+    return ended;
+  });
+  if (!revoked) throw new HttpError('not_found');
+  return json(200, { id: resource.id, revoked_at: revoked.revoked_at.toISOString() } satisfies RevokedKeyJson);
 }
 
 export const operatorKeyRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'createKey',
+    audit: 'key.create',
     path: '/v1/operator/keys',
     summary: 'Make a key of a workspace',
     description:
@@ -136,6 +156,7 @@ export const operatorKeyRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'rotateKey',
+    audit: 'key.rotate',
     path: '/v1/operator/keys/{key_id}/rotate',
     summary: 'Replace a key by another',
     description:
@@ -154,6 +175,7 @@ export const operatorKeyRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'revokeKey',
+    audit: 'key.revoke',
     path: '/v1/operator/keys/{key_id}/revoke',
     summary: 'Revoke a key',
     description:

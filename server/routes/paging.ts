@@ -1,4 +1,5 @@
 import type { tags } from 'typia';
+import type { AuditPosition } from '../../storage/audit/entries.js';
 import type { NamePlace } from '../../storage/connections/filtered-connections.js';
 import type { Placed } from '../../storage/deliveries/events.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
@@ -57,6 +58,17 @@ export function placeOf(cursor: string): ListPlace {
   const known = Number.isSafeInteger(place.created_us) && place.created_us >= 0 && pathId(place.id) !== undefined;
   if (!known || placeCursor(place) !== cursor) throw notACursor(cursor);
   return place;
+}
+
+/** The same of a follower of the audit log: the transaction in place of the time. */
+export function positionCursor({ xact, id }: AuditPosition): string {
+  return placeCursor({ created_us: Number(xact), id });
+}
+
+/** The position in such a cursor; throws 400 for what is none. */
+export function positionOf(cursor: string): AuditPosition {
+  const { created_us, id } = placeOf(cursor);
+  return { xact: String(created_us), id };
 }
 
 /** The same of connections that were looked for by name: the id before the name. */

@@ -16,9 +16,13 @@ export interface ReconnectLinkJson {
   expires_at: Timestamp;
 }
 
-async function issue({ db, resource, publicUrl }: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
+async function issue({ db, audit, resource, publicUrl }: Call<ConnectionView, undefined, undefined>): Promise<Answer> {
   if (!publicUrl) throw new HttpError('links_unavailable');
-  const link = await issueReconnectLink(db, resource.id, LIMITS.reconnect_link_s);
+  const link = await db.transaction(async (tx) => {
+    const issued = await issueReconnectLink(tx, resource.id, LIMITS.reconnect_link_s);
+    if (issued) await audit.record(tx, [['connection', resource.id]]);
+    return issued;
+  });
   if (!link) throw new HttpError('not_found');
   const url = `${publicUrl}/reconnect#${link.token}`;
   return json(201, { url, expires_at: link.expiresAt.toISOString() } satisfies ReconnectLinkJson);
@@ -28,6 +32,7 @@ export const reconnectLinkRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'createReconnectLink',
+    audit: 'reconnect_link.create',
     path: '/v1/connections/{connection_id}/reconnect-link',
     summary: "A one-time link by which the account's owner signs it in again",
     description:

@@ -100,6 +100,12 @@ async function ownLinkOf(call: Owner<PageInput>): Promise<ReconnectLink> {
   return link;
 }
 
+/** Who has the link: the owner of its account, of whom nothing else is known. */
+const byLink = ({ id, workspace_id }: ReconnectLink) => ({
+  actor: { kind: 'link' as const, id, name: null },
+  workspaceId: workspace_id,
+});
+
 /** Behind `/v1` every answer says so by itself. */
 const unstored = (status: number, value: unknown) => json(status, value, { 'Cache-Control': 'no-store' });
 
@@ -136,6 +142,7 @@ async function login(call: Owner<LinkLoginInput>): Promise<Answer> {
     const counted = await useReconnectLink(tx, id, body.page, LIMITS.reconnect_tries);
     if (counted === undefined) throw new HttpError('link_used');
     if (passwordSealed) await changeCredentials(tx, connection_id, { passwordSealed, region: null });
+    await call.audit.record(tx, [['connection', connection_id]], byLink(link));
     return counted;
   });
   const { operation } = await submit(call, {
@@ -145,6 +152,7 @@ async function login(call: Owner<LinkLoginInput>): Promise<Answer> {
     input: { reconnect: true },
     input_bytes: 0,
     idempotencyKey: `reconnect-link/${id}/${tries}`,
+    sender: null, // the use of the link tells it
   });
   await noteReconnectLogin(db, id, tries, operation.id);
   context.operationId = operation.id;
@@ -177,11 +185,14 @@ function progressJson(
 
 async function code(call: Owner<LinkCodeInput>): Promise<Answer> {
   const { db, system, body } = call;
-  const { operation_id, connection_id } = await ownLinkOf(call);
+  const link = await ownLinkOf(call);
+  const { operation_id, connection_id } = link;
   if (operation_id === null) throw new HttpError('challenge_not_accepting_code');
   const { challenge_id: challengeId, code } = body;
   const hint = { type: 'code' as const, connectionId: connection_id, operationId: operation_id, challengeId, code };
-  const outcome = await giveCode(db, system, hint);
+  const outcome = await giveCode(db, system, hint, (tx) =>
+    call.audit.record(tx, [['operation', operation_id]], byLink(link)),
+  );
   if (outcome === 'refused') throw new HttpError('challenge_not_accepting_code');
   if (outcome === 'unheard') throw new HttpError('unavailable', 'the code did not arrive, it may be given again');
   return unstored(202, { status: 'accepted' } satisfies CodeAcceptedJson);
@@ -194,6 +205,7 @@ export const reconnectRoutes: Route[] = [
   route({
     ...OWNERS,
     operationId: 'openReconnectLink',
+    audit: 'none',
     path: '/reconnect/open',
     summary: 'What a reconnect link asks for',
     description:
@@ -210,6 +222,7 @@ export const reconnectRoutes: Route[] = [
   route({
     ...OWNERS,
     operationId: 'signInByLink',
+    audit: 'reconnect_link.use',
     path: '/reconnect/login',
     summary: "Sign the link's account in",
     description:
@@ -226,6 +239,7 @@ export const reconnectRoutes: Route[] = [
   route({
     ...OWNERS,
     operationId: 'readLinkProgress',
+    audit: 'none',
     path: '/reconnect/progress',
     summary: 'How far the login by a link is',
     description: 'Tells the page that uses a link how its login stands, and what the provider asks for.',
@@ -237,6 +251,7 @@ export const reconnectRoutes: Route[] = [
   route({
     ...OWNERS,
     operationId: 'answerChallengeByLink',
+    audit: 'challenge.answer',
     path: '/reconnect/code',
     summary: 'The code that the provider asks the owner for',
     description: 'Gives the login of a link the code that the owner of the account got.',

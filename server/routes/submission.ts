@@ -4,6 +4,7 @@ import { validateInput } from '../../actors/capabilities/validation.js';
 import { PROVIDERS } from '../../actors/provider-traits.js';
 import type { Submission, SubmitOutcome } from '../../actors/system.js';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
+import type { AuditSender } from '../../storage/model/audit.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
 import { wasSubmitted } from '../../storage/operations/operations.js';
@@ -61,19 +62,22 @@ const OVERLOADED: Record<Extract<SubmitOutcome, { kind: 'overloaded' }>['what'],
   workspace: 'too many operations of the workspace have not ended',
 };
 
-type Submitter = Services & Pick<Call<unknown, unknown, unknown>, 'context'>;
+type Submitter = Services & Pick<Call<unknown, unknown, unknown>, 'audit' | 'context'>;
 
-/** Stores the submission through the owner's committer, with where it came from. Throws HttpError unless it was created or replayed. */
+/**
+ * Stores the submission through the owner's committer, with where it came from; `sender` null: what asks for it has an entry of its own in the
+ * audit log. Throws HttpError unless it was created or replayed.
+ */
 export async function submit(
   call: Submitter,
-  submission: Omit<Submission, 'origin'>,
+  { sender = call.audit.sender, ...submission }: Omit<Submission, 'origin'> & { sender?: AuditSender | null },
 ): Promise<{ created: boolean; operation: OperationRow }> {
   const { system, load, drain, context, workspaceStored } = call;
   if (drain.draining) throw new HttpError('unavailable', 'the service is shutting down');
   const limited = await isWithinStored(call, submission);
   const { requestId, traceparent } = context;
   context.connectionId = submission.connectionId;
-  const outcome = await system.submit({ ...submission, origin: { requestId, traceparent } });
+  const outcome = await system.submit({ ...submission, origin: { requestId, traceparent, sender } });
   switch (outcome.kind) {
     case 'created':
       if (limited) workspaceStored.accepted(submission.workspaceId, submission.input_bytes ?? 0);
@@ -142,6 +146,7 @@ export const submissionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'submitOperation',
+    audit: 'operation.submit',
     path: '/v1/connections/{connection_id}/operations',
     summary: 'Submit an operation; it runs asynchronously',
     description:

@@ -45,7 +45,9 @@ async function patch(call: Call<SubscriptionRow, SubscriptionPatchInput, undefin
     const locked = await lockSubscription(tx, resource);
     if (!locked) throw new HttpError('not_found');
     if (locked.active === body.active) return null;
+    const recorded = () => call.audit.record(tx, [['subscription', resource.id]], { details: { active: body.active } });
     if (!body.active) {
+      await recorded();
       const { connection_id: id, partition } = resource;
       return (await stopSubscription(tx, resource)) ? null : { id, partition, reason: 'connection_disconnected' };
     }
@@ -53,6 +55,7 @@ async function patch(call: Call<SubscriptionRow, SubscriptionPatchInput, undefin
     // What is still to be canceled would be sent otherwise.
     if (locked.stopping) throw new HttpError('unavailable', 'deliveries of the connection are still being canceled');
     await activateSubscription(tx, resource.id);
+    await recorded();
     return null;
   });
   const until = performance.now() + STORAGE_LIMITS.disconnect_ms;
@@ -71,12 +74,14 @@ async function prove(call: Call<SubscriptionRow, SubscriptionPatchInput, undefin
 }
 
 /** The earlier secrets sign on, each until it was told (EVT-12); a rotation whose answer was lost leaves one as any other does. */
-async function rotate({ db, ring, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
+async function rotate({ db, ring, audit, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
   const secret = newSecret();
   const sealed = ring.seal(secret, subscriptionSecretContext(resource.id));
   const until = await db.transaction(async (tx) => {
     if (!(await lockSubscription(tx, resource))) throw new HttpError('not_found');
-    return rotateSecret(tx, resource.id, sealed, LIMITS);
+    const rotated = await rotateSecret(tx, resource.id, sealed, LIMITS);
+    if (rotated) await audit.record(tx, [['subscription', resource.id]]);
+    return rotated;
   });
   if (!until) throw new HttpError('too_many_secrets');
   return json(200, {
@@ -89,6 +94,7 @@ export const subscriptionChangeRoutes: Route[] = [
   route({
     method: 'PATCH',
     operationId: 'updateSubscription',
+    audit: 'subscription.update',
     path: '/v1/subscriptions/{subscription_id}',
     summary: 'Activate or deactivate a subscription',
     description:
@@ -111,6 +117,7 @@ export const subscriptionChangeRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'rotateSubscriptionSecret',
+    audit: 'subscription.rotate_secret',
     path: '/v1/subscriptions/{subscription_id}/rotate-secret',
     summary: 'New signing secret; each earlier one signs beside it for a day from its own rotation',
     description:

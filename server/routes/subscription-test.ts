@@ -9,10 +9,11 @@ import { type DeliveryJson, deliveryJson } from './deliveries.js';
 import { subscriptionResource } from './resources.js';
 
 /** An event like any other from here on, which only this subscription gets (EVT-19). Asking twice sends two. */
-async function sendTest({ db, system, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
+async function sendTest({ db, system, audit, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
   const delivery = await db.transaction(async (tx) => {
     const recorded = await recordTestEvent(tx, resource, LIMITS);
     if (typeof recorded === 'string') throw new HttpError(recorded === 'gone' ? 'not_found' : recorded);
+    await audit.record(tx, [['subscription', resource.id]]);
     return recorded;
   });
   system.hint({ type: 'deliveries', connectionId: resource.connection_id });
@@ -23,6 +24,7 @@ export const subscriptionTestRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'sendTestEvent',
+    audit: 'subscription.test',
     path: '/v1/subscriptions/{subscription_id}/test',
     summary: 'Send a test event to one subscription',
     description:

@@ -49,7 +49,7 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Curs
 }
 
 async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>): Promise<Answer> {
-  const { db, ring, callbackPolicy, subscriptions, resource, body, key, limits } = call;
+  const { db, ring, callbackPolicy, subscriptions, resource, body, key, limits, audit } = call;
   const callback = await checkCallback(body.callback_url, callbackPolicy);
   if (!callback.ok) throw invalidField('body.callback_url', CALLBACK_REFUSALS[callback.reason]);
   const id = newId();
@@ -70,7 +70,13 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
     const stored = await db.transaction(async (tx) => {
       const room = await roomForSubscription(tx, resource.id, destination, { ...subscriptions.bounds, ofWorkspace });
       if (room === false) throw new HttpError('too_many_subscriptions');
-      return room && insertSubscription(tx, subscription);
+      const inserted = room && (await insertSubscription(tx, subscription));
+      if (inserted)
+        await audit.record(tx, [
+          ['subscription', id],
+          ['connection', resource.id],
+        ]);
+      return inserted;
     });
     if (!stored || !(await proves(call, id, body.callback_url))) return stored;
     return proveSubscription(db, id);
@@ -108,6 +114,7 @@ export const subscriptionRoutes: Route[] = [
   route({
     method: 'POST',
     operationId: 'createSubscription',
+    audit: 'subscription.create',
     path: '/v1/connections/{connection_id}/subscriptions',
     summary: 'Push events of a connection to a callback',
     description:

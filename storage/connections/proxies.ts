@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../model/new-id.js';
-import type { Database, Sql } from '../postgres/database.js';
+import type { Sql, Transaction } from '../postgres/database.js';
 import type { KeyRing } from '../secrets/encryption.js';
 import { proxyCredentialsContext } from '../secrets/sealing.js';
 
@@ -94,20 +94,18 @@ export async function noteProxy(sql: Sql, proxyId: string, failure: string | nul
  * the next `state_revision` (CONN-10), keep their session, and are pinned to another proxy by their next login. Waits for a login
  * that is being stored with this pin.
  */
-export function removeProxy(db: Database, proxyId: string): Promise<string[] | undefined> {
-  return db.transaction(async (tx) => {
-    const [proxy] = await tx.query('lockProxy', 'select id from regional_proxy where id = $1 for update', [proxyId]);
-    if (!proxy) return undefined;
-    const unpinned = await tx.query<{ id: string }>(
-      'unpinConnections',
-      `update connection c set proxy_id = null, state_revision = c.state_revision + 1, ${RECRUITER_MOVED}
-       from (select id from connection where proxy_id = $1 order by id for no key update) pinned
-       where c.id = pinned.id returning c.id`,
-      [proxyId],
-    );
-    await tx.query('removeProxy', 'delete from regional_proxy where id = $1', [proxyId]);
-    return unpinned.map(({ id }) => id);
-  });
+export async function removeProxy(tx: Transaction, proxyId: string): Promise<string[] | undefined> {
+  const [proxy] = await tx.query('lockProxy', 'select id from regional_proxy where id = $1 for update', [proxyId]);
+  if (!proxy) return undefined;
+  const unpinned = await tx.query<{ id: string }>(
+    'unpinConnections',
+    `update connection c set proxy_id = null, state_revision = c.state_revision + 1, ${RECRUITER_MOVED}
+     from (select id from connection where proxy_id = $1 order by id for no key update) pinned
+     where c.id = pinned.id returning c.id`,
+    [proxyId],
+  );
+  await tx.query('removeProxy', 'delete from regional_proxy where id = $1', [proxyId]);
+  return unpinned.map(({ id }) => id);
 }
 
 /** What another revision of the same session leaves of its recruiter contract: nothing is verified under it (CONN-9). */

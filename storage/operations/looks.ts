@@ -43,8 +43,11 @@ export interface LookedForOperation extends ConnectionRow {
  * Asks for a look for an operation whose outcome is unknown, unless one is asked for already. `busy`: another operation of its
  * connection runs; `not_ready`: its connection has no session to look with; `gone`: there is no such operation.
  */
-export async function requestLook(sql: Sql, operationId: string): Promise<'requested' | 'busy' | 'not_ready' | 'gone'> {
-  const [row] = await sql.query<{ ready: boolean; busy: boolean }>(
+export async function requestLook(
+  sql: Sql,
+  operationId: string,
+): Promise<'requested' | 'repeated' | 'busy' | 'not_ready' | 'gone'> {
+  const [row] = await sql.query<{ ready: boolean; busy: boolean; asked: boolean }>(
     'requestLook',
     `with found as (
        select o.id, o.workspace_id, o.connection_id, o.partition, c.health = 'ready' as ready,
@@ -55,14 +58,15 @@ export async function requestLook(sql: Sql, operationId: string): Promise<'reque
      ), requested as (
        insert into look_request (operation_id, id, workspace_id, connection_id, partition)
        select id, $2::uuid, workspace_id, connection_id, partition from found where ready and not busy
-       on conflict (operation_id) do nothing
+       on conflict (operation_id) do nothing returning 1
      )
-     select ready, busy from found`,
+     select ready, busy, exists (select from requested) as asked from found`,
     [operationId, newId()],
   );
   if (!row) return 'gone';
   if (row.busy) return 'busy';
-  return row.ready ? 'requested' : 'not_ready';
+  if (!row.ready) return 'not_ready';
+  return row.asked ? 'requested' : 'repeated';
 }
 
 /** True until the look that was asked for has ended. */

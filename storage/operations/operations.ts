@@ -2,7 +2,7 @@ import type { EndedOperation } from '../model/ended-operation.js';
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { OperationRow, OperationStatus } from '../model/records.js';
 import { isTerminal, OPERATION_STEPS, transition } from '../model/transitions.js';
-import type { Database, Sql } from '../postgres/database.js';
+import type { Sql, Transaction } from '../postgres/database.js';
 import { inputContext, resultContext } from '../secrets/sealing.js';
 
 /** Reads of operations, and what a caller may do to one: cancel. Looks have a file of their own. */
@@ -128,36 +128,35 @@ const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
 
 /**
  * queued → canceled at once; running and waiting operations get `cancel_requested` and their owner ends them; a terminal
- * one stays as it is (OPS-5). Returns which of these it was, of a canceled one what ended; `gone` when there is no such operation.
+ * one stays as it is (OPS-5). Returns which of these it was, of a canceled one what ended; `repeated` when it was requested before, `gone`
+ * when there is no such operation.
  */
-export function cancelOperation(
-  db: Database,
+export async function cancelOperation(
+  tx: Transaction,
   operationId: string,
-): Promise<EndedOperation | 'requested' | 'terminal' | 'gone'> {
-  return db.transaction(async (tx) => {
-    const [row] = await tx.query<{ status: OperationStatus }>(
-      'lockOperation',
-      'select status from operation where id = $1 for update',
+): Promise<EndedOperation | 'requested' | 'repeated' | 'terminal' | 'gone'> {
+  const [row] = await tx.query<{ status: OperationStatus }>(
+    'lockOperation',
+    'select status from operation where id = $1 for update',
+    [operationId],
+  );
+  if (!row) return 'gone';
+  if (isTerminal(row.status)) return 'terminal';
+  if (row.status !== 'queued') {
+    const requested = await tx.query(
+      'requestCancel',
+      'update operation set cancel_requested = true, updated_at = now() where id = $1 and not cancel_requested returning 1',
       [operationId],
     );
-    if (!row) return 'gone';
-    if (isTerminal(row.status)) return 'terminal';
-    if (row.status !== 'queued') {
-      await tx.query(
-        'requestCancel',
-        'update operation set cancel_requested = true, updated_at = now() where id = $1 and not cancel_requested',
-        [operationId],
-      );
-      return 'requested';
-    }
-    const [ended] = await tx.query<EndedOperation>(
-      'cancelOperation',
-      `update operation set status = ${CANCEL_QUEUED.to}, cancel_requested = true, timeline = timeline || $2::jsonb, updated_at = now()
-       where id = $1
-       returning id, workspace_id, connection_id, capability, status, error_code, jsonb_array_length(attempts) as attempts,
-         request_id, traceparent`,
-      [operationId, JSON.stringify([transition('queued', 'canceled', 'cancel_requested', new Date())])],
-    );
-    return ended ?? 'gone';
-  });
+    return requested.length > 0 ? 'requested' : 'repeated';
+  }
+  const [ended] = await tx.query<EndedOperation>(
+    'cancelOperation',
+    `update operation set status = ${CANCEL_QUEUED.to}, cancel_requested = true, timeline = timeline || $2::jsonb, updated_at = now()
+     where id = $1
+     returning id, workspace_id, connection_id, capability, status, error_code, jsonb_array_length(attempts) as attempts,
+       request_id, traceparent`,
+    [operationId, JSON.stringify([transition('queued', 'canceled', 'cancel_requested', new Date())])],
+  );
+  return ended ?? 'gone';
 }

@@ -1,3 +1,5 @@
+import type { AuditSender } from '../model/audit.js';
+import { newId } from '../model/new-id.js';
 import { type Origin, UNKNOWN_ORIGIN } from '../model/origin.js';
 import type { AttemptPhase, ConnectionRow, OperationRow } from '../model/records.js';
 import { ATTEMPT_STEPS, acceptance, OPERATION_STEPS, transition } from '../model/transitions.js';
@@ -72,7 +74,7 @@ const RUNNING_CONNECTION = CONNECTION_FIELDS.map(
 // `to_store`: each with its connection and mailbox as they were when the statement began, looked up by their keys; `epoch` is that of what
 // starts with its acceptance, because nothing stood before it: whatever else is stored meanwhile was under way at the same time and has no order
 // to it. `accepted`: by connection; `taken`: its open mailbox takes what was stored, because its job said so. All others are made due, or
-// opened where they had no job. `former`: for a node of the version before, which has a job an operation instead.
+// opened where they had no job. `audited`: an entry for all that one sender had stored. `former`: for a node of the version before, which has a job an operation instead.
 // Few rows meet few here, and the planner cannot know it: arrays are looked through faster than nested loops of tuples.
 const SUBMIT = `
   with fence as materialized (
@@ -83,9 +85,9 @@ const SUBMIT = `
       case when fenced and i.attempt is not null and (j.mark is null or j.open and j.mark <= i.id) and (c.cancel_through is null or i.id > c.cancel_through)
       then i.fence_epoch end as epoch
     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
-      $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[], $17::jsonb[], $19::bigint[]) with ordinality
+      $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[], $17::jsonb[], $19::bigint[], $20::smallint[]) with ordinality
       i(id, workspace_id, connection_id, partition, capability, idempotency_key, key_hash, fingerprint, input, input_sealed,
-      timeline, request_id, traceparent, attempt, fence_epoch, ord)
+      timeline, request_id, traceparent, attempt, fence_epoch, sender, ord)
     cross join lateral (
       select * from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id and c.deleted_at is null
       for key share skip locked) c
@@ -106,6 +108,12 @@ const SUBMIT = `
     from to_store t order by t.idempotency_key, t.ord
     on conflict (workspace_id, idempotency_key) do nothing
     returning id, partition
+  ), audited as (
+    insert into audit.entry (id, workspace_id, actor_kind, actor_id, actor_name, address, action, target_ids)
+    select a.id, a.workspace_id, a.kind, a.actor_id, a.name, a.address, 'operation.submit', s.ids
+    from (select sender, array_agg(id order by id) as ids from to_store where id = any(array(select id from stored)) group by sender) s
+    join unnest($21::uuid[], $22::uuid[], $23::text[], $24::uuid[], $25::text[], $26::text[]) with ordinality
+      a(id, workspace_id, kind, actor_id, name, address, number) on a.number = s.sender
   ), accepted as materialized (
     select connection_id, partition, (array_agg(id order by id))[1] as mark, fenced, bool_and(fenced and open and mark <= id) as taken
     from to_store where id = any(array(select id from stored)) group by connection_id, partition, fenced
@@ -176,6 +184,7 @@ export async function submitOperations(
     jsonbs(operations.map((o) => firstAttempt(attempts.get(o.id)))),
     JSON.stringify([transition('queued', 'running', 'started', new Date())]),
     bigints(operations.map((o) => epochs.get(o.partition) ?? null)),
+    ...sendersOf(operations),
   ]);
   const created = new Map(stored.map((row) => [row.operation_id, row]));
   const others = operations.filter((o) => !created.has(o.id));
@@ -185,6 +194,29 @@ export async function submitOperations(
     if (!row) return earlier.get(o.id) as Submitted;
     return { kind: 'created', handed: row.handed, place: row.place, running: row.running ? row : undefined };
   });
+}
+
+/** Which of the senders submitted each operation, from 1, and then, column by column, the entry of each of them (HTTP-30). */
+function sendersOf(operations: NewOperation[]): unknown[] {
+  const entries = new Map<string, { workspaceId: string; sender: AuditSender; number: number }>();
+  const numbers = operations.map(({ workspaceId, origin }) => {
+    const sender = origin?.sender;
+    if (!sender) return null;
+    const who = `${workspaceId} ${sender.kind} ${sender.id} ${sender.address}`;
+    const entry = entries.get(who) ?? { workspaceId, sender, number: entries.size + 1 };
+    entries.set(who, entry);
+    return entry.number;
+  });
+  const all = [...entries.values()];
+  return [
+    smallints(numbers),
+    uuids(all.map(() => newId())),
+    uuids(all.map(({ workspaceId }) => workspaceId)),
+    texts(all.map(({ sender }) => sender.kind)),
+    uuids(all.map(({ sender }) => sender.id)),
+    texts(all.map(({ sender }) => sender.name)),
+    texts(all.map(({ sender }) => sender.address)),
+  ];
 }
 
 /** As it is stored, but for the revision of its connection. */

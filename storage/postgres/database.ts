@@ -4,10 +4,10 @@ import { PLAIN_VAULT, type Vault } from '../model/vault.js';
 import { isRefusedForNow, isUnanswered, NotSent } from './liveness.js';
 import { type OutageEvents, Reachability } from './reachability.js';
 import { destroyConnection, Session } from './session.js';
-import type { Sql } from './sql.js';
+import type { Sql, Transaction } from './sql.js';
 import { serverSettings, TIME_LIMITS, type TimeLimits } from './time-limits.js';
 
-export type { Sql } from './sql.js';
+export type { Sql, Transaction } from './sql.js';
 
 export interface Database extends Sql {
   readonly pool: pg.Pool;
@@ -15,7 +15,7 @@ export interface Database extends Sql {
    * Runs `work` in one READ COMMITTED transaction on one connection; rolls back when it throws. Throws what `work` throws;
    * `NotCommitted` when the connection is lost before the commit is sent, `AnswerLost` when the commit's answer is.
    */
-  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   stats(): PoolStats;
   /** Waits for what is in flight, then closes every connection. */
   close(): Promise<void>;

@@ -31,9 +31,12 @@ export async function dumpSchema(sql: Sql): Promise<string> {
   return [HEAD, ...tables, ...functions.map(({ text }) => `${text.trimEnd()};\n`)].join('\n');
 }
 
+/** Those whose tables are the service's own. */
+const SCHEMAS = `array['public', 'audit']::regnamespace[]`;
+
 const DUMP = `
   with relation as (
-    select oid, relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r')
+    select oid, oid::regclass::text as relname from pg_class where relnamespace = any(${SCHEMAS}) and relkind = 'r')
   select relname as table, kind, text from (
     select r.relname, 1 as rank, 'column' as kind, attnum as place, '' as name,
       quote_ident(attname) || ' ' || format_type(atttypid, atttypmod)
@@ -58,17 +61,17 @@ const DUMP = `
 
 const FUNCTIONS = `
   select pg_get_functiondef(oid) as text from pg_proc
-  where pronamespace = 'public'::regnamespace and prokind = 'f' order by proname`;
+  where pronamespace = any(${SCHEMAS}) and prokind = 'f' order by pronamespace::regnamespace::text desc, proname`;
 
 /** Everything that a migration could make and the dump does not show: extend the dump first. */
 const UNKNOWN = `
   select 'relation' as kind, relname as name from pg_class
-    where relnamespace = 'public'::regnamespace and relkind not in ('r', 'i')
+    where relnamespace = any(${SCHEMAS}) and relkind not in ('r', 'i')
       and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = pg_class.oid and d.deptype = 'i')
   union all
-  select 'function', proname from pg_proc where pronamespace = 'public'::regnamespace and prokind <> 'f'
+  select 'function', proname from pg_proc where pronamespace = any(${SCHEMAS}) and prokind <> 'f'
   union all
-  select 'type', typname from pg_type where typnamespace = 'public'::regnamespace and typtype in ('e', 'd', 'r')`;
+  select 'type', typname from pg_type where typnamespace = any(${SCHEMAS}) and typtype in ('e', 'd', 'r')`;
 
 /** The dump of a database that was made for it from nothing. */
 async function dumpMigrations(): Promise<string> {

@@ -4,7 +4,7 @@ import { Deadline } from '../deadline.js';
 import { LIMITS } from '../limits.js';
 import type { Vault } from '../model/vault.js';
 import { AnswerLost, endsConnection, NotCommitted, NotSent, neverSent } from './liveness.js';
-import type { Sql } from './sql.js';
+import type { Sql, Transaction } from './sql.js';
 
 /** The client's own limit of a statement was reached: neither its answer nor the server's refusal came. */
 export class StatementOverdue extends Error {
@@ -82,11 +82,11 @@ export class Session implements Sql {
   }
 
   /** Runs `work` in a transaction; see `Database.transaction`. */
-  async transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     let result: T;
     try {
       await this.run({ text: 'begin' });
-      result = await work(this);
+      result = await work(this as Sql as Transaction);
     } catch (error) {
       await this.#rollback();
       throw error instanceof AnswerLost ? new NotCommitted(error.cause) : error;

@@ -13,3 +13,10 @@ export interface Sql {
    */
   query<Row extends object = Record<string, never>>(name: string, text: string, values?: unknown[]): Promise<Row[]>;
 }
+
+declare const IN_TRANSACTION: unique symbol;
+
+/** Statements that commit together or not at all: what takes one cannot be given a pool, whose statements each commit alone. */
+export interface Transaction extends Sql {
+  readonly [IN_TRANSACTION]: true;
+}

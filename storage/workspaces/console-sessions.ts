@@ -116,13 +116,14 @@ function sessionOf({
   return { hash, key, created_at, expires_at };
 }
 
-/** Ends a session for good. Nothing happens where there is none. */
-export async function endSession(sql: Sql, hash: string): Promise<void> {
-  await sql.query(
+/** Ends a session for good. False where there is none that goes on. */
+export async function endSession(sql: Sql, hash: string): Promise<boolean> {
+  const ended = await sql.query(
     'endSession',
-    `update console_session set revoked_at = now() where token_hash = decode($1, 'hex') and revoked_at is null`,
+    `update console_session set revoked_at = now() where token_hash = decode($1, 'hex') and revoked_at is null returning 1`,
     [hash],
   );
+  return ended.length > 0;
 }
 
 /** Records that sessions, named by their hashes, were used, at most once in `key_touch_ms` each, whatever the number of nodes. */

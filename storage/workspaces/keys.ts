@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.js';
 import { newId } from '../model/new-id.js';
 import type { Right, Scope } from '../model/records.js';
-import type { Database, Sql } from '../postgres/database.js';
+import type { Sql, Transaction } from '../postgres/database.js';
 import { isBehind, LIST_START, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 import { hashKey, type KeyKind, newKeyText, prefixOf } from './key-format.js';
 import { type OwnLimits, ownLimits } from './limits.js';
@@ -100,45 +100,50 @@ export async function findUsableKey(sql: Sql, key: string): Promise<ApiKeyRow | 
  * Makes a key with the name, scopes, networks and expiry of an old one, which stays valid for `overlap_ms` at most.
  * Undefined when the old one is unknown, revoked or expired.
  */
-export function rotateKey(
-  db: Database,
+export async function rotateKey(
+  tx: Transaction,
   keyId: string,
   overlap_ms: number,
 ): Promise<(NewApiKey & { previousValidUntil: Date }) | undefined> {
-  return db.transaction(async (tx) => {
-    // The successor copies the expiry as it was before the overlap cuts it short, hence the row lock and two steps.
-    const [old] = await tx.query<ApiKeyRow>(
-      'lockUsableKey',
-      `select ${KEY_COLUMNS} from api_key
-       where id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) for update`,
-      [keyId],
-    );
-    if (!old) return undefined;
-    const [cut] = await tx.query<{ expires_at: Date }>(
-      'expireKey',
-      `update api_key set expires_at = least(expires_at, now() + $2 * interval '1 millisecond')
-       where id = $1 returning expires_at`,
-      [keyId, overlap_ms],
-    );
-    const successor = await createKey(tx, {
-      workspaceId: old.workspace_id,
-      name: old.name,
-      scopes: old.scopes,
-      networks: old.networks,
-      expiresAt: old.expires_at,
-    });
-    return { ...successor!, previousValidUntil: cut!.expires_at };
-  });
-}
-
-/** When it was revoked: the first time counts. Undefined when there is no such key. */
-export async function revokeKey(sql: Sql, keyId: string): Promise<Date | undefined> {
-  const [row] = await sql.query<{ revoked_at: Date }>(
-    'revokeKey',
-    'update api_key set revoked_at = coalesce(revoked_at, now()) where id = $1 returning revoked_at',
+  // The successor copies the expiry as it was before the overlap cuts it short, hence the row lock and two steps.
+  const [old] = await tx.query<ApiKeyRow>(
+    'lockUsableKey',
+    `select ${KEY_COLUMNS} from api_key
+     where id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) for update`,
     [keyId],
   );
-  return row?.revoked_at;
+  if (!old) return undefined;
+  const [cut] = await tx.query<{ expires_at: Date }>(
+    'expireKey',
+    `update api_key set expires_at = least(expires_at, now() + $2 * interval '1 millisecond')
+     where id = $1 returning expires_at`,
+    [keyId, overlap_ms],
+  );
+  const successor = await createKey(tx, {
+    workspaceId: old.workspace_id,
+    name: old.name,
+    scopes: old.scopes,
+    networks: old.networks,
+    expiresAt: old.expires_at,
+  });
+  return { ...successor!, previousValidUntil: cut!.expires_at };
+}
+
+/** That something was revoked, and when: the first time counts. `now`: this was it. */
+export interface Revoked {
+  revoked_at: Date;
+  now: boolean;
+}
+
+/** Undefined when there is no such key. */
+export async function revokeKey(sql: Sql, keyId: string): Promise<(Revoked & { workspace_id: string }) | undefined> {
+  const [row] = await sql.query<Revoked & { workspace_id: string }>(
+    'revokeKey',
+    `update api_key set revoked_at = coalesce(revoked_at, now()) where id = $1
+     returning revoked_at, revoked_at = now() as now, workspace_id`,
+    [keyId],
+  );
+  return row;
 }
 
 /** Whose request it is, as it is checked (contract: "Authentication"). */

@@ -3,7 +3,7 @@ import { newId } from '../model/new-id.js';
 import { OPERATOR, SCOPES } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import { hashKey, newKeyText, prefixOf } from './key-format.js';
-import type { KeyUse, UsableKey } from './keys.js';
+import type { KeyUse, Revoked, UsableKey } from './keys.js';
 
 /** Somebody who runs the installation, and whose key opens every workspace (contract: "Authentication"; CLI-10). */
 export interface OperatorRow {
@@ -39,14 +39,14 @@ export function listOperators(sql: Sql): Promise<OperatorRow[]> {
   return sql.query<OperatorRow>('listOperators', `select ${COLUMNS} from operator order by created_at, id`);
 }
 
-/** When the operator was revoked: the first time counts. Undefined when there is none. */
-export async function revokeOperator(sql: Sql, id: string): Promise<Date | undefined> {
-  const [row] = await sql.query<{ revoked_at: Date }>(
+/** Undefined when there is no such operator. */
+export async function revokeOperator(sql: Sql, id: string): Promise<Revoked | undefined> {
+  const [row] = await sql.query<Revoked>(
     'revokeOperator',
-    'update operator set revoked_at = coalesce(revoked_at, now()) where id = $1 returning revoked_at',
+    'update operator set revoked_at = coalesce(revoked_at, now()) where id = $1 returning revoked_at, revoked_at = now() as now',
     [id],
   );
-  return row?.revoked_at;
+  return row;
 }
 
 /**

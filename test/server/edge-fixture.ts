@@ -106,6 +106,7 @@ export class StillSystem implements ActorSystem {
       input,
       inputSealed: null,
       acceptedAt: new Date(),
+      origin: submission.origin,
     };
     const [stored] = await submitOperations(this.db, [operation], []);
     if (stored?.kind === 'created') return { kind: 'created', operation: storedRow(operation, stored.place) };
@@ -172,7 +173,7 @@ export const subscriptionRules = (): SubscriptionRules => ({
 });
 
 export async function startTestEdge(t: Test, options: Partial<EdgeOptions> = {}): Promise<EdgeUnderTest> {
-  const { db } = await freshDatabase(t);
+  const db = options.db ?? (await freshDatabase(t)).db;
   const system = new StillSystem(db);
   const workspaceId = await insertWorkspace(db);
   const key = await insertKey(db, workspaceId);

@@ -10,6 +10,7 @@ import type { OperationsJson } from '../../routes/operations.js';
 import { cursorOf } from '../../routes/paging.js';
 import type { DryRunJson } from '../../routes/submission.js';
 import type { OpenapiJson } from '../openapi-json.js';
+import { audit } from './audit.js';
 import * as connections from './connections.js';
 import * as consoles from './consoles.js';
 import * as events from './events.js';
@@ -54,6 +55,7 @@ const underWay: InvitationQueuedJson = { data: { operation_id: OPERATION, status
 export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   ...INPUTS,
   Openapi: [openapi],
+  Audit: [audit],
   ServiceHealth: [connections.healthy],
   ServiceUnavailable: [connections.unhealthy],
   Unready: [connections.unready],

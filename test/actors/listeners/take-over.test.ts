@@ -124,9 +124,9 @@ t.test('a pin that went without a hint is found by a look at everything, with al
   await takeOver();
   await eventually('both listen', rows, ({ length }) => length === 2);
   const [proxy] = await listProxies(db);
-  const unpinned = await removeProxy(db, proxy?.id ?? '');
+  const unpinned = await db.transaction((tx) => removeProxy(tx, proxy?.id ?? ''));
   t.strictSame(unpinned?.sort(), [...ids].sort());
-  t.equal(await removeProxy(db, proxy?.id ?? ''), undefined, 'it is gone');
+  t.equal(await db.transaction((tx) => removeProxy(tx, proxy?.id ?? '')), undefined, 'it is gone');
   await listeners.lookAll();
   t.equal(listeners.size, 0);
   t.strictSame(moved.sort(), [...ids].sort(), 'their contexts are to close');

@@ -60,7 +60,7 @@ t.test('a bounded number of attempts with large inputs is in memory, and small o
     [`large-${waiting}`],
   );
   t.ok(cancelled, 'what has no turn stays queued');
-  t.match(await cancelOperation(db, cancelled!.id), { id: cancelled!.id, status: 'canceled' });
+  t.match(await db.transaction((tx) => cancelOperation(tx, cancelled!.id)), { id: cancelled!.id, status: 'canceled' });
   // What is read from the rows is known as large too.
   await storeElsewhere('fetched', send, LARGE, on.at(-1));
   for (let n = 0; n < 3; n++) {

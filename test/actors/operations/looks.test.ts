@@ -61,7 +61,7 @@ t.test('a look has the stored input to look for, since a little before the attem
   const id = await unknown('one');
   const [before] = await findOperations(db, [id]);
   t.equal(await requestLook(db, id), 'requested');
-  t.equal(await requestLook(db, id), 'requested', 'asked for once');
+  t.equal(await requestLook(db, id), 'repeated', 'asked for once');
   await looks.fetch();
   await answered(db);
   t.equal(seen.length, 1);

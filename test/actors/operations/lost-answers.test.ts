@@ -156,7 +156,7 @@ t.test('what is canceled past its boundary and stays in question keeps its evide
   const evidence = { ...UNKNOWN_PROGRESS, fault: 'upstream_timeout' } as const;
   const { db, submit, ended } = await operationsThread(t, async (execution) => {
     await execution.boundary();
-    await cancelOperation(db, execution.operationId);
+    await db.transaction((tx) => cancelOperation(tx, execution.operationId));
     return { status: 'outcome_unknown', evidence };
   });
   await submit('one', 'social.invitation.send', { recipient_actor_id: 'ACoAA1' });
@@ -278,7 +278,7 @@ t.test('a fetch whose answer was lost forgets nothing, and keeps the order', asy
 t.test('a cancel that arrives while a transient failure is being stored is not forgotten', async (t) => {
   let canceled: Promise<unknown> = Promise.resolve();
   const { db, submit, ended, attempts } = await operationsThread(t, async ({ operationId }) => {
-    canceled = cancelOperation(db, operationId);
+    canceled = db.transaction((tx) => cancelOperation(tx, operationId));
     await canceled;
     return { status: 'failed', failure: { code: 'proxy_error' }, transient: true };
   });

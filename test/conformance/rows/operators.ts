@@ -30,6 +30,27 @@ export const operators: Row[] = [
     fields: ['keys', 'next_cursor'],
   },
   {
+    title: 'Audit log, list: what was done in the workspace',
+    send: 'GET /v1/audit?action=connection.create&limit=1',
+    scopes: ['connections:write'],
+    status: 200,
+    fields: ['entries', 'next_cursor'],
+    like: { entries: [{ action: 'connection.create', actor: { kind: 'key' } }] },
+  },
+  {
+    title: 'Audit log, list: no such action',
+    send: 'GET /v1/audit?action=nothing',
+    scopes: ['connections:write'],
+    status: 400,
+  },
+  {
+    title: 'Audit log of the installation, list',
+    send: 'GET /v1/operator/audit?workspace={workspace}&limit=1',
+    scopes: OPERATOR,
+    status: 200,
+    fields: ['entries', 'next_cursor'],
+  },
+  {
     title: 'Limits: what applies by the settings, with what is used',
     send: 'GET /v1/limits',
     scopes: ['events:read'],

@@ -384,3 +384,31 @@ t.test('a database that nodes are at work on is not taken for a restored one (CL
     { capability: 'social.profile.get', status: 'queued' },
   ]);
 });
+
+t.test('each command leaves one entry in the audit log, one that fails none', async (t) => {
+  const { run, answer } = await operator(t);
+  const { workspace_id } = await answer(['workspace', 'create', '--name', 'Acme']);
+  const { key_id } = await answer(['key', 'create', '--workspace', workspace_id, '--scopes', 'events:read']);
+  await answer(['limit', 'set', '--workspace', workspace_id, '--limit', 'connections', '--value', '3']);
+  await answer(['limit', 'clear', '--workspace', workspace_id, '--limit', 'connections']);
+  await answer(['key', 'revoke', '--key', key_id]);
+  await answer(['operator', 'list']);
+  t.equal((await run(['key', 'revoke', '--key', UNKNOWN])).status, 1);
+  const { entries } = await answer(['audit', 'list']);
+  const told = entries.map(({ action, actor, details }: Record<string, { kind: string; command: string }>) => [
+    action,
+    actor?.kind,
+    details?.command,
+  ]);
+  t.strictSame(told, [
+    ['command.read', 'command_line', 'operator list'],
+    ['key.revoke', 'command_line', 'key revoke'],
+    ['limit.clear', 'command_line', 'limit clear'],
+    ['limit.set', 'command_line', 'limit set'],
+    ['key.create', 'command_line', 'key create'],
+    ['workspace.create', 'command_line', 'workspace create'],
+  ]);
+  const filtered = await answer(['audit', 'list', '--target', key_id, '--action', 'key.revoke', '--limit', '1']);
+  t.match(filtered, { entries: [{ targets: [{ kind: 'key', id: key_id }], workspace_id }], next_cursor: null });
+  t.match(await run(['audit', 'list', '--action', 'nothing']), { status: 2, stdout: '' });
+});

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { TRIGGERS, triggersOf } from '../../../actors/simulated/triggers.js';
 import { buildDocument } from '../../../server/openapi/document.js';
 import { routes } from '../../../server/table.js';
+import { AUDIT_ACTIONS } from '../../../storage/model/audit.js';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../../storage/model/errors.js';
 import type { Document, Schema } from './openapi-schemas.js';
 
@@ -61,14 +63,16 @@ t.test('every property, component, route, parameter, header and answer has words
   t.ok(properties > 500, `and there are many: ${properties}`);
 });
 
-/** Explained elsewhere: a capability by its submission, a code where a reader begins; kinds of names and languages are what they are called. A status before is one as the status after. */
-const EXPLAINED = /CapabilityName|TypeaheadKind|code|\/reason|Transition\/properties\/from|profile_languages|scopes/;
+/** Explained elsewhere: a code where a reader begins; kinds of names and languages are what they are called. A status before is one as the status after. */
+const EXPLAINED = /TypeaheadKind|code|\/reason|Transition\/properties\/from|profile_languages|scopes/;
+/** As are a capability by its submission, and an action of the audit log in its section. */
+const NAMES = new Set<unknown>([...capabilities.map(({ name }) => name), ...Object.keys(AUDIT_ACTIONS)]);
 
 t.test('every status and kind is explained, by its value', async (t) => {
   const missing: string[] = [];
   let checked = 0;
   walk(document, '', ({ enum: values, description = '', $ref }, path) => {
-    if (!Array.isArray(values) || $ref || EXPLAINED.test(path)) return;
+    if (!Array.isArray(values) || $ref || EXPLAINED.test(path) || values.every((value) => NAMES.has(value))) return;
     checked++;
     const told = path.endsWith('/items') || path.endsWith('/schema') ? wordsAbove(path) : String(description);
     for (const value of values) if (value !== null && !told.includes(`\`${value}\``)) missing.push(`${path} ${value}`);
@@ -84,11 +88,15 @@ function wordsAbove(path: string): string {
   return String((node as Schema).description);
 }
 
-t.test('every code is explained where a reader begins, and so is every trigger', async (t) => {
+t.test('every code is explained where a reader begins, and so are every trigger and action', async (t) => {
   const rows = (text = '') => text.split('\n').filter((line) => line.startsWith('|'));
   const codes = rows(document.info.description).join('\n');
   for (const code of [...Object.keys(HTTP_ERRORS), ...Object.keys(OPERATION_ERRORS)]) {
     t.match(codes, new RegExp(`\\| \`${code}\` +\\| \\S+ \\S+`), code);
+  }
+  const actions = rows(document.tags.find(({ name }) => name === 'Audit')?.description).join('\n');
+  for (const [action, meaning] of Object.entries(AUDIT_ACTIONS)) {
+    t.ok(actions.includes(meaning) && actions.includes(`\`${action}\``), action);
   }
   const triggers = rows(document.tags.find(({ name }) => name === 'Connections')?.description).join('\n');
   for (const { word, example, meaning } of TRIGGERS) {

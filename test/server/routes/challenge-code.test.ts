@@ -35,8 +35,10 @@ async function waitingForCode(t: Test, challenge_ms?: number) {
     return row!;
   };
   const first = await waiting();
-  const give = (code: string, challengeId = first.challenge!.id) =>
-    giveCode(db, system, { type: 'code', connectionId: connection.id, operationId: first.id, challengeId, code });
+  const give = (code: string, challengeId = first.challenge!.id) => {
+    const hint = { type: 'code' as const, connectionId: connection.id, operationId: first.id, challengeId, code };
+    return giveCode(db, system, hint, async () => {});
+  };
   return {
     ...{ db, codes, give, first, waiting, ended: thread.ended, link: thread.link, partition, connection },
     hints: () => hints,

@@ -401,7 +401,7 @@ t.test('a listener counts as connected and continuous only while somebody listen
   t.match(await shown(), degraded('not_listening'), 'its connection is ready again');
 
   await saved('connected', 'running', 0);
-  await removeProxy(db, proxy);
+  await db.transaction((tx) => removeProxy(tx, proxy));
   t.match(await shown(), { ...degraded('regional_proxy_unavailable'), continuity_status: 'unknown' });
   await db.query('testNeedsLogin', `update connection set health = 'needs_login' where id = $1`, [id]);
   t.match(await shown(), { stream_status: 'stopped', reason: 'connection_not_ready', continuity_status: 'unknown' });

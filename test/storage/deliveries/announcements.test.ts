@@ -119,7 +119,7 @@ t.test('an end is told, however it comes about, while an active subscription sel
   const queued = await insertOperation(db, connectionId);
   await db.query('testActivate', 'update subscription set active = true where id = $1', [quiet]);
   await end(db, running, 'failed');
-  await cancelOperation(db, queued);
+  await db.transaction((tx) => cancelOperation(tx, queued));
   await db.query('testAgain', `update operation set evidence_look = null, status = status where id = $1`, [running]);
   const told = await tell(db, 100);
   t.match(told, { announcements: 2, events: [{ deliveries: 1 }, { deliveries: 1 }] });

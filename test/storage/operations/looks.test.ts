@@ -49,7 +49,7 @@ t.test('a look is stored once, under the epoch of the owner, and answers its own
   const id = await unknown();
   t.equal(await requestLook(db, id), 'requested');
   const first = await requested(id);
-  t.equal(await requestLook(db, id), 'requested');
+  t.equal(await requestLook(db, id), 'repeated');
   t.strictSame(await requested(id), first, 'the same request');
   t.match(await openLook(db, first), {
     operation_id: id,

@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import typia, { type tags } from 'typia';
+import { AUDIT_START, followAudit } from '../../storage/audit/entries.js';
+import { HttpError } from '../../storage/model/errors.js';
+import { OPERATOR } from '../../storage/model/records.js';
+import type { Answer } from '../http/answer.js';
+import { LIMITS } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { auditEntryJson } from './audit-json.js';
+import { positionOf } from './paging.js';
+
+/** Where a follower of the audit log goes on. */
+export interface AuditStreamQuery {
+  /** `cursor` of the last entry that was taken; without it the stream begins with the oldest entry. */
+  cursor?: string & tags.MaxLength<512>;
+}
+
+type StreamCall = Call<undefined, undefined, AuditStreamQuery>;
+
+const NOTHING = Buffer.alloc(0);
+let followers = 0;
+
+/** Entries as lines of JSON, each once, in an order that stays, until the client, its key or the service ends (HTTP-30). */
+function stream(call: StreamCall, workspaceId: string | null): Answer {
+  const position = call.query.cursor === undefined ? AUDIT_START : positionOf(call.query.cursor);
+  if (followers >= LIMITS.audit_streams) throw new HttpError('overloaded', 'too many follow the log at this node');
+  const end = new AbortController();
+  let waits = false;
+  async function* lines(): AsyncGenerator<Buffer> {
+    followers++;
+    const undrain = call.drain.onBegin(() => end.abort());
+    try {
+      for (let after = position; !end.signal.aborted; ) {
+        if (!(await isKnown(call))) return;
+        const rows = await followAudit(call.db, workspaceId, after, LIMITS.audit_read_rows);
+        after = rows.at(-1) ?? after;
+        waits = rows.length < LIMITS.audit_read_rows;
+        const text = rows.map((row) => `${JSON.stringify(auditEntryJson(row))}\n`).join('');
+        yield text === '' ? NOTHING : Buffer.from(text);
+      }
+    } finally {
+      undrain();
+      followers--;
+    }
+  }
+  const pause = async () => {
+    if (waits) await delay(LIMITS.audit_poll_ms, undefined, { signal: end.signal }).catch(() => {});
+  };
+  return {
+    status: 200,
+    contentType: 'application/x-ndjson',
+    headers: { 'X-Accel-Buffering': 'no' },
+    body: { bytes: null, filler: '\n', stall_ms: LIMITS.audit_stall_ms, pause, pieces: lines },
+  };
+}
+
+/** Where it cannot be told, it is not: the follower comes again. */
+function isKnown({ callers, sender }: StreamCall): Promise<boolean> {
+  return callers.callerOf(sender).then(
+    () => true,
+    () => false,
+  );
+}
+
+const FOLLOWS =
+  'One entry a line, as the lists show it, in the order in which they became final; then what is added, about a second later. Each line has a `cursor`: a client that was cut goes on behind the last whole line that it has, and misses none. Empty lines mean nothing. It ends with the key, and where its client does not read.';
+const query = {
+  numbers: [],
+  validate: typia.createValidateEquals<AuditStreamQuery>(),
+  schema: typia.json.schemas<[AuditStreamQuery]>(),
+};
+const answers = { 200: { description: 'The entries.', contentType: 'application/x-ndjson' } };
+
+export const auditStreamRoutes: Route[] = [
+  route({
+    method: 'GET',
+    operationId: 'followAudit',
+    path: '/v1/audit/stream',
+    summary: 'The audit log of the workspace as lines of JSON, as it grows',
+    description: `Streams the audit log of the workspace. ${FOLLOWS}`,
+    scopes: ['connections:write'],
+    body: { kind: 'none' },
+    query,
+    waits: () => true,
+    answers,
+    handle: async (call: StreamCall) => stream(call, call.key.workspace_id),
+  }),
+  route({
+    method: 'GET',
+    operationId: 'followInstallationAudit',
+    path: '/v1/operator/audit/stream',
+    summary: 'The audit log of the installation as lines of JSON, as it grows',
+    description: `Streams the audit log over all workspaces. ${FOLLOWS}`,
+    scopes: [OPERATOR],
+    body: { kind: 'none' },
+    query,
+    waits: () => true,
+    answers,
+    handle: async (call: StreamCall) => stream(call, null),
+  }),
+];

@@ -1,0 +1,99 @@
+import typia, { type tags } from 'typia';
+import { listAudit } from '../../storage/audit/entries.js';
+import type { AuditAction } from '../../storage/model/audit.js';
+import { OPERATOR } from '../../storage/model/records.js';
+import type { Sql } from '../../storage/postgres/database.js';
+import { type Answer, invalidField, json } from '../http/answer.js';
+import type { Uuid } from '../http/fields.js';
+import { LIMITS } from '../http/limits.js';
+import { type Call, type Route, route } from '../http/route.js';
+import { type AuditEntryJson, auditEntryJson } from './audit-json.js';
+import { type CursorQuery, placeCursor, placeOf } from './paging.js';
+
+/** Filters and paging of the audit log. */
+export interface AuditQuery extends CursorQuery {
+  /** Only what this key or operator did, by its id. */
+  actor?: Uuid;
+  /** Only this action. */
+  action?: AuditAction;
+  /** Only what was done to this, by its id. */
+  target?: Uuid;
+  /** Only what was done at this moment or later, in ISO 8601. */
+  since?: string & tags.Format<'date-time'>;
+  /** Only what was done before this moment, in ISO 8601. */
+  until?: string & tags.Format<'date-time'>;
+}
+
+/** The same over all workspaces. */
+export interface InstallationAuditQuery extends AuditQuery {
+  /** Only what concerns this workspace. */
+  workspace?: Uuid;
+}
+
+/** A page of the audit log. */
+export interface AuditJson {
+  /** The entries, newest first. */
+  entries: AuditEntryJson[];
+  /** Where the next page begins, null on the last one. A page may be short, or empty, and go on. */
+  next_cursor: string | null;
+}
+
+async function page(db: Sql, workspaceId: string | null, query: AuditQuery): Promise<Answer> {
+  const { actor = null, action = null, target = null, cursor, limit = LIMITS.page_rows } = query;
+  const filter = { workspaceId, actorId: actor, action, targetId: target };
+  const times = { since: timeIn('since', query.since), until: timeIn('until', query.until) };
+  const before = cursor === undefined ? null : placeOf(cursor);
+  const { entries, next } = await listAudit(db, { ...filter, ...times }, before, limit);
+  return json(200, {
+    entries: entries.map(auditEntryJson),
+    next_cursor: next && placeCursor(next),
+  } satisfies AuditJson);
+}
+
+function timeIn(name: string, text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  // A leap second is RFC 3339, but no Date.
+  if (Number.isNaN(time.getTime())) throw invalidField(`query.${name}`, 'a point in time', text);
+  return time;
+}
+
+const AUDIT = typia.json.schemas<[AuditJson]>();
+const PAGES =
+  'Filters may be joined. Submissions are found by `target` under their operations, not under their connection. What a filter by `action` looks for may be rare: a page looks at a bounded number of entries, so it may be short, or empty, and go on.';
+
+export const auditRoutes: Route[] = [
+  route({
+    method: 'GET',
+    operationId: 'listAudit',
+    path: '/v1/audit',
+    summary: 'Who did what in the workspace, newest first',
+    description: `Lists what was changed and revealed in the workspace, and who signed in to it. ${PAGES}`,
+    scopes: ['connections:write'],
+    body: { kind: 'none' },
+    query: {
+      numbers: ['limit'],
+      validate: typia.createValidateEquals<AuditQuery>(),
+      schema: typia.json.schemas<[AuditQuery]>(),
+    },
+    answers: { 200: { description: 'A page of the log.', schema: AUDIT } },
+    handle: ({ db, key, query }: Call<undefined, undefined, AuditQuery>) => page(db, key.workspace_id, query),
+  }),
+  route({
+    method: 'GET',
+    operationId: 'listInstallationAudit',
+    path: '/v1/operator/audit',
+    summary: 'Who did what in the installation, newest first',
+    description: `Lists the same over all workspaces, with what spans them: operators, proxies, the command line, refused sign-ins. ${PAGES}`,
+    scopes: [OPERATOR],
+    body: { kind: 'none' },
+    query: {
+      numbers: ['limit'],
+      validate: typia.createValidateEquals<InstallationAuditQuery>(),
+      schema: typia.json.schemas<[InstallationAuditQuery]>(),
+    },
+    answers: { 200: { description: 'A page of the log.', schema: AUDIT } },
+    handle: ({ db, query: { workspace, ...query } }: Call<undefined, undefined, InstallationAuditQuery>) =>
+      page(db, workspace ?? null, query),
+  }),
+];
