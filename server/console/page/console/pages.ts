@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { Right } from '../../../../storage/model/records.js';
 import type { SessionJson } from '../../sessions.js';
+import { Audit, InstallationAudit } from './audit.js';
 import { Connection } from './connection.js';
 import { Connections } from './connections.js';
 import { Delivery } from './delivery.js';
@@ -40,6 +41,8 @@ export const PAGES: readonly PageOfConsole[] = [
   { path: 'subscriptions/', title: 'Subscription', needs: 'events:read', nav: false, view: Subscription },
   { path: 'deliveries/', title: 'Delivery', needs: 'events:read', nav: false, view: Delivery },
   { path: 'keys', title: 'Keys', needs: 'connections:write', nav: true, view: Keys },
+  { path: 'audit', title: 'Audit', needs: 'connections:write', nav: true, view: Audit },
+  { path: 'audit-all', title: 'Audit of all', needs: 'operator', operator: true, nav: true, view: InstallationAudit },
   { path: 'nodes', title: 'Nodes', needs: 'operator', operator: true, nav: true, view: Nodes },
   { path: 'proxies', title: 'Proxies', needs: 'operator', operator: true, nav: true, view: Proxies },
 ];
