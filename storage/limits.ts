@@ -161,6 +161,8 @@ export const LIMITS = {
   removal_settle_ms: 10_000,
   /** Rows that one slice of the retention reads or deletes of its class; deliveries take their attempts with them. */
   retention_rows: 500,
+  /** Operations that were passed by before, which one slice of inputs or results looks at again. */
+  retention_passed_rows: 100,
   /** Subscriptions, and connections, that one slice of deliveries and of events looks at; it goes on until all are through. */
   retention_subscriptions: 100,
   retention_connections: 20,

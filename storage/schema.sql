@@ -343,14 +343,24 @@ create table operation (
   evidence_look_sealed bytea,
   request_id text,
   traceparent text,
+  input_erased_at timestamp with time zone,
+  result_erased_at timestamp with time zone,
   constraint operation_pkey PRIMARY KEY (id),
   constraint operation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
-  constraint operation_check CHECK ((num_nonnulls(input, input_sealed) = 1)),
   constraint operation_check1 CHECK (((status = 'waiting_user'::text) = (challenge IS NOT NULL))),
   constraint operation_check2 CHECK (((status <> ALL (ARRAY['running'::text, 'waiting_user'::text])) OR (epoch IS NOT NULL))),
   constraint operation_check3 CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint operation_has_evidence CHECK (((evidence IS NULL) OR (status = 'outcome_unknown'::text))) NOT VALID,
-  constraint operation_has_result CHECK (((status <> 'succeeded'::text) OR (num_nonnulls(result, result_sealed) = 1))) NOT VALID,
+  constraint operation_has_input CHECK ((num_nonnulls(input, input_sealed) =
+CASE
+    WHEN (input_erased_at IS NULL) THEN 1
+    ELSE 0
+END)) NOT VALID,
+  constraint operation_has_result CHECK (((status <> 'succeeded'::text) OR (num_nonnulls(result, result_sealed) =
+CASE
+    WHEN (result_erased_at IS NULL) THEN 1
+    ELSE 0
+END))) NOT VALID,
   constraint operation_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_user'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'skipped'::text, 'outcome_unknown'::text])))
 );
 CREATE INDEX operation_by_connection ON public.operation USING btree (connection_id, id);
@@ -456,12 +466,23 @@ create table regional_proxy (
 );
 CREATE INDEX regional_proxy_by_region ON public.regional_proxy USING btree (region) WHERE active;
 
+create table retention_passed (
+  class text not null,
+  operation_id uuid not null,
+  looked_at timestamp with time zone not null default now(),
+  constraint retention_passed_pkey PRIMARY KEY (class, operation_id),
+  constraint retention_passed_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
+);
+CREATE INDEX retention_passed_by_look ON public.retention_passed USING btree (class, looked_at);
+CREATE INDEX retention_passed_by_operation ON public.retention_passed USING btree (operation_id);
+
 create table retention_turn (
   id boolean not null default true,
   class text,
   after text,
   due_at timestamp with time zone not null default now(),
   through jsonb not null default '{}'::jsonb,
+  marks jsonb not null default '{}'::jsonb,
   constraint retention_turn_pkey PRIMARY KEY (id),
   constraint retention_turn_id_check CHECK (id)
 );

@@ -86,6 +86,8 @@ async function reconcile(call: Call<OperationRow, undefined, undefined>): Promis
       throw new HttpError('connection_busy');
     case 'gone':
       throw new HttpError('not_found');
+    case 'erased':
+      throw new HttpError('erased', 'the input of the operation says what to look for, and was erased');
     case 'not_ready':
       return answerAsItIs(call, resource.id);
     case 'requested':
@@ -151,7 +153,7 @@ export const operationActionRoutes: Route[] = [
         schema: unknownOperationSchema,
       },
     },
-    refusals: ['not_outcome_unknown', 'connection_busy'],
+    refusals: ['not_outcome_unknown', 'connection_busy', 'erased'],
     handle: reconcile,
   }),
 ];

@@ -23,7 +23,8 @@ export interface SubmittedInputJson {
 /** That it was read is committed before it is shown. */
 async function getInput({ db, audit, resource }: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const stored = await readOperationInput(db, resource.id);
-  if (!stored) throw new HttpError('not_found');
+  if (stored === undefined) throw new HttpError('not_found');
+  if (stored === null) throw new HttpError('erased');
   await db.transaction((tx) => audit.record(tx, [['operation', resource.id]]));
   const capability = capabilityNamed(resource.capability);
   // Of a capability that this version does not know, nobody can say what is secret.
@@ -52,7 +53,7 @@ export const operationInputRoutes: Route[] = [
     body: { kind: 'none' },
     resource: operationResource,
     answers: { 200: { description: 'The input.', schema: typia.json.schemas<[SubmittedInputJson]>() } },
-    refusals: ['encryption_key_unavailable'],
+    refusals: ['erased', 'encryption_key_unavailable'],
     handle: getInput,
   }),
 ];

@@ -70,8 +70,8 @@ export interface WaitingOperationJson extends OperationBase, Omit<NoEnd, 'challe
 export interface SucceededOperationJson extends OperationBase, Omit<NoEnd, 'result'> {
   /** Always `succeeded`. */
   status: 'succeeded';
-  /** The capability's result. */
-  result: Record<string, unknown>;
+  /** The capability's result; null once it was erased by its age. */
+  result: Record<string, unknown> | null;
 }
 
 /** An operation that failed. Of a write that failed nothing was done. */

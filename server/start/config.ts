@@ -170,6 +170,8 @@ function retention(settings: Settings): RetentionDays {
     attempts: settings.RETENTION_ATTEMPTS_DAYS,
     deliveries: settings.RETENTION_DELIVERIES_DAYS,
     events: settings.RETENTION_EVENTS_DAYS,
+    inputs: settings.RETENTION_INPUTS_DAYS,
+    results: settings.RETENTION_RESULTS_DAYS,
     operations: settings.RETENTION_OPERATIONS_DAYS,
     tombstones: settings.RETENTION_TOMBSTONES_DAYS,
   };

@@ -209,6 +209,16 @@ export const VARIABLES = {
     ...retentionDays,
     meaning: 'after how many days attempts of deliveries that have ended are erased; their deliveries keep the number',
   }),
+  RETENTION_INPUTS_DAYS: variable({
+    ...retentionDays,
+    meaning:
+      'after how many days the inputs of operations that have ended are erased, the operations stay; of an unknown outcome once it was looked for',
+  }),
+  RETENTION_RESULTS_DAYS: variable({
+    ...retentionDays,
+    meaning:
+      'after how many days the results of operations that have ended are erased, with their files; the operations stay',
+  }),
   RETENTION_OPERATIONS_DAYS: variable({
     ...retentionDays,
     meaning: 'after how many days operations that have ended are erased; of their keys a hash stays, and they conflict',

@@ -34,6 +34,7 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   link_used:
     'The link was used from another page, has signed the account in, or was tried too often; ask for a new one.',
   not_simulated: 'The connection is a real one, and its events come from the provider alone.',
+  erased: 'The input of the operation was erased by its age, as the installation is set to.',
   body_too_large: 'The body is larger than this route takes.',
   unsupported_media_type: 'The body is of another type than `application/json`.',
   rate_limited:

@@ -67,6 +67,7 @@ export const HTTP_ERRORS = {
   links_unavailable: { status: 409, retryable: false, message: 'the service has no public address' },
   link_used: { status: 409, retryable: false, message: 'the link was used' },
   not_simulated: { status: 409, retryable: false, message: 'the connection is not a simulated one' },
+  erased: { status: 410, retryable: false, message: 'it was erased by its age' },
   body_too_large: { status: 413, retryable: false, message: 'the body is larger than this route takes' },
   unsupported_media_type: { status: 415, retryable: false, message: 'bodies are application/json' },
   rate_limited: { status: 429, retryable: true, message: 'too many requests with this key', headers: SOON },

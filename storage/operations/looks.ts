@@ -41,29 +41,31 @@ export interface LookedForOperation extends ConnectionRow {
 
 /**
  * Asks for a look for an operation whose outcome is unknown, unless one is asked for already. `busy`: another operation of its
- * connection runs; `not_ready`: its connection has no session to look with; `gone`: there is no such operation.
+ * connection runs; `not_ready`: its connection has no session to look with; `erased`: its input, which says what to look for, is gone; `gone`:
+ * there is no such operation.
  */
 export async function requestLook(
   sql: Sql,
   operationId: string,
-): Promise<'requested' | 'repeated' | 'busy' | 'not_ready' | 'gone'> {
-  const [row] = await sql.query<{ ready: boolean; busy: boolean; asked: boolean }>(
+): Promise<'requested' | 'repeated' | 'busy' | 'not_ready' | 'erased' | 'gone'> {
+  const [row] = await sql.query<{ ready: boolean; busy: boolean; erased: boolean; asked: boolean }>(
     'requestLook',
     `with found as (
-       select o.id, o.workspace_id, o.connection_id, o.partition, c.health = 'ready' as ready,
+       select o.id, o.workspace_id, o.connection_id, o.partition, c.health = 'ready' as ready, o.input_erased_at is not null as erased,
          ${isRunning('o.partition', 'o.connection_id')} as busy
        from operation o join connection c on c.id = o.connection_id
        where o.id = $1 and o.status = 'outcome_unknown' and c.deleted_at is null
        for key share of o
      ), requested as (
        insert into look_request (operation_id, id, workspace_id, connection_id, partition)
-       select id, $2::uuid, workspace_id, connection_id, partition from found where ready and not busy
+       select id, $2::uuid, workspace_id, connection_id, partition from found where ready and not busy and not erased
        on conflict (operation_id) do nothing returning 1
      )
-     select ready, busy, exists (select from requested) as asked from found`,
+     select ready, busy, erased, exists (select from requested) as asked from found`,
     [operationId, newId()],
   );
   if (!row) return 'gone';
+  if (row.erased) return 'erased';
   if (row.busy) return 'busy';
   if (!row.ready) return 'not_ready';
   return row.asked ? 'requested' : 'repeated';

@@ -27,17 +27,18 @@ export function resultOf(sql: Sql, row: Parameters<typeof resultTextOf>[1]): Rec
 }
 
 /**
- * What the operation was submitted with, as it was: it may hold secrets. Undefined when there is no such operation. Throws KeyUnknown
+ * What the operation was submitted with, as it was: it may hold secrets. Undefined when there is no such operation, null when its input
+ * was erased by its age (STO-6). Throws KeyUnknown
  * when the node lacks the key that it is sealed under.
  */
-export async function readOperationInput(sql: Sql, id: string): Promise<Record<string, unknown> | undefined> {
+export async function readOperationInput(sql: Sql, id: string): Promise<Record<string, unknown> | null | undefined> {
   const [row] = await sql.query<{ input: Record<string, unknown> | null; input_sealed: Buffer | null }>(
     'readOperationInput',
     'select input, input_sealed from operation where id = $1',
     [id],
   );
   if (!row) return undefined;
-  return sql.vault.openValue({ plain: row.input, sealed: row.input_sealed }, inputContext(id)) ?? undefined;
+  return sql.vault.openValue({ plain: row.input, sealed: row.input_sealed }, inputContext(id));
 }
 
 /** These operations, whatever their workspace; the caller compares it. */

@@ -3,9 +3,12 @@ import type { Erasure } from './erasure.js';
 import { eraseEvents } from './events.js';
 import { eraseGaps } from './gaps.js';
 import { eraseOperations, eraseTombstones } from './operations.js';
+import { eraseInputs, eraseResults } from './values.js';
 
 /** What may be erased by its age, in the order in which it is: an event goes once no delivery of it is left. */
-export const RETENTION_CLASSES = ['gaps', 'attempts', 'deliveries', 'events', 'operations', 'tombstones'] as const;
+export const RETENTION_CLASSES = [
+  ...['gaps', 'attempts', 'deliveries', 'events', 'inputs', 'results', 'operations', 'tombstones'],
+] as const;
 
 export type RetentionClass = (typeof RETENTION_CLASSES)[number];
 
@@ -17,6 +20,8 @@ export const ERASURES: Record<RetentionClass, Erasure> = {
   attempts: eraseAttempts,
   deliveries: eraseDeliveries,
   events: eraseEvents,
+  inputs: eraseInputs,
+  results: eraseResults,
   operations: eraseOperations,
   tombstones: eraseTombstones,
 };

@@ -15,9 +15,14 @@ export function ageOf(now_ms: number, days: number): Age {
 
 /**
  * One slice of a class, from the place `after` on; null: from the beginning. It reads and deletes a bounded number of rows, by an index that
- * has their age. `last` is where the next one goes on; null when this was the last one.
+ * has their age. `last` is where the next one goes on; null when this was the last one. `mark`: where the next round begins, of a class whose
+ * rows stay in their table; absent: at the beginning.
  */
-export type Erasure = (tx: Sql, after: string | null, age: Age) => Promise<{ erased: number; last: string | null }>;
+export type Erasure = (
+  tx: Sql,
+  after: string | null,
+  age: Age,
+) => Promise<{ erased: number; last: string | null; mark?: string | null }>;
 
 /** Before every id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';

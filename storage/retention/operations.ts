@@ -37,8 +37,8 @@ const PAGE = `
   )
   select id, id in (select id from settled) as due from page order by id`;
 
-/** So many parts of their files at most, of up to a megabyte each. */
-async function eraseFiles(tx: Sql, operationIds: string[]): Promise<number> {
+/** So many parts of their files at most, of up to a megabyte each; gives how many. */
+export async function eraseFiles(tx: Sql, operationIds: string[]): Promise<number> {
   const parts = await tx.query(
     'eraseFileParts',
     `delete from operation_file where (operation_id, attempt_id, part) in (

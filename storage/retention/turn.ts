@@ -12,6 +12,7 @@ export interface Turn {
 interface TurnRow {
   class: string | null;
   after: string | null;
+  marks: Partial<Record<RetentionClass, string>>;
   now_ms: number;
 }
 
@@ -30,8 +31,9 @@ export function takeTurn(db: Database, days: RetentionDays): Promise<Turn | unde
     const current = classes[at];
     const age_days = current ? whole[current] : null;
     if (current === undefined || age_days === null) return undefined;
-    const after = row.class === current ? row.after : null;
-    const { erased, last } = await ERASURES[current](tx, after, ageOf(row.now_ms, age_days));
+    const after = (row.class === current ? row.after : null) ?? row.marks[current] ?? null;
+    const { erased, last, mark } = await ERASURES[current](tx, after, ageOf(row.now_ms, age_days));
+    if (mark) await setMark(tx, current, mark);
     if (last !== null) await passTurn(tx, current, last, 0);
     else {
       await noteThrough(tx, current);
@@ -45,7 +47,7 @@ export function takeTurn(db: Database, days: RetentionDays): Promise<Turn | unde
 async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   const [row] = await tx.query<TurnRow>(
     'lockRetentionTurn',
-    `select class, after, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
+    `select class, after, marks, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
        set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
      from retention_turn where due_at <= now() for update skip locked`,
@@ -59,6 +61,13 @@ async function passTurn(tx: Sql, next: RetentionClass | null, after: string | nu
     `update retention_turn set class = $1, after = $2, due_at = now() + $3 * interval '1 millisecond'`,
     [next, after, rest_ms],
   );
+}
+
+async function setMark(tx: Sql, current: RetentionClass, mark: string): Promise<void> {
+  await tx.query('markRetention', 'update retention_turn set marks = marks || jsonb_build_object($1::text, $2::text)', [
+    current,
+    mark,
+  ]);
 }
 
 async function noteThrough(tx: Sql, current: RetentionClass): Promise<void> {

@@ -36,6 +36,7 @@ const STATUSES: Record<string, number> = {
   storage_full: 409,
   too_many_secrets: 409,
   too_many_tests: 409,
+  erased: 410,
   network_not_allowed: 403,
   cross_site: 403,
   links_unavailable: 409,
@@ -135,6 +136,7 @@ const onAPlainService: Row[] = [
     send: 'POST /v1/operations/{operation}/challenge',
     body: { challenge_id: 'x', code: '1' },
   }),
+  plain('erased', { send: 'GET /v1/operations/{erased}/input' }),
   plain('not_outcome_unknown', { send: 'POST /v1/operations/{operation}/reconcile' }),
   plain('delivery_not_failed', { send: 'POST /v1/deliveries/{delivered}/replay' }),
   plain('subscription_inactive', { send: 'POST /v1/deliveries/{failed}/replay' }),
@@ -215,6 +217,12 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   await client.settled((await client.submit(on.names.busy, 'social.login')).body.id);
   on.names.operation = (await client.run(on.names.ada, 'social.identity.get')).id;
   await client.submit(on.names.ada, 'social.identity.get', {}, 'used');
+  on.names.erased = (await client.run(on.names.ada, 'social.identity.get')).id;
+  await on.db.query(
+    'testErased',
+    'update operation set input = null, input_sealed = null, input_erased_at = now() where id = $1',
+    [on.names.erased],
+  );
   const subscription = await client.send('POST', `/v1/connections/${on.names.sue}/subscriptions`, {
     event_types: ['message_sent'],
     callback_url: callbacks.url,

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import type { OperationStatus } from '../../../storage/model/records.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
 import type { RetentionDays } from '../../../storage/retention/classes.js';
 import { takeTurn } from '../../../storage/retention/turn.js';
@@ -7,7 +8,8 @@ export const daysAgo_ms = (days: number): number => Date.now() - days * 24 * 60 
 
 /** Settings with these days alone. */
 export const onlyDays = (days: Partial<RetentionDays>): RetentionDays => ({
-  ...{ gaps: null, attempts: null, deliveries: null, events: null, operations: null, tombstones: null },
+  ...{ gaps: null, attempts: null, deliveries: null, events: null },
+  ...{ inputs: null, results: null, operations: null, tombstones: null },
   ...days,
 });
 
@@ -64,4 +66,25 @@ export async function insertGap(
 export async function idsOf(db: Sql, table: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(`testIds.${table}`, `select id from ${table} order by id`);
   return rows.map(({ id }) => id);
+}
+
+/** An operation that was accepted and last changed so many days ago, under its status as its key. */
+export async function insertOld(
+  db: Database,
+  connectionId: string,
+  status: OperationStatus,
+  accepted: number,
+  changed = accepted,
+): Promise<string> {
+  const id = uuidv7({ msecs: daysAgo_ms(accepted) });
+  await db.query(
+    'testOld',
+    `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result,
+       error_code, epoch, challenge, updated_at)
+     select $1, workspace_id, id, partition, 'social.profile.get', $3, $3 || '-' || $5, '\\x00', '{}', '{}',
+       case when $3 = 'failed' then 'upstream_error' end, 1, case when $3 = 'waiting_user' then '{}'::jsonb end, $4
+     from connection where id = $2`,
+    [id, connectionId, status, new Date(daysAgo_ms(changed)), changed],
+  );
+  return id;
 }

@@ -2,38 +2,16 @@ import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../../../storage/limits.js';
-import type { OperationStatus } from '../../../storage/model/records.js';
 import { requestLook } from '../../../storage/operations/looks.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../../server/edge-fixture.js';
-import { daysAgo_ms, eraseAll, idsOf } from './fixture.js';
+import { daysAgo_ms, eraseAll, idsOf, insertOld } from './fixture.js';
 
 const READ = { capability: 'social.profile.get', input: { profile_id: 'bob' } };
 
 const submit = (edge: EdgeUnderTest, connectionId: string, key: string) =>
   edge.call('POST', `/v1/connections/${connectionId}/operations`, { body: READ, headers: { 'idempotency-key': key } });
-
-/** An operation that was accepted and last changed so many days ago, under its status as its key. */
-async function insertOld(
-  db: Database,
-  connectionId: string,
-  status: OperationStatus,
-  accepted: number,
-  changed = accepted,
-): Promise<string> {
-  const id = uuidv7({ msecs: daysAgo_ms(accepted) });
-  await db.query(
-    'testOld',
-    `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result,
-       error_code, epoch, challenge, updated_at)
-     select $1, workspace_id, id, partition, 'social.profile.get', $3, $3 || '-' || $5, '\\x00', '{}', '{}',
-       case when $3 = 'failed' then 'upstream_error' end, 1, case when $3 = 'waiting_user' then '{}'::jsonb end, $4
-     from connection where id = $2`,
-    [id, connectionId, status, new Date(daysAgo_ms(changed)), changed],
-  );
-  return id;
-}
 
 async function withConnection(t: Test) {
   const edge = await startTestEdge(t);

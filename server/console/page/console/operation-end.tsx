@@ -18,7 +18,11 @@ export function OperationEnd({ props, operation, changed }: EndProps) {
       return (
         <>
           <h2>Result</h2>
-          <Json value={operation.result} label="Result" />
+          {operation.result === null ? (
+            <p class="quiet">It was erased by its age, as the installation is set to.</p>
+          ) : (
+            <Json value={operation.result} label="Result" />
+          )}
         </>
       );
     case 'skipped':

@@ -16,6 +16,7 @@ const REFUSALS: Readonly<Partial<Record<HttpErrorCode | 'unreachable', string>>>
   too_many_tests: 'As many test events are under way as may. Wait until one has ended.',
   links_unavailable: 'The service does not know its own public address. Its operator sets PUBLIC_URL.',
   not_simulated: 'The connection is a real one, and its events come from the provider alone.',
+  erased: 'It was erased by its age, as the installation is set to.',
   not_found: 'There is nothing of this id here. It may have been deleted.',
   rate_limited: 'Too many requests. Wait a moment, then try again.',
   overloaded: 'The service is busy. Try again in a moment.',

@@ -1,0 +1,152 @@
+import t from 'tap';
+import { LIMITS } from '../../../storage/limits.js';
+import { requestLook } from '../../../storage/operations/looks.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { takeTurn } from '../../../storage/retention/turn.js';
+import { insertSimulated } from '../../fixture/rows.js';
+import { rowsRead } from '../../fixture/rows-read.js';
+import { startTestEdge } from '../../server/edge-fixture.js';
+import { daysAgo_ms, eraseAll, insertOld, onlyDays } from './fixture.js';
+
+/** Of all operations, by their keys: whether each has its input, and its result. */
+async function values(db: Sql): Promise<Record<string, string>> {
+  const rows = await db.query<{ idempotency_key: string; input: boolean; result: boolean }>(
+    'testValues',
+    `select idempotency_key, num_nonnulls(input, input_sealed) = 1 as input, num_nonnulls(result, result_sealed) = 1 as result from operation`,
+  );
+  return Object.fromEntries(
+    rows.map(({ idempotency_key, input, result }) => [
+      idempotency_key,
+      [input && 'input', result && 'result'].filter(Boolean).join(),
+    ]),
+  );
+}
+
+/** What was passed by is looked at again. */
+const later = (db: Sql) =>
+  db.query('testLater', `update retention_passed set looked_at = looked_at - interval '1 day'`, []);
+
+const looked = (db: Sql, id: string) =>
+  db.query('testLooked', `update operation set evidence_look = '{"found": "none"}' where id = $1`, [id]);
+
+t.test('inputs and results go, operations stay, and what may still be needed stays as it is', async (t) => {
+  const { db, call, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const [done] = [await insertOld(db, id, 'succeeded', 40)];
+  for (const status of ['failed', 'skipped', 'queued', 'running', 'waiting_user'] as const)
+    await insertOld(db, id, status, 40);
+  const unknown = await insertOld(db, id, 'outcome_unknown', 40);
+  await insertOld(db, id, 'succeeded', 40, 2);
+  await insertOld(db, id, 'failed', 3);
+  const before = await values(db);
+  const untouched = ['queued-40', 'running-40', 'waiting_user-40', 'succeeded-2', 'failed-3'];
+
+  t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 3 });
+  const inputs = { ...before, 'succeeded-40': 'result', 'failed-40': 'result', 'skipped-40': 'result' };
+  t.strictSame(await values(db), inputs);
+  t.strictSame(await eraseAll(db, { results: 30 }), { results: 4 }, 'of those that ended');
+  t.strictSame(await values(db), { ...inputs, 'succeeded-40': '' });
+  for (const key of untouched) t.equal((await values(db))[key], before[key], key);
+
+  const read = await call('GET', `/v1/operations/${done}`);
+  t.match(read, { status: 200, json: { status: 'succeeded', result: null } });
+  t.match(await call('GET', `/v1/operations/${done}/input`), { status: 410, json: { code: 'erased' } });
+  t.match(await call('GET', '/v1/operations'), { status: 200 });
+  t.equal((await db.query('testAttention', 'select from unknown_outcome')).length, 0, 'nobody is told of it anew');
+
+  t.equal(await requestLook(db, unknown), 'requested');
+  await looked(db, unknown);
+  await later(db);
+  t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 0 }, 'while a look is asked for it stays');
+  await db.query('testLookEnds', 'delete from look_request', []);
+  await later(db);
+  t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 1 });
+  t.equal(await requestLook(db, unknown), 'erased');
+  t.match(await call('POST', `/v1/operations/${unknown}/reconcile`), { status: 410, json: { code: 'erased' } });
+  await db.query(
+    'testEnd',
+    `update operation set status = 'canceled', updated_at = now() where idempotency_key = 'queued-40'`,
+    [],
+  );
+  await later(db);
+  t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 0 }, 'it ended lately');
+  await db.query(
+    'testEnded',
+    `update operation set updated_at = now() - interval '31 days' where idempotency_key = 'queued-40'`,
+  );
+  await later(db);
+  t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 1 }, 'and is not forgotten');
+});
+
+t.test('a repeat of what was erased answers its operation', async (t) => {
+  const { db, call, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const submit = (profile: string) =>
+    call('POST', `/v1/connections/${id}/operations`, {
+      body: { capability: 'social.profile.get', input: { profile_id: profile } },
+      headers: { 'idempotency-key': 'once' },
+    });
+  const { json: first } = await submit('bob');
+  await db.query(
+    'testAge',
+    `update operation set status = 'succeeded', result = '{}', updated_at = now() - interval '40 days',
+       id = (lpad(to_hex((extract(epoch from now() - interval '40 days') * 1000)::bigint), 12, '0') || '70008000000000000001')::uuid
+     where id = $1`,
+    [first.id],
+  );
+  await eraseAll(db, { inputs: 30, results: 30 });
+  t.match(await submit('bob'), { status: 200, json: { status: 'succeeded', result: null } });
+  t.match(await submit('eve'), { status: 409, json: { code: 'idempotency_conflict' } });
+});
+
+t.test('files go with the results, some parts at a time, and what a crash cuts off is repeated', async (t) => {
+  const { db, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const operation = await insertOld(db, id, 'succeeded', 40);
+  await db.query(
+    'testFile',
+    `insert into operation_file (operation_id, attempt_id, part, bytes) select $1, $1, n, '\\x00' from generate_series(0, $2::integer) n`,
+    [operation, LIMITS.removal_file_parts * 2],
+  );
+  const cut = {
+    ...db,
+    transaction: <T>(work: (tx: never) => Promise<T>) =>
+      db.transaction(async (tx) => {
+        await work(tx as never);
+        throw new Error('crashed');
+      }),
+  } as Database;
+  await t.rejects(takeTurn(cut, onlyDays({ results: 30 })), /crashed/);
+  t.strictSame(await eraseAll(db, { results: 30 }), { results: 1 });
+  t.strictSame(await db.query('testParts', 'select from operation_file'), []);
+  t.strictSame(await values(db), { 'succeeded-40': 'input' });
+});
+
+t.test('rounds go on where the last one was, however many operations there are', async (t) => {
+  const { db, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const COUNT = 20_000;
+  await db.query(
+    'fillOld',
+    `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result, updated_at)
+     select (lpad(to_hex(1700000000000 + n), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid, c.workspace_id, c.id, c.partition,
+       'social.profile.get', case when n % 100 = 0 then 'queued' else 'succeeded' end, n, '\\x00', '{}', case when n % 100 > 0 then '{}'::jsonb end,
+       timestamptz '2024-01-01'
+     from connection c, generate_series(1, ${COUNT}::bigint) n where c.id = $1`,
+    [id],
+  );
+  for (const name of ['inputs', 'results'] as const) {
+    t.strictSame(await eraseAll(db, { [name]: 30 }), { [name]: COUNT * 0.99 });
+    for (let n = 0; n < 5; n++) {
+      await later(db);
+      await db.query('testDue', 'update retention_turn set due_at = now()');
+      const { given, scanned, found } = await db.transaction((tx) =>
+        rowsRead(tx, 'operation', () => takeTurn({ ...db, transaction: (work) => work(tx) }, onlyDays({ [name]: 30 }))),
+      );
+      t.equal(given?.erased, 0);
+      t.equal(scanned, 0, 'by index');
+      t.ok(found <= 3 * LIMITS.retention_passed_rows, `${found} rows, none of those that are through`);
+    }
+  }
+  t.ok(daysAgo_ms(30) > 1_700_000_000_000);
+});
