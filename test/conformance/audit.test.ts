@@ -27,7 +27,7 @@ async function entriesOf(db: Database): Promise<AuditRow[]> {
 /** An edge that can issue links, with an operator and a way to ask for what stands behind each route. */
 async function audited(t: Test) {
   const { db } = await freshDatabase(t, { ...PLAIN_VAULT, hash: (text) => Buffer.from(text.padEnd(32).slice(0, 32)) });
-  const edge = await startTestEdge(t, { db, publicUrl: 'http://127.0.0.1' });
+  const edge = await startTestEdge(t, { publicUrl: 'http://127.0.0.1' }, db);
   const operator = await createOperator(db, 'Grace', null);
   return { ...edge, operator, ...resources({ ...edge, operatorKey: operator.key }) };
 }

@@ -172,8 +172,13 @@ export const subscriptionRules = (): SubscriptionRules => ({
   destination: destinationHasher(randomBytes(32)),
 });
 
-export async function startTestEdge(t: Test, options: Partial<EdgeOptions> = {}): Promise<EdgeUnderTest> {
-  const db = options.db ?? (await freshDatabase(t)).db;
+/** `given`: a fresh database that the test has opened in its own way. */
+export async function startTestEdge(
+  t: Test,
+  options: Partial<EdgeOptions> = {},
+  given?: Database,
+): Promise<EdgeUnderTest> {
+  const db = given ?? (await freshDatabase(t)).db;
   const system = new StillSystem(db);
   const workspaceId = await insertWorkspace(db);
   const key = await insertKey(db, workspaceId);

@@ -132,7 +132,7 @@ t.test('a command that looks makes no database, and one that makes something doe
   const file = { DATABASE_URL: '', DATA_DIR: import.meta.filename };
   await t.rejects(answer(['workspace', 'list'], file), { message: /^DATA_DIR: .*is not a folder/ });
 
-  for (const schema of ['pgboss', 'public']) await db.query(schema, `drop schema ${schema} cascade`);
+  for (const schema of ['pgboss', 'public', 'audit']) await db.query(schema, `drop schema ${schema} cascade`);
   await db.query('testEmpty', 'create schema public');
   await t.rejects(answer(['workspace', 'list']), { message: /^the database has no tables yet/ });
   const made = await answer(['workspace', 'create', '--name', 'Acme']);
