@@ -11,6 +11,8 @@ export const LIMITS = {
   neighbour_sockets: 256,
   /** Until the answer of one of its requests, and until its callback. Past it there is none, and it counts with this latency. */
   answer_ms: 20_000,
+  /** How long a stream without end is read. */
+  stream_ms: 300,
   /** Operations that the neighbour's polls read in turn. */
   polled_operations: 256,
   /** Share of the neighbour's requests of one kind that may fail: beyond, its p99 is a failure, whatever the others took. */
