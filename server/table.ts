@@ -27,6 +27,7 @@ import { reconnectRoutes } from './routes/reconnect.js';
 import { reconnectLinkRoutes } from './routes/reconnect-link.js';
 import { submissionRoutes } from './routes/submission.js';
 import { subscriptionChangeRoutes } from './routes/subscription-changes.js';
+import { subscriptionHoldRoutes } from './routes/subscription-hold.js';
 import { subscriptionTestRoutes } from './routes/subscription-test.js';
 import { subscriptionRoutes } from './routes/subscriptions.js';
 import { workspaceSubscriptionRoutes } from './routes/workspace-subscriptions.js';
@@ -46,6 +47,7 @@ export const routes: readonly Route[] = [
   ...subscriptionRoutes,
   ...workspaceSubscriptionRoutes,
   ...subscriptionChangeRoutes,
+  ...subscriptionHoldRoutes,
   ...subscriptionTestRoutes,
   ...listenerRoutes,
   ...eventRoutes,

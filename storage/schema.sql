@@ -540,6 +540,7 @@ create table subscription (
   destination bytea,
   verified boolean not null default false,
   callback_url_sealed bytea,
+  on_hold boolean not null default false,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
   constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0)),

@@ -16,6 +16,8 @@ export interface SubscriptionJson {
   callback_url: string;
   /** Whether it gets events; a disconnect of the connection ends that. */
   active: boolean;
+  /** Whether it is on hold: its deliveries wait until it is released. */
+  on_hold: boolean;
   /** Whether its address has proven itself by the answer to a challenge. */
   verified: boolean;
   /** When it was created. */
@@ -73,6 +75,7 @@ export function subscriptionJson(db: Sql, row: SubscriptionRow): SubscriptionJso
     event_types: row.event_types,
     callback_url: callbackUrlOf(db, row),
     active: row.active,
+    on_hold: row.on_hold,
     verified: row.verified,
     created_at: row.created_at.toISOString(),
     paused: row.paused_since && { since: row.paused_since.toISOString(), reason: row.paused_reason ?? 'internal' },

@@ -82,7 +82,7 @@ const START = `
   ), due as materialized (
     select d.id, d.next_attempt_at, i.epoch, i.first, (row_number() over (partition by i.subscription_id))::integer as turn
     from input i join fence f on f.id = i.partition and f.epoch = i.epoch
-    join subscription a on a.id = i.subscription_id and a.active
+    join subscription a on a.id = i.subscription_id and a.active and not a.on_hold
     cross join lateral (
       select d.id, d.next_attempt_at from delivery d
       where d.subscription_id = i.subscription_id and d.status ${START_STEP.from}

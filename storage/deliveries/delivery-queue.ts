@@ -20,7 +20,7 @@ import {
  *                                         ▲                   │ │
  *                                         └─recorded, replayed┘ └──parked, no delivery is left──▶ deleted
  *
- * I1 a subscription with a delivery that is pending or sending has a job;
+ * I1 a subscription that is active and not on hold has a job while a delivery of it is pending or sending: a release makes it due (EVT-21);
  * I2 its job is due no later than the first of its pending deliveries, or its owner has examined it since: a transaction that makes
  *    a delivery pending makes the job due (`wakeSubscriptions`), and the owner parks a job only if it has not changed since.
  *
@@ -136,10 +136,11 @@ const PARK = `
     })}
   ), examined as materialized (
     select s.*,
-      -- Of an inactive subscription nothing is due: what is still pending of it is being canceled.
-      (select d.next_attempt_at from delivery d where d.subscription_id = s.id and d.status = 'pending'
-         and exists (select 1 from subscription b where b.id = s.id and b.active)
-       order by d.next_attempt_at limit 1) as due,
+      -- Of an inactive subscription nothing is due: what is still pending of it is being canceled. Nor of one on hold: its release makes
+      -- the job due again. Asked before the deliveries are: a held backlog of any length is not read.
+      case when exists (select 1 from subscription b where b.id = s.id and b.active and not b.on_hold) then (
+        select d.next_attempt_at from delivery d where d.subscription_id = s.id and d.status = 'pending'
+        order by d.next_attempt_at limit 1) end as due,
       exists (select 1 from delivery d where d.subscription_id = s.id and d.status = 'sending') as sending
     from ${joinUnchangedJob('seen')}
     -- The lock is on the newest version of the job; what is due was read before it, if these differ.
@@ -153,7 +154,7 @@ const PARK = `
   from seen s left join examined x on x.queue_name = s.queue_name and x.id = s.id`;
 
 /**
- * The owner found nothing due: each job is parked until the next retry, or deleted when no delivery is left, or the subscription is inactive. One
+ * The owner found nothing due: each job is parked until the next retry, or deleted when no delivery is left, or the subscription is inactive or on hold. One
  * is left out when it has no job any more, or its epoch is stale. No lock on a job is waited for: a transaction that
  * records events of several workspaces holds jobs in no order. Index: delivery_due.
  */

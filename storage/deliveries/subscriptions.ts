@@ -14,6 +14,8 @@ export interface SubscriptionRow {
   callback_url: string | null;
   callback_url_sealed: Buffer | null;
   active: boolean;
+  /** None of its deliveries is tried (EVT-21). */
+  on_hold: boolean;
   /** Its address has proven itself (EVT-18). */
   verified: boolean;
   created_at: Date;
@@ -23,7 +25,7 @@ export interface SubscriptionRow {
 }
 
 /** Of `subscription s`. */
-const COLUMNS = `s.id, s.workspace_id, s.connection_id, s.partition, s.event_types, s.callback_url, s.callback_url_sealed, s.active, s.verified, s.created_at,
+const COLUMNS = `s.id, s.workspace_id, s.connection_id, s.partition, s.event_types, s.callback_url, s.callback_url_sealed, s.active, s.on_hold, s.verified, s.created_at,
   (select p.since from callback_pause p where p.destination = s.destination) as paused_since,
   (select p.reason from callback_pause p where p.destination = s.destination) as paused_reason`;
 

@@ -16,6 +16,8 @@ export const AUDIT_ACTIONS = {
   'challenge.answer': 'A code was given to an operation that waits for one.',
   'subscription.create': 'A subscription was made.',
   'subscription.update': 'A subscription was activated or deactivated.',
+  'subscription.hold': 'A subscription was put on hold.',
+  'subscription.release': 'The hold of a subscription was ended.',
   'subscription.rotate_secret': 'A subscription got another secret.',
   'subscription.test': 'A test event was sent to a subscription.',
   'event.simulate': 'An event of a simulated connection was recorded.',

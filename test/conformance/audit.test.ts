@@ -135,6 +135,15 @@ function resources({ db, call, system, workspaceId, operatorKey }: Edge) {
       const id = await subscription();
       return () => call('PATCH', `/v1/subscriptions/${id}`, { body: { active: false } });
     },
+    holdSubscription: async () => {
+      const id = await subscription();
+      return () => call('POST', `/v1/subscriptions/${id}/hold`);
+    },
+    releaseSubscription: async () => {
+      const id = await subscription();
+      await call('POST', `/v1/subscriptions/${id}/hold`);
+      return () => call('POST', `/v1/subscriptions/${id}/release`);
+    },
     rotateSubscriptionSecret: async () => {
       const id = await subscription();
       return () => call('POST', `/v1/subscriptions/${id}/rotate-secret`);
@@ -203,6 +212,8 @@ t.test(
       'cancelOperation',
       'reconcileOperation',
       'updateSubscription',
+      'holdSubscription',
+      'releaseSubscription',
       'revokeKey',
       'signOut',
       'deleteConnection',

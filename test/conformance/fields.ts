@@ -49,6 +49,7 @@ export const SUBSCRIPTION = [
   'event_types',
   'callback_url',
   'active',
+  'on_hold',
   'verified',
   'created_at',
   'paused',

@@ -22,6 +22,8 @@ export const ROUTES: readonly [send: string, scopes: readonly Right[]][] = [
   ['GET /v1/subscriptions', ['events:read']],
   ['GET /v1/subscriptions/{subscription}', ['events:read']],
   ['PATCH /v1/subscriptions/{subscription}', ['events:write']],
+  ['POST /v1/subscriptions/{subscription}/hold', ['events:write']],
+  ['POST /v1/subscriptions/{subscription}/release', ['events:write']],
   ['POST /v1/subscriptions/{subscription}/rotate-secret', ['events:write']],
   ['POST /v1/subscriptions/{subscription}/test', ['events:write']],
   ['GET /v1/connections/{ada}/listener', ['events:read']],

@@ -60,6 +60,8 @@ const TARGETS: readonly Target[] = [
   },
   { method: 'GET', path: (ids) => `/v1/subscriptions/${ids.subscription}` },
   { method: 'PATCH', path: (ids) => `/v1/subscriptions/${ids.subscription}`, valid: { active: false } },
+  { method: 'POST', path: (ids) => `/v1/subscriptions/${ids.subscription}/hold`, valid: { surprise: 1 } },
+  { method: 'POST', path: (ids) => `/v1/subscriptions/${ids.subscription}/release`, valid: { surprise: 1 } },
   { method: 'POST', path: (ids) => `/v1/subscriptions/${ids.subscription}/rotate-secret`, valid: { surprise: 1 } },
   { method: 'POST', path: (ids) => `/v1/subscriptions/${ids.subscription}/test`, valid: { surprise: 1 } },
   { method: 'GET', path: (ids) => `/v1/connections/${ids.connection}/listener` },

@@ -43,10 +43,13 @@ export const subscription: SubscriptionJson = {
   event_types: ['message_received'],
   callback_url: address,
   active: true,
+  on_hold: false,
   verified: false,
   created_at: AT,
   paused: null,
 };
+/** One that waits for its release. */
+export const held: SubscriptionJson = { ...subscription, on_hold: true };
 /** One whose receiver does not answer. */
 export const paused: SubscriptionJson = { ...subscription, paused: { since: LATER, reason: 'timeout' } };
 export const created: NewSubscriptionJson = { ...subscription, ...signingSecretJson(SECRET) };

@@ -88,6 +88,27 @@ export const subscriptions: Row[] = [
     }),
   ),
   {
+    title: 'Subscriptions, hold: 200 Subscription (EVT-21)',
+    send: 'POST /v1/subscriptions/{subscription}/hold',
+    status: 200,
+    fields: fields.SUBSCRIPTION,
+    like: { id: '{subscription}', active: true, on_hold: true },
+  },
+  {
+    title: 'Subscriptions, hold: a repeat answers the same',
+    send: 'POST /v1/subscriptions/{subscription}/hold',
+    status: 200,
+    fields: fields.SUBSCRIPTION,
+    like: { id: '{subscription}', active: true, on_hold: true },
+  },
+  {
+    title: 'Subscriptions, release: 200 Subscription (EVT-21)',
+    send: 'POST /v1/subscriptions/{subscription}/release',
+    status: 200,
+    fields: fields.SUBSCRIPTION,
+    like: { id: '{subscription}', active: true, on_hold: false },
+  },
+  {
     title: 'Subscriptions, rotate secret (EVT-12)',
     send: 'POST /v1/subscriptions/{inactive}/rotate-secret',
     status: 200,

@@ -84,6 +84,13 @@ t.test('a subscription is found, tried, replayed, deactivated and activated by t
     await page.getByText('message_received').first().waitFor();
 
     await page.goto(page.url().replace(/#.*/, `#/subscriptions/${subscription}`));
+    await page.getByRole('button', { name: 'Hold', exact: true }).click();
+    await page.getByText('Its deliveries wait until it is released.').waitFor();
+    await page.getByText('On hold', { exact: true }).waitFor();
+    t.match(await client.send('GET', `/v1/subscriptions/${subscription}`), { body: { on_hold: true } });
+    await page.getByRole('button', { name: 'Release', exact: true }).click();
+    await page.getByText('What waited is on its way.').waitFor();
+    await page.getByText('On hold', { exact: true }).waitFor({ state: 'detached' });
     await confirmed(page, 'Deactivate');
     await page.getByText('It gets no more events.').waitFor();
     await page.getByRole('button', { name: 'Activate', exact: true }).click();
@@ -128,7 +135,7 @@ t.test('a key without a scope sees neither the page nor its actions', async (t) 
     (await keyWithout(service, 'events:write')).key,
   );
   await row(reader, 'message_received').waitFor();
-  for (const name of ['Send a test event', 'Deactivate', 'Replay', 'Replay all failed'])
+  for (const name of ['Send a test event', 'Hold', 'Deactivate', 'Replay', 'Replay all failed'])
     t.equal(await reader.getByRole('button', { name }).count(), 0, name);
   await reader.goto(reader.url().replace(/#.*/, `#/deliveries/${deliveries[0]}`));
   await reader.getByText('None was made yet.').waitFor();

@@ -72,6 +72,8 @@ t.test('a deleted connection is hidden at once with all that belongs to it, then
     ['POST', `/v1/operations/${done}/reconcile`],
     ['GET', `/v1/subscriptions/${subscription}`],
     ['PATCH', `/v1/subscriptions/${subscription}`, { active: true }],
+    ['POST', `/v1/subscriptions/${subscription}/hold`],
+    ['POST', `/v1/subscriptions/${subscription}/release`],
     ['POST', `/v1/subscriptions/${subscription}/rotate-secret`],
     ['POST', `/v1/subscriptions/${subscription}/test`],
     ['GET', `/v1/subscriptions/${subscription}/deliveries`],

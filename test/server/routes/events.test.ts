@@ -418,6 +418,8 @@ t.test('nothing of another workspace can be seen or changed', async (t) => {
     ['GET', `/v1/connections/${connectionId}/listener`],
     ['GET', `/v1/subscriptions/${subscription}`],
     ['GET', `/v1/subscriptions/${subscription}/deliveries`],
+    ['POST', `/v1/subscriptions/${subscription}/hold`],
+    ['POST', `/v1/subscriptions/${subscription}/release`],
     ['POST', `/v1/subscriptions/${subscription}/rotate-secret`],
     ['POST', `/v1/subscriptions/${subscription}/test`],
     ['GET', `/v1/events/${events[0]}`],

@@ -14,7 +14,7 @@ interface ActionsProps {
 
 /** What can be done with a subscription. What came of it is told beside the buttons. */
 export function SubscriptionActions({ api, subscription, changed }: ActionsProps) {
-  const { id, active, delivery_counts } = subscription;
+  const { id, active, on_hold, delivery_counts } = subscription;
   const [done, tell] = useState<{ text: string; delivery?: string } | null>(null);
   const path = `/v1/subscriptions/${id}`;
   const act = async (work: () => Promise<{ text: string; delivery?: string }>) => {
@@ -32,6 +32,11 @@ export function SubscriptionActions({ api, subscription, changed }: ActionsProps
       await api.send('PATCH', path, { active: wanted });
       return { text: wanted ? 'It gets events from now on.' : 'It gets no more events.' };
     });
+  const hold = (wanted: boolean) =>
+    act(async () => {
+      await api.send('POST', `${path}/${wanted ? 'hold' : 'release'}`);
+      return { text: wanted ? 'Its deliveries wait until it is released.' : 'What waited is on its way.' };
+    });
   const replay = (since: string) =>
     act(async () => {
       const { replayed } = await api.send<ReplayedJson>('POST', `${path}/replay-failed`, { since });
@@ -42,6 +47,11 @@ export function SubscriptionActions({ api, subscription, changed }: ActionsProps
       <div class="actions">
         {active && <Action label="Send a test event" run={test} />}
         {active && delivery_counts.failed > 0 && <ReplayFailed replay={replay} />}
+        {on_hold ? (
+          <Action label="Release" main run={() => hold(false)} />
+        ) : (
+          active && <Action label="Hold" run={() => hold(true)} />
+        )}
         {active ? (
           <Action
             label="Deactivate"

@@ -55,11 +55,12 @@ export function Subscriptions({ api, session, query, live }: PageProps) {
   );
 }
 
-/** Whether it gets events, whether its address is proven, and whether its receiver answers. */
-export function SubscriptionState({ of: { active, verified, paused } }: { of: SubscriptionJson }) {
+/** Whether it gets events, whether it is on hold, whether its address is proven, and whether its receiver answers. */
+export function SubscriptionState({ of: { active, on_hold, verified, paused } }: { of: SubscriptionJson }) {
   return (
     <span class="badges">
       {active ? <Badge tone="good" text="Active" /> : <Badge tone="quiet" text="Inactive" />}
+      {on_hold && <Badge tone="quiet" text="On hold" />}
       {verified && <Badge tone="good" text="Verified" />}
       {paused && (
         <span title={attemptWords(paused.reason) ?? undefined}>
