@@ -35,6 +35,7 @@ export const subscriptionHoldRoutes: Route[] = [
     description:
       'Holds a subscription, for the time that its receiver is being worked on. Events go on to be recorded with their deliveries, and none of these is tried until `release`. An attempt that is under way ends as it would.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: { kind: 'none' },
     resource: subscriptionResource,
     answers,
@@ -49,6 +50,7 @@ export const subscriptionHoldRoutes: Route[] = [
     description:
       'Ends the hold of a subscription. What became due meanwhile goes out, that which was due first before the rest, with as many attempts as before the hold.',
     scopes: ['events:write'],
+    changes: 'subscriptions',
     body: { kind: 'none' },
     resource: subscriptionResource,
     answers,
