@@ -39,7 +39,7 @@ function Log({ api, query, live, title, path }: PageProps & { title: string; pat
           { title: 'Who', cell: ({ actor }) => <Actor {...actor} /> },
           { title: 'What', cell: (entry) => <What {...entry} /> },
           { title: 'On', cell: ({ targets }) => <Targets targets={targets} /> },
-          { title: 'From', cell: ({ address }) => address ?? <span class="quiet">here</span> },
+          { title: 'From', cell: ({ address }) => <span class="short">{address ?? 'no address'}</span> },
         ]}
         empty="Nothing was done yet."
       />
