@@ -27,6 +27,7 @@ function stream(call: StreamCall, workspaceId: string | null): Answer {
   const end = new AbortController();
   let waits = false;
   async function* lines(): AsyncGenerator<Buffer> {
+    if (followers >= LIMITS.audit_streams) return; // many have come at once
     followers++;
     const undrain = call.drain.onBegin(() => end.abort());
     try {
