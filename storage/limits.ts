@@ -150,6 +150,8 @@ export const LIMITS = {
   removal_connections: 100,
   /** Parts of files among them; a part holds up to a megabyte. */
   removal_file_parts: 50,
+  /** Connections of a slice in which the members of a workspace's subscription follow it; each is locked for as long. */
+  settle_connections: 200,
   /** Pause between two such transactions, so that others' statements and disks keep up. */
   removal_pause_ms: 20,
   /** How often a node looks whether a connection is to be removed. A failure waits as long. */

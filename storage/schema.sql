@@ -117,8 +117,10 @@ CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (del
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
 CREATE INDEX connection_live ON public.connection USING btree (workspace_id, created_at, id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_unready ON public.connection USING btree (workspace_id, health_since) WHERE ((health <> 'ready'::text) AND (deleted_at IS NULL));
+CREATE TRIGGER connection_has_members AFTER UPDATE OF health, cancel_through ON public.connection FOR EACH ROW WHEN (((new.health = 'ready'::text) AND (new.cancel_through IS NULL) AND (new.deleted_at IS NULL) AND ((old.health <> 'ready'::text) OR (old.cancel_through IS NOT NULL)))) EXECUTE FUNCTION activate_members();
 CREATE TRIGGER connection_health_noted BEFORE UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION note_health();
 CREATE TRIGGER connection_health_told AFTER UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION announce_health();
+CREATE TRIGGER connection_joins AFTER INSERT ON public.connection FOR EACH ROW EXECUTE FUNCTION join_workspace_subscriptions();
 
 create table console_session (
   token_hash bytea not null,
@@ -153,6 +155,7 @@ create table delivery (
   delivered_at timestamp with time zone,
   last_error text,
   rank bigint not null,
+  parent_id uuid,
   constraint delivery_pkey PRIMARY KEY (id),
   constraint delivery_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE,
   constraint delivery_check CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
@@ -163,8 +166,9 @@ create table delivery (
 CREATE UNIQUE INDEX delivery_by_rank ON public.delivery USING btree (subscription_id, rank);
 CREATE INDEX delivery_by_status ON public.delivery USING btree (subscription_id, status, event_id);
 CREATE INDEX delivery_due ON public.delivery USING btree (subscription_id, next_attempt_at, event_id) WHERE (status = 'pending'::text);
-CREATE INDEX delivery_exhausted ON public.delivery USING btree (workspace_id, subscription_id, id) WHERE (status = 'failed'::text);
+CREATE INDEX delivery_exhausted ON public.delivery USING btree (workspace_id, COALESCE(parent_id, subscription_id), id) WHERE (status = 'failed'::text);
 CREATE INDEX delivery_live ON public.delivery USING btree (partition) WHERE (status = 'sending'::text);
+CREATE INDEX delivery_of_parent ON public.delivery USING btree (parent_id, status, event_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER delivery_exhaustion_told AFTER UPDATE OF status ON public.delivery FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text))) EXECUTE FUNCTION announce_exhaustion();
 
 create table delivery_attempt (
@@ -313,6 +317,7 @@ create table node (
   backlog jsonb not null default '{}'::jsonb,
   reads_sealed boolean not null default false,
   mailboxes boolean not null default false,
+  workspace_subscriptions boolean not null default false,
   constraint node_pkey PRIMARY KEY (id)
 );
 
@@ -527,12 +532,12 @@ create table stored_turn (
 create table subscription (
   id uuid not null,
   workspace_id uuid not null,
-  connection_id uuid not null,
-  partition smallint not null,
+  connection_id uuid,
+  partition smallint,
   event_types text[] not null,
   callback_url text,
   active boolean not null,
-  secret_sealed bytea not null,
+  secret_sealed bytea,
   previous_secret_sealed bytea,
   previous_valid_until timestamp with time zone,
   created_at timestamp with time zone not null default now(),
@@ -541,19 +546,35 @@ create table subscription (
   verified boolean not null default false,
   callback_url_sealed bytea,
   on_hold boolean not null default false,
+  parent_id uuid,
+  deleted_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  settled_id uuid,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
+  constraint subscription_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES subscription(id) NOT VALID,
   constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0)),
-  constraint subscription_has_callback_url CHECK ((num_nonnulls(callback_url, callback_url_sealed) = 1)) NOT VALID
+  constraint subscription_has_callback_url CHECK ((num_nonnulls(callback_url, callback_url_sealed) =
+CASE
+    WHEN (parent_id IS NULL) THEN 1
+    ELSE 0
+END)) NOT VALID,
+  constraint subscription_has_secret CHECK (((secret_sealed IS NULL) = (parent_id IS NOT NULL))) NOT VALID,
+  constraint subscription_is_owned CHECK ((((connection_id IS NULL) = (partition IS NULL)) AND ((connection_id IS NOT NULL) OR (parent_id IS NULL)))) NOT VALID
 );
-CREATE INDEX subscription_active_destination ON public.subscription USING btree (workspace_id, destination) WHERE active;
-CREATE INDEX subscription_by_activity ON public.subscription USING btree (workspace_id, active, created_at, id);
+CREATE INDEX subscription_active_destination ON public.subscription USING btree (workspace_id, destination) WHERE (active AND (parent_id IS NULL));
 CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
 CREATE INDEX subscription_by_destination ON public.subscription USING btree (connection_id, destination);
-CREATE INDEX subscription_by_workspace ON public.subscription USING btree (workspace_id, created_at, id);
+CREATE INDEX subscription_deleted ON public.subscription USING btree (id) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX subscription_listed ON public.subscription USING btree (workspace_id, created_at, id) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
+CREATE INDEX subscription_listed_by_activity ON public.subscription USING btree (workspace_id, active, created_at, id) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
+CREATE UNIQUE INDEX subscription_member ON public.subscription USING btree (parent_id, connection_id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX subscription_of_workspace ON public.subscription USING btree (workspace_id) WHERE (connection_id IS NULL);
 CREATE INDEX subscription_told ON public.subscription USING btree (connection_id) WHERE (active AND (event_types && '{operation.finished,delivery.exhausted}'::text[]));
+CREATE INDEX subscription_unsettled ON public.subscription USING btree (id) WHERE (settled_at IS NOT NULL);
 CREATE INDEX subscription_without_destination ON public.subscription USING btree (id) WHERE (destination IS NULL);
 CREATE TRIGGER subscription_added AFTER INSERT ON public.subscription REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_subscriptions();
+CREATE TRIGGER subscription_deleted AFTER UPDATE OF deleted_at ON public.subscription FOR EACH ROW WHEN (((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL))) EXECUTE FUNCTION count_deleted_subscription();
 CREATE TRIGGER subscription_gone AFTER DELETE ON public.subscription REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_gone_subscriptions();
 CREATE TRIGGER subscription_rotated AFTER UPDATE OF previous_secret_sealed ON public.subscription FOR EACH ROW WHEN ((new.previous_secret_sealed = old.secret_sealed)) EXECUTE FUNCTION keep_former_secret();
 
@@ -620,6 +641,16 @@ create table workspace_stored (
   constraint workspace_stored_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 
+CREATE OR REPLACE FUNCTION public.activate_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update subscription s set active = true from subscription w
+  where s.connection_id = new.id and s.parent_id = w.id and w.active and not s.active;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.announce_exhaustion()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -627,8 +658,8 @@ AS $function$
 begin
   insert into announcement (workspace_id, connection_id, type, provider_event_id, data)
   select e.workspace_id, e.connection_id, 'delivery.exhausted', 'delivery.exhausted/' || new.id || '/' || new.replay_count,
-    jsonb_build_object('delivery_id', new.id, 'subscription_id', new.subscription_id, 'event_id', e.id, 'event_type', e.type,
-      'attempt_count', new.attempt_count, 'last_error', new.last_error)
+    jsonb_build_object('delivery_id', new.id, 'subscription_id', coalesce(new.parent_id, new.subscription_id), 'event_id', e.id,
+      'event_type', e.type, 'attempt_count', new.attempt_count, 'last_error', new.last_error)
   from event e
   where e.id = new.event_id and e.type <> 'delivery.exhausted'
     and exists (select from subscription s where s.connection_id = e.connection_id and s.active
@@ -675,13 +706,22 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.count_deleted_subscription()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update subscription_count set subscriptions = subscriptions - 1 where workspace_id = new.workspace_id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.count_gone_subscriptions()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   update subscription_count c set subscriptions = c.subscriptions - d.subscriptions
-  from (select workspace_id, count(*) as subscriptions from changed group by workspace_id) d
+  from (select workspace_id, count(*) as subscriptions from changed where parent_id is null and deleted_at is null group by workspace_id) d
   where c.workspace_id = d.workspace_id;
   return null;
 end $function$;
@@ -692,8 +732,21 @@ CREATE OR REPLACE FUNCTION public.count_new_subscriptions()
 AS $function$
 begin
   insert into subscription_count as c (workspace_id, subscriptions)
-  select workspace_id, count(*) from changed group by workspace_id order by workspace_id
+  select workspace_id, count(*) from changed where parent_id is null group by workspace_id order by workspace_id
   on conflict (workspace_id) do update set subscriptions = c.subscriptions + excluded.subscriptions;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.join_workspace_subscriptions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock_shared(7301848, hashtext(new.workspace_id::text));
+  insert into subscription (id, workspace_id, connection_id, partition, event_types, active, destination, parent_id)
+  select gen_random_uuid(), new.workspace_id, new.id, new.partition, w.event_types, w.active and new.health = 'ready', w.destination, w.id
+  from subscription w where w.workspace_id = new.workspace_id and w.connection_id is null and w.deleted_at is null
+  on conflict do nothing;
   return null;
 end $function$;
 

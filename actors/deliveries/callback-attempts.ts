@@ -23,7 +23,7 @@ export interface AttemptOptions extends SenderOptions {
 
 const logFields = (delivery: StartedDelivery, origin: string | null, result: AttemptResult) => ({
   delivery_id: delivery.id,
-  subscription_id: delivery.subscription_id,
+  subscription_id: delivery.owner_id,
   event_id: delivery.event_id,
   trace_id: delivery.traceparent === null ? undefined : traceIdOf(delivery.traceparent),
   origin,
@@ -43,7 +43,7 @@ const notSent = (error: AttemptError): AttemptResult => ({
 function endSpan(span: OpenSpan, delivery: StartedDelivery, result: AttemptResult | undefined): void {
   const attributes = {
     'delivery.id': delivery.id,
-    'subscription.id': delivery.subscription_id,
+    'subscription.id': delivery.owner_id,
     'event.id': delivery.event_id,
     'delivery.attempt': delivery.attempt_count,
     'http.response.status_code': result?.status_code ?? undefined,
@@ -123,9 +123,9 @@ export class CallbackAttempts {
   }
 
   /** Throws KeyUnknown. */
-  #callbackUrlOf({ subscription_id, callback_url, callback_url_sealed }: StartedDelivery): string {
+  #callbackUrlOf({ owner_id, callback_url, callback_url_sealed }: StartedDelivery): string {
     if (!callback_url_sealed) return callback_url ?? '';
-    return this.#options.ring.open(callback_url_sealed, callbackUrlContext(subscription_id)).toString('utf8');
+    return this.#options.ring.open(callback_url_sealed, callbackUrlContext(owner_id)).toString('utf8');
   }
 
   /** Null of a callback that is no URL, which is blocked as `invalid`, and of one that cannot be opened here. */
@@ -138,8 +138,8 @@ export class CallbackAttempts {
   }
 
   /** The secrets that sign this attempt, the newest first (EVT-12); undefined when one is broken. Throws KeyUnknown. */
-  #openSecrets({ subscription_id, secrets_sealed }: StartedDelivery): string[] | undefined {
-    const context = subscriptionSecretContext(subscription_id);
+  #openSecrets({ owner_id, secrets_sealed }: StartedDelivery): string[] | undefined {
+    const context = subscriptionSecretContext(owner_id);
     try {
       return secrets_sealed.map((secret) => this.#options.ring.open(secret, context).toString('utf8'));
     } catch (error) {

@@ -50,12 +50,18 @@ export class Destinations {
     return count;
   }
 
+  /** The key of the destination of a fetched subscription. */
+  keyOf({ id, destination: hash }: Pick<FetchedSubscription, 'id' | 'destination'>): string {
+    return hash ?? `subscription ${id}`;
+  }
+
   /**
    * The destination of a fetched subscription. One without a hash of it has a destination of its own, and so has one that was
    * deleted, of which the workspace is not known any more.
    */
-  of({ id, workspace_id, destination: hash, paused_reason }: FetchedSubscription): SubscriptionDestination {
-    const key = hash ?? `subscription ${id}`;
+  of(fetched: FetchedSubscription): SubscriptionDestination {
+    const { id, workspace_id, destination: hash, paused_reason } = fetched;
+    const key = this.keyOf(fetched);
     const destination =
       this.#byKey.get(key) ??
       new Destination<SubscriptionActor>(

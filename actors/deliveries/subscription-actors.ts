@@ -46,11 +46,13 @@ export class SubscriptionActors {
     const { id } = fetched;
     const { destinations, held } = this.#options;
     const known = this.#active.get(id);
-    if (known && known.epoch >= epoch) {
+    // One that leads elsewhere now makes the attempts that it has under way; the next one starts the rest.
+    const stale = known && known.epoch < epoch;
+    if (known && !stale && known.destination.key === destinations.keyOf(fetched)) {
       known.call();
       return;
     }
-    known?.leave(true); // I1
+    known?.leave(stale === true); // I1
     const actor: SubscriptionActor = new SubscriptionActor(id, destinations.of(fetched), partition, epoch, (state) =>
       this.#changed(actor, state),
     );

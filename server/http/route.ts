@@ -104,7 +104,7 @@ export type BodySpec<B> =
  * its parts are checked.
  */
 export interface Route<R = unknown, B = unknown, Q = unknown> {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Segments in braces are parameters. */
   path: string;
   /** Verb and noun, unique among the routes: what generated clients call it. */

@@ -125,7 +125,7 @@ function attemptJson(row: DeliveryAttemptRow): DeliveryAttemptJson {
 
 async function list({ db, resource, query }: Call<SubscriptionRow, undefined, DeliveriesQuery>): Promise<Answer> {
   const offset = query.offset ?? 0;
-  const rows = await listDeliveries(db, resource.id, query.status ?? null, offset, PAGE_AND_ONE);
+  const rows = await listDeliveries(db, resource, query.status ?? null, offset, PAGE_AND_ONE);
   const { page, next_offset } = pageOf(rows);
   return json(200, { next_offset, deliveries: page.map(deliveryJson) } satisfies DeliveriesJson);
 }
@@ -162,7 +162,7 @@ async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undef
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const batch = await db.transaction(async (tx) => {
-      const replayed = await replayFailedDeliveries(tx, resource.id, since, after, LIMITS.replay_batch_rows);
+      const replayed = await replayFailedDeliveries(tx, resource, since, after, LIMITS.replay_batch_rows);
       if (replayed && replayed.replayed > 0 && total === 0) await audit.record(tx, [['subscription', resource.id]]);
       return replayed;
     });
@@ -170,7 +170,7 @@ async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undef
     if (!batch) break;
     total += batch.replayed;
     after = batch.lastEvent;
-    if (batch.replayed > 0) system.hint({ type: 'deliveries', connectionId: resource.connection_id });
+    for (const connectionId of batch.connections) system.hint({ type: 'deliveries', connectionId });
     if (batch.replayed < LIMITS.replay_batch_rows) break;
   }
   return json(202, { replayed: total } satisfies ReplayedJson);

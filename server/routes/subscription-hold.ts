@@ -5,6 +5,7 @@ import { HttpError } from '../../storage/model/errors.js';
 import { type Answer, json } from '../http/answer.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { subscriptionResource } from './resources.js';
+import { settledInTime } from './settled.js';
 import { type SubscriptionJson, subscriptionJson } from './subscription-json.js';
 
 /** What is so already stays so: a repeat changes nothing and answers the same (EVT-21). */
@@ -15,7 +16,9 @@ async function change(call: Call<SubscriptionRow, undefined, undefined>, onHold:
     if (changed === undefined) throw new HttpError('not_found');
     if (changed) await audit.record(tx, [['subscription', resource.id]]);
   });
-  if (!onHold) system.hint({ type: 'deliveries', connectionId: resource.connection_id });
+  const { connection_id: connectionId } = resource;
+  if (!onHold && connectionId === null) await settledInTime(call, resource.id);
+  else if (!onHold && connectionId !== null) system.hint({ type: 'deliveries', connectionId });
   const [row] = await findSubscriptions(db, [resource.id]);
   if (!row) throw new HttpError('not_found');
   return json(200, subscriptionJson(db, row));

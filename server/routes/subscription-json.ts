@@ -1,15 +1,16 @@
 import { callbackUrlOf, type SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
 import type { DeliveryStatus, EventType } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
+import { type Answer, json } from '../http/answer.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
-import type { SigningSecretJson } from './signing-secret.js';
+import { type SigningSecretJson, signingSecretJson } from './signing-secret.js';
 
 /** Where events of a connection are pushed to (contract: "Subscription"). */
 export interface SubscriptionJson {
   /** Id of the subscription. */
   id: Uuid;
-  /** The connection whose events it gets. */
-  connection_id: Uuid;
+  /** The connection whose events it gets; null of one that gets those of all connections of the workspace. */
+  connection_id: Uuid | null;
   /** The types of event that it gets. */
   event_types: EventType[];
   /** HTTPS address that is called. */
@@ -22,6 +23,8 @@ export interface SubscriptionJson {
   verified: boolean;
   /** When it was created. */
   created_at: Timestamp;
+  /** Of all connections: its last change, or its creation, has not come to every connection yet. */
+  settling: boolean;
   /**
    * Set while its receiver does not answer: its deliveries wait, and one of those to its host and port is tried now and then.
    * Null otherwise.
@@ -78,6 +81,13 @@ export function subscriptionJson(db: Sql, row: SubscriptionRow): SubscriptionJso
     on_hold: row.on_hold,
     verified: row.verified,
     created_at: row.created_at.toISOString(),
+    settling: row.settling,
     paused: row.paused_since && { since: row.paused_since.toISOString(), reason: row.paused_reason ?? 'internal' },
   };
+}
+
+/** The one answer with the secret. */
+export function createdAnswer(db: Sql, row: SubscriptionRow, secret: string): Answer {
+  const created: NewSubscriptionJson = { ...subscriptionJson(db, row), ...signingSecretJson(secret) };
+  return json(201, created, { Location: `/v1/subscriptions/${row.id}` });
 }

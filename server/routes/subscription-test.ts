@@ -16,7 +16,7 @@ async function sendTest({ db, system, audit, resource }: Call<SubscriptionRow, u
     await audit.record(tx, [['subscription', resource.id]]);
     return recorded;
   });
-  system.hint({ type: 'deliveries', connectionId: resource.connection_id });
+  system.hint({ type: 'deliveries', connectionId: delivery.connection_id });
   return json(202, deliveryJson(delivery), { Location: `/v1/deliveries/${delivery.id}` });
 }
 

@@ -1,6 +1,4 @@
-import typia, { type tags } from 'typia';
-import { CALLBACK_REFUSALS, checkCallback } from '../../actors/deliveries/callback-guard.js';
-import type { Distinct, Text } from '../../browser-pool/contract/fields.js';
+import typia from 'typia';
 import type { ConnectionRef } from '../../storage/connections/connections.js';
 import { roomForSubscription } from '../../storage/deliveries/subscription-bounds.js';
 import {
@@ -11,36 +9,22 @@ import {
   type SubscriptionRow,
 } from '../../storage/deliveries/subscriptions.js';
 import { HttpError } from '../../storage/model/errors.js';
-import { newId } from '../../storage/model/new-id.js';
-import type { EventType } from '../../storage/model/records.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
-import { subscriptionSecretContext } from '../../storage/secrets/sealing.js';
-import { limitOf } from '../../storage/workspaces/limits.js';
-import { type Answer, invalidField, json } from '../http/answer.js';
+import { type Answer, json } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { destinationOf } from '../http/subscription-rules.js';
 import { listAnswer } from './list-answer.js';
+import { type NewSubscriptionInput, prepared } from './new-subscription.js';
 import type { CursorQuery } from './paging.js';
 import { connectionRefResource, subscriptionResource } from './resources.js';
-import { newSecret, signingSecretJson } from './signing-secret.js';
 import {
+  createdAnswer,
   type NewSubscriptionJson,
   type SubscriptionDetailJson,
   type SubscriptionsJson,
   subscriptionJson,
 } from './subscription-json.js';
 import { proves, withRoomForProof } from './subscription-proof.js';
-
-/** Where events of a connection are to be pushed to (contract: "Subscription creation rules"). */
-export interface NewSubscriptionInput {
-  /** The types of event to push, each once. */
-  event_types: EventType[] & tags.MinItems<1> & Distinct;
-  /** Public HTTPS address, without credentials, query and fragment. */
-  callback_url: string & tags.MinLength<1> & tags.MaxLength<2048>;
-  /** Signs the callbacks, 32 to 255 characters; one is generated when it is absent. */
-  secret?: Text<32, 255>;
-}
 
 async function list({ db, resource, query }: Call<ConnectionRef, undefined, CursorQuery>): Promise<Answer> {
   const name = 'subscriptions' satisfies keyof SubscriptionsJson;
@@ -49,28 +33,14 @@ async function list({ db, resource, query }: Call<ConnectionRef, undefined, Curs
 }
 
 async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>): Promise<Answer> {
-  const { db, ring, callbackPolicy, subscriptions, resource, body, key, limits, audit } = call;
-  const callback = await checkCallback(body.callback_url, callbackPolicy);
-  if (!callback.ok) throw invalidField('body.callback_url', CALLBACK_REFUSALS[callback.reason]);
-  const id = newId();
-  const secret = body.secret ?? newSecret();
-  if (!subscriptions.destination) throw new HttpError('encryption_key_unavailable');
-  const destination = subscriptions.destination(call.key.workspace_id, destinationOf(body.callback_url));
-  const ofWorkspace = limitOf('subscriptions', key.limits, limits) ?? subscriptions.bounds.ofWorkspace;
-  const subscription = {
-    id,
-    connectionId: resource.id,
-    eventTypes: body.event_types,
-    callbackUrl: body.callback_url,
-    secretSealed: ring.seal(secret, subscriptionSecretContext(id)),
-    destination,
-    unproven: subscriptions.verifier !== undefined,
-  };
+  const { db, resource, body, audit } = call;
+  const { subscription, secret, bounds } = await prepared(call);
+  const { id, destination } = subscription;
   const row = await withRoomForProof(call, async () => {
     const stored = await db.transaction(async (tx) => {
-      const room = await roomForSubscription(tx, resource.id, destination, { ...subscriptions.bounds, ofWorkspace });
+      const room = await roomForSubscription(tx, resource.id, destination, bounds);
       if (room === false) throw new HttpError('too_many_subscriptions');
-      const inserted = room && (await insertSubscription(tx, subscription));
+      const inserted = room && (await insertSubscription(tx, { connectionId: resource.id, ...subscription }));
       if (inserted)
         await audit.record(tx, [
           ['subscription', id],
@@ -82,12 +52,11 @@ async function create(call: Call<ConnectionRef, NewSubscriptionInput, undefined>
     return proveSubscription(db, id);
   });
   if (!row) throw new HttpError('not_found');
-  const created: NewSubscriptionJson = { ...subscriptionJson(call.db, row), ...signingSecretJson(secret) };
-  return json(201, created, { Location: `/v1/subscriptions/${id}` });
+  return createdAnswer(db, row, secret);
 }
 
 async function get({ db, resource }: Call<SubscriptionRow, undefined, undefined>): Promise<Answer> {
-  const delivery_counts = await countDeliveries(db, resource.id);
+  const delivery_counts = await countDeliveries(db, resource);
   const detail: SubscriptionDetailJson = { ...subscriptionJson(db, resource), delivery_counts };
   return json(200, detail);
 }

@@ -40,7 +40,7 @@ export async function stopWork(tx: Sql, connection: StoppingConnection): Promise
     subscriptions.map(({ id }) => ({ queue: 'delivery', partition: connection.partition, id })),
   );
   const operations = await cancelQueuedPage(tx, connection, EVERY_OPERATION, BEFORE_ALL);
-  const deliveries = await cancelOpenDeliveries(tx, connection.id, LIMITS.removal_rows);
+  const deliveries = await cancelOpenDeliveries(tx, [connection.id], LIMITS.removal_rows);
   if (operations.seen < LIMITS.removal_rows && deliveries < LIMITS.removal_rows) return true;
   await tx.query(
     'cancelThrough',
@@ -61,7 +61,7 @@ export async function stopSubscription(
 ): Promise<boolean> {
   await tx.query('deactivateSubscription', 'update subscription set active = false where id = $1', [id]);
   await removeJobs(tx, [{ queue: 'delivery', partition, id }]);
-  const deliveries = await cancelOpenDeliveries(tx, connection_id, LIMITS.removal_rows);
+  const deliveries = await cancelOpenDeliveries(tx, [connection_id], LIMITS.removal_rows);
   if (deliveries < LIMITS.removal_rows) return true;
   await tx.query(
     'cancelDeliveriesLater',
@@ -95,7 +95,7 @@ export async function stopRest(
   }
   for (let rows: number = LIMITS.removal_rows; rows === LIMITS.removal_rows; ) {
     if (await enough()) return false;
-    rows = await db.transaction((tx) => cancelOpenDeliveries(tx, connection.id, LIMITS.removal_rows));
+    rows = await db.transaction((tx) => cancelOpenDeliveries(tx, [connection.id], LIMITS.removal_rows));
   }
   // A later disconnect may have moved the mark: its own rest is not done yet.
   await db.query(

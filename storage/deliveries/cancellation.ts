@@ -8,17 +8,17 @@ const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 // are those of a few. What was chosen is found by its ids alone, in arrays: with a status beside them the planner reads all deliveries
 // that have it when it expects few.
 /**
- * pending, sending → canceled for up to `limit` deliveries of the connection's inactive subscriptions, whose jobs are gone already.
+ * pending, sending → canceled for up to `limit` deliveries of the connections' inactive subscriptions, whose jobs are gone already.
  * Open attempts are closed, because their sender may be lost before it reports how they ended. Deliveries are locked in the order of
  * their ids, as by the statements of `deliveries.ts`. Returns how many: fewer than `limit` when none is left.
  */
-export async function cancelOpenDeliveries(tx: Sql, connectionId: string, limit: number): Promise<number> {
+export async function cancelOpenDeliveries(tx: Sql, connectionIds: string[], limit: number): Promise<number> {
   const [row] = await tx.query<{ canceled: number }>(
     'cancelOpenDeliveries',
     `with chosen as materialized (
        select d.id from subscription s cross join unnest(array['pending', 'sending']) o(status) cross join lateral (
          select d.id from delivery d where d.subscription_id = s.id and d.status = o.status order by d.event_id limit $2) d
-       where s.connection_id = $1 and not s.active limit $2
+       where s.connection_id = any($1::uuid[]) and not s.active limit $2
      ), held as materialized (
        select d.id, d.status from delivery d where d.id = any(array(select id from chosen)) order by d.id for update
      ), to_cancel as materialized (
@@ -31,7 +31,7 @@ export async function cancelOpenDeliveries(tx: Sql, connectionId: string, limit:
        where a.delivery_id = any(array(select id from to_cancel)) and a.outcome ${CLOSE.from}
      )
      select count(*) as canceled from chosen`,
-    [connectionId, limit],
+    [connectionIds, limit],
   );
   return row?.canceled ?? 0;
 }

@@ -1,7 +1,13 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
-import type { DeliveryAttemptOutcome, DeliveryStatus, RecordedEventType } from '../model/records.js';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryAttemptOutcome,
+  type DeliveryStatus,
+  type RecordedEventType,
+} from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import type { Placed } from './events.js';
+import type { SubscriptionRow } from './subscriptions.js';
 
 /** A delivery as callers see it (contract: "Delivery"). */
 export interface DeliveryRow {
@@ -30,7 +36,7 @@ export interface DeliveryAttemptRow {
   completed_at: Date | null;
 }
 
-const COLUMNS = `d.id, d.workspace_id, d.subscription_id, s.connection_id, d.event_id, e.type as event_type, e.received_at, d.status,
+const COLUMNS = `d.id, d.workspace_id, coalesce(d.parent_id, d.subscription_id) as subscription_id, s.connection_id, d.event_id, e.type as event_type, e.received_at, d.status,
   d.attempt_count, d.replay_count, d.next_attempt_at, d.delivered_at, d.last_error`;
 const ROWS = 'delivery d join subscription s on s.id = d.subscription_id join event e on e.id = d.event_id';
 
@@ -41,11 +47,12 @@ const ROWS = 'delivery d join subscription s on s.id = d.subscription_id join ev
  */
 export function listDeliveries(
   sql: Sql,
-  subscriptionId: string,
+  { id: subscriptionId, connection_id }: Pick<SubscriptionRow, 'id' | 'connection_id'>,
   status: DeliveryStatus | null,
   offset: number,
   limit: number,
 ): Promise<(DeliveryRow & Placed)[]> {
+  if (connection_id === null) return listDeliveriesOfMembers(sql, subscriptionId, status, offset, limit);
   if (status === null) {
     return sql.query<DeliveryRow & Placed>(
       'listDeliveries',
@@ -69,12 +76,33 @@ export function listDeliveries(
   );
 }
 
+/** Those of all members of a subscription of the workspace, whose ranks are apart: what the offset skips is read from the index alone (delivery_of_parent). */
+function listDeliveriesOfMembers(
+  sql: Sql,
+  parentId: string,
+  status: DeliveryStatus | null,
+  offset: number,
+  limit: number,
+): Promise<(DeliveryRow & Placed)[]> {
+  return sql.query<DeliveryRow & Placed>(
+    'listDeliveriesOfMembers',
+    `select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
+     where d.id = any(array(
+       select n.id from unnest($4::text[]) o(status) cross join lateral (
+         select id, event_id from delivery where parent_id = $1 and status = o.status order by event_id desc limit $2 + $3) n
+       order by n.event_id desc offset $2 limit $3))
+     order by d.event_id desc`,
+    [parentId, offset, limit, status === null ? [...DELIVERY_STATUSES] : [status]],
+  );
+}
+
 /** These deliveries, whatever their workspace; the caller compares it. */
 export function findDeliveries(sql: Sql, ids: string[]): Promise<DeliveryRow[]> {
   return sql.query<DeliveryRow>(
     'findDeliveries',
     `select ${COLUMNS} from ${ROWS}
-     where d.id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}`,
+     where d.id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}
+       and not exists (select from subscription o where o.id = coalesce(d.parent_id, d.subscription_id) and o.deleted_at is not null)`,
     [ids],
   );
 }

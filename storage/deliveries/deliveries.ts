@@ -4,6 +4,7 @@ import { bigints, integers, smallints, texts, uuids } from '../postgres/arrays.j
 import type { Sql } from '../postgres/database.js';
 import type { OwnedSubscription } from './delivery-queue.js';
 import { formerSecrets } from './signing-secrets.js';
+import { triesDeliveries } from './subscriptions.js';
 
 /**
  * The fenced writes of deliveries and their attempts (contract: "Delivery"; EVT-6); `DELIVERY_STEPS` has the states. Each takes a batch.
@@ -40,6 +41,8 @@ export interface StartedDelivery extends CallbackEvent {
   epoch: number;
   attempt_id: string;
   subscription_id: string;
+  /** The subscription that has the address and the secrets, and is shown: itself, or that of its workspace. */
+  owner_id: string;
   workspace_id: string;
   /** Not sealed, or null. */
   callback_url: string | null;
@@ -82,7 +85,7 @@ const START = `
   ), due as materialized (
     select d.id, d.next_attempt_at, i.epoch, i.first, (row_number() over (partition by i.subscription_id))::integer as turn
     from input i join fence f on f.id = i.partition and f.epoch = i.epoch
-    join subscription a on a.id = i.subscription_id and a.active and not a.on_hold
+    join subscription a on a.id = i.subscription_id and ${triesDeliveries('a')}
     cross join lateral (
       select d.id, d.next_attempt_at from delivery d
       where d.subscription_id = i.subscription_id and d.status ${START_STEP.from}
@@ -98,11 +101,12 @@ const START = `
     insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
     select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, now() from started s
   )
-  select s.id, s.epoch, s.attempt_id, s.subscription_id, b.workspace_id, b.connection_id, b.callback_url, b.callback_url_sealed,
-    array_prepend(b.secret_sealed, ${formerSecrets('b.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
+  select s.id, s.epoch, s.attempt_id, s.subscription_id, o.id as owner_id, b.workspace_id, b.connection_id, o.callback_url,
+    o.callback_url_sealed, array_prepend(o.secret_sealed, ${formerSecrets('o.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
     e.received_at, e.data::text as event_data, e.data_sealed as event_data_sealed, e.traceparent,
     s.attempt_count, now() as started_at, (extract(epoch from s.due_at) * 1000000)::bigint as due_us
-  from started s join subscription b on b.id = s.subscription_id join event e on e.id = s.event_id
+  from started s join subscription b on b.id = s.subscription_id join subscription o on o.id = coalesce(b.parent_id, b.id)
+  join event e on e.id = s.event_id
   order by s.event_id`;
 
 /**

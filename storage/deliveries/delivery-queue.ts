@@ -10,6 +10,7 @@ import {
   putBackSeenJobs,
   SEEN_JOB,
 } from '../postgres/job-table.js';
+import { triesDeliveries } from './subscriptions.js';
 
 /**
  * Which subscriptions have deliveries to make, and from when on: one job a subscription in the queue `delivery-<partition>`,
@@ -138,7 +139,7 @@ const PARK = `
     select s.*,
       -- Of an inactive subscription nothing is due: what is still pending of it is being canceled. Nor of one on hold: its release makes
       -- the job due again. Asked before the deliveries are: a held backlog of any length is not read.
-      case when exists (select 1 from subscription b where b.id = s.id and b.active and not b.on_hold) then (
+      case when exists (select 1 from subscription b where b.id = s.id and ${triesDeliveries('b')}) then (
         select d.next_attempt_at from delivery d where d.subscription_id = s.id and d.status = 'pending'
         order by d.next_attempt_at limit 1) end as due,
       exists (select 1 from delivery d where d.subscription_id = s.id and d.status = 'sending') as sending

@@ -50,10 +50,10 @@ const RECORD = `
     update subscription s set delivery_count = s.delivery_count + cardinality(m.event_ids)
     from (select id, array_agg(event_id order by event_id desc) as event_ids from matching group by id) m
     where s.id = m.id and s.active
-    returning s.id, s.partition, s.delivery_count, m.event_ids
+    returning s.id, s.parent_id, s.partition, s.delivery_count, m.event_ids
   ), delivery as (
-    insert into delivery (id, workspace_id, subscription_id, event_id, partition, status, next_attempt_at, rank)
-    select gen_random_uuid(), $1, a.id, m.event_id, a.partition, ${DELIVERY_STEPS.firstSql}, now(),
+    insert into delivery (id, workspace_id, subscription_id, parent_id, event_id, partition, status, next_attempt_at, rank)
+    select gen_random_uuid(), $1, a.id, a.parent_id, m.event_id, a.partition, ${DELIVERY_STEPS.firstSql}, now(),
       a.delivery_count + 1 - m.place
     -- No join of what was matched with what was counted: it would cost the square of a connection's subscriptions (measured).
     from addressed a cross join unnest(a.event_ids) with ordinality m(event_id, place)

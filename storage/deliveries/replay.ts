@@ -2,6 +2,7 @@ import type { DeliveryStatus } from '../model/records.js';
 import { DELIVERY_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import { wakeSubscriptions } from './delivery-queue.js';
+import type { SubscriptionRow } from './subscriptions.js';
 
 const REPLAY = DELIVERY_STEPS.sql('failed', 'pending');
 
@@ -29,35 +30,51 @@ export async function replayDelivery(tx: Sql, deliveryId: string): Promise<Repla
   return 'replayed';
 }
 
+/** What one page of a bulk replay made pending. */
+export interface ReplayedPage {
+  replayed: number;
+  /** Whose deliveries became due. */
+  connections: string[];
+  /** The event to go on after. */
+  lastEvent: string;
+}
+
 /**
  * Replays up to `limit` failed deliveries of the subscription whose event is newer than `since`, as its time is shown, in order of events after
- * `afterEvent` (EVT-13). Returns how many, and the event to go on after; null when the subscription is inactive.
- * Run it in a transaction. Index: delivery_by_status.
+ * `afterEvent` (EVT-13). Of a subscription of the
+ * workspace, those of members that are active. Null when the subscription is inactive.
+ * Run it in a transaction. Indexes: delivery_by_status, delivery_of_parent.
  */
 export async function replayFailedDeliveries(
   tx: Sql,
-  subscriptionId: string,
+  { id: subscriptionId, connection_id }: Pick<SubscriptionRow, 'id' | 'connection_id'>,
   since: Date,
   afterEvent: string,
   limit: number,
-): Promise<{ replayed: number; lastEvent: string } | null> {
-  const [subscription] = await tx.query<{ active: boolean; partition: number }>(
+): Promise<ReplayedPage | null> {
+  const ofWorkspace = connection_id === null;
+  const [subscription] = await tx.query<{ active: boolean }>(
     'shareSubscription',
-    'select active, partition from subscription where id = $1 for share',
+    'select active from subscription where id = $1 and deleted_at is null for share',
     [subscriptionId],
   );
   if (!subscription?.active) return null;
-  const rows = await tx.query<{ event_id: string }>(
-    'replayFailedDeliveries',
+  const rows = await tx.query<{ event_id: string; subscription_id: string; partition: number; connection_id: string }>(
+    ofWorkspace ? 'replayFailedOfMembers' : 'replayFailedDeliveries',
     `update delivery set ${REPLAYED} from (
-       select d.id from delivery d join event e on e.id = d.event_id
-       where d.subscription_id = $1 and d.status ${REPLAY.from} and d.event_id > $3 and date_trunc('milliseconds', e.received_at) > $2
-       order by d.event_id limit $4 for update of d
+       select d.id, s.connection_id from delivery d join event e on e.id = d.event_id join subscription s on s.id = d.subscription_id
+       where d.${ofWorkspace ? 'parent_id' : 'subscription_id'} = $1 and d.status ${REPLAY.from} and d.event_id > $3
+         and date_trunc('milliseconds', e.received_at) > $2 and s.active
+       order by d.event_id limit $4 for update of d for share of s
      ) chosen where delivery.id = chosen.id
-     returning delivery.event_id`,
+     returning delivery.event_id, delivery.subscription_id, delivery.partition, chosen.connection_id`,
     [subscriptionId, since, afterEvent, limit],
   );
-  if (rows.length > 0) await wakeSubscriptions(tx, [{ id: subscriptionId, partition: subscription.partition }]);
+  await wakeSubscriptions(
+    tx,
+    rows.map((row) => ({ id: row.subscription_id, partition: row.partition })),
+  );
   const events = rows.map((row) => row.event_id).sort();
-  return { replayed: rows.length, lastEvent: events.at(-1) ?? afterEvent };
+  const connections = [...new Set(rows.map((row) => row.connection_id))];
+  return { replayed: rows.length, connections, lastEvent: events.at(-1) ?? afterEvent };
 }

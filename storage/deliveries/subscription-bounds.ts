@@ -1,4 +1,5 @@
 import type { Sql } from '../postgres/database.js';
+import { isShown } from './subscriptions.js';
 
 /** How many subscriptions there may be. */
 export interface SubscriptionBounds {
@@ -34,9 +35,10 @@ export async function roomForSubscription(
        on conflict (workspace_id) do update set subscriptions = c.subscriptions returning subscriptions
      )
      select (select subscriptions from counted) as of_workspace,
-       (select count(*) from (select from subscription where connection_id = $2 limit $4) s) as of_connection,
+       (select count(*) from (select from subscription where connection_id = $2 and ${isShown('subscription')} limit $4) s) as of_connection,
        (select count(*) from (
-         select from subscription where connection_id = $2 and destination = $3 limit $5) s) as of_destination`,
+         select from subscription where connection_id = $2 and destination = $3 and ${isShown('subscription')}
+         limit $5) s) as of_destination`,
     [connection.workspace_id, connectionId, destination, bounds.ofConnection, bounds.ofDestination],
   );
   if (!used) throw new Error('a count has no row');

@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { isShown } from './subscriptions.js';
 
 /** How much of a subscription is read; see `LIMITS`. */
 export interface StatsBounds {
@@ -20,7 +21,8 @@ const BOUNDS: StatsBounds = {
 
 /** How the deliveries of one subscription fare. */
 export interface SubscriptionStats {
-  connection_id: string;
+  /** Null of one of all connections of the workspace. */
+  connection_id: string | null;
   active: boolean;
   counts: Record<DeliveryStatus, number>;
   /** Statuses that have more deliveries than were counted. */
@@ -43,7 +45,8 @@ export interface SubscriptionStats {
 }
 
 type StatsRow = Omit<SubscriptionStats, 'counts' | 'counts_capped' | 'last_24h' | 'complete' | 'in_flight'> & {
-  total: number;
+  /** Null where no row has it. */
+  total: number | null;
   counted: Record<DeliveryStatus, number>;
   most_attempts: number;
   attempts: Record<string, number>;
@@ -51,13 +54,22 @@ type StatsRow = Omit<SubscriptionStats, 'counts' | 'counts_capped' | 'last_24h' 
   p99_ms: number | null;
 };
 
-/** Undefined when there is no such subscription. Reads within `bounds`. Indexes: delivery_by_status, and the attempts' by delivery. */
+/** Undefined when there is no such subscription. Reads within `bounds`. Indexes: delivery_by_status or delivery_of_parent, and the attempts' by delivery. */
 export async function subscriptionStats(
   sql: Sql,
   subscriptionId: string,
   bounds: StatsBounds = BOUNDS,
 ): Promise<SubscriptionStats | undefined> {
-  const [row] = await sql.query<StatsRow>('subscriptionStats', STATS, [
+  const [found] = await sql.query<{ of_workspace: boolean }>(
+    'findForStats',
+    `select connection_id is null as of_workspace from subscription s where id = $1 and ${isShown('s')}`,
+    [subscriptionId],
+  );
+  if (!found) return undefined;
+  const [name, text] = found.of_workspace
+    ? ['workspaceSubscriptionStats', STATS_OF_MEMBERS]
+    : ['subscriptionStats', STATS];
+  const [row] = await sql.query<StatsRow>(`${name}`, `${text}`, [
     subscriptionId,
     bounds.counted,
     bounds.deliveries,
@@ -78,30 +90,30 @@ export async function subscriptionStats(
   };
 }
 
-/** The subscription's row has the total: when one count alone stopped at its bound, it follows from the others. */
-function exactCounts(counted: Record<DeliveryStatus, number>, total: number, bound: number) {
+/** The row of a connection's subscription has the total: when one count alone stopped at its bound, it follows from the others. */
+function exactCounts(counted: Record<DeliveryStatus, number>, total: number | null, bound: number) {
   const capped = DELIVERY_STATUSES.filter((status) => counted[status] >= bound);
   const [only] = capped;
-  if (capped.length !== 1 || only === undefined) return { counts: counted, capped };
+  if (total === null || capped.length !== 1 || only === undefined) return { counts: counted, capped };
   const others = DELIVERY_STATUSES.reduce((sum, status) => sum + (status === only ? 0 : counted[status]), 0);
   return { counts: { ...counted, [only]: total - others }, capped: [] };
 }
 
-const STATS = `
+const statsBy = (whose: 'subscription_id' | 'parent_id', total: string): string => `
   with status as (
     select * from unnest($5::text[]) s(name)
   ), counted as (
     select jsonb_object_agg(s.name, c.count) as counts from status s cross join lateral (
       select count(*) from (
-        select from delivery d where d.subscription_id = $1 and d.status = s.name limit $2) d) c
+        select from delivery d where d.${whose} = $1 and d.status = s.name limit $2) d) c
   ), examined as materialized (
     select n.* from status s cross join lateral (
       select d.id, d.status, d.delivered_at, d.attempt_count from delivery d
-      where s.name <> 'pending' and d.subscription_id = $1 and d.status = s.name
+      where s.name <> 'pending' and d.${whose} = $1 and d.status = s.name
       order by d.event_id desc limit $3) n
     union all
     (select d.id, d.status, d.delivered_at, d.attempt_count from delivery d
-     where d.subscription_id = $1 and d.status = 'pending' order by d.event_id limit $3)
+     where d.${whose} = $1 and d.status = 'pending' order by d.event_id limit $3)
   ), attempt as materialized (
     select e.status, a.* from examined e cross join lateral (
       select outcome, error, completed_at, extract(epoch from completed_at - started_at)::float8 * 1000 as duration_ms
@@ -109,9 +121,9 @@ const STATS = `
   ), recent as (
     select * from attempt where completed_at > now() - interval '24 hours'
   )
-  select b.connection_id, b.active, b.delivery_count - coalesce((select deliveries from erased_deliveries where subscription_id = b.id), 0) as total, (select counts from counted) as counted,
+  select b.connection_id, b.active, ${total} as total, (select counts from counted) as counted,
     (select extract(epoch from now() - e.received_at)::float8 from delivery d join event e on e.id = d.event_id
-     where d.subscription_id = $1 and d.status = 'pending' order by d.event_id limit 1) as oldest_pending_s,
+     where d.${whose} = $1 and d.status = 'pending' order by d.event_id limit 1) as oldest_pending_s,
     (select max(delivered_at) from examined) as last_delivered_at,
     (select max(completed_at) from attempt where status = 'failed' and outcome = 'failed') as last_failed_at,
     (select coalesce(max(attempt_count), 0) from examined) as most_attempts,
@@ -122,3 +134,9 @@ const STATS = `
     select percentile_cont(array[0.5, 0.99]) within group (order by duration_ms) as at
     from recent where outcome in ('delivered', 'failed')) p
   where b.id = $1`;
+
+const STATS = statsBy(
+  'subscription_id',
+  'b.delivery_count - coalesce((select deliveries from erased_deliveries where subscription_id = b.id), 0)',
+);
+const STATS_OF_MEMBERS = statsBy('parent_id', 'null::bigint');

@@ -7,8 +7,9 @@ import { callbackUrlContext } from '../secrets/sealing.js';
 export interface SubscriptionRow {
   id: string;
   workspace_id: string;
-  connection_id: string;
-  partition: number;
+  /** Null of a subscription of all connections of its workspace (EVT-23), as is the partition. */
+  connection_id: string | null;
+  partition: number | null;
   event_types: EventType[];
   /** Not sealed, or null; `callbackUrlOf` gives either. */
   callback_url: string | null;
@@ -19,6 +20,8 @@ export interface SubscriptionRow {
   /** Its address has proven itself (EVT-18). */
   verified: boolean;
   created_at: Date;
+  /** Of all connections: a change has not come to all of them. */
+  settling: boolean;
   /** Since when its destination has been paused, and the class of its last error; null while it is not. */
   paused_since: Date | null;
   paused_reason: string | null;
@@ -26,8 +29,19 @@ export interface SubscriptionRow {
 
 /** Of `subscription s`. */
 const COLUMNS = `s.id, s.workspace_id, s.connection_id, s.partition, s.event_types, s.callback_url, s.callback_url_sealed, s.active, s.on_hold, s.verified, s.created_at,
+  s.settled_at is not null as settling,
   (select p.since from callback_pause p where p.destination = s.destination) as paused_since,
   (select p.reason from callback_pause p where p.destination = s.destination) as paused_reason`;
+
+/** This subscription (an alias) is not a member, and not deleted: what callers see. Told so that no index of a workspace is taken for it. */
+export const isShown = (s: string): string => `num_nonnulls(${s}.parent_id, ${s}.deleted_at) = 0`;
+/** The same, as those indexes tell it. */
+const LISTED = 's.parent_id is null and s.deleted_at is null';
+
+/** Deliveries of this subscription (an alias) may be tried: it and, where it is a member, its parent are active, and not on hold. */
+export const triesDeliveries = (s: string): string =>
+  `${s}.active and not ${s}.on_hold and (${s}.parent_id is null or exists (
+     select from subscription parent where parent.id = ${s}.parent_id and parent.active and not parent.on_hold))`;
 
 /** Where its callbacks go. Throws KeyUnknown when the node lacks the key that it is sealed under. */
 export function callbackUrlOf(
@@ -46,7 +60,7 @@ export function listSubscriptions(
 ): Promise<(SubscriptionRow & ListPlace)[]> {
   return sql.query<SubscriptionRow & ListPlace>(
     'listSubscriptions',
-    `select ${COLUMNS}, ${placeOfRow('s')} from subscription s where s.connection_id = $1 and ${isBehind('s', '$2', '$3')}
+    `select ${COLUMNS}, ${placeOfRow('s')} from subscription s where s.connection_id = $1 and ${isShown('s')} and ${isBehind('s', '$2', '$3')}
      order by s.created_at, s.id limit $4`,
     [connectionId, after.created_us, after.id, limit],
   );
@@ -59,7 +73,7 @@ export interface SubscriptionFilter {
 }
 
 /**
- * Those of a workspace, oldest first, `limit` of them behind `after`. Indexes: subscription_by_workspace, subscription_by_activity,
+ * Those of a workspace, oldest first, `limit` of them behind `after`. Indexes: subscription_listed, subscription_listed_by_activity,
  * subscription_by_connection, of which there are few.
  */
 export function listWorkspaceSubscriptions(
@@ -77,7 +91,7 @@ export function listWorkspaceSubscriptions(
     // One statement for each set of filters: a plan for any of them would use no index of its own.
     `listWorkspaceSubscriptions${connectionId === null ? '' : 'OfConnection'}${active === null ? '' : 'ByActivity'}`,
     `select ${COLUMNS}, ${placeOfRow('s')} from subscription s
-     where s.workspace_id = $1 and ${filters.join(' and ')} and ${isBehind('s', '$2', '$3')} and ${ofKeptConnection('s.connection_id')}
+     where s.workspace_id = $1 and ${connectionId === null ? LISTED : isShown('s')} and ${filters.join(' and ')} and ${isBehind('s', '$2', '$3')} and ${ofKeptConnection('s.connection_id')}
      order by s.created_at, s.id limit $4`,
     [workspaceId, after.created_us, after.id, limit, connectionId, active],
   );
@@ -87,7 +101,7 @@ export function listWorkspaceSubscriptions(
 export function findSubscriptions(sql: Sql, ids: string[]): Promise<SubscriptionRow[]> {
   return sql.query<SubscriptionRow>(
     'findSubscriptions',
-    `select ${COLUMNS} from subscription s where s.id = any($1::uuid[]) and ${ofKeptConnection('s.connection_id')}`,
+    `select ${COLUMNS} from subscription s where s.id = any($1::uuid[]) and ${isShown('s')} and ${ofKeptConnection('s.connection_id')}`,
     [ids],
   );
 }
@@ -136,11 +150,12 @@ export async function insertSubscription(
 
 /**
  * Locks the connection, then the subscription: the order in every transaction. Undefined when either is gone. `stopping` while a
- * disconnect, or a deactivation, still cancels what it left: open deliveries of inactive subscriptions.
+ * disconnect, or a deactivation, still cancels what it left: open deliveries of inactive subscriptions. One of a workspace counts as
+ * one of a connection that is ready.
  */
 export async function lockSubscription(
   tx: Sql,
-  subscription: { id: string; connection_id: string },
+  subscription: { id: string; connection_id: string | null },
 ): Promise<{ active: boolean; health: Health; stopping: boolean } | undefined> {
   const [connection] = await tx.query<{ health: Health; stopping: boolean }>(
     'lockConnectionOfSubscription',
@@ -148,12 +163,14 @@ export async function lockSubscription(
      where id = $1 and deleted_at is null for no key update`,
     [subscription.connection_id],
   );
-  const [row] = await tx.query<{ active: boolean }>(
+  const [row] = await tx.query<{ active: boolean; settling: boolean }>(
     'lockSubscription',
-    'select active from subscription where id = $1 for update',
+    'select active, settled_at is not null as settling from subscription where id = $1 and deleted_at is null for no key update',
     [subscription.id],
   );
-  return connection && row && { active: row.active, ...connection };
+  if (!row) return undefined;
+  if (subscription.connection_id === null) return { active: row.active, health: 'ready', stopping: row.settling };
+  return connection && { active: row.active, ...connection };
 }
 
 /** The address of a new subscription has proven itself: it is active when its connection is ready now. Undefined when either is gone. */
@@ -181,12 +198,16 @@ export async function activateSubscription(tx: Sql, id: string): Promise<void> {
   await tx.query('activateSubscription', 'update subscription set active = true where id = $1', [id]);
 }
 
-/** How many deliveries the subscription has in each status. Index only: delivery_by_status. */
-export async function countDeliveries(sql: Sql, subscriptionId: string): Promise<Record<DeliveryStatus, number>> {
+/** How many deliveries the subscription has in each status. Index only: delivery_by_status, delivery_of_parent. */
+export async function countDeliveries(
+  sql: Sql,
+  { id, connection_id }: Pick<SubscriptionRow, 'id' | 'connection_id'>,
+): Promise<Record<DeliveryStatus, number>> {
+  const ofWorkspace = connection_id === null;
   const rows = await sql.query<{ status: DeliveryStatus; count: number }>(
-    'countDeliveries',
-    'select status, count(*) as count from delivery where subscription_id = $1 group by status',
-    [subscriptionId],
+    ofWorkspace ? 'countDeliveriesOfMembers' : 'countDeliveries',
+    `select status, count(*) as count from delivery where ${ofWorkspace ? 'parent_id' : 'subscription_id'} = $1 group by status`,
+    [id],
   );
   const counts = { pending: 0, sending: 0, delivered: 0, failed: 0, canceled: 0 };
   for (const row of rows) counts[row.status] = row.count;

@@ -23,10 +23,12 @@ export async function recordTestEvent(
   { id, connection_id, workspace_id }: SubscriptionRow,
   { pending_tests, tests_among_deliveries }: TestEventBounds,
 ): Promise<DeliveryRow | 'gone' | 'subscription_inactive' | 'too_many_tests'> {
+  const member = await memberOf(tx, { id, connection_id });
+  if (!member) return 'subscription_inactive';
   const [connection] = await tx.query(
     'lockConnectionForTest',
     'select from connection where id = $1 and deleted_at is null for no key update',
-    [connection_id],
+    [member.connection_id],
   );
   const [subscription] = await tx.query<{ active: boolean; tests: number }>(
     'countPendingTests',
@@ -35,19 +37,34 @@ export async function recordTestEvent(
        where d.subscription_id = s.id and d.rank > s.delivery_count - $2
          and d.status in ('pending', 'sending') and e.type = $3) as tests
      from subscription s where s.id = $1`,
-    [id, tests_among_deliveries, TEST_EVENT],
+    [member.id, tests_among_deliveries, TEST_EVENT],
   );
   if (!connection || !subscription) return 'gone';
   if (!subscription.active) return 'subscription_inactive';
   if (subscription.tests >= pending_tests) return 'too_many_tests';
   const event = {
-    connectionId: connection_id,
+    connectionId: member.connection_id,
     providerEventId: `test-${uuidv4()}`,
     type: TEST_EVENT,
     data: { subscription_id: id },
   } as const;
-  await recordEvents(tx, workspace_id, [event], id);
+  await recordEvents(tx, workspace_id, [event], member.id);
   // Its newest until the commit: counting the delivery has locked the subscription.
-  const [delivery] = await listDeliveries(tx, id, null, 0, 1);
+  const [delivery] = await listDeliveries(tx, member, null, 0, 1);
   return delivery ?? 'gone';
+}
+
+/** Of a subscription of the workspace, an active member of the connection that was stored first: none, and nothing would be sent. */
+async function memberOf(
+  tx: Sql,
+  { id, connection_id }: Pick<SubscriptionRow, 'id' | 'connection_id'>,
+): Promise<{ id: string; connection_id: string } | undefined> {
+  if (connection_id !== null) return { id, connection_id };
+  const [member] = await tx.query<{ id: string; connection_id: string }>(
+    'memberForTest',
+    `select m.id, m.connection_id from subscription m join subscription p on p.id = m.parent_id and p.active
+     where m.parent_id = $1 and m.active order by m.connection_id limit 1`,
+    [id],
+  );
+  return member;
 }

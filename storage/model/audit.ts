@@ -16,6 +16,8 @@ export const AUDIT_ACTIONS = {
   'challenge.answer': 'A code was given to an operation that waits for one.',
   'subscription.create': 'A subscription was made.',
   'subscription.update': 'A subscription was activated or deactivated.',
+  'subscription.change': 'A subscription got other types or another address.',
+  'subscription.delete': 'A subscription was deleted.',
   'subscription.hold': 'A subscription was put on hold.',
   'subscription.release': 'The hold of a subscription was ended.',
   'subscription.rotate_secret': 'A subscription got another secret.',

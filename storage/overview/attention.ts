@@ -43,6 +43,9 @@ export const unreadyConnections: Attention = (sql, workspaceId) =>
     joins: 'join connection c on c.id = f.id',
   });
 
+/** Which subscription has a delivery (`d`) for callers: it is of a connection, or of the workspace. */
+const OWNER = 'coalesce(d.parent_id, d.subscription_id)';
+
 /**
  * Subscriptions with deliveries that nobody tries any more; the cause is the error of one of them. One step of the index a
  * subscription, however many deliveries it has: delivery_exhausted.
@@ -50,10 +53,10 @@ export const unreadyConnections: Attention = (sql, workspaceId) =>
 export const exhaustedSubscriptions: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionExhausted', [workspaceId], {
     recursive: `subscriptions(id) as (
-      (select subscription_id from delivery where workspace_id = $1 and status = 'failed' order by subscription_id limit 1)
+      (select ${OWNER} from delivery d where workspace_id = $1 and status = 'failed' order by 1 limit 1)
       union all
-      select (select d.subscription_id from delivery d
-        where d.workspace_id = $1 and d.status = 'failed' and d.subscription_id > s.id order by d.subscription_id limit 1)
+      select (select ${OWNER} from delivery d
+        where d.workspace_id = $1 and d.status = 'failed' and ${OWNER} > s.id order by 1 limit 1)
       from subscriptions s where s.id is not null
     )`,
     // The limit of what reads it stops the walk.
@@ -61,10 +64,10 @@ export const exhaustedSubscriptions: Attention = (sql, workspaceId) =>
     order: null,
     since: 'coalesce(l.since, e.received_at)',
     columns: 'c.actor_id as name, l.last_error as cause',
-    joins: `join subscription s on s.id = f.id join connection c on c.id = s.connection_id
+    joins: `join subscription s on s.id = f.id left join connection c on c.id = s.connection_id
       cross join lateral (
         select d.event_id, d.last_error, (select max(a.completed_at) from delivery_attempt a where a.delivery_id = d.id) as since
-        from delivery d where d.workspace_id = $1 and d.subscription_id = f.id and d.status = 'failed' order by d.id limit 1) l
+        from delivery d where d.workspace_id = $1 and ${OWNER} = f.id and d.status = 'failed' order by d.id limit 1) l
       join event e on e.id = l.event_id`,
   });
 
@@ -72,9 +75,9 @@ export const exhaustedSubscriptions: Attention = (sql, workspaceId) =>
 export const pausedSubscriptions: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionPaused', [workspaceId], {
     found: `select s.id, p.since from (select * from callback_pause limit ${LIMITS.attention_pauses}) p
-      join subscription s on s.workspace_id = $1 and s.destination = p.destination and s.active`,
+      join subscription s on s.workspace_id = $1 and s.destination = p.destination and s.active and s.parent_id is null`,
     columns: 'c.actor_id as name, p.reason as cause',
-    joins: `join subscription s on s.id = f.id join connection c on c.id = s.connection_id
+    joins: `join subscription s on s.id = f.id left join connection c on c.id = s.connection_id
       join callback_pause p on p.destination = s.destination`,
   });
 

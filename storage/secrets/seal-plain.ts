@@ -32,8 +32,12 @@ export async function sealPlainData(sql: Sql, ring: KeyRing, secret: Buffer | nu
         sql.query(
           `sealPlain.${table}.${plain}`,
           `update ${table} t set ${plain}_sealed = c.sealed, ${plain} = null
-           from unnest($1::uuid[], $2::bytea[]) c(id, sealed) where t.id = c.id and t.${plain} is not null returning t.id`,
-          [page.map(({ id }) => id), page.map(({ id, text }) => ring.sealData(text, context(id)))],
+           from unnest($1::uuid[], $2::bytea[], $3::text[]) c(id, sealed, text) where t.id = c.id and t.${plain}::text = c.text returning t.id`,
+          [
+            page.map(({ id }) => id),
+            page.map(({ id, text }) => ring.sealData(text, context(id))),
+            page.map(({ text }) => text),
+          ],
         ),
     );
   }

@@ -135,6 +135,19 @@ function resources({ db, call, system, workspaceId, operatorKey }: Edge) {
       const id = await subscription();
       return () => call('PATCH', `/v1/subscriptions/${id}`, { body: { active: false } });
     },
+    createWorkspaceSubscription: async () => {
+      const body = { event_types: ['message_received'], callback_url: 'https://127.0.0.1/all' };
+      return () => call('POST', '/v1/subscriptions', { body });
+    },
+    changeSubscription: async () => {
+      const id = await subscription();
+      const body = { event_types: ['message_sent'], callback_url: 'https://127.0.0.1/other' };
+      return () => call('PUT', `/v1/subscriptions/${id}`, { body });
+    },
+    deleteSubscription: async () => {
+      const id = await subscription();
+      return () => call('DELETE', `/v1/subscriptions/${id}`);
+    },
     holdSubscription: async () => {
       const id = await subscription();
       return () => call('POST', `/v1/subscriptions/${id}/hold`);
@@ -212,6 +225,8 @@ t.test(
       'cancelOperation',
       'reconcileOperation',
       'updateSubscription',
+      'changeSubscription',
+      'deleteSubscription',
       'holdSubscription',
       'releaseSubscription',
       'revokeKey',

@@ -50,6 +50,7 @@ export const SUBSCRIPTION = [
   'callback_url',
   'active',
   'on_hold',
+  'settling',
   'verified',
   'created_at',
   'paused',

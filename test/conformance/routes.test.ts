@@ -14,6 +14,8 @@ import { hold, type Row, type TableFixture, tableFixture } from './table.js';
 /** The tables of "Endpoints", row by row: what each route answers, field by field, and each error that it names. */
 
 /** No key 401; a key with every scope but one of the route's 403; an unknown id 404; another method 405; junk 400. */
+const ALL: ReadonlySet<string> = new Set(ROUTES.map(([send]) => send));
+
 function refusals([send, scopes]: (typeof ROUTES)[number]): Row[] {
   const [method, path] = send.split(' ') as [string, string];
   const rows: Row[] = [
@@ -26,7 +28,12 @@ function refusals([send, scopes]: (typeof ROUTES)[number]): Row[] {
         status: 403,
       }),
     ),
-    { title: 'HTTP-9, wrong method', send: `PUT ${path}`, status: 405, carries: { allow: new RegExp(method) } },
+    {
+      title: 'HTTP-9, wrong method',
+      send: `${ALL.has(`PUT ${path}`) ? 'POST' : 'PUT'} ${path}`,
+      status: 405,
+      carries: { allow: new RegExp(method) },
+    },
     { title: 'HTTP-9, trailing slash', send: `${method} ${path}/`, status: 404 },
   ];
   const inPath = /\{\w+\}/;

@@ -77,6 +77,8 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, NamedExamp
   getDeliveryBody: { 200: one(events.message_received) },
   recordSimulatedEvent: { 201: one(events.message_received) },
   updateSubscription: { 200: one(subscriptions.subscription) },
+  changeSubscription: { 200: one(subscriptions.subscription) },
+  createWorkspaceSubscription: { 201: one(subscriptions.createdOfWorkspace) },
   holdSubscription: { 200: one(subscriptions.held) },
   releaseSubscription: { 200: one(subscriptions.subscription) },
   replayDelivery: { 202: one(subscriptions.replayed) },

@@ -108,6 +108,7 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   NewSubscription: [subscriptions.created],
   SubscriptionDetail: [subscriptions.detail],
   NewSubscriptionInput: [subscriptions.newSubscription],
+  SubscriptionTargetInput: [subscriptions.target],
   SubscriptionPatchInput: [subscriptions.patch],
   RotatedSecret: [subscriptions.rotated],
   Listener: [events.listener],

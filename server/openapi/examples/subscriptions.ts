@@ -5,6 +5,7 @@ import type {
   ReplayedJson,
   ReplayFailedInput,
 } from '../../routes/deliveries.js';
+import type { NewSubscriptionInput, SubscriptionTargetInput } from '../../routes/new-subscription.js';
 import { signingSecretJson } from '../../routes/signing-secret.js';
 import type { RotatedSecretJson, SubscriptionPatchInput } from '../../routes/subscription-changes.js';
 import type {
@@ -13,7 +14,6 @@ import type {
   SubscriptionJson,
   SubscriptionsJson,
 } from '../../routes/subscription-json.js';
-import type { NewSubscriptionInput } from '../../routes/subscriptions.js';
 import {
   AT,
   ATTEMPT,
@@ -46,17 +46,21 @@ export const subscription: SubscriptionJson = {
   on_hold: false,
   verified: false,
   created_at: AT,
+  settling: false,
   paused: null,
 };
 /** One that waits for its release. */
 export const held: SubscriptionJson = { ...subscription, on_hold: true };
 /** One whose receiver does not answer. */
 export const paused: SubscriptionJson = { ...subscription, paused: { since: LATER, reason: 'timeout' } };
-export const created: NewSubscriptionJson = { ...subscription, ...signingSecretJson(SECRET) };
 export const detail: SubscriptionDetailJson = {
   ...subscription,
   delivery_counts: { pending: 0, sending: 0, delivered: 1, failed: 0, canceled: 0 },
 };
+export const created: NewSubscriptionJson = { ...subscription, ...signingSecretJson(SECRET) };
+/** Of all connections, not all of which it has come to. */
+export const createdOfWorkspace: NewSubscriptionJson = { ...created, connection_id: null, settling: true };
+export const target: SubscriptionTargetInput = { event_types: ['message_received'], callback_url: address };
 export const list: SubscriptionsJson = { subscriptions: [subscription], next_cursor: null };
 export const patch: SubscriptionPatchInput = { active: true };
 export const rotated: RotatedSecretJson = { ...signingSecretJson(SECRET), previous_valid_until: TOMORROW };

@@ -149,7 +149,10 @@ async function act(action: Action, { connection, subscription }: Subject, delive
         return replayDelivery(tx, delivery.id);
       case 'bulk replay': {
         const none = '00000000-0000-0000-0000-000000000000';
-        return (await replayFailedDeliveries(tx, subscription, new Date(0), none, 100))?.replayed ?? 'inactive';
+        return (
+          (await replayFailedDeliveries(tx, { id: subscription, connection_id: id }, new Date(0), none, 100))
+            ?.replayed ?? 'inactive'
+        );
       }
     }
   });

@@ -115,6 +115,47 @@ export const subscriptions: Row[] = [
     fields: ['secret', 'signing_secret', 'previous_valid_until'],
   },
   {
+    title: 'Subscriptions, of all connections: 201 with the secret (EVT-23)',
+    send: 'POST /v1/subscriptions',
+    body: { event_types: ['message_received'], callback_url: 'https://1.1.1.1/all' },
+    status: 201,
+    fields: [...fields.SUBSCRIPTION, 'secret', 'signing_secret'],
+    like: { connection_id: null, active: true, settling: false },
+    keep: { all: 'id' },
+  },
+  {
+    title: 'Subscriptions, change: 200 Subscription (EVT-22)',
+    send: 'PUT /v1/subscriptions/{all}',
+    body: { event_types: ['message_sent'], callback_url: 'https://1.1.1.1/moved' },
+    status: 200,
+    fields: fields.SUBSCRIPTION,
+    like: { id: '{all}', event_types: ['message_sent'], callback_url: 'https://1.1.1.1/moved' },
+  },
+  ...[
+    { event_types: ['message_sent'] },
+    { callback_url: 'https://1.1.1.1/moved' },
+    { event_types: [], callback_url: 'https://1.1.1.1/moved' },
+    { event_types: ['message_sent'], callback_url: 'http://127.0.0.1/moved' },
+    { event_types: ['message_sent'], callback_url: 'https://1.1.1.1/moved', active: true },
+  ].map(
+    (body): Row => ({
+      title: `Subscriptions, change: 400 for ${JSON.stringify(body)}`,
+      send: 'PUT /v1/subscriptions/{all}',
+      body,
+      status: 400,
+    }),
+  ),
+  {
+    title: 'Subscriptions, delete: 204 (EVT-22)',
+    send: 'DELETE /v1/subscriptions/{all}',
+    status: 204,
+  },
+  {
+    title: 'Subscriptions, delete: one that is deleted is not found',
+    send: 'DELETE /v1/subscriptions/{all}',
+    status: 404,
+  },
+  {
     title: 'Listener, of a simulated connection (CONN-3)',
     send: 'GET /v1/connections/{ada}/listener',
     status: 200,

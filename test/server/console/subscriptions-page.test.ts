@@ -96,8 +96,53 @@ t.test('a subscription is found, tried, replayed, deactivated and activated by t
     await page.getByRole('button', { name: 'Activate', exact: true }).click();
     await page.getByText('It gets events from now on.').waitFor();
     t.match(await client.send('GET', `/v1/subscriptions/${subscription}`), { body: { active: true } });
+
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByLabel('Address').fill('http://receiver.test/');
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('alert').waitFor();
+    await looksRight(t, page, 'subscription-change');
+    await page.getByLabel('Address').fill(`${hook}/moved`);
+    await page.getByLabel('message_sent').check();
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByText('It is changed.').waitFor();
+    t.match(await client.send('GET', `/v1/subscriptions/${subscription}`), {
+      body: { callback_url: `${hook}/moved`, event_types: ['message_received', 'message_sent'] },
+    });
+    await confirmed(page, 'Delete');
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    t.match(await client.send('GET', `/v1/subscriptions/${subscription}`), { status: 404 });
   }
   t.strictSame(complaints, [], 'no error, no script of others, nothing from elsewhere');
+});
+
+t.test('one subscription for all connections is made by the page, and its secret is shown once', async (t) => {
+  const { client, signedIn, hook, bodiesWith, complaints } = await started(t);
+  for (const view of VIEWS) {
+    const connection = await connect(client);
+    const page = await signedIn('#/subscriptions', view);
+    await page.getByRole('button', { name: 'Subscribe to all connections' }).click();
+    await page.getByLabel('Address').fill(hook);
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+    await page.getByText('Choose which events are sent.').waitFor();
+    await page.getByLabel('message_received').check();
+    await looksRight(t, page, 'subscription-new');
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+    await page.getByText('The signing secret of the new subscription').waitFor();
+    await row(page, 'All of the workspace').first().waitFor();
+    await looksRight(t, page, 'subscription-secret');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    const event = { type: 'message_received', data: { n: 1 } };
+    await client.send('POST', `/v1/connections/${connection}/simulated-events`, event);
+    await row(page, 'All of the workspace').first().getByRole('link').click();
+    await page.getByRole('heading', { name: 'Subscription', exact: true }).waitFor();
+    await row(page, 'message_received').filter({ hasText: 'delivered' }).first().waitFor();
+    await page.getByText('All of the workspace').waitFor();
+    t.ok(bodiesWith(connection).length > 0);
+    await confirmed(page, 'Delete');
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+  }
+  t.strictSame(complaints, []);
 });
 
 t.test('an attempt that failed is told in words, and its delivery arrives by itself', async (t) => {
@@ -135,7 +180,7 @@ t.test('a key without a scope sees neither the page nor its actions', async (t) 
     (await keyWithout(service, 'events:write')).key,
   );
   await row(reader, 'message_received').waitFor();
-  for (const name of ['Send a test event', 'Hold', 'Deactivate', 'Replay', 'Replay all failed'])
+  for (const name of ['Send a test event', 'Hold', 'Deactivate', 'Change', 'Delete', 'Replay', 'Replay all failed'])
     t.equal(await reader.getByRole('button', { name }).count(), 0, name);
   await reader.goto(reader.url().replace(/#.*/, `#/deliveries/${deliveries[0]}`));
   await reader.getByText('None was made yet.').waitFor();

@@ -110,7 +110,10 @@ t.test('deliveries tell of their event, and reading them costs what is shown', a
   const workspaceId = await insertWorkspace(db);
   await insertConnections(db, workspaceId, 1);
   await subscribeAll(db, workspaceId);
-  const [subscription] = await db.query<{ id: string }>('testSubscription', 'select id from subscription');
+  const [subscription] = await db.query<{ id: string; connection_id: string }>(
+    'testSubscription',
+    'select id, connection_id from subscription',
+  );
   const { id } = subscription!;
   await insertDeliveries(
     db,
@@ -119,7 +122,9 @@ t.test('deliveries tell of their event, and reading them costs what is shown', a
   );
   await db.query('testAnalyze', 'analyze event, delivery, subscription');
   for (const status of [null, 'failed'] as const) {
-    const read = await db.transaction((tx) => rowsRead(tx, 'event', () => listDeliveries(tx, id, status, 200, 101)));
+    const read = await db.transaction((tx) =>
+      rowsRead(tx, 'event', () => listDeliveries(tx, subscription!, status, 200, 101)),
+    );
     t.ok(read.scanned === 0 && read.found <= MOST_READ, `${status}: ${read.found} rows`);
     t.match(read.given[0], { event_type: 'message_received', received_at: Date });
   }

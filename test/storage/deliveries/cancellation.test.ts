@@ -37,7 +37,7 @@ for (const { inactive, analysed } of CASES) {
       await db.query('testPending', `update delivery set status = 'pending', next_attempt_at = now()`);
       if (analysed === 'after') await db.query('testAnalyze', 'analyze delivery');
       await db.transaction(async (tx) => {
-        const { given, scanned, found } = await rowsRead(tx, 'delivery', () => cancelOpenDeliveries(tx, id, 500));
+        const { given, scanned, found } = await rowsRead(tx, 'delivery', () => cancelOpenDeliveries(tx, [id], 500));
         t.equal(given, CANCELED);
         t.equal(scanned, 0, 'no row was read in search of them');
         t.ok(found < 10 * CANCELED, `${found} rows were found by an index`);

@@ -52,7 +52,10 @@ t.test('migrations say in their first line that they are compatible, and the tab
 t.test('a migration does not stand in the way while a table is locked; it waits its turn', async (t) => {
   const { url, db } = await freshDatabase(t);
   // As before the migration, with a long transaction on its table.
-  await db.query('testUndo', 'alter table connection drop column deleted_at, drop column cancel_through');
+  await db.query(
+    'testUndo',
+    'alter table connection drop column deleted_at cascade, drop column cancel_through cascade',
+  );
   await db.query('testForget', `delete from schema_migration where name like '0008%'`);
   let migrated: Promise<void> | undefined;
   await db.transaction(async (tx) => {

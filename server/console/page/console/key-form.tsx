@@ -1,4 +1,4 @@
-import './keys.css';
+import './forms.css';
 import { useState } from 'preact/hooks';
 import type { Scope } from '../../../../storage/model/records.js';
 import type { NewKeyInput, NewKeyJson } from '../../../routes/operator-keys.js';
@@ -54,7 +54,7 @@ export function KeyForm({ api, workspace, changed }: KeyFormProps) {
     );
   }
   return (
-    <form class="card new-key" aria-label="A new key" onSubmit={submit}>
+    <form class="card form" aria-label="A new key" onSubmit={submit}>
       <div class="fields">
         <label>
           Name

@@ -25,7 +25,15 @@ export function Keys({ api, session, query, live }: PageProps) {
     <>
       <Title text="Keys" />
       {operator && api.workspace !== null && <KeyForm {...{ api, changed }} workspace={api.workspace} />}
-      {made && <ShownSecret key={made.id} made={made} done={() => show(null)} />}
+      {made && (
+        <ShownSecret
+          key={made.id}
+          title={made.name === null ? 'The new key' : `The new key ${made.name}`}
+          secret={made.key}
+          what="the key"
+          done={() => show(null)}
+        />
+      )}
       <List<KeyJson>
         {...{ api, query, live, version, columns }}
         label="keys"

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { DeliveryJson, ReplayedJson } from '../../../routes/deliveries.js';
+import type { SubscriptionTargetInput } from '../../../routes/new-subscription.js';
 import type { SubscriptionDetailJson } from '../../../routes/subscription-json.js';
 import type { Api } from './api.js';
 import { Action } from './parts.js';
 import { hrefOf } from './place.js';
+import { SubscriptionForm } from './subscription-form.js';
 
 interface ActionsProps {
   api: Api;
@@ -16,6 +18,7 @@ interface ActionsProps {
 export function SubscriptionActions({ api, subscription, changed }: ActionsProps) {
   const { id, active, on_hold, delivery_counts } = subscription;
   const [done, tell] = useState<{ text: string; delivery?: string } | null>(null);
+  const [changing, setChanging] = useState(false);
   const path = `/v1/subscriptions/${id}`;
   const act = async (work: () => Promise<{ text: string; delivery?: string }>) => {
     tell(null);
@@ -37,6 +40,15 @@ export function SubscriptionActions({ api, subscription, changed }: ActionsProps
       await api.send('POST', `${path}/${wanted ? 'hold' : 'release'}`);
       return { text: wanted ? 'Its deliveries wait until it is released.' : 'What waited is on its way.' };
     });
+  const move = (body: SubscriptionTargetInput) =>
+    act(async () => {
+      await api.send('PUT', path, body);
+      return { text: 'It is changed.' };
+    });
+  const remove = async () => {
+    await api.send('DELETE', path);
+    location.hash = hrefOf('subscriptions');
+  };
   const replay = (since: string) =>
     act(async () => {
       const { replayed } = await api.send<ReplayedJson>('POST', `${path}/replay-failed`, { since });
@@ -61,7 +73,26 @@ export function SubscriptionActions({ api, subscription, changed }: ActionsProps
         ) : (
           <Action label="Activate" main run={() => change(true)} />
         )}
+        {!changing && (
+          <button type="button" onClick={() => setChanging(true)}>
+            Change
+          </button>
+        )}
+        <Action
+          label="Delete"
+          confirm="It is deleted with its deliveries, and nothing more is sent to this address for it. The events stay."
+          run={remove}
+        />
       </div>
+      {changing && (
+        <SubscriptionForm
+          label="Change of the subscription"
+          submit="Change it"
+          of={subscription}
+          send={move}
+          done={() => setChanging(false)}
+        />
+      )}
       <p class="told" role="status">
         {done?.text} {done?.delivery && <a href={hrefOf(`deliveries/${done.delivery}`)}>Open it</a>}
       </p>

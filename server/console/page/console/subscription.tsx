@@ -7,7 +7,7 @@ import { useLoaded } from './loaded.js';
 import { may, type PageProps } from './page-props.js';
 import { Empty, Facts, Id, Problem, Time, Title } from './parts.js';
 import { SubscriptionActions } from './subscription-actions.js';
-import { ConnectionId, SubscriptionState } from './subscriptions.js';
+import { SubscriptionState, Whose } from './subscriptions.js';
 
 /** One subscription, what can be done with it, and its deliveries. */
 export function Subscription(props: PageProps) {
@@ -37,10 +37,7 @@ export function Subscription(props: PageProps) {
               ['Address', value.callback_url],
               ['Events', value.event_types.join(', ')],
               ['Proven by its answer to a challenge', value.verified ? 'yes' : 'no'],
-              [
-                'Connection',
-                <ConnectionId key="connection" id={value.connection_id} linked={may(session, 'connections:read')} />,
-              ],
+              ['Connection', <Whose key="connection" of={value} linked={may(session, 'connections:read')} />],
               ['Created', <Time key="created" at={value.created_at} />],
               ['Id', <Id key="id" id={value.id} />],
             ]}

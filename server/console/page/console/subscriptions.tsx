@@ -1,16 +1,36 @@
-import type { SubscriptionJson } from '../../../routes/subscription-json.js';
+import { useState } from 'preact/hooks';
+import type { SubscriptionTargetInput } from '../../../routes/new-subscription.js';
+import type { NewSubscriptionJson, SubscriptionJson } from '../../../routes/subscription-json.js';
 import { attemptWords } from './delivery-words.js';
 import { Choice, List } from './list.js';
 import { may, type PageProps } from './page-props.js';
 import { Badge, Id, Time, Title } from './parts.js';
 import { hereWith, hrefOf } from './place.js';
+import { ShownSecret } from './shown-secret.js';
+import { SubscriptionForm } from './subscription-form.js';
 
 /** Where events of the workspace are pushed to. */
 export function Subscriptions({ api, session, query, live }: PageProps) {
   const connection = query.get('connection_id');
+  const [version, setVersion] = useState(0);
+  const [made, show] = useState<NewSubscriptionJson | null>(null);
+  const create = async (body: SubscriptionTargetInput) => {
+    show(await api.send<NewSubscriptionJson>('POST', '/v1/subscriptions', body));
+    setVersion((n) => n + 1);
+  };
   return (
     <>
       <Title text="Subscriptions" />
+      {may(session, 'events:write') && <NewSubscription create={create} />}
+      {made && (
+        <ShownSecret
+          key={made.id}
+          title="The signing secret of the new subscription"
+          secret={made.secret}
+          what="the secret"
+          done={() => show(null)}
+        />
+      )}
       <div class="filters">
         <Choice
           {...{ query }}
@@ -29,7 +49,7 @@ export function Subscriptions({ api, session, query, live }: PageProps) {
         </p>
       )}
       <List<SubscriptionJson>
-        {...{ api, query, live }}
+        {...{ api, query, live, version }}
         label="subscriptions"
         path="/v1/subscriptions"
         field="subscriptions"
@@ -45,7 +65,7 @@ export function Subscriptions({ api, session, query, live }: PageProps) {
           { title: 'Events', cell: ({ event_types }) => <EventTypes of={event_types} /> },
           {
             title: 'Connection',
-            cell: ({ connection_id }) => <ConnectionId id={connection_id} linked={may(session, 'connections:read')} />,
+            cell: (row) => <Whose of={row} linked={may(session, 'connections:read')} />,
           },
           { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
@@ -55,12 +75,32 @@ export function Subscriptions({ api, session, query, live }: PageProps) {
   );
 }
 
+/** Makes one of all connections of the workspace. */
+function NewSubscription({ create }: { create: (body: SubscriptionTargetInput) => Promise<void> }) {
+  const [open, setOpen] = useState(false);
+  if (!open) {
+    return (
+      <p>
+        <button type="button" class="main" onClick={() => setOpen(true)}>
+          Subscribe to all connections
+        </button>
+      </p>
+    );
+  }
+  return <SubscriptionForm label="A new subscription" submit="Subscribe" send={create} done={() => setOpen(false)} />;
+}
+
 /** Whether it gets events, whether it is on hold, whether its address is proven, and whether its receiver answers. */
-export function SubscriptionState({ of: { active, on_hold, verified, paused } }: { of: SubscriptionJson }) {
+export function SubscriptionState({ of: { active, on_hold, settling, verified, paused } }: { of: SubscriptionJson }) {
   return (
     <span class="badges">
       {active ? <Badge tone="good" text="Active" /> : <Badge tone="quiet" text="Inactive" />}
       {on_hold && <Badge tone="quiet" text="On hold" />}
+      {settling && (
+        <span title="Its last change has not come to every connection.">
+          <Badge tone="busy" text="Settling" />
+        </span>
+      )}
       {verified && <Badge tone="good" text="Verified" />}
       {paused && (
         <span title={attemptWords(paused.reason) ?? undefined}>
@@ -84,7 +124,9 @@ function EventTypes({ of }: { of: readonly string[] }) {
   );
 }
 
-export function ConnectionId({ id, linked }: { id: string; linked: boolean }) {
+/** The connection whose events it gets. */
+export function Whose({ of: { connection_id: id }, linked }: { of: SubscriptionJson; linked: boolean }) {
+  if (id === null) return <span>All of the workspace</span>;
   return (
     <span class="badges">
       {linked && <a href={hrefOf(`connections/${id}`)}>Open</a>}

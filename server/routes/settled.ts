@@ -1,0 +1,22 @@
+import { settle } from '../../storage/deliveries/workspace-subscriptions.js';
+import { LIMITS } from '../http/limits.js';
+import type { Call } from '../http/route.js';
+
+/**
+ * Lets the connections of the workspace follow a change of its subscription for as long as a request may take (EVT-23); what is left
+ * then follows in the background.
+ */
+export async function settledInTime(
+  { db, system }: Pick<Call<unknown, unknown, unknown>, 'db' | 'system'>,
+  id: string,
+): Promise<void> {
+  const until = performance.now() + LIMITS.settle_ms;
+  await settle(
+    db,
+    id,
+    () => performance.now() > until,
+    (connections) => {
+      for (const connectionId of connections) system.hint({ type: 'deliveries', connectionId });
+    },
+  );
+}

@@ -1,0 +1,284 @@
+import { LIMITS } from '../limits.js';
+import type { EventType } from '../model/records.js';
+import type { Database, Sql } from '../postgres/database.js';
+import { removeJobs } from '../postgres/job-table.js';
+import { callbackUrlContext } from '../secrets/sealing.js';
+import { cancelOpenDeliveries } from './cancellation.js';
+import { type QueuedSubscription, wakeSubscriptions } from './delivery-queue.js';
+import type { SubscriptionBounds } from './subscription-bounds.js';
+import { findSubscriptions, type SubscriptionRow } from './subscriptions.js';
+
+/**
+ * Subscriptions of all connections of a workspace (EVT-23). Its row, the parent, has address, types, secrets and hold; a member for each
+ * connection has the deliveries, so that connections neither wait for each other nor for their order.
+ *
+ *     the parent changes ─▶ settling: slice after slice of the connections ─▶ settled
+ *                              ▲                                                │
+ *                              └────────── it changes again ────────────────────┘
+ *
+ * I1 a connection that is stored after the parent gets its member in its own transaction, one that was before in a slice: the lock of
+ *    `lockMembers` and of the trigger on connections puts the one before the other;
+ * I2 what stops (inactive, on hold) stops with the parent's commit: who starts attempts asks it. What a member copies (`active`, types,
+ *    destination) follows, slice by slice, under the lock of its connection;
+ * I3 whoever comes after a crash goes on where the last slice ended: `settled_at` and `settled_id`.
+ */
+export interface NewWorkspaceSubscription {
+  id: string;
+  workspaceId: string;
+  eventTypes: EventType[];
+  callbackUrl: string;
+  secretSealed: Buffer;
+  destination: Buffer | null;
+  /** It stays inactive until `proveWorkspaceSubscription`. */
+  unproven: boolean;
+}
+
+const MEMBERS_LOCK = 7_301_848;
+const BEFORE_ALL = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
+
+/** Holds off connections that are being stored, until the transaction ends (I1). */
+async function lockMembers(tx: Sql, workspaceId: string): Promise<void> {
+  await tx.query('lockMembers', 'select pg_advisory_xact_lock($1, hashtext($2))', [MEMBERS_LOCK, workspaceId]);
+}
+
+/** True while a node of the version before is alive, which would send for members without an address. */
+export async function sendsWithoutMembers(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ former: boolean }>(
+    'sendsWithoutMembers',
+    `select exists (select from node where not workspace_subscriptions and heartbeat_at > now() - interval '1 minute') as former`,
+  );
+  return row?.former ?? false;
+}
+
+/**
+ * Whether the workspace may have one more subscription of all connections: as many as one connection may have of its own, and as many to
+ * one destination. Exact until the transaction ends, which is to insert it. Index: subscription_of_workspace.
+ */
+export async function roomForWorkspaceSubscription(
+  tx: Sql,
+  workspaceId: string,
+  destination: Buffer | null,
+  bounds: SubscriptionBounds,
+): Promise<boolean> {
+  await lockMembers(tx, workspaceId);
+  const [used] = await tx.query<{ of_workspace: number; of_all: number; of_destination: number }>(
+    'countWorkspaceSubscriptions',
+    `with counted as (
+       insert into subscription_count as c (workspace_id, subscriptions) values ($1, 0)
+       on conflict (workspace_id) do update set subscriptions = c.subscriptions returning subscriptions
+     )
+     select (select subscriptions from counted) as of_workspace, count(*) as of_all, count(*) filter (where destination = $2) as of_destination
+     from subscription where workspace_id = $1 and connection_id is null and deleted_at is null`,
+    [workspaceId, destination],
+  );
+  if (!used) throw new Error('a count has no row');
+  return (
+    used.of_workspace < bounds.ofWorkspace &&
+    used.of_all < bounds.ofConnection &&
+    used.of_destination < bounds.ofDestination
+  );
+}
+
+/** Stores one, to be settled. In the transaction of `roomForWorkspaceSubscription`, which holds the lock (I1). */
+export async function insertWorkspaceSubscription(tx: Sql, subscription: NewWorkspaceSubscription): Promise<void> {
+  const callback = tx.vault.store(subscription.callbackUrl, callbackUrlContext(subscription.id));
+  await tx.query(
+    'insertWorkspaceSubscription',
+    `insert into subscription (id, workspace_id, event_types, callback_url, callback_url_sealed, active, secret_sealed, destination,
+       settled_at, settled_id)
+     values ($1, $2, $3, $4, $5, not $6, $7, $8, $9, $10)`,
+    [
+      ...[subscription.id, subscription.workspaceId, subscription.eventTypes, callback.plain, callback.sealed],
+      ...[subscription.unproven, subscription.secretSealed, subscription.destination, BEFORE_ALL.at, BEFORE_ALL.id],
+    ],
+  );
+}
+
+/** Its address has proven itself: it is active, and to be settled. */
+export async function proveWorkspaceSubscription(sql: Sql, id: string): Promise<SubscriptionRow | undefined> {
+  await sql.query(
+    'proveWorkspaceSubscription',
+    `update subscription set verified = true, active = true, settled_at = $2, settled_id = $3
+     where id = $1 and connection_id is null and deleted_at is null`,
+    [id, BEFORE_ALL.at, BEFORE_ALL.id],
+  );
+  return (await findSubscriptions(sql, [id]))[0];
+}
+
+/** It changed: its members are to follow, all of them. In the transaction of the change. */
+export async function unsettle(tx: Sql, id: string): Promise<void> {
+  await tx.query('unsettleSubscription', 'update subscription set settled_at = $2, settled_id = $3 where id = $1', [
+    id,
+    BEFORE_ALL.at,
+    BEFORE_ALL.id,
+  ]);
+}
+
+/** active ↔ inactive, and to be settled. The caller has locked it. */
+export async function setWorkspaceActive(tx: Sql, id: string, active: boolean): Promise<void> {
+  await tx.query('setWorkspaceActive', 'update subscription set active = $2 where id = $1', [id, active]);
+  await unsettle(tx, id);
+}
+
+/** Those that are to be settled (I3). Index: subscription_unsettled. */
+export async function unsettledSubscriptions(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'unsettledSubscriptions',
+    'select id from subscription where settled_at is not null order by id limit $1',
+    [LIMITS.removal_connections],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Lets the members follow, slice by slice, until all have (then true) or `enough` says so, or another is at it (then false). `woken`
+ * gets the connections whose deliveries became due.
+ */
+export async function settle(
+  db: Database,
+  id: string,
+  enough: () => boolean | Promise<boolean>,
+  woken: (connectionIds: string[]) => void = () => {},
+): Promise<boolean> {
+  for (let most: number = LIMITS.settle_connections; ; ) {
+    if (await enough()) return false;
+    const size = most;
+    const slice = await db.transaction((tx) => settleSlice(tx, id, size));
+    if (slice === 'elsewhere') return false;
+    woken(slice.woken);
+    if (slice.settled) return true;
+    // One that another transaction holds is waited for alone, so that nothing else is held meanwhile.
+    most = slice.skipped ? 1 : LIMITS.settle_connections;
+  }
+}
+
+interface Parent {
+  workspace_id: string;
+  event_types: EventType[];
+  destination: Buffer | null;
+  active: boolean;
+  on_hold: boolean;
+  settled_at: string;
+  settled_id: string;
+}
+
+interface Page {
+  id: string;
+  partition: number;
+  created_at: string;
+  ready: boolean;
+}
+
+interface SettledSlice {
+  settled: boolean;
+  /** Members were left out, because others held them. */
+  skipped: boolean;
+  woken: string[];
+}
+
+/** One slice of `most` connections (I3). */
+async function settleSlice(tx: Sql, id: string, most: number): Promise<SettledSlice | 'elsewhere'> {
+  const [parent] = await tx.query<Parent>(
+    'lockUnsettled',
+    `select workspace_id, event_types, destination, active, on_hold, settled_at::text, settled_id,
+       set_config('synchronous_commit', 'off', true)
+     from subscription where id = $1 and settled_at is not null and deleted_at is null for no key update skip locked`,
+    [id],
+  );
+  if (!parent) {
+    const [row] = await tx.query<{ settling: boolean }>(
+      'readSettling',
+      'select settled_at is not null and deleted_at is null as settling from subscription where id = $1',
+      [id],
+    );
+    return row?.settling ? 'elsewhere' : { settled: true, skipped: false, woken: [] };
+  }
+  const page = await lockPage(tx, parent, most);
+  const connections = page.map((connection) => connection.id);
+  const { skipped } = await writeMembers(tx, id, parent, page, most > 1);
+  if (skipped > 0) return { settled: false, skipped: true, woken: [] };
+  if (!parent.active) {
+    await removeJobs(tx, await queuedMembers(tx, id, connections));
+    const canceled = await cancelOpenDeliveries(tx, connections, LIMITS.removal_rows);
+    if (canceled === LIMITS.removal_rows) return { settled: false, skipped: false, woken: [] };
+  }
+  const woken = parent.active && !parent.on_hold ? await wakeMembers(tx, id, connections) : [];
+  const last = page.length < most ? undefined : page.at(-1);
+  await tx.query('passSettled', 'update subscription set settled_at = $2, settled_id = $3 where id = $1', [
+    id,
+    last?.created_at ?? null,
+    last?.id ?? null,
+  ]);
+  return { settled: last === undefined, skipped: false, woken };
+}
+
+/** In the order in which they were stored. Index: connection_live. */
+function lockPage(tx: Sql, { workspace_id, settled_at, settled_id }: Parent, most: number): Promise<Page[]> {
+  return tx.query<Page>(
+    'lockConnectionsToSettle',
+    `select id, partition, created_at::text, health = 'ready' and cancel_through is null as ready from connection
+     where workspace_id = $1 and deleted_at is null and (created_at, id) > ($2::timestamptz, $3::uuid)
+     order by created_at, id limit $4 for no key update`,
+    [workspace_id, settled_at, settled_id, most],
+  );
+}
+
+/** A member stays active while its parent is, and becomes so where its connection is ready. */
+async function writeMembers(
+  tx: Sql,
+  id: string,
+  { workspace_id, event_types, destination, active }: Parent,
+  page: Page[],
+  skip: boolean,
+): Promise<{ skipped: number }> {
+  const [row] = await tx.query<{ skipped: number }>(
+    skip ? 'writeFreeMembers' : 'writeMember',
+    `with page as materialized (
+       select * from unnest($2::uuid[], $3::smallint[], $4::boolean[]) p(id, partition, ready)
+     ), present as materialized (
+       select m.id, m.connection_id from subscription m where m.parent_id = $1 and m.connection_id = any($2)
+     ), held as materialized (
+       select m.id, m.connection_id from subscription m where m.id = any(array(select id from present)) for no key update
+       ${skip ? 'skip locked' : ''}
+     ), made as (
+       insert into subscription (id, workspace_id, connection_id, partition, event_types, active, destination, parent_id)
+       select gen_random_uuid(), $5, p.id, p.partition, $6, $8 and p.ready, $7, $1 from page p
+       where p.id not in (select connection_id from present) on conflict do nothing
+     ), changed as (
+       update subscription m set event_types = $6, destination = $7, active = $8 and (m.active or p.ready)
+       from held h join page p on p.id = h.connection_id
+       where m.id = h.id and (m.event_types <> $6 or m.destination is distinct from $7 or m.active <> ($8 and (m.active or p.ready)))
+     )
+     select ((select count(*) from present) - (select count(*) from held))::int as skipped`,
+    [
+      ...[id, page.map((p) => p.id), page.map((p) => p.partition), page.map((p) => p.ready)],
+      ...[workspace_id, event_types, destination, active],
+    ],
+  );
+  return row ?? { skipped: 0 };
+}
+
+async function queuedMembers(tx: Sql, id: string, connectionIds: string[]) {
+  const members = await tx.query<QueuedSubscription>(
+    'queuedMembers',
+    'select id, partition from subscription where parent_id = $1 and connection_id = any($2)',
+    [id, connectionIds],
+  );
+  return members.map((member) => ({ queue: 'delivery' as const, ...member }));
+}
+
+/** Those that have something to send. Gives their connections. Index: delivery_due. */
+async function wakeMembers(tx: Sql, id: string, connectionIds: string[]): Promise<string[]> {
+  const members = await tx.query<QueuedSubscription & { connection_id: string }>(
+    'pendingMembers',
+    `select m.id, m.partition, m.connection_id from subscription m
+     where m.parent_id = $1 and m.connection_id = any($2) and m.active
+       and exists (select from delivery d where d.subscription_id = m.id and d.status = 'pending')`,
+    [id, connectionIds],
+  );
+  await wakeSubscriptions(
+    tx,
+    members.map(({ id: member, partition }) => ({ id: member, partition })),
+  );
+  return members.map((member) => member.connection_id);
+}
