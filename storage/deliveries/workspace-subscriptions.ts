@@ -216,9 +216,9 @@ async function settleSlice(tx: Sql, id: string, most: number): Promise<SettledSl
 function lockPage(tx: Sql, { workspace_id, settled_at, settled_id }: Parent, most: number): Promise<Page[]> {
   return tx.query<Page>(
     'lockConnectionsToSettle',
-    `select id, partition, created_at::text, health = 'ready' and cancel_through is null as ready from connection
-     where workspace_id = $1 and deleted_at is null and (created_at, id) > ($2::timestamptz, $3::uuid)
-     order by created_at, id limit $4 for no key update`,
+    `select c.id, c.partition, c.created_at::text, c.health = 'ready' and c.cancel_through is null as ready from connection c
+     where c.workspace_id = $1 and c.deleted_at is null and (c.created_at, c.id) > ($2::timestamptz, $3::uuid)
+     order by c.created_at, c.id limit $4 for no key update`,
     [workspace_id, settled_at, settled_id, most],
   );
 }
@@ -233,52 +233,50 @@ async function writeMembers(
 ): Promise<{ skipped: number }> {
   const [row] = await tx.query<{ skipped: number }>(
     skip ? 'writeFreeMembers' : 'writeMember',
-    `with page as materialized (
-       select * from unnest($2::uuid[], $3::smallint[], $4::boolean[]) p(id, partition, ready)
-     ), present as materialized (
-       select m.id, m.connection_id from subscription m where m.parent_id = $1 and m.connection_id = any($2)
+    `with present as materialized (
+       ${members('m.id, m.connection_id')}
      ), held as materialized (
-       select m.id, m.connection_id from subscription m where m.id = any(array(select id from present)) for no key update
-       ${skip ? 'skip locked' : ''}
+       select m.id from subscription m where m.id = any(array(select id from present)) for no key update ${skip ? 'skip locked' : ''}
      ), made as (
        insert into subscription (id, workspace_id, connection_id, partition, event_types, active, destination, parent_id)
-       select gen_random_uuid(), $5, p.id, p.partition, $6, $8 and p.ready, $7, $1 from page p
+       select gen_random_uuid(), $5, p.id, p.partition, $6, $8 and p.id = any($4), $7, $1
+       from unnest($2, $3::smallint[]) p(id, partition)
        where p.id not in (select connection_id from present) on conflict do nothing
      ), changed as (
-       update subscription m set event_types = $6, destination = $7, active = $8 and (m.active or p.ready)
-       from held h join page p on p.id = h.connection_id
-       where m.id = h.id and (m.event_types <> $6 or m.destination is distinct from $7 or m.active <> ($8 and (m.active or p.ready)))
+       update subscription m set event_types = $6, destination = $7, active = $8 and (m.active or m.connection_id = any($4))
+       where m.id = any(array(select id from held)) and (m.event_types <> $6 or m.destination is distinct from $7
+         or m.active <> ($8 and (m.active or m.connection_id = any($4::uuid[]))))
      )
      select ((select count(*) from present) - (select count(*) from held))::int as skipped`,
     [
-      ...[id, page.map((p) => p.id), page.map((p) => p.partition), page.map((p) => p.ready)],
+      ...[id, page.map((p) => p.id), page.map((p) => p.partition), page.filter((p) => p.ready).map((p) => p.id)],
       ...[workspace_id, event_types, destination, active],
     ],
   );
   return row ?? { skipped: 0 };
 }
 
+/** Columns of the members `m` of the parent $1 and these connections, $2: one step of the index each, whatever the planner expects. */
+const members = (columns: string): string =>
+  `select m.* from unnest($2::uuid[]) c(id) cross join lateral (
+     select ${columns} from subscription m where m.parent_id = $1 and m.connection_id = c.id limit 1) m`;
+
 async function queuedMembers(tx: Sql, id: string, connectionIds: string[]) {
-  const members = await tx.query<QueuedSubscription>(
-    'queuedMembers',
-    'select id, partition from subscription where parent_id = $1 and connection_id = any($2)',
-    [id, connectionIds],
-  );
-  return members.map((member) => ({ queue: 'delivery' as const, ...member }));
+  const found = await tx.query<QueuedSubscription>('queuedMembers', members('m.id, m.partition'), [id, connectionIds]);
+  return found.map((member) => ({ queue: 'delivery' as const, ...member }));
 }
 
 /** Those that have something to send. Gives their connections. Index: delivery_due. */
 async function wakeMembers(tx: Sql, id: string, connectionIds: string[]): Promise<string[]> {
-  const members = await tx.query<QueuedSubscription & { connection_id: string }>(
+  const found = await tx.query<QueuedSubscription & { connection_id: string }>(
     'pendingMembers',
-    `select m.id, m.partition, m.connection_id from subscription m
-     where m.parent_id = $1 and m.connection_id = any($2) and m.active
-       and exists (select from delivery d where d.subscription_id = m.id and d.status = 'pending')`,
+    `select p.id, p.partition, p.connection_id from (${members('m.id, m.partition, m.connection_id, m.active')}) p
+     where p.active and exists (select from delivery d where d.subscription_id = p.id and d.status = 'pending')`,
     [id, connectionIds],
   );
   await wakeSubscriptions(
     tx,
-    members.map(({ id: member, partition }) => ({ id: member, partition })),
+    found.map(({ id: member, partition }) => ({ id: member, partition })),
   );
-  return members.map((member) => member.connection_id);
+  return found.map((member) => member.connection_id);
 }

@@ -8,6 +8,7 @@ import {
   roomForWorkspaceSubscription,
   settle,
   setWorkspaceActive,
+  unsettle,
 } from '../../../storage/deliveries/workspace-subscriptions.js';
 import { LIMITS } from '../../../storage/limits.js';
 import type { Database } from '../../../storage/postgres/database.js';
@@ -15,6 +16,7 @@ import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { type Answer, receiver } from '../../fixture/https-receiver.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { rowsRead } from '../../fixture/rows-read.js';
 import { insertConnections } from '../../server/rows.js';
 import { type Connection, DeliveryHost, record, ring, SECRET } from './delivery-host.js';
 
@@ -167,6 +169,32 @@ t.test('a disconnect ends it for the connection, and being ready brings it back 
   await set(`health = 'needs_login'`);
   await settle(db, id, never);
   t.equal(await active(), true, 'without a disconnect it goes on, and is told of the health');
+});
+
+t.test('a slice reads about as many rows as it takes, whatever the workspace has', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  await insertConnections(db, workspaceId, 20_000);
+  const id = await subscribe(db, workspaceId);
+  const { transaction } = db;
+  const read = { connection: 0, subscription: 0 };
+  let slices = 0;
+  for (const table of ['connection', 'subscription'] as const) {
+    await unsettle(db, id);
+    db.transaction = (work) =>
+      transaction(async (tx) => {
+        const { given, scanned, found } = await rowsRead(tx, table, () => work(tx));
+        read[table] = Math.max(read[table], scanned + found);
+        slices++;
+        return given;
+      });
+    t.equal(await settle(db, id, never), true);
+    db.transaction = transaction;
+  }
+  t.equal((await membersOf(db, id)).length, 20_000);
+  t.ok(slices <= 2 * (20_000 / LIMITS.settle_connections + 1), `${slices} slices`);
+  t.ok(read.connection <= 3 * LIMITS.settle_connections, `${read.connection} connections`);
+  t.ok(read.subscription <= 10 * LIMITS.settle_connections, `${read.subscription} members`);
 });
 
 t.test(
