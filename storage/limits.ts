@@ -150,6 +150,11 @@ export const LIMITS = {
   removal_connections: 100,
   /** Parts of files among them; a part holds up to a megabyte. */
   removal_file_parts: 50,
+  /** Operations, or events, that one slice of `admin erase --person` reads. */
+  erasure_rows: 200,
+  /** How long a rewrite waits for a table, in ms, behind which everybody else waits; and how often it tries. */
+  rewrite_lock_ms: 2_000,
+  rewrite_tries: 5,
   /** Connections of a slice in which the members of a workspace's subscription follow it; each is locked for as long. */
   settle_connections: 200,
   /** Pause between two such transactions, so that others' statements and disks keep up. */

@@ -193,6 +193,24 @@ create table erased_deliveries (
   constraint erased_deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE
 );
 
+create table erasure_receipt (
+  id uuid not null,
+  kind text not null,
+  connection_id uuid,
+  salt bytea,
+  person_hash bytea,
+  workspace_id uuid,
+  requested_at timestamp with time zone not null default now(),
+  completed_at timestamp with time zone,
+  erased jsonb not null default '{}'::jsonb,
+  remaining jsonb not null default '{}'::jsonb,
+  rewritten boolean not null default false,
+  constraint erasure_receipt_pkey PRIMARY KEY (id),
+  constraint erasure_receipt_check CHECK (((kind = 'connection'::text) = (connection_id IS NOT NULL))),
+  constraint erasure_receipt_check1 CHECK (((kind = 'person'::text) = ((salt IS NOT NULL) AND (person_hash IS NOT NULL)))),
+  constraint erasure_receipt_kind_check CHECK ((kind = ANY (ARRAY['connection'::text, 'person'::text])))
+);
+
 create table event (
   id uuid not null,
   workspace_id uuid not null,

@@ -4,6 +4,7 @@ import type { Answer } from './answer.js';
 import { auditCommands } from './audit.js';
 import { deliveryCommands } from './deliveries.js';
 import { encryptionCommands } from './encryption.js';
+import { eraseCommands } from './erase.js';
 import { inspectionCommands } from './inspection.js';
 import { keyCommands } from './keys.js';
 import { limitCommands } from './limits.js';
@@ -22,7 +23,7 @@ import { workspaceCommands } from './workspaces.js';
 export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Promise<Answer> {
   let chosen: Chosen | undefined;
   const perform: Perform = (work, door) => {
-    chosen = { work, ...door, command: argv.slice(0, 2).join(' ') };
+    chosen = { work, ...door, command: argv.slice(0, argv[1]?.startsWith('-') ? 1 : 2).join(' ') };
   };
   const program = new Command('admin')
     .description("The operator's command line: answers with JSON on stdout.")
@@ -44,7 +45,9 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
   requestFindCommand(program, perform);
   restoreCommands(program, perform);
   auditCommands(program, perform);
+  eraseCommands(program, perform);
   for (const noun of [program, ...program.commands]) {
+    if (noun.commands.length === 0) continue; // it does something itself
     noun.allowExcessArguments().action(() => noun.error(usage(noun)));
   }
   program.parse(argv, { from: 'user' });

@@ -6,6 +6,8 @@ export const LIMITS = {
   control_connections: 3,
   /** Database connections of the command line: past it statements wait. */
   admin_connections: 2,
+  /** How often a command that takes long tells what it is at. */
+  progress_ms: 2_000,
   /**
    * Rows at either end of a table whose encryption keys are looked at: the oldest and the newest. Of a larger table the counts
    * are "at least".

@@ -41,6 +41,8 @@ export const AUDIT_ACTIONS = {
   'proxy.remove': 'A regional proxy was removed.',
   'encryption.rotate': 'What is sealed was sealed again under the first key.',
   'encryption.adopt': 'The keys of an environment were noted as those of the installation.',
+  'erase.connection': 'A connection was erased at a request.',
+  'erase.person': 'What names a person was erased at a request.',
   'restore.settle': 'Writes that a backup held as queued or running were ended.',
   'command.read': 'A command that changes nothing was run on the command line.',
 } as const satisfies Readonly<Record<string, string>>;

@@ -1,0 +1,176 @@
+import type { Command } from 'commander';
+import { awaitRemoval, hideConnection } from '../../storage/erasure/connection.js';
+import { connectionsOf, erasePerson } from '../../storage/erasure/person.js';
+import {
+  closeReceipt,
+  type ErasedCounts,
+  type ErasureRequest,
+  findReceipt,
+  listReceipts,
+  NOTHING,
+  openReceipt,
+  type Receipt,
+} from '../../storage/erasure/receipts.js';
+import { cleanFiles, TableInUse } from '../../storage/erasure/rewrite.js';
+import { createLogger } from '../../storage/log.js';
+import { DataVault } from '../../storage/secrets/data-vault.js';
+import { KeyUnknown, keyRing } from '../../storage/secrets/encryption.js';
+import { type Answer, Failure } from './answer.js';
+import { id, name, pageLimit } from './arguments.js';
+import { Progress } from './progress.js';
+import type { AdminSession, Perform } from './session.js';
+
+interface EraseOptions {
+  connection?: string;
+  person?: string;
+  workspace?: string;
+  rewrite?: true;
+}
+
+/** `erase --connection ID`, `erase --person NAME`: at somebody's request, with a receipt (STO-7). */
+export function eraseCommands(program: Command, perform: Perform): void {
+  program
+    .command('erase')
+    .description('erase a connection, or all that names a person, at a request')
+    .option('--connection <id>', 'the connection with all that belongs to it', id)
+    .option('--person <identifier>', 'as the network names the person: an id, a public identifier, an address', name)
+    .option('--workspace <id>', 'of a person: in this workspace alone', id)
+    .option('--rewrite', 'write the tables to new files: nobody can use a table while it is written')
+    .action((options: EraseOptions, command: Command) => {
+      const request = requestOf(options, command);
+      perform((session) => erase(session, request, options.rewrite ?? false), { action: `erase.${request.kind}` });
+    });
+  const noun = program.command('receipt').description('what was erased at requests');
+  noun
+    .command('list')
+    .option('--cursor <id>', 'from the `next_cursor` of the page before', id)
+    .option('--limit <n>', 'how many', pageLimit, 100)
+    .action(({ cursor, limit }: { cursor?: string; limit: number }) => {
+      perform(
+        async ({ db }) => {
+          const receipts = await listReceipts(db, cursor ?? null, limit);
+          return { receipts, next_cursor: receipts.length === limit ? receipts.at(-1)?.id : null };
+        },
+        { action: 'command.read' },
+      );
+    });
+  noun
+    .command('show')
+    .requiredOption('--receipt <id>', 'which one', id)
+    .option('--person <identifier>', 'is it about this person?', name)
+    .action(({ receipt, person }: { receipt: string; person?: string }) => {
+      perform(
+        async ({ db }) => {
+          const found = await findReceipt(db, receipt, person ?? null);
+          if (!found) throw new Failure(`there is no receipt ${receipt}`);
+          return { ...found };
+        },
+        { action: 'command.read' },
+      );
+    });
+}
+
+function requestOf({ connection, person, workspace }: EraseOptions, command: Command): ErasureRequest {
+  if ((connection === undefined) === (person === undefined)) {
+    command.error('error: it wants either --connection or --person');
+  }
+  if (connection !== undefined && workspace !== undefined) command.error('error: --workspace goes with --person');
+  if (connection !== undefined) return { kind: 'connection', connectionId: connection };
+  return { kind: 'person', person: person ?? '', workspaceId: workspace ?? null };
+}
+
+async function erase(session: AdminSession, request: ErasureRequest, rewrite: boolean): Promise<Answer> {
+  const { db } = session;
+  const progress = new Progress();
+  const receipt = await opened(session, request);
+  const counts =
+    request.kind === 'connection'
+      ? {
+          erased: { ...NOTHING, connections: await removed(session, [request.connectionId], progress) },
+          remaining: NOTHING,
+        }
+      : await personErased(session, request, progress);
+  await closeReceipt(db, receipt, { ...counts, rewritten: false });
+  const inUse = await cleaned(session, rewrite, progress);
+  if (rewrite && inUse === null) await closeReceipt(db, receipt, { ...counts, rewritten: true });
+  const left = Object.entries(counts.remaining).filter(([, count]) => count > 0);
+  if (left.length > 0) {
+    const told = left.map(([kind, count]) => `${count} ${kind}`).join(', ');
+    throw new Failure(`what has not ended, or is in use, stays: ${told}; run it again later (receipt ${receipt})`);
+  }
+  if (inUse !== null) {
+    throw new Failure(`the table ${inUse} is in use and was not rewritten: run it again later (receipt ${receipt})`);
+  }
+  return { receipt: (await findReceipt(db, receipt, null)) satisfies Receipt | undefined };
+}
+
+/** The receipt, in one transaction with the entry of the audit log, and of a connection with its deletion. */
+function opened({ db, record }: AdminSession, request: ErasureRequest): Promise<string> {
+  return db.transaction(async (tx) => {
+    if (request.kind === 'connection') {
+      const found = await hideConnection(tx, request.connectionId);
+      if (found === 'gone') throw new Failure(`there is no connection ${request.connectionId}`);
+      if (found === 'busy')
+        throw new Failure('an operation of the connection is under way: run it again when it has ended');
+    }
+    const receipt = await openReceipt(tx, request);
+    const workspaceId = request.kind === 'person' ? request.workspaceId : null;
+    const targets = request.kind === 'connection' ? [['connection', request.connectionId] as const] : [];
+    await record(tx, targets, { workspaceId, details: { receipt } });
+    return receipt;
+  });
+}
+
+/** Waits until these hidden connections are gone; gives how many. */
+async function removed({ db }: AdminSession, ids: readonly string[], progress: Progress): Promise<number> {
+  const log = createLogger({ level: 'warn', format: 'json' }, {});
+  if (ids.length > 0)
+    await awaitRemoval(db, log, ids, (left) => progress.tell(`${left} connections are being removed`));
+  return ids.length;
+}
+
+async function personErased(session: AdminSession, request: ErasureRequest & { kind: 'person' }, progress: Progress) {
+  const { db } = session;
+  const hidden: string[] = [];
+  let busy = 0;
+  for (const one of await connectionsOf(db, request)) {
+    const found = await db.transaction((tx) => hideConnection(tx, one));
+    if (found === 'hidden') hidden.push(one);
+    if (found === 'busy') busy++;
+  }
+  const connections = await removed(session, hidden, progress);
+  const { erased, remaining } = await named(session, request, progress);
+  return { erased: { ...erased, connections }, remaining: { ...remaining, connections: busy } };
+}
+
+async function named(
+  { db, keys }: AdminSession,
+  request: ErasureRequest & { kind: 'person' },
+  progress: Progress,
+): Promise<{ erased: ErasedCounts; remaining: ErasedCounts }> {
+  const { person, workspaceId } = request;
+  const vault = new DataVault(keyRing(await keys()));
+  try {
+    return await erasePerson(db, {
+      ...{ person, workspaceId, vault },
+      progress: (read, erased) =>
+        progress.tell(
+          `${read.operations} operations and ${read.events} events read, ${erased.operations} and ${erased.events} erased`,
+        ),
+    });
+  } catch (error) {
+    if (error instanceof KeyUnknown) throw new Failure(`what is sealed cannot be read without the key ${error.keyId}`);
+    throw error;
+  }
+}
+
+/** Null, or the table that was in use for too long. */
+async function cleaned({ db }: AdminSession, rewrite: boolean, progress: Progress): Promise<string | null> {
+  try {
+    await cleanFiles(db, rewrite, (table) => progress.tell(`${rewrite ? 'rewriting' : 'vacuuming'} ${table}`));
+    return null;
+  } catch (error) {
+    if (error instanceof TableInUse) return error.message;
+    throw error;
+  }
+}

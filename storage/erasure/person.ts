@@ -1,0 +1,236 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LIMITS } from '../limits.js';
+import { OPERATION_STEPS } from '../model/transitions.js';
+import type { AtRest, Vault } from '../model/vault.js';
+import type { Database, Sql } from '../postgres/database.js';
+import { eraseFiles } from '../retention/operations.js';
+import { eventDataContext, inputContext, lookContext, resultContext } from '../secrets/sealing.js';
+import { type Mentions, mentionsOf } from './mentions.js';
+import { type ErasedCounts, NOTHING } from './receipts.js';
+
+export interface PersonErasure {
+  /** As the network names the person. */
+  person: string;
+  /** Of one workspace alone; null: of all. */
+  workspaceId: string | null;
+  /** Opens what is sealed. */
+  vault: Vault;
+  /** Is told how far it is after each slice. */
+  progress: (read: { operations: number; events: number }, erased: ErasedCounts) => void;
+}
+
+/** What one slice did. */
+interface Slice {
+  read: number;
+  /** Where the next one goes on; null when this was the last one. */
+  last: string | null;
+  erased: Partial<ErasedCounts>;
+  remaining: Partial<ErasedCounts>;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The connections whose account is the person's, those too whose rows are still to go. */
+export async function connectionsOf(
+  sql: Sql,
+  { person, workspaceId }: Pick<PersonErasure, 'person' | 'workspaceId'>,
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'connectionsOfPerson',
+    `select id from connection where (lower(username) = lower($1) or lower(actor_id) = lower($1))
+       and ($2::uuid is null or workspace_id = $2) order by id`,
+    [person, workspaceId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Erases what names the person (STO-7): operations that have ended lose input, result, files, evidence and details, and stay; events go with
+ * their deliveries, once these have ended. Reads every operation and event, slice by slice, each a transaction of its own.
+ * @throws KeyUnknown when something is sealed under a key that the vault lacks
+ */
+export async function erasePerson(
+  db: Database,
+  { person, workspaceId, vault, progress }: PersonErasure,
+): Promise<{ erased: ErasedCounts; remaining: ErasedCounts }> {
+  const mentions = mentionsOf(person);
+  const erased = { ...NOTHING };
+  const remaining = { ...NOTHING };
+  const read = { operations: 0, events: 0 };
+  for (const [kind, slice] of [
+    ['operations', operationSlice],
+    ['events', eventSlice],
+  ] as const) {
+    for (let after: string | null = FIRST_ID; after !== null; ) {
+      const from: string = after;
+      const begun = performance.now();
+      const done: Slice = await db.transaction(async (tx) => {
+        await walkByIndex(tx);
+        return slice(tx, { mentions, vault, workspaceId, after: from });
+      });
+      read[kind] += done.read;
+      add(erased, done.erased);
+      add(remaining, done.remaining);
+      progress(read, erased);
+      after = done.last;
+      // As long as it took: others get half of what the database can do.
+      if (after !== null) await delay(performance.now() - begun);
+    }
+  }
+  erased.invitations = await eraseInvitations(db, person, workspaceId);
+  return { erased, remaining };
+}
+
+/** Rows are read in the order of an index, whatever the planner takes the sizes for. */
+async function walkByIndex(tx: Sql): Promise<void> {
+  await tx.query(
+    'walkByIndex',
+    `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`,
+  );
+}
+
+function add(counts: ErasedCounts, more: Partial<ErasedCounts>): void {
+  for (const [kind, count] of Object.entries(more)) counts[kind as keyof ErasedCounts] += count;
+}
+
+interface Search {
+  mentions: Mentions;
+  vault: Vault;
+  workspaceId: string | null;
+  after: string;
+}
+
+interface OperationValues {
+  id: string;
+  status: (typeof OPERATION_STEPS.statuses)[number];
+  input: object | null;
+  input_sealed: Buffer | null;
+  result: object | null;
+  result_sealed: Buffer | null;
+  evidence: object | null;
+  evidence_look: object | null;
+  evidence_look_sealed: Buffer | null;
+  error_details: object | null;
+  challenge: object | null;
+  asked: boolean;
+}
+
+/** Indexes: operation_pkey, operation_by_workspace. */
+async function operationSlice(tx: Sql, { mentions, vault, workspaceId, after }: Search): Promise<Slice> {
+  const rows = await tx.query<OperationValues>(
+    workspaceId === null ? 'readOperationValues' : 'readOperationValuesOfWorkspace',
+    `select o.id, o.status, o.input, o.input_sealed, o.result, o.result_sealed, o.evidence, o.evidence_look, o.evidence_look_sealed,
+       o.error_details, o.challenge, exists (select from look_request l where l.operation_id = o.id) as asked
+     from operation o where ${workspaceId === null ? '$3::uuid is null' : 'o.workspace_id = $3'} and o.id > $1 order by o.id limit $2`,
+    [after, LIMITS.erasure_rows, workspaceId],
+  );
+  const open = (plain: object | null, sealed: Buffer | null, context: string) =>
+    vault.openValue({ plain, sealed } satisfies AtRest<object>, context);
+  const named = rows.filter(
+    (row) =>
+      mentions([row.evidence, row.error_details, row.challenge]) ||
+      mentions(open(row.input, row.input_sealed, inputContext(row.id))) ||
+      mentions(open(row.result, row.result_sealed, resultContext(row.id))) ||
+      mentions(open(row.evidence_look, row.evidence_look_sealed, lookContext(row.id))),
+  );
+  const ended = named.filter(({ status, asked }) => OPERATION_STEPS.isTerminal(status) && !asked).map(({ id }) => id);
+  const held = await tx.query<{ id: string }>(
+    'holdNamedOperations',
+    `select o.id from operation o where o.id = any($1) and not exists (select from look_request l where l.operation_id = o.id)
+     order by o.id for update of o skip locked`,
+    [ended],
+  );
+  const ids = held.map(({ id }) => id);
+  // While there are many parts of files, a slice takes only those, and comes again.
+  if (ids.length > 0 && (await eraseFiles(tx, ids)) === LIMITS.removal_file_parts) {
+    return { read: 0, last: after, erased: {}, remaining: {} };
+  }
+  await tx.query(
+    'eraseNamedOperations',
+    `update operation set input = null, input_sealed = null, input_erased_at = coalesce(input_erased_at, now()), result = null,
+       result_sealed = null, result_erased_at = case when status = 'succeeded' then coalesce(result_erased_at, now()) else result_erased_at end,
+       evidence = null, evidence_look = null, evidence_look_sealed = null, error_details = null
+     where id = any($1)`,
+    [ids],
+  );
+  // Nothing can be looked for any more: it is no longer told as to be looked at.
+  await tx.query('forgetNamedUnknown', 'delete from unknown_outcome where operation_id = any($1)', [ids]);
+  return {
+    read: rows.length,
+    last: rows.length === LIMITS.erasure_rows ? (rows.at(-1)?.id ?? null) : null,
+    erased: { operations: ids.length },
+    remaining: { operations: named.length - ids.length },
+  };
+}
+
+interface EventData {
+  id: string;
+  connection_id: string;
+  data: object | null;
+  data_sealed: Buffer | null;
+}
+
+/** Index: event_pkey; of their deliveries delivery_by_status. */
+async function eventSlice(tx: Sql, { mentions, vault, workspaceId, after }: Search): Promise<Slice> {
+  const rows = await tx.query<EventData & { mine: boolean }>(
+    'readEventData',
+    `select id, connection_id, data, data_sealed, $3::uuid is null or workspace_id = $3 as mine from event
+     where id > $1 order by id limit $2`,
+    [after, LIMITS.erasure_rows, workspaceId],
+  );
+  const named = rows.filter(
+    (row) =>
+      row.mine && mentions(vault.openValue({ plain: row.data, sealed: row.data_sealed }, eventDataContext(row.id))),
+  );
+  const [done] = await tx.query<{ events: number; deliveries: number }>('eraseNamedEvents', ERASE_EVENTS, [
+    named.map(({ id }) => id),
+    named.map(({ connection_id }) => connection_id),
+  ]);
+  const { events, deliveries } = named.length > 0 && done ? done : { events: 0, deliveries: 0 };
+  return {
+    read: rows.length,
+    last: rows.length === LIMITS.erasure_rows ? (rows.at(-1)?.id ?? null) : null,
+    erased: { events, deliveries },
+    remaining: { events: named.length - events },
+  };
+}
+
+// `due` holds each delivery of an event, or leaves the event.
+const ERASE_EVENTS = `
+  with named as materialized (
+    select * from unnest($1::uuid[], $2::uuid[]) e(id, connection_id)
+  ), delivery_of as materialized (
+    select n.id as event_id, d.id, d.subscription_id, d.status from named n
+    join subscription s on s.connection_id = n.connection_id
+    cross join unnest(array['pending', 'sending', 'delivered', 'failed', 'canceled']) o(status)
+    cross join lateral (
+      select d.id, d.subscription_id, d.status from delivery d
+      where d.subscription_id = s.id and d.status = o.status and d.event_id = n.id) d
+  ), held as materialized (
+    select d.id from delivery d where d.id = any(array(select id from delivery_of)) and d.status in ('delivered', 'failed', 'canceled')
+    order by d.id for update skip locked
+  ), due as materialized (
+    select n.id, n.connection_id from named n
+    where not exists (select from delivery_of d where d.event_id = n.id and d.id not in (select id from held))
+  ), gone as (
+    delete from delivery where id in (select d.id from delivery_of d join due on due.id = d.event_id) returning subscription_id
+  ), counted as (
+    insert into erased_deliveries as c (subscription_id, deliveries)
+    select subscription_id, count(*) from gone group by subscription_id order by subscription_id
+    on conflict (subscription_id) do update set deliveries = c.deliveries + excluded.deliveries
+  ), unlisted as (
+    delete from event_position p using due d where p.connection_id = d.connection_id and p.event_id = d.id
+  ), erased as (
+    delete from event where id in (select id from due) returning 1
+  )
+  select (select count(*)::int from erased) as events, (select count(*)::int from gone) as deliveries`;
+
+async function eraseInvitations(sql: Sql, person: string, workspaceId: string | null): Promise<number> {
+  const rows = await sql.query(
+    'eraseInvitations',
+    `delete from simulated_invitation i using connection c where c.id = i.connection_id and lower(i.recipient) = lower($1)
+       and ($2::uuid is null or c.workspace_id = $2) returning 1`,
+    [person, workspaceId],
+  );
+  return rows.length;
+}

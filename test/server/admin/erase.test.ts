@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { adminProgram } from '../../../server/admin/program.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { insertSubscription } from '../../storage/retention/fixture.js';
+import { insertDeliveries, insertOperations, insertQueue, putOperation } from '../rows.js';
+
+// A deletion waits until a submission under way has found the hash of its key.
+t.setTimeout(120_000);
+
+/** The command line without a process of its own, on a database of its own; what it answers is as it is printed. */
+async function operator(t: Test) {
+  const { url, db } = await freshDatabase(t);
+  const answer = async (...args: string[]) =>
+    JSON.parse(JSON.stringify(await adminProgram({ DATABASE_URL: url }, args)));
+  const workspaceId = await insertWorkspace(db);
+  const connection = async (name: string) => (await insertSimulated(db, workspaceId, name)).id;
+  const rows = async (table: string) =>
+    (await db.query<{ count: number }>(`testRows ${table}`, `select count(*)::int as count from ${table}`))[0]?.count;
+  return { db, answer, workspaceId, connection, rows };
+}
+
+t.test('a connection is erased with a receipt, another stays, and its keys are never new ones', async (t) => {
+  const { db, answer, connection, rows } = await operator(t);
+  const [gone, kept] = [await connection('ada'), await connection('grace')];
+  for (const id of [gone, kept]) {
+    await insertOperations(db, id, 20);
+    await insertDeliveries(db, await insertSubscription(db, id), ['delivered', 'failed']);
+  }
+  const { receipt } = await answer('erase', '--connection', gone);
+  t.match(receipt, {
+    kind: 'connection',
+    connection_id: gone,
+    completed_at: String,
+    erased: { connections: 1 },
+    remaining: { connections: 0 },
+    rewritten: false,
+  });
+  t.equal(await rows('connection'), 1);
+  t.equal(await rows('operation'), 20);
+  t.equal(await rows('delivery'), 2);
+  t.equal(await rows('idempotency_tombstone'), 20);
+  await t.rejects(answer('erase', '--connection', gone), /there is no connection/);
+  const entries = await db.query('testEntries', `select action from audit.entry where action = 'erase.connection'`);
+  t.equal(entries.length, 1);
+});
+
+t.test('a connection with an operation under way is refused, and nothing is changed', async (t) => {
+  const { db, answer, connection, rows } = await operator(t);
+  const id = await connection('ada');
+  await insertQueue(db, id, 1);
+  const [operation] = await db.query<{ id: string }>('testOperation', 'select id from operation');
+  await putOperation(db, operation!.id, 'running');
+  await t.rejects(answer('erase', '--connection', id), /an operation of the connection is under way/);
+  t.equal(await rows('erasure_receipt'), 0);
+  t.equal(await rows('connection where deleted_at is null'), 1);
+});
+
+t.test('a person is erased, what has not ended is told, and nobody is named by what tells of it', async (t) => {
+  const { db, answer, workspaceId, connection, rows } = await operator(t);
+  const id = await connection('grace');
+  const person = `person-${randomUUID()}`;
+  await insertOperations(db, id, 5);
+  await db.query('testNamed', `update operation set input = jsonb_build_object('profile_id', $1::text)`, [person]);
+  const [one] = await db.query<{ id: string }>('testOne', 'select id from operation limit 1');
+  await db.query('testQueued', `update operation set status = 'queued', result = null where id = $1`, [one?.id]);
+  await t.rejects(
+    answer('erase', '--person', person, '--workspace', workspaceId),
+    /what has not ended, or is in use, stays: 1 operations; run it again later \(receipt /,
+  );
+  await db.query('testEnded', `update operation set status = 'canceled' where id = $1`, [one?.id]);
+  const { receipt } = await answer('erase', `--person=${person}`, '--rewrite');
+  t.match(receipt, { kind: 'person', connection_id: null, erased: { operations: 1 }, rewritten: true });
+  t.equal(await rows('operation where input is not null or result is not null'), 0);
+
+  const { receipts } = await answer('receipt', 'list');
+  t.strictSame(receipts.map(({ id }: { id: string }) => id).slice(0, 1), [receipt.id], 'the newest first');
+  t.match(receipts[1], { erased: { operations: 4 }, remaining: { operations: 1 } });
+  t.match(await answer('receipt', 'show', '--receipt', receipt.id), { matches: null });
+  t.match(await answer('receipt', 'show', '--receipt', receipt.id, '--person', person), { matches: true });
+  t.match(await answer('receipt', 'show', '--receipt', receipt.id, '--person', 'somebody'), { matches: false });
+  await t.rejects(answer('receipt', 'show', '--receipt', randomUUID()), /there is no receipt/);
+  const told = await db.query(
+    'testTold',
+    'select row_to_json(r)::text as told from erasure_receipt r union all select row_to_json(e)::text from audit.entry e',
+  );
+  t.ok(told.length > 4);
+  t.notOk(JSON.stringify(told).includes(person), 'neither a receipt nor the audit log');
+});
+
+t.test('the account of a person is erased as a connection', async (t) => {
+  const { answer, connection, rows } = await operator(t);
+  await connection('ada');
+  await connection('grace');
+  const { receipt } = await answer('erase', '--person', 'ADA');
+  t.match(receipt, { erased: { connections: 1 } });
+  t.equal(await rows('connection'), 1);
+});
+
+t.test('a request that is none is refused before the database is opened', async (t) => {
+  const { answer } = await operator(t);
+  for (const args of [
+    ['erase'],
+    ['erase', '--connection', randomUUID(), '--person', 'ada'],
+    ['erase', '--connection', randomUUID(), '--workspace', randomUUID()],
+    ['erase', '--connection', 'x'],
+    ['erase', '--person', ' '],
+  ])
+    await t.rejects(answer(...args), /either --connection|goes with --person|It wants/, args.join(' '));
+});

@@ -1,0 +1,260 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import { mentionsOf } from '../../../storage/erasure/mentions.js';
+import { erasePerson } from '../../../storage/erasure/person.js';
+import { cleanFiles, TableInUse } from '../../../storage/erasure/rewrite.js';
+import { LIMITS } from '../../../storage/limits.js';
+import type { Vault } from '../../../storage/model/vault.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { DataVault } from '../../../storage/secrets/data-vault.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
+import { inputContext, resultContext } from '../../../storage/secrets/sealing.js';
+import { CLUSTER_FILES } from '../../fixture/cluster.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { rowsRead } from '../../fixture/rows-read.js';
+import { insertDeliveries, insertOperations } from '../../server/rows.js';
+import { insertSubscription } from '../retention/fixture.js';
+
+t.test('a person is named by the whole identifier, wherever it stands', async (t) => {
+  const ada = mentionsOf('ada-l');
+  for (const value of [
+    'ada-l',
+    'ADA-L',
+    'https://social.test/in/ada-l/',
+    'urn:li:person:ada-l',
+    'https://social.test/in/x?by=urn%3Ali%3Aada-l',
+    { to: [{ profile: { id: 'ada-l' } }] },
+    { 'ada-l': 1 },
+    'said ada-l: "hello"',
+    '%zz ada-l %2',
+  ])
+    t.equal(ada(value), true, JSON.stringify(value));
+  for (const value of ['ada', 'ada-lo', 'xada-l', 'ada-l-2', 'ada_l', 'éada-l', null, 7, true, {}, [], { ada: 'l' }])
+    t.equal(ada(value), false, JSON.stringify(value));
+  t.equal(mentionsOf('42')({ id: 42 }), true);
+  t.equal(mentionsOf('a.b+c@example.com')('mailto:A.B+C@example.com'), true);
+  t.equal(mentionsOf('a.b@example.com')('aXb@example.com'), false);
+});
+
+const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
+
+/** One that seals, or one that stores plain values. */
+function vaultOf(sealing: boolean): DataVault {
+  const vault = new DataVault(ring);
+  if (sealing) vault.begin();
+  return vault;
+}
+
+type Status = 'succeeded' | 'failed' | 'outcome_unknown' | 'queued';
+
+async function operation(
+  db: Sql,
+  vault: Vault,
+  connectionId: string,
+  status: Status,
+  { input = {}, result = {}, evidence = null as object | null },
+): Promise<string> {
+  const id = uuidv7();
+  const given = vault.store(JSON.stringify(input), inputContext(id));
+  const found = status === 'succeeded' ? vault.store(JSON.stringify(result), resultContext(id)) : null;
+  await db.query(
+    'testOperation',
+    `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input,
+       input_sealed, result, result_sealed, error_code, evidence)
+     select $1, workspace_id, id, partition, 'social.profile.get', $3, $4, '\\x00', $5, $6, $7, $8,
+       case when $3 = 'failed' then 'worker_lost' end, $9 from connection where id = $2`,
+    [
+      ...[
+        id,
+        connectionId,
+        status,
+        randomUUID(),
+        given.plain,
+        given.sealed,
+        found?.plain ?? null,
+        found?.sealed ?? null,
+      ],
+      evidence && JSON.stringify(evidence),
+    ],
+  );
+  return id;
+}
+
+async function setUp(t: Test, sealing: boolean) {
+  const vault = vaultOf(sealing);
+  const { db } = await freshDatabase(t, vault);
+  const workspaceId = await insertWorkspace(db);
+  const { id: connectionId } = await insertSimulated(db, workspaceId, 'owner');
+  const subscriptionId = await insertSubscription(db, connectionId);
+  const event = async (workspace: string, connection: string, data: Record<string, unknown>) => {
+    const type = 'message_received' as const;
+    const [recorded] = await recordEvents(db, workspace, [
+      { connectionId: connection, providerEventId: randomUUID(), type, data },
+    ]);
+    return recorded!.id;
+  };
+  const delivered = () =>
+    db.query(
+      'testDelivered',
+      `update delivery set status = 'delivered', delivered_at = now(), next_attempt_at = null where status = 'pending'`,
+    );
+  return { db, vault, workspaceId, connectionId, subscriptionId, event, delivered };
+}
+
+const ids = async (db: Database, table: 'event' | 'delivery' | 'event_position', column = 'id'): Promise<string[]> =>
+  (await db.query<{ id: string }>(`testIds ${table}`, `select ${column} as id from ${table} order by 1`)).map(
+    ({ id }) => id,
+  );
+
+for (const sealing of [false, true]) {
+  t.test(
+    `what names the person goes, and nothing else, of what is stored ${sealing ? 'sealed' : 'plain'}`,
+    async (t) => {
+      const { db, vault, workspaceId, connectionId, event, delivered, subscriptionId } = await setUp(t, sealing);
+      const elsewhere = await insertWorkspace(db);
+      const other = (await insertSimulated(db, elsewhere, 'other')).id;
+      const by = (status: Status, values: Parameters<typeof operation>[4], connection = connectionId) =>
+        operation(db, vault, connection, status, values);
+      const named = [
+        await by('succeeded', { input: { profile_id: 'ada' } }),
+        await by('succeeded', { result: { people: [{ address: 'https://social.test/in/ada' }] } }),
+        await by('failed', { input: { recipient: { id: 'ADA' } } }),
+        await by('outcome_unknown', { evidence: { request: { url: 'https://social.test/p/ada' } } }),
+      ];
+      const kept = [
+        await by('succeeded', { input: { profile_id: 'adam' }, result: { name: 'Adam Ada-Smith' } }),
+        await by('succeeded', { input: { profile_id: 'ada' } }, other),
+      ];
+      const running = await by('queued', { input: { profile_id: 'ada' } });
+      const said = [await event(workspaceId, connectionId, { from: 'urn:x:ada', body: 'hello' })];
+      await delivered();
+      const stays = [
+        await event(workspaceId, connectionId, { from: 'adam' }),
+        await event(elsewhere, other, { from: 'ada' }),
+      ];
+      await delivered();
+      const pending = await event(workspaceId, connectionId, { from: 'ada' });
+      const erase = () => erasePerson(db, { person: 'ada', workspaceId, vault, progress: () => {} });
+      const first = await erase();
+      t.match(first, {
+        erased: { operations: 4, events: 1, deliveries: 1 },
+        remaining: { operations: 1, events: 1, deliveries: 0 },
+      });
+      const rows = await db.query<{ id: string; empty: boolean; marked: boolean }>(
+        'testRows',
+        `select id, num_nonnulls(input, input_sealed, result, result_sealed, evidence, error_details) = 0 as empty,
+         input_erased_at is not null as marked from operation order by id`,
+      );
+      for (const { id, empty, marked } of rows) t.strictSame([empty, marked], Array(2).fill(named.includes(id)), id);
+      t.strictSame(rows.map(({ id }) => id).sort(), [...named, ...kept, running].sort(), 'the operations stay');
+      t.strictSame(await ids(db, 'event'), [...stays, pending].sort());
+      t.strictSame(await ids(db, 'event_position', 'event_id'), [...stays, pending].sort());
+      t.notOk(said.includes(pending));
+      t.equal((await ids(db, 'delivery')).length, 2);
+      const [counted] = await db.query<{ deliveries: number }>(
+        'testCounted',
+        'select deliveries from erased_deliveries where subscription_id = $1',
+        [subscriptionId],
+      );
+      t.equal(counted?.deliveries, 1);
+
+      await db.query('testEnd', `update operation set status = 'canceled' where status = 'queued'`);
+      await delivered();
+      const none = { connections: 0, operations: 0, events: 0, deliveries: 0, invitations: 0 };
+      t.strictSame(await erase(), { erased: { ...none, operations: 1, events: 1, deliveries: 1 }, remaining: none });
+      t.strictSame(await erase(), { erased: none, remaining: none }, 'what is gone is found no more');
+      const everywhere = await erasePerson(db, { person: 'ada', workspaceId: null, vault, progress: () => {} });
+      t.match(everywhere, { erased: { operations: 1, events: 1 } });
+    },
+  );
+}
+
+t.test('a slice reads as many rows as it takes, whatever there is, and one that breaks is repeated', async (t) => {
+  const { db, vault, workspaceId, connectionId, subscriptionId } = await setUp(t, false);
+  await insertOperations(db, connectionId, 10_000);
+  await insertDeliveries(db, subscriptionId, Array(5_000).fill('delivered'));
+  for (let i = 0; i < 3; i++) await operation(db, vault, connectionId, 'succeeded', { input: { profile_id: 'ada' } });
+  const { transaction } = db;
+  let most = 0;
+  let slices = 0;
+  db.transaction = (work) =>
+    transaction(async (tx) => {
+      if (++slices === 20) throw new Error('killed');
+      const { given, scanned, found } = await rowsRead(tx, 'operation', () => work(tx));
+      most = Math.max(most, scanned + found);
+      return given;
+    });
+  const erase = () => erasePerson(db, { person: 'ada', workspaceId, vault, progress: () => {} });
+  await t.rejects(erase(), /killed/);
+  t.match(await erase(), { erased: { operations: 3 }, remaining: { operations: 0 } });
+  db.transaction = transaction;
+  t.ok(most <= 3 * LIMITS.erasure_rows, `${most} rows`);
+});
+
+/** The files of the database that hold the text. */
+async function filesWith(db: Database, text: string): Promise<string[]> {
+  const [row] = await db.query<{ oid: number }>(
+    'testFolder',
+    'select oid::int from pg_database where datname = current_database()',
+  );
+  const folder = join(CLUSTER_FILES, 'base', String(row!.oid));
+  const found: string[] = [];
+  for (const file of await readdir(folder)) {
+    const bytes = await readFile(join(folder, file)).catch(() => Buffer.alloc(0)); // dropped meanwhile
+    if (!bytes.includes(text)) continue;
+    const [relation] = await db.query<{ name: string | null }>(
+      'testRelation',
+      'select pg_filenode_relation(0, $1::oid)::regclass::text as name',
+      [file.replace(/[._].*/, '')],
+    );
+    found.push(relation?.name ?? file);
+  }
+  return found;
+}
+
+t.test('no file of the tables or indexes has what was erased, once they were written anew', async (t) => {
+  const { db, vault, workspaceId, connectionId, event, delivered } = await setUp(t, false);
+  const person = `person${randomBytes(12).toString('hex')}`;
+  await db.query('testStatistics', 'analyze');
+  for (let i = 0; i < 30; i++) {
+    const long = Array.from({ length: 200 }, () => randomUUID()).join(' ');
+    await operation(db, vault, connectionId, 'succeeded', {
+      input: { profile_id: person },
+      result: { about: person, text: i % 3 === 0 ? long : 'short' },
+    });
+    await event(workspaceId, connectionId, { conversation_id: person, body: 'hello' });
+    await operation(db, vault, connectionId, 'succeeded', { input: { profile_id: 'adam' } });
+  }
+  await delivered();
+  await db.query('testAnalyze', 'analyze');
+  await cleanFiles(db, true, () => {});
+  t.ok((await filesWith(db, person)).length > 0, 'it is in files before: a rewrite writes them out');
+  const { erased } = await erasePerson(db, { person, workspaceId: null, vault, progress: () => {} });
+  t.match(erased, { operations: 30, events: 30, deliveries: 30 });
+  await cleanFiles(db, false, () => {});
+  t.comment(`after a plain vacuum it is in ${(await filesWith(db, person)).length} files`);
+  await cleanFiles(db, true, () => {});
+  t.strictSame(await filesWith(db, person), []);
+});
+
+t.test('a table that is in use is not waited for without end, and nobody behind it is', async (t) => {
+  const { db } = await setUp(t, false);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holding = db.transaction(async (tx) => {
+    await tx.query('testHold', 'select from operation limit 0');
+    await tx.query('testLock', 'lock table operation in access share mode');
+    await held;
+  });
+  const refused = await cleanFiles(db, true, () => {}).catch((error: unknown) => error);
+  release();
+  await holding;
+  t.ok(refused instanceof TableInUse && refused.message === 'operation', String(refused));
+});
