@@ -51,6 +51,11 @@ export class ServiceApi {
     return this.#create(`/v1/connections/${connectionId}/subscriptions`, body);
   }
 
+  /** Creates a subscription of all connections and gives its id. */
+  subscribeAll(event_types: string[], callback_url: string, secret: string): Promise<string> {
+    return this.#create('/v1/subscriptions', { event_types, callback_url, secret });
+  }
+
   /** Records an event of a simulated connection. */
   async emit(connectionId: string, data: object): Promise<void> {
     const body = { type: 'message_received', data };

@@ -21,6 +21,7 @@ import { nodes } from './scenarios/nodes.js';
 import { overload } from './scenarios/overload.js';
 import { peers } from './scenarios/peers.js';
 import { poll } from './scenarios/poll.js';
+import { retention } from './scenarios/retention.js';
 import { rolling } from './scenarios/rolling.js';
 import { schedule } from './scenarios/schedule.js';
 import { soak } from './scenarios/soak.js';
@@ -50,6 +51,7 @@ const MEASURING: Scenario[] = [
   abuse,
   chaos,
   soak,
+  retention,
   rolling,
 ];
 const SCENARIOS: Scenario[] = [...MEASURING, tuneOf(MEASURING)];

@@ -28,12 +28,15 @@ export interface CallbackFixture extends AsyncDisposable {
   subscribe(connectionId: string, path: string): Promise<string>;
   /** The same to any address. */
   subscribeTo(connectionId: string, url: string): Promise<string>;
+  /** One of all connections, to `path` of the receiver. */
+  subscribeAll(path: string, event_types: string[]): Promise<string>;
   /** Records an event of the connection through the API, as its simulated provider would. */
   emit(connectionId: string): Promise<void>;
   setActive(subscriptionId: string, active: boolean): Promise<void>;
 }
 
-export async function callbackFixture(): Promise<CallbackFixture> {
+/** `settings`: of the service, beside those that let it call the receiver. */
+export async function callbackFixture(settings: Record<string, string> = {}): Promise<CallbackFixture> {
   const folder = new TemporaryFolder(join(tmpdir(), 'bench-receiver-'));
   const { host, key, cert, secret, caFile } = await demoReceiver(folder.path);
   const receiver = new ReceiverProcess();
@@ -41,7 +44,11 @@ export async function callbackFixture(): Promise<CallbackFixture> {
     { type: 'start', identity: { host, key, cert, secret } },
     'listening',
   );
-  const service = await startService({ CALLBACK_ALLOWED_NETWORKS: `${host}/32`, CALLBACK_CA_FILE: caFile });
+  const service = await startService({
+    ...settings,
+    CALLBACK_ALLOWED_NETWORKS: `${host}/32`,
+    CALLBACK_CA_FILE: caFile,
+  });
   return {
     service,
     receiverUrl,
@@ -54,6 +61,7 @@ export async function callbackFixture(): Promise<CallbackFixture> {
     },
     subscribe: (connectionId, path) => service.api.subscribe(connectionId, receiverUrl + path, secret),
     subscribeTo: (connectionId, url) => service.api.subscribe(connectionId, url, secret),
+    subscribeAll: (path, event_types) => service.api.subscribeAll(event_types, receiverUrl + path, secret),
     emit: (connectionId) => service.api.emit(connectionId, messageReceived(connectionId).data),
     async setActive(subscriptionId, active) {
       await service.api.send('PATCH', `/v1/subscriptions/${subscriptionId}`, { active });
