@@ -5,6 +5,7 @@ import type { ActorSystem } from '../actors/system.js';
 import { findConnectionRefs, findConnections } from '../storage/connections/connections.js';
 import { Deadline } from '../storage/deadline.js';
 import { findSubscriptions } from '../storage/deliveries/subscriptions.js';
+import { LIMITS as STORAGE_LIMITS } from '../storage/limits.js';
 import { LogLines } from '../storage/log-lines.js';
 import { findOperations } from '../storage/operations/operations.js';
 import { Overview } from '../storage/overview/overview.js';
@@ -39,6 +40,7 @@ import { workspaceRequests } from './http/workspace-requests.js';
 import { WorkspaceStored } from './http/workspace-stored.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 import { responder } from './responder.js';
+import { overviewAnswer } from './routes/overview.js';
 import { routes } from './table.js';
 
 export interface EdgeOptions extends FrontOptions {
@@ -233,6 +235,11 @@ function servicesOf(
       ),
       operation: rowLoader((ids) => findOperations(db, ids)),
       subscription: rowLoader((ids) => findSubscriptions(db, ids)),
+      overview: rememberingLoader(
+        (key) => overviewAnswer(db, key),
+        LIMITS.overview_answers,
+        STORAGE_LIMITS.overview_step_ms,
+      ),
     },
     drain,
     callers,

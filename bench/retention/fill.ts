@@ -107,9 +107,12 @@ export async function sizesOf(db: Sql): Promise<Record<string, TableSize>> {
   return sizes;
 }
 
-/** Lets the next slices run at once, one after the other (`on`), or none for a day. */
-export async function setTurning(db: Sql, on: boolean): Promise<void> {
-  await db.query('retentionTurning', `update retention_turn set due_at = now() + $1 * interval '1 hour'`, [
-    on ? 0 : 24,
-  ]);
+/** Lets the next slices run, one after the other, without the rest between rounds. What is due already is not touched: who looks would pass it by. */
+export async function letTurn(db: Sql): Promise<void> {
+  await db.query('retentionTurns', 'update retention_turn set due_at = now() where due_at > now()');
+}
+
+/** Lets none run for a day. */
+export async function holdTurns(db: Sql): Promise<void> {
+  await db.query('retentionHolds', `update retention_turn set due_at = now() + interval '1 day'`);
 }

@@ -1,11 +1,12 @@
 import { setInterval as every } from 'node:timers/promises';
+import type { Sql } from '../../storage/postgres/database.js';
 import { callbackFixture } from '../callbacks/fixture.js';
 import { NO_LATENCY } from '../latencies.js';
 import { drive } from '../load/drive.js';
 import type { LoadOrder, LoadResult } from '../load/messages.js';
 import { errorsOf, faultsAmong } from '../load/round.js';
 import { number, reportOf, rows, spreadText } from '../report.js';
-import { fillAged, setTurning, sizesOf, type TableSize } from '../retention/fill.js';
+import { fillAged, holdTurns, letTurn, sizesOf, type TableSize } from '../retention/fill.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { spreadOf } from '../spread.js';
 import { WORK } from '../work.js';
@@ -53,7 +54,7 @@ export const retention = defineScenario({
     const { service } = fixture;
     const connectionIds = await service.createSimulated(options.connections);
     return await service.withDatabase(async (_, db) => {
-      await setTurning(db, false);
+      await holdTurns(db);
       const order = (run: string, seconds: number): LoadOrder => ({
         ...{ urls: [service.addresses.url], key: service.key, run, seconds, kinds: ['submit'], operationIds: [] },
         ...{ connectionIds, clients: options.clients, rate: options.rate, body: JSON.stringify(WORK.read) },
@@ -72,7 +73,7 @@ export const retention = defineScenario({
         rounds.on.push(await drive(`with retention, ${pair} of ${pairs}`, order(`on-${pair}`, options.seconds), say));
         round.abort();
         await turning;
-        await setTurning(db, false);
+        await holdTurns(db);
       }
       return report(options, rounds, { before, after: await sizesOf(db) });
     });
@@ -80,10 +81,10 @@ export const retention = defineScenario({
 });
 
 /** Retention never rests until then. */
-async function keepTurning(db: Parameters<typeof setTurning>[0], signal: AbortSignal): Promise<void> {
-  await setTurning(db, true);
+async function keepTurning(db: Sql, signal: AbortSignal): Promise<void> {
+  await letTurn(db);
   try {
-    for await (const _ of every(1_000, undefined, { signal })) await setTurning(db, true);
+    for await (const _ of every(1_000, undefined, { signal })) await letTurn(db);
   } catch (error) {
     if (!signal.aborted) throw error;
   }

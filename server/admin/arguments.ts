@@ -17,6 +17,13 @@ export function name(text: string): string {
   throw new InvalidArgumentError('It wants 1 to 255 characters.');
 }
 
+/** Of a person. One that is shorter would be found in what is about others. */
+export function identifier(text: string): string {
+  const trimmed = text.trim();
+  if (typia.is<string & tags.MinLength<4> & tags.MaxLength<255>>(trimmed)) return trimmed;
+  throw new InvalidArgumentError('It wants 4 to 255 characters.');
+}
+
 export function id(text: string): string {
   if (typia.is<Uuid>(text)) return text.toLowerCase();
   throw new InvalidArgumentError('It wants a UUID.');

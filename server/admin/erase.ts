@@ -16,7 +16,7 @@ import { createLogger } from '../../storage/log.js';
 import { DataVault } from '../../storage/secrets/data-vault.js';
 import { KeyUnknown, keyRing } from '../../storage/secrets/encryption.js';
 import { type Answer, Failure } from './answer.js';
-import { id, name, pageLimit } from './arguments.js';
+import { id, identifier, pageLimit } from './arguments.js';
 import { Progress } from './progress.js';
 import type { AdminSession, Perform } from './session.js';
 
@@ -25,6 +25,7 @@ interface EraseOptions {
   person?: string;
   workspace?: string;
   rewrite?: true;
+  dryRun?: true;
 }
 
 /** `erase --connection ID`, `erase --person NAME`: at somebody's request, with a receipt (STO-7). */
@@ -33,12 +34,22 @@ export function eraseCommands(program: Command, perform: Perform): void {
     .command('erase')
     .description('erase a connection, or all that names a person, at a request')
     .option('--connection <id>', 'the connection with all that belongs to it', id)
-    .option('--person <identifier>', 'as the network names the person: an id, a public identifier, an address', name)
+    .option(
+      '--person <identifier>',
+      'as the network names the person: an id, a public identifier, an address',
+      identifier,
+    )
     .option('--workspace <id>', 'of a person: in this workspace alone', id)
+    .option('--dry-run', 'of a person: count what would be erased, and erase nothing')
     .option('--rewrite', 'write the tables to new files: nobody can use a table while it is written')
     .action((options: EraseOptions, command: Command) => {
       const request = requestOf(options, command);
-      perform((session) => erase(session, request, options.rewrite ?? false), { action: `erase.${request.kind}` });
+      if (options.dryRun) {
+        if (request.kind !== 'person') command.error('error: --dry-run goes with --person');
+        perform((session) => counted(session, request), { action: 'command.read' });
+      } else {
+        perform((session) => erase(session, request, options.rewrite ?? false), { action: `erase.${request.kind}` });
+      }
     });
   const noun = program.command('receipt').description('what was erased at requests');
   noun
@@ -57,7 +68,7 @@ export function eraseCommands(program: Command, perform: Perform): void {
   noun
     .command('show')
     .requiredOption('--receipt <id>', 'which one', id)
-    .option('--person <identifier>', 'is it about this person?', name)
+    .option('--person <identifier>', 'is it about this person?', identifier)
     .action(({ receipt, person }: { receipt: string; person?: string }) => {
       perform(
         async ({ db }) => {
@@ -121,6 +132,13 @@ function opened({ db, record }: AdminSession, request: ErasureRequest): Promise<
   });
 }
 
+/** What `--person` would find now. */
+async function counted(session: AdminSession, request: ErasureRequest & { kind: 'person' }): Promise<Answer> {
+  const connections = (await connectionsOf(session.db, request)).length;
+  const { erased, remaining } = await named(session, request, new Progress(), true);
+  return { would_erase: { ...erased, connections }, would_remain: remaining };
+}
+
 /** Waits until these hidden connections are gone; gives how many. */
 async function removed({ db }: AdminSession, ids: readonly string[], progress: Progress): Promise<number> {
   const log = createLogger({ level: 'warn', format: 'json' }, {});
@@ -147,12 +165,13 @@ async function named(
   { db, keys }: AdminSession,
   request: ErasureRequest & { kind: 'person' },
   progress: Progress,
+  dryRun = false,
 ): Promise<{ erased: ErasedCounts; remaining: ErasedCounts }> {
   const { person, workspaceId } = request;
   const vault = new DataVault(keyRing(await keys()));
   try {
     return await erasePerson(db, {
-      ...{ person, workspaceId, vault },
+      ...{ person, workspaceId, vault, dryRun },
       progress: (read, erased) =>
         progress.tell(
           `${read.operations} operations and ${read.events} events read, ${erased.operations} and ${erased.events} erased`,

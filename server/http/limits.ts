@@ -183,6 +183,8 @@ export const LIMITS = {
   secret_overlap_hours: 24,
   /** Earlier secrets of a subscription that sign at once: a rotation past it is 409 `too_many_secrets`. */
   former_secrets: 5,
+  /** Overviews that are kept until their next step, of about 20 kB each. */
+  overview_answers: 200,
   /** How long a request waits for the connections to follow a change of their workspace's subscription, in ms; the rest follows after it. */
   settle_ms: 1_000,
   /** Test events of a subscription under way at once: one more is 409 `too_many_tests` (EVT-19). */

@@ -51,6 +51,8 @@ export interface Services {
     submissionTarget: Loader<ConnectionRef>;
     operation: Loader<OperationRow>;
     subscription: Loader<SubscriptionRow>;
+    /** The last hour of a workspace, or of the installation, as an answer. */
+    overview: Loader<Answer>;
   };
   drain: Drain;
   /** Who sends requests: for sign-ins, which are no request of a key. */

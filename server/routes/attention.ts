@@ -63,7 +63,7 @@ export type AttentionKind =
 export interface AttentionEntryJson {
   /** Id of it; of a partition its number. */
   id: string;
-  /** What it is called: of an operation or a subscription, the account of its connection; null when it has no name. */
+  /** What it is called: of an operation or a subscription, the account of its connection, or `All connections`; null when it has no name. */
   name: string | null;
   /** Why it needs somebody, for people; its words may change. */
   cause: string;

@@ -159,19 +159,17 @@ async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undef
   // A leap second is RFC 3339, but no Date.
   if (Number.isNaN(since.getTime())) throw invalidField('body.since', 'a point in time', body.since);
   let total = 0;
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
+  for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
+    const from: string = after;
     const batch = await db.transaction(async (tx) => {
-      const replayed = await replayFailedDeliveries(tx, resource, since, after, LIMITS.replay_batch_rows);
+      const replayed = await replayFailedDeliveries(tx, resource, since, from, LIMITS.replay_batch_rows);
       if (replayed && replayed.replayed > 0 && total === 0) await audit.record(tx, [['subscription', resource.id]]);
       return replayed;
     });
     if (!batch && total === 0) throw new HttpError('subscription_inactive');
-    if (!batch) break;
-    total += batch.replayed;
-    after = batch.lastEvent;
-    for (const connectionId of batch.connections) system.hint({ type: 'deliveries', connectionId });
-    if (batch.replayed < LIMITS.replay_batch_rows) break;
+    total += batch?.replayed ?? 0;
+    for (const connectionId of batch?.connections ?? []) system.hint({ type: 'deliveries', connectionId });
+    after = batch?.lastEvent ?? null;
   }
   return json(202, { replayed: total } satisfies ReplayedJson);
 }

@@ -3,6 +3,7 @@ import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import { OPERATOR } from '../../storage/model/records.js';
 import { readSteps, type StepRow } from '../../storage/overview/steps.js';
 import { noTimes, quantile_ms } from '../../storage/overview/took.js';
+import type { Sql } from '../../storage/postgres/database.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Count, Timestamp } from '../http/fields.js';
 import { type Call, type Route, route } from '../http/route.js';
@@ -57,12 +58,31 @@ interface Hour {
   steps: StepRow[][];
 }
 
-async function hourOf({ db }: Call<undefined, undefined, undefined>, workspaceId: string | null): Promise<Hour> {
+/** Which hour of which workspace is asked for now; null: of the installation. The same until the next step has settled. */
+function hourKey(workspaceId: string | null): string {
   const { overview_step_ms, overview_settled_ms } = STORAGE_LIMITS;
   const from_ms = (Math.floor((Date.now() - overview_settled_ms) / overview_step_ms) - STEPS) * overview_step_ms;
+  return `${from_ms} ${workspaceId ?? ''}`;
+}
+
+/** The answer to all who ask for this hour: it is read and added up once a step, however many consoles watch (HTTP-29). */
+export async function overviewAnswer(sql: Sql, key: string): Promise<Answer> {
+  const [from_ms, workspaceId] = key.split(' ');
+  const hour = await hourOf(sql, Number(from_ms), workspaceId || null);
+  return json(200, workspaceId ? overviewJson(hour) : installationJson(hour));
+}
+
+async function answered({ load }: Call<undefined, undefined, undefined>, workspaceId: string | null): Promise<Answer> {
+  const answer = await load.overview(hourKey(workspaceId));
+  if (!answer) throw new Error('an hour has an answer');
+  return answer;
+}
+
+async function hourOf(sql: Sql, from_ms: number, workspaceId: string | null): Promise<Hour> {
+  const { overview_step_ms } = STORAGE_LIMITS;
   const from = new Date(from_ms);
   const steps = Array.from({ length: STEPS }, (): StepRow[] => []);
-  for (const row of await readSteps(db, workspaceId, from))
+  for (const row of await readSteps(sql, workspaceId, from))
     steps[(row.step.getTime() - from_ms) / overview_step_ms]?.push(row);
   return { from, steps };
 }
@@ -111,7 +131,7 @@ export const overviewRoutes: Route[] = [
     scopes: ['operations:read', 'connections:read'],
     body: { kind: 'none' },
     answers: { 200: { description: 'The last hour.', schema: typia.json.schemas<[OverviewJson]>() } },
-    handle: async (call) => json(200, overviewJson(await hourOf(call, call.key.workspace_id))),
+    handle: (call) => answered(call, call.key.workspace_id),
   }),
   route({
     method: 'GET',
@@ -123,6 +143,6 @@ export const overviewRoutes: Route[] = [
     scopes: [OPERATOR],
     body: { kind: 'none' },
     answers: { 200: { description: 'The last hour.', schema: typia.json.schemas<[InstallationOverviewJson]>() } },
-    handle: async (call): Promise<Answer> => json(200, installationJson(await hourOf(call, null))),
+    handle: (call) => answered(call, null),
   }),
 ];

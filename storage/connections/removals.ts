@@ -82,11 +82,11 @@ export class Removals {
     const { db, log } = this.#options;
     try {
       for (const connection of await stoppingConnections(db)) await stopRest(db, connection, () => this.#paused());
-      for (const id of await unsettledSubscriptions(db)) await settle(db, id, () => this.#paused());
-      for (const id of await deletedSubscriptions(db)) await this.#sliced(id, dropDeleted, id);
       const deleted = await deletedConnections(db);
       for (const id of this.#keptAt.keys()) if (!deleted.some((one) => one.id === id)) this.#keptAt.delete(id);
       for (const connection of deleted) await this.#remove(connection);
+      for (const id of await deletedSubscriptions(db)) await this.#sliced(id, dropDeleted, id);
+      for (const id of await unsettledSubscriptions(db)) await settle(db, id, () => this.#paused());
     } catch (error) {
       log.warn({ err: error }, 'what was deleted is not removed yet, trying again');
     }

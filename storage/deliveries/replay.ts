@@ -35,8 +35,8 @@ export interface ReplayedPage {
   replayed: number;
   /** Whose deliveries became due. */
   connections: string[];
-  /** The event to go on after. */
-  lastEvent: string;
+  /** The event to go on after; null when this was the last page. */
+  lastEvent: string | null;
 }
 
 /**
@@ -52,29 +52,42 @@ export async function replayFailedDeliveries(
   afterEvent: string,
   limit: number,
 ): Promise<ReplayedPage | null> {
-  const ofWorkspace = connection_id === null;
   const [subscription] = await tx.query<{ active: boolean }>(
     'shareSubscription',
     'select active from subscription where id = $1 and deleted_at is null for share',
     [subscriptionId],
   );
   if (!subscription?.active) return null;
-  const rows = await tx.query<{ event_id: string; subscription_id: string; partition: number; connection_id: string }>(
-    ofWorkspace ? 'replayFailedOfMembers' : 'replayFailedDeliveries',
-    `update delivery set ${REPLAYED} from (
-       select d.id, s.connection_id from delivery d join event e on e.id = d.event_id join subscription s on s.id = d.subscription_id
-       where d.${ofWorkspace ? 'parent_id' : 'subscription_id'} = $1 and d.status ${REPLAY.from} and d.event_id > $3
-         and date_trunc('milliseconds', e.received_at) > $2 and s.active
-       order by d.event_id limit $4 for update of d for share of s
-     ) chosen where delivery.id = chosen.id
-     returning delivery.event_id, delivery.subscription_id, delivery.partition, chosen.connection_id`,
+  const whose = connection_id === null ? 'parent_id' : 'subscription_id';
+  const page = await tx.query<{ id: string; event_id: string; subscription_id: string }>(
+    connection_id === null ? 'failedDeliveriesOfMembers' : 'failedDeliveries',
+    `select d.id, d.event_id, d.subscription_id from delivery d join event e on e.id = d.event_id
+     where d.${whose} = $1 and d.status ${REPLAY.from} and d.event_id > $3 and date_trunc('milliseconds', e.received_at) > $2
+     order by d.event_id limit $4`,
     [subscriptionId, since, afterEvent, limit],
   );
+  // Before deliveries, as a disconnect locks them: it comes first and these stay failed, or comes after and cancels them.
+  const active = await tx.query<{ id: string; partition: number; connection_id: string }>(
+    'shareMembers',
+    'select id, partition, connection_id from subscription where id = any($1) and active order by id for share',
+    [[...new Set(page.map((row) => row.subscription_id))]],
+  );
+  const rows = await tx.query<{ subscription_id: string }>(
+    'replayFailedDeliveries',
+    `update delivery set ${REPLAYED} from (
+       select id from delivery where id = any($1) order by id for update
+     ) chosen where delivery.id = chosen.id and status ${REPLAY.from} and subscription_id = any($2) returning subscription_id`,
+    [page.map(({ id }) => id), active.map(({ id }) => id)],
+  );
+  const replayed = new Set(rows.map((row) => row.subscription_id));
+  const woken = active.filter(({ id }) => replayed.has(id));
   await wakeSubscriptions(
     tx,
-    rows.map((row) => ({ id: row.subscription_id, partition: row.partition })),
+    woken.map(({ id, partition }) => ({ id, partition })),
   );
-  const events = rows.map((row) => row.event_id).sort();
-  const connections = [...new Set(rows.map((row) => row.connection_id))];
-  return { replayed: rows.length, connections, lastEvent: events.at(-1) ?? afterEvent };
+  return {
+    replayed: rows.length,
+    connections: woken.map((one) => one.connection_id),
+    lastEvent: page.length === limit ? (page.at(-1)?.event_id ?? null) : null,
+  };
 }

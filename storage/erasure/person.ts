@@ -15,6 +15,8 @@ export interface PersonErasure {
   workspaceId: string | null;
   /** Opens what is sealed. */
   vault: Vault;
+  /** Counts what it would erase, and changes nothing. */
+  dryRun?: boolean;
   /** Is told how far it is after each slice. */
   progress: (read: { operations: number; events: number }, erased: ErasedCounts) => void;
 }
@@ -51,7 +53,7 @@ export async function connectionsOf(
  */
 export async function erasePerson(
   db: Database,
-  { person, workspaceId, vault, progress }: PersonErasure,
+  { person, workspaceId, vault, progress, dryRun = false }: PersonErasure,
 ): Promise<{ erased: ErasedCounts; remaining: ErasedCounts }> {
   const mentions = mentionsOf(person);
   const erased = { ...NOTHING };
@@ -66,7 +68,7 @@ export async function erasePerson(
       const begun = performance.now();
       const done: Slice = await db.transaction(async (tx) => {
         await walkByIndex(tx);
-        return slice(tx, { mentions, vault, workspaceId, after: from });
+        return slice(tx, { mentions, vault, workspaceId, dryRun, after: from });
       });
       read[kind] += done.read;
       add(erased, done.erased);
@@ -77,7 +79,7 @@ export async function erasePerson(
       if (after !== null) await delay(performance.now() - begun);
     }
   }
-  erased.invitations = await eraseInvitations(db, person, workspaceId);
+  if (!dryRun) erased.invitations = await eraseInvitations(db, person, workspaceId);
   return { erased, remaining };
 }
 
@@ -97,6 +99,7 @@ interface Search {
   mentions: Mentions;
   vault: Vault;
   workspaceId: string | null;
+  dryRun: boolean;
   after: string;
 }
 
@@ -116,7 +119,7 @@ interface OperationValues {
 }
 
 /** Indexes: operation_pkey, operation_by_workspace. */
-async function operationSlice(tx: Sql, { mentions, vault, workspaceId, after }: Search): Promise<Slice> {
+async function operationSlice(tx: Sql, { mentions, vault, workspaceId, dryRun, after }: Search): Promise<Slice> {
   const rows = await tx.query<OperationValues>(
     workspaceId === null ? 'readOperationValues' : 'readOperationValuesOfWorkspace',
     `select o.id, o.status, o.input, o.input_sealed, o.result, o.result_sealed, o.evidence, o.evidence_look, o.evidence_look_sealed,
@@ -134,6 +137,10 @@ async function operationSlice(tx: Sql, { mentions, vault, workspaceId, after }: 
       mentions(open(row.evidence_look, row.evidence_look_sealed, lookContext(row.id))),
   );
   const ended = named.filter(({ status, asked }) => OPERATION_STEPS.isTerminal(status) && !asked).map(({ id }) => id);
+  const last = rows.length === LIMITS.erasure_rows ? (rows.at(-1)?.id ?? null) : null;
+  const running = named.length - ended.length;
+  if (dryRun)
+    return { read: rows.length, last, erased: { operations: ended.length }, remaining: { operations: running } };
   const held = await tx.query<{ id: string }>(
     'holdNamedOperations',
     `select o.id from operation o where o.id = any($1) and not exists (select from look_request l where l.operation_id = o.id)
@@ -156,8 +163,7 @@ async function operationSlice(tx: Sql, { mentions, vault, workspaceId, after }: 
   // Nothing can be looked for any more: it is no longer told as to be looked at.
   await tx.query('forgetNamedUnknown', 'delete from unknown_outcome where operation_id = any($1)', [ids]);
   return {
-    read: rows.length,
-    last: rows.length === LIMITS.erasure_rows ? (rows.at(-1)?.id ?? null) : null,
+    ...{ read: rows.length, last },
     erased: { operations: ids.length },
     remaining: { operations: named.length - ids.length },
   };
@@ -171,7 +177,7 @@ interface EventData {
 }
 
 /** Index: event_pkey; of their deliveries delivery_by_status. */
-async function eventSlice(tx: Sql, { mentions, vault, workspaceId, after }: Search): Promise<Slice> {
+async function eventSlice(tx: Sql, { mentions, vault, workspaceId, dryRun, after }: Search): Promise<Slice> {
   const rows = await tx.query<EventData & { mine: boolean }>(
     'readEventData',
     `select id, connection_id, data, data_sealed, $3::uuid is null or workspace_id = $3 as mine from event
@@ -182,14 +188,15 @@ async function eventSlice(tx: Sql, { mentions, vault, workspaceId, after }: Sear
     (row) =>
       row.mine && mentions(vault.openValue({ plain: row.data, sealed: row.data_sealed }, eventDataContext(row.id))),
   );
+  const last = rows.length === LIMITS.erasure_rows ? (rows.at(-1)?.id ?? null) : null;
+  if (dryRun) return { read: rows.length, last, erased: { events: named.length }, remaining: {} };
   const [done] = await tx.query<{ events: number; deliveries: number }>('eraseNamedEvents', ERASE_EVENTS, [
     named.map(({ id }) => id),
     named.map(({ connection_id }) => connection_id),
   ]);
   const { events, deliveries } = named.length > 0 && done ? done : { events: 0, deliveries: 0 };
   return {
-    read: rows.length,
-    last: rows.length === LIMITS.erasure_rows ? (rows.at(-1)?.id ?? null) : null,
+    ...{ read: rows.length, last },
     erased: { events, deliveries },
     remaining: { events: named.length - events },
   };

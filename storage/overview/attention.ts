@@ -45,6 +45,8 @@ export const unreadyConnections: Attention = (sql, workspaceId) =>
 
 /** Which subscription has a delivery (`d`) for callers: it is of a connection, or of the workspace. */
 const OWNER = 'coalesce(d.parent_id, d.subscription_id)';
+/** Of a subscription (`s`): whose events it gets. */
+const ACCOUNT = `case when s.connection_id is null then 'All connections' else c.actor_id end`;
 
 /**
  * Subscriptions with deliveries that nobody tries any more; the cause is the error of one of them. One step of the index a
@@ -63,8 +65,8 @@ export const exhaustedSubscriptions: Attention = (sql, workspaceId) =>
     found: 'select id, null::timestamptz as since from subscriptions where id is not null',
     order: null,
     since: 'coalesce(l.since, e.received_at)',
-    columns: 'c.actor_id as name, l.last_error as cause',
-    joins: `join subscription s on s.id = f.id left join connection c on c.id = s.connection_id
+    columns: `${ACCOUNT} as name, l.last_error as cause`,
+    joins: `join subscription s on s.id = f.id and s.deleted_at is null left join connection c on c.id = s.connection_id
       cross join lateral (
         select d.event_id, d.last_error, (select max(a.completed_at) from delivery_attempt a where a.delivery_id = d.id) as since
         from delivery d where d.workspace_id = $1 and ${OWNER} = f.id and d.status = 'failed' order by d.id limit 1) l
@@ -76,7 +78,7 @@ export const pausedSubscriptions: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionPaused', [workspaceId], {
     found: `select s.id, p.since from (select * from callback_pause limit ${LIMITS.attention_pauses}) p
       join subscription s on s.workspace_id = $1 and s.destination = p.destination and s.active and s.parent_id is null`,
-    columns: 'c.actor_id as name, p.reason as cause',
+    columns: `${ACCOUNT} as name, p.reason as cause`,
     joins: `join subscription s on s.id = f.id left join connection c on c.id = s.connection_id
       join callback_pause p on p.destination = s.destination`,
   });

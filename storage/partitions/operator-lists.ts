@@ -99,7 +99,7 @@ export function listAllDeliveries(
 ): Promise<ListedPage<ListedDelivery>> {
   return page(sql, 'listAllDeliveries', options, [status], {
     rows: `delivery r where ${BEHIND} order by r.id desc`,
-    columns: `r.id as delivery_id, r.workspace_id, r.subscription_id, r.event_id, r.status, r.attempt_count, r.replay_count,
+    columns: `r.id as delivery_id, r.workspace_id, coalesce(r.parent_id, r.subscription_id) as subscription_id, r.event_id, r.status, r.attempt_count, r.replay_count,
       r.next_attempt_at, r.delivered_at, r.last_error`,
     filter: '($1::uuid is null or workspace_id = $1) and ($5::text is null or status = $5)',
   });

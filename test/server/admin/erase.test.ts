@@ -65,6 +65,11 @@ t.test('a person is erased, what has not ended is told, and nobody is named by w
   await db.query('testNamed', `update operation set input = jsonb_build_object('profile_id', $1::text)`, [person]);
   const [one] = await db.query<{ id: string }>('testOne', 'select id from operation limit 1');
   await db.query('testQueued', `update operation set status = 'queued', result = null where id = $1`, [one?.id]);
+  t.match(await answer('erase', '--person', person, '--dry-run'), {
+    would_erase: { operations: 4, connections: 0 },
+    would_remain: { operations: 1 },
+  });
+  t.equal(await rows('operation where input is null'), 0, 'a dry run erases nothing');
   await t.rejects(
     answer('erase', '--person', person, '--workspace', workspaceId),
     /what has not ended, or is in use, stays: 1 operations; run it again later \(receipt /,
@@ -91,9 +96,9 @@ t.test('a person is erased, what has not ended is told, and nobody is named by w
 
 t.test('the account of a person is erased as a connection', async (t) => {
   const { answer, connection, rows } = await operator(t);
-  await connection('ada');
+  await connection('ada-l');
   await connection('grace');
-  const { receipt } = await answer('erase', '--person', 'ADA');
+  const { receipt } = await answer('erase', '--person', 'ADA-L');
   t.match(receipt, { erased: { connections: 1 } });
   t.equal(await rows('connection'), 1);
 });
@@ -105,7 +110,8 @@ t.test('a request that is none is refused before the database is opened', async 
     ['erase', '--connection', randomUUID(), '--person', 'ada'],
     ['erase', '--connection', randomUUID(), '--workspace', randomUUID()],
     ['erase', '--connection', 'x'],
-    ['erase', '--person', ' '],
+    ['erase', '--person', 'ada'],
+    ['erase', '--connection', randomUUID(), '--dry-run'],
   ])
-    await t.rejects(answer(...args), /either --connection|goes with --person|It wants/, args.join(' '));
+    await t.rejects(answer(...args), /either --connection|go(es)? with --person|It wants/, args.join(' '));
 });

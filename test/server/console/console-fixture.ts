@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright';
 import type { Test } from 'tap';
@@ -5,7 +7,10 @@ import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { SCOPES, type Scope } from '../../../storage/model/records.js';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
+import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
+import { Client } from '../../fixture/client.js';
 import { type ServiceFixture, serviceFixture, startService } from '../../fixture/service.js';
+import { connect } from '../../fixture/webhooks.js';
 
 /** At a desk and with a phone, by day and by night. */
 export const VIEWS: readonly [desk: BrowserContextOptions, phone: BrowserContextOptions] = [
@@ -15,12 +20,13 @@ export const VIEWS: readonly [desk: BrowserContextOptions, phone: BrowserContext
 /** Set: pictures of each step are kept there, to be looked at. */
 const PICTURES = process.env.TEST_PICTURES;
 
-/** A service, and a browser for its console; what the pages complain of is gathered in `complaints`. */
+/** A service with load, and a browser for its console; what the pages complain of is gathered in `complaints`. */
 export async function consoleFixture(t: Test, env: Record<string, string> = {}) {
   const executablePath = findBrowser();
   if (!executablePath) throw new Error('no browser is installed');
   const fixture = await serviceFixture(t, env);
   const service = await startService(t, fixture);
+  await keepBusy(t, fixture, service.url);
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
   const complaints: string[] = [];
@@ -54,6 +60,31 @@ export async function consoleFixture(t: Test, env: Record<string, string> = {}) 
   };
 
   return { ...service, ...fixture, open, signedIn, complaints };
+}
+
+const CLIENTS = 2;
+const PACE_ms = 20;
+
+/** Clients of another workspace submit operations, about eighty a second, until the test ends. */
+async function keepBusy(t: Test, { db }: Pick<ServiceFixture, 'db'>, url: string): Promise<void> {
+  const { id } = await createWorkspace(db, 'busy');
+  const made = await createKey(db, { workspaceId: id, name: 'busy', scopes: SCOPES, expiresAt: null });
+  if (!made) throw new Error('no key');
+  const client = new Client(url, made.key);
+  const ended = new AbortController();
+  t.teardown(() => ended.abort());
+  for (let i = 0; i < CLIENTS; i++) void submitting(client, await connect(client), ended.signal);
+}
+
+async function submitting(client: Client, connection: string, ended: AbortSignal): Promise<void> {
+  const body = { capability: 'social.identity.get', input: {} };
+  while (!ended.aborted) {
+    const submitted = client.send('POST', `/v1/connections/${connection}/operations`, body, {
+      'idempotency-key': randomUUID(),
+    });
+    await submitted.catch(() => {}); // the service of the test is stopped, or started again
+    await delay(PACE_ms, undefined, { ref: false });
+  }
 }
 
 export async function signIn(page: Page, key: string): Promise<void> {

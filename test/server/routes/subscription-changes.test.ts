@@ -70,7 +70,11 @@ t.test('a subscription of all connections is made, listed, changed, stopped, sta
   t.match((await call('GET', `${path}/deliveries`)).json, { deliveries: [{ id: test.json.id }], next_offset: null });
   t.match((await call('GET', path)).json, { delivery_counts: { failed: 1 } });
   const attention = await call('GET', '/v1/attention');
-  t.match(JSON.stringify(attention.json), new RegExp(made.json.id), 'told once, as the subscription that is shown');
+  t.match(
+    JSON.stringify(attention.json),
+    new RegExp(`"id":"${made.json.id}","name":"All connections"`),
+    'told once, as the subscription that is shown',
+  );
   const since = new Date(0).toISOString();
   t.match(await call('POST', `${path}/replay-failed`, { body: { since } }), { status: 202, json: { replayed: 1 } });
   await db.query('testFail', `update delivery set status = 'failed', next_attempt_at = null, last_error = 'timeout'`);
