@@ -506,6 +506,7 @@ create table retention_turn (
   due_at timestamp with time zone not null default now(),
   through jsonb not null default '{}'::jsonb,
   marks jsonb not null default '{}'::jsonb,
+  begun_at timestamp with time zone,
   constraint retention_turn_pkey PRIMARY KEY (id),
   constraint retention_turn_id_check CHECK (id)
 );

@@ -14,11 +14,13 @@ interface TurnRow {
   after: string | null;
   marks: Partial<Record<RetentionClass, string>>;
   now_ms: number;
+  /** When the class was begun; null before the first. */
+  begun_ms: number | null;
 }
 
 /**
  * Runs the next slice of the installation, and notes where the one after it goes on, in one transaction: after a crash of a node or of the
- * database it is repeated, and finds nothing that is gone. Rounds go through the classes that have days, and rest when all are through.
+ * database it is repeated, and finds nothing that is gone. A class erases what was too old when it was begun. Rounds go through the classes that have days, and rest when all are through.
  * Undefined when a round rests, another node runs a slice, or nothing has days.
  */
 export function takeTurn(db: Database, days: RetentionDays): Promise<Turn | undefined> {
@@ -31,13 +33,16 @@ export function takeTurn(db: Database, days: RetentionDays): Promise<Turn | unde
     const current = classes[at];
     const age_days = current ? whole[current] : null;
     if (current === undefined || age_days === null) return undefined;
-    const after = (row.class === current ? row.after : null) ?? row.marks[current] ?? null;
-    const { erased, last, mark } = await ERASURES[current](tx, after, ageOf(row.now_ms, age_days));
+    const goesOn = row.class === current && row.after !== null;
+    const begun_ms = goesOn ? (row.begun_ms ?? row.now_ms) : row.now_ms;
+    const after = (goesOn ? row.after : row.marks[current]) ?? null;
+    const { erased, last, mark } = await ERASURES[current](tx, after, ageOf(begun_ms, age_days));
     if (mark) await setMark(tx, current, mark);
-    if (last !== null) await passTurn(tx, current, last, 0);
+    if (last !== null) await passTurn(tx, { next: current, after: last, begun_ms }, 0);
     else {
       await noteThrough(tx, current);
-      await passTurn(tx, classes[at + 1] ?? null, null, at + 1 < classes.length ? 0 : LIMITS.retention_rest_ms);
+      const next = { next: classes[at + 1] ?? null, after: null, begun_ms: null };
+      await passTurn(tx, next, at + 1 < classes.length ? 0 : LIMITS.retention_rest_ms);
     }
     return { class: current, erased };
   });
@@ -48,6 +53,7 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   const [row] = await tx.query<TurnRow>(
     'lockRetentionTurn',
     `select class, after, marks, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
+       (extract(epoch from begun_at) * 1000)::bigint as begun_ms,
        set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
      from retention_turn where due_at <= now() for update skip locked`,
@@ -55,11 +61,19 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   return row;
 }
 
-async function passTurn(tx: Sql, next: RetentionClass | null, after: string | null, rest_ms: number): Promise<void> {
+/** Where the next slice goes on. */
+interface NextSlice {
+  next: RetentionClass | null;
+  after: string | null;
+  begun_ms: number | null;
+}
+
+async function passTurn(tx: Sql, { next, after, begun_ms }: NextSlice, rest_ms: number): Promise<void> {
   await tx.query(
     'passRetentionTurn',
-    `update retention_turn set class = $1, after = $2, due_at = now() + $3 * interval '1 millisecond'`,
-    [next, after, rest_ms],
+    `update retention_turn set class = $1, after = $2, due_at = now() + $3 * interval '1 millisecond',
+       begun_at = to_timestamp($4::float8 / 1000)`,
+    [next, after, rest_ms, begun_ms],
   );
 }
 

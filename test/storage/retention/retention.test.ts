@@ -115,6 +115,25 @@ t.test('events take their deliveries along; one that is still to be delivered st
   t.strictSame(await eraseAll(db, { events: 30 }), { deliveries: 1, events: 1 });
 });
 
+t.test('a class is through although rows become too old all the time, and the next one has its turn', async (t) => {
+  const { db, subscriptionId } = await oneConnection(t);
+  const { deliveries } = await insertDeliveries(db, subscriptionId, ['delivered'], daysAgo_ms(40));
+  let sequence = 0;
+  const attempt = (at_ms: number) => insertAttempt(db, deliveries[0]!, ++sequence, at_ms);
+  for (let n = 0; n < 3; n++) await attempt(daysAgo_ms(31));
+  await db.query('testDue', 'update retention_turn set due_at = now()');
+  const days = onlyDays({ attempts: 30, events: 365 });
+  t.match(await takeTurn(db, days), { class: 'attempts', erased: 3 });
+  for (let turns = 1; ; turns++) {
+    await attempt(daysAgo_ms(30)); // too old from now on, and not when the class was begun
+    const turn = await takeTurn(db, days);
+    if (turn?.class !== 'attempts') break;
+    t.equal(turn.erased, 0);
+    if (!t.ok(turns < 3, 'it goes on to the next class')) break;
+  }
+  t.match(await eraseAll(db, { attempts: 30 }), { attempts: sequence - 3 }, 'the next round has them');
+});
+
 t.test('a slice that is cut in the middle is repeated, and meanwhile no other node runs one', async (t) => {
   const { url, db, subscriptionId } = await oneConnection(t);
   const second = openDatabase({ url, maxConnections: 2, applicationName: 'second node', onError: () => {} });
