@@ -20,9 +20,6 @@ export interface OperationObject {
   };
 }
 
-/** Whose address events go to from then on. */
-const SUBSCRIBES: ReadonlySet<string> = new Set(['createSubscription', 'createWorkspaceSubscription']);
-
 /** One route. `responses` collects the answers that several share. */
 export function operationObject(
   route: Route,
@@ -40,7 +37,7 @@ export function operationObject(
     parameters: parametersOf(route, components),
     ...bodyOf(route, components),
     responses: { ...errorResponses(route, components, responses), ...answersOf(route, components) },
-    ...(SUBSCRIBES.has(operationId) && { callbacks: { event: eventCallback(components) } }),
+    ...(operationId === 'createSubscription' && { callbacks: { event: eventCallback(components) } }),
   };
 }
 

@@ -76,9 +76,9 @@ export const workspaceSubscriptionRoutes: Route[] = [
     operationId: 'createWorkspaceSubscription',
     audit: 'subscription.create',
     path: '/v1/subscriptions',
-    summary: 'Push events of all connections to a callback',
+    summary: 'Subscribe to events of all connections',
     description:
-      'Has events of all connections of the workspace pushed to an HTTPS address, also of those that come later, signed with a secret that only this answer shows. A disconnect ends it for that connection until it is `ready` again. Each connection keeps its own order, and none waits for another.',
+      'Has events of all connections of the workspace pushed, as those of one connection are, to an HTTPS address, also of those that come later, signed with a secret that only this answer shows. A disconnect ends it for that connection until it is `ready` again. Each connection keeps its own order, and none waits for another.',
     scopes: ['events:write'],
     changes: 'subscriptions',
     body: {

@@ -156,7 +156,8 @@ t.test('a disconnect ends it for the connection, and being ready brings it back 
   await settle(db, id, never);
   const [first] = all as [Connection, Connection];
   const active = async () => (await membersOf(db, id)).find((m) => m.connection_id === first.id)?.active;
-  const set = (sql: string) => db.query(`testSet ${sql}`, `update connection set ${sql} where id = $1`, [first.id]);
+  let sets = 0;
+  const set = (sql: string) => db.query(`testSet ${sets++}`, `update connection set ${sql} where id = $1`, [first.id]);
   await db.query('testStop', 'update subscription set active = false where connection_id = $1', [first.id]);
   await set(`health = 'needs_login', cancel_through = '00000000-0000-0000-0000-000000000000'`);
   await setActive(db, id, true);
