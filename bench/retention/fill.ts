@@ -1,4 +1,5 @@
 import type { Sql } from '../../storage/postgres/database.js';
+import { TABLES } from './tables.js';
 
 const BATCH = 50_000;
 const DAY_ms = 24 * 60 * 60_000;
@@ -84,35 +85,4 @@ export async function fillAged(
   );
   // As autovacuum would have left it by then.
   for (const table of TABLES) await db.query(`retentionVacuum ${table}`, `vacuum (analyze) ${table}`);
-}
-
-/** What retention erases from. */
-export const TABLES = ['operation', 'event', 'event_position', 'delivery', 'delivery_attempt'] as const;
-
-export interface TableSize {
-  rows: number;
-  /** With indexes and what is out of line. */
-  bytes: number;
-}
-
-export async function sizesOf(db: Sql): Promise<Record<string, TableSize>> {
-  const sizes: Record<string, TableSize> = {};
-  for (const table of TABLES) {
-    const [size] = await db.query<TableSize>(
-      `retentionSize ${table}`,
-      `select (select count(*) from ${table}) as rows, pg_total_relation_size('${table}') as bytes`,
-    );
-    if (size) sizes[table] = size;
-  }
-  return sizes;
-}
-
-/** Lets the next slices run, one after the other, without the rest between rounds. What is due already is not touched: who looks would pass it by. */
-export async function letTurn(db: Sql): Promise<void> {
-  await db.query('retentionTurns', 'update retention_turn set due_at = now() where due_at > now()');
-}
-
-/** Lets none run for a day. */
-export async function holdTurns(db: Sql): Promise<void> {
-  await db.query('retentionHolds', `update retention_turn set due_at = now() + interval '1 day'`);
 }

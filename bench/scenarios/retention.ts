@@ -1,12 +1,15 @@
-import { setInterval as every } from 'node:timers/promises';
-import type { Sql } from '../../storage/postgres/database.js';
+import type { RetentionClass } from '../../storage/retention/classes.js';
+import { throughSince_s } from '../../storage/retention/turn.js';
 import { callbackFixture } from '../callbacks/fixture.js';
 import { NO_LATENCY } from '../latencies.js';
 import { drive } from '../load/drive.js';
 import type { LoadOrder, LoadResult } from '../load/messages.js';
 import { errorsOf, faultsAmong } from '../load/round.js';
+import { readMetrics } from '../metrics.js';
 import { number, reportOf, rows, spreadText } from '../report.js';
-import { fillAged, holdTurns, letTurn, sizesOf, type TableSize } from '../retention/fill.js';
+import { fillAged } from '../retention/fill.js';
+import { type Sizes, sizesOf, TABLES, type TableVerdict, tableVerdicts } from '../retention/tables.js';
+import { holdTurns, whileErasing } from '../retention/turns.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 import { spreadOf } from '../spread.js';
 import { WORK } from '../work.js';
@@ -24,13 +27,15 @@ const OPTIONS = {
 };
 type Options = OptionValues<typeof OPTIONS>;
 
+const ERASED = 'connection_service_retention_rows_erased_total';
+
 const DAYS = ['EVENTS', 'DELIVERIES', 'ATTEMPTS', 'OPERATIONS', 'TOMBSTONES', 'GAPS'];
 
 /** How far the p99 of a submission with retention may be from that without, and what the tables may grow by. */
 const GOAL_percent = 10;
 
 const METHOD =
-  'submitted at one rate, each operation told to a receiver when it has ended; the tables are filled so that as many rows become a day old as come; a round with retention, slice after slice without its rest, follows one without';
+  'submitted at one rate, each operation told to a receiver when it has ended; the tables are filled so that as many rows become a day old as come; rounds with retention, slice after slice without its rest, and rounds without take turns, and either is the first of every second pair';
 const NOT_MEASURED = [
   'the rest of ten minutes between rounds of retention: with it, less is done at a time',
   'receivers that are far or slow, a network, and disks of another kind',
@@ -39,6 +44,10 @@ const NOT_MEASURED = [
 interface Rounds {
   on: LoadResult[];
   off: LoadResult[];
+  /** Before the first round, and after each pair. */
+  sizes: Sizes[];
+  /** Rows that went in each round with retention, without those that go along. */
+  erased: number[];
 }
 
 /** What erasing by age costs those who submit, and whether it keeps up. */
@@ -63,48 +72,53 @@ export const retention = defineScenario({
       const subscriptionId = await fixture.subscribeAll('/hook', ['operation.finished']);
       await fillAged(db, { ...options, subscriptionId }, (count) => say(`${number(count)} of each are stored`));
       await drive('warmup', order('warmup, filled', 10), say);
-      const before = await sizesOf(db);
-      const rounds: Rounds = { on: [], off: [] };
+      const erased = async () => (await readMetrics(service.addresses.metricsUrl))(ERASED);
+      const rounds: Rounds = { on: [], off: [], sizes: [], erased: [] };
+      const startedAt = performance.now();
+      const look = async () => {
+        const tables = await sizesOf(db);
+        rounds.sizes.push({ at: (performance.now() - startedAt) / 1_000, tables });
+        say(sizesText(tables));
+      };
+      await look();
       const pairs = Math.max(1, Math.round((options.minutes * 60) / (2 * options.seconds)));
       for (let pair = 1; pair <= pairs; pair++) {
-        rounds.off.push(await drive(`without, ${pair} of ${pairs}`, order(`off-${pair}`, options.seconds), say));
-        const round = new AbortController();
-        const turning = keepTurning(db, round.signal);
-        rounds.on.push(await drive(`with retention, ${pair} of ${pairs}`, order(`on-${pair}`, options.seconds), say));
-        round.abort();
-        await turning;
-        await holdTurns(db);
+        const without = async () => {
+          rounds.off.push(await drive(`without, ${pair} of ${pairs}`, order(`off-${pair}`, options.seconds), say));
+        };
+        const withIt = async () => {
+          const before = await erased();
+          const run = () => drive(`with retention, ${pair} of ${pairs}`, order(`on-${pair}`, options.seconds), say);
+          rounds.on.push(await whileErasing(db, run));
+          rounds.erased.push((await erased()) - before);
+        };
+        for (const round of pair % 2 === 0 ? [withIt, without] : [without, withIt]) await round();
+        await look();
       }
-      return report(options, rounds, { before, after: await sizesOf(db) });
+      return report(options, rounds, await throughSince_s(db));
     });
   },
 });
 
-/** Retention never rests until then. */
-async function keepTurning(db: Sql, signal: AbortSignal): Promise<void> {
-  await letTurn(db);
-  try {
-    for await (const _ of every(1_000, undefined, { signal })) await letTurn(db);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
+const mib = (bytes: number) => number(bytes / 2 ** 20);
 
-type Sizes = Record<'before' | 'after', Record<string, TableSize>>;
+const sizesText = (tables: Sizes['tables']) =>
+  TABLES.map((table) => `${table} ${number(tables[table].rows)} rows, ${mib(tables[table].bytes)} MiB`).join('; ');
 
-function report(options: Options, { on, off }: Rounds, { before, after }: Sizes): Promise<Report> {
+function report(
+  options: Options,
+  { on, off, sizes, erased }: Rounds,
+  through_s: Partial<Record<RetentionClass, number>>,
+): Promise<Report> {
   const submitOf = (round: LoadResult) => round.kinds.submit ?? NO_LATENCY;
   const p99 = (all: LoadResult[]) => spreadOf(all.map((round) => submitOf(round).p99_ms));
   const p50 = (all: LoadResult[]) => spreadOf(all.map((round) => submitOf(round).p50_ms));
   const ratios = spreadOf(on.map((round, i) => submitOf(round).p99_ms / submitOf(off[i]!).p99_ms));
-  const tables = Object.entries(before).map(([table, was]) => {
-    const is = after[table] ?? was;
-    return { table, was, is, rows_ratio: is.rows / was.rows, bytes_ratio: is.bytes / was.bytes };
-  });
-  const most = Math.max(...tables.map(({ rows_ratio }) => rows_ratio));
-  const level = most <= 1 + GOAL_percent / 100;
+  const tables = tableVerdicts(sizes, GOAL_percent / 100);
+  const level = tables.every((table) => table.level);
   const close = ratios.median <= 1 + GOAL_percent / 100;
-  const mib = (bytes: number) => number(bytes / 2 ** 20);
+  const per_second = spreadOf(erased.map((rows) => rows / options.seconds));
+  const behind_s = Math.max(...Object.values(through_s));
   const errors = [...on, ...off].flatMap(errorsOf);
   const answered = [...on, ...off].reduce((sum, round) => sum + round.answered, 0);
   return reportOf({
@@ -115,15 +129,11 @@ function report(options: Options, { on, off }: Rounds, { before, after }: Sizes)
       ...rows([
         ['without', `p50 ${spreadText(p50(off), 'ms', 1)}, p99 ${spreadText(p99(off), 'ms', 1)}`],
         ['with', `p50 ${spreadText(p50(on), 'ms', 1)}, p99 ${spreadText(p99(on), 'ms', 1)}`],
-        ...tables.map(
-          ({ table, was, is }) =>
-            [
-              'table',
-              `${table}: ${number(was.rows)} rows, ${mib(was.bytes)} MiB; then ${number(is.rows)}, ${mib(is.bytes)} MiB`,
-            ] as const,
-        ),
+        ['erased', `${spreadText(per_second, 'rows a second')} while it runs`],
+        ['behind', `${number(behind_s)} s at the end, of the class that it was last through with the longest ago`],
+        ...tables.map((verdict) => ['table', tableText(verdict)] as const),
         ['goal', `p99 within ${GOAL_percent} %: ${close ? 'met' : 'NOT met'}`],
-        ['goal', `rows level within ${GOAL_percent} %: ${level ? 'met' : 'NOT met'}`],
+        ['goal', `tables level within ${GOAL_percent} %: ${level ? 'met' : 'NOT met'}`],
         ['errors', errors.join(', ') || 'none'],
       ]),
     ],
@@ -137,10 +147,19 @@ function report(options: Options, { on, off }: Rounds, { before, after }: Sizes)
       p50_on: p50(on),
       p50_off: p50(off),
       p99_ratio: ratios,
+      erased_per_second: per_second,
+      through_s,
       tables,
+      sizes,
       level,
       close,
     },
-    faults: faultsAmong(errors),
+    faults: [
+      ...faultsAmong(errors),
+      ...tables.filter((table) => !table.level).map((table) => `not level: ${tableText(table)}`),
+    ],
   });
 }
+
+const tableText = ({ table, first, last, bytes_growth }: TableVerdict) =>
+  `${table}: ${number(first.rows)} rows, ${mib(first.bytes)} MiB; then ${number(last.rows)}, ${number(last.dead)} dead, ${mib(last.bytes)} MiB; bytes ${number(bytes_growth * 100, 1)} % over the second half`;
