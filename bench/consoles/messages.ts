@@ -4,11 +4,13 @@ export interface ConsolesOrder {
   /** A key of the workspace that they look at. */
   key: string;
   consoles: number;
-  /** How long they stay open. */
+  /** How long they have been open when what they have is counted from: the program, and each page, begins with more work than it goes on with. */
+  lead_s: number;
+  /** How long they stay open from then on. */
   seconds: number;
 }
 
-/** What all consoles of a run had. */
+/** What all consoles of a run had, from the end of the lead on. */
 export interface ConsolesSeen {
   /** Answers to what they asked for. */
   requests: number;

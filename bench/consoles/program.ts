@@ -20,9 +20,9 @@ async function signIn({ url, key }: ConsolesOrder): Promise<string> {
 }
 
 /** A console as its overview page is: with the live channel open, asking for what has changed. */
-async function watch({ url, seconds }: ConsolesOrder, cookie: string, seen: ConsolesSeen): Promise<void> {
+async function watch({ url, lead_s, seconds }: ConsolesOrder, cookie: string, seen: ConsolesSeen): Promise<void> {
   const headers = { ...SESSION, cookie };
-  const signal = AbortSignal.timeout(seconds * 1_000);
+  const signal = AbortSignal.timeout((lead_s + seconds) * 1_000);
   const get = async (path: string) => {
     const answer = await fetch(url + path, { dispatcher, headers, signal });
     seen.bytes += (await answer.arrayBuffer()).byteLength;
@@ -49,7 +49,13 @@ async function watch({ url, seconds }: ConsolesOrder, cookie: string, seen: Cons
 process.once('message', async (order: ConsolesOrder) => {
   const seen: ConsolesSeen = { requests: 0, bytes: 0, changes: 0, cpu_ms: 0 };
   const cookie = await signIn(order);
+  let before = process.cpuUsage();
+  setTimeout(() => {
+    Object.assign(seen, { requests: 0, bytes: 0, changes: 0 });
+    before = process.cpuUsage();
+  }, order.lead_s * 1_000);
   await Promise.all(Array.from({ length: order.consoles }, () => watch(order, cookie, seen)));
-  seen.cpu_ms = process.cpuUsage().user / 1_000 + process.cpuUsage().system / 1_000;
+  const { user, system } = process.cpuUsage(before);
+  seen.cpu_ms = (user + system) / 1_000;
   process.send?.(seen, () => process.exit());
 });
