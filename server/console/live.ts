@@ -37,10 +37,7 @@ async function live(call: LiveCall): Promise<Answer> {
     status: 200,
     contentType: 'text/event-stream; charset=utf-8',
     headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-    body: {
-      ...{ bytes: null, filler: FILLER, stall_ms: LIMITS.live_stall_ms },
-      pieces: () => events(call, workspaceId, allowed),
-    },
+    body: { bytes: null, filler: FILLER, pieces: () => events(call, workspaceId, allowed) },
   };
 }
 
@@ -90,7 +87,7 @@ export const liveRoutes: Route[] = [
     path: '/console/live',
     summary: 'What changes, as it changes',
     description:
-      'A stream of server-sent events, for the console: `changed` has the topics in which something has changed since the last one, among `connections`, `operations`, `subscriptions`, `overview`, `attention`, as a list in JSON; at most one a second. It is about the workspace of the session; for an operator about the one that `Console-Workspace` names, or about all of them. It ends with the session, and where its client does not read.',
+      'A stream of server-sent events, for the console: `changed` has the topics in which something has changed since the last one, among `connections`, `operations`, `subscriptions`, `overview`, `attention`, as a list in JSON; at most one a second. It is about the workspace of the session; for an operator about the one that `Console-Workspace` names, or about all of them. It ends with the session, and where its client reads nothing for ten seconds.',
     scopes: 'none',
     session: true,
     body: { kind: 'none' },

@@ -20,8 +20,6 @@ export interface MadeBody {
   bytes: number | null;
   /** What its readers pass over; a space unless it is given, as in JSON. */
   filler?: string;
-  /** A client that takes nothing of a piece for so long is cut; absent: it may read as slowly as it likes. */
-  stall_ms?: number;
   /** Is awaited before each piece but the first, and is no work of the request; absent: the next piece is made at once. */
   pause?(): Promise<void>;
   /** Together `bytes` long. A piece is made when the client has taken the one before; by an empty one it is noticed that it went away. */

@@ -23,7 +23,8 @@ import { STATUS_LINES } from './status-lines.js';
  * I6. `end` copies what the socket does not take at once: large answers go out through `tryEnd` and `onWritable`.
  *     A body whose length is not known goes out in chunks, through `write`: it copies what is not taken, drains only when it is
  *     called again, and a writable event says nothing of how much is left. What follows a piece is written once the filler, in a chunk
- *     of its own, was taken whole: so at most one piece is held.
+ *     of its own, was taken whole: so at most one piece is held. A client that takes nothing of what is held for ten seconds, and up to four
+ *     more, is cut by the library; while nothing is held, an answer may be silent for as long as it likes.
  * I7. An answer that overtakes its request's body resets the connection under some clients: it waits for the body's end. What comes
  *     until then is dropped; the library closes a connection on which nothing comes, or less than 16 KiB a second, for ten seconds.
  * I8. `endWithoutBody` with a length leaves the answer pending for ever, and `undefined` announces 2^63 bytes: it gets no argument.
@@ -206,7 +207,7 @@ export class HttpExchange {
   }
 
   /** The same for a body whose length nobody knows before its end. */
-  async #stream({ pieces, filler = ' ', stall_ms }: MadeBody, closing: boolean): Promise<void> {
+  async #stream({ pieces, filler = ' ' }: MadeBody, closing: boolean): Promise<void> {
     const res = this.#res;
     const chunk = { taken: true };
     // Once, for all of them: one that is set while it runs, as by a piece that was made already, is lost.
@@ -217,7 +218,7 @@ export class HttpExchange {
     });
     try {
       for await (const piece of pieces()) {
-        if (piece.length > 0 && !this.aborted) await this.#writeChunk(piece, chunk, stall_ms);
+        if (piece.length > 0 && !this.aborted) await this.#writeChunk(piece, chunk);
         if (this.aborted) return;
       }
     } catch (error) {
@@ -227,18 +228,13 @@ export class HttpExchange {
     if (!this.aborted) res.cork(() => res.end('', closing));
   }
 
-  /** Resolves when the client has taken the piece, but for what its socket holds, or went away, or was cut after `stall_ms`. */
-  async #writeChunk(piece: Buffer, chunk: { taken: boolean }, stall_ms: number | undefined): Promise<void> {
+  /** Resolves when the client has taken the piece, but for what its socket holds, or went away. */
+  async #writeChunk(piece: Buffer, chunk: { taken: boolean }): Promise<void> {
     const res = this.#res;
     res.cork(() => {
       chunk.taken = res.write(piece);
     });
-    const cut = () => {
-      if (!this.aborted) res.close(); // I3
-    };
-    const stalled = chunk.taken || stall_ms === undefined ? undefined : setTimeout(cut, stall_ms);
     while (!chunk.taken && !this.aborted) await this.#change();
-    clearTimeout(stalled);
     this.#piecesTaken++;
   }
 

@@ -162,18 +162,19 @@ export const LIMITS = {
   listener_gaps_rows: 50,
   /**
    * The live channel of the console (HTTP-29): streams of a node, past which one more is 503 `overloaded`; how often one has an event, and its
-   * session is looked at; how long it is silent at most; and how long a client may take nothing, past which it is cut.
+   * session is looked at; and how long it is silent at most.
    */
   live_streams: 200,
-  /** Followers of the audit log at a node; past it the next one is refused with 503. Entries that one reads at a time, and how long it waits for more. */
+  live_event_ms: 1_000,
+  live_comment_ms: 15_000,
+  /**
+   * Streams of the audit log (HTTP-30): those of a node, past which one more is 503 `overloaded`; entries that one reads at a time, and how
+   * long it waits for more; and how long it is silent at most.
+   */
   audit_streams: 20,
   audit_read_rows: 500,
   audit_poll_ms: 1_000,
-  /** A follower that takes nothing for so long is cut; it goes on from its last line. */
-  audit_stall_ms: 30_000,
-  live_event_ms: 1_000,
-  live_comment_ms: 15_000,
-  live_stall_ms: 10_000,
+  audit_empty_line_ms: 15_000,
   /** Proxies that their list shows: those past it are left out. */
   listed_proxies: 1_000,
   /** How long a key that is rotated may go on to work, and how long it does when nothing else is said (HTTP-26). */

@@ -18,6 +18,7 @@ export interface AuditStreamQuery {
 type StreamCall = Call<undefined, undefined, AuditStreamQuery>;
 
 const NOTHING = Buffer.alloc(0);
+const EMPTY_LINE = Buffer.from('\n');
 let followers = 0;
 
 /** Entries as lines of JSON, each once, in an order that stays, until the client, its key or the service ends (HTTP-30). */
@@ -31,13 +32,17 @@ function stream(call: StreamCall, workspaceId: string | null): Answer {
     followers++;
     const undrain = call.drain.onBegin(() => end.abort());
     try {
+      yield EMPTY_LINE; // shows at once that the stream is there
+      let written_ms = performance.now();
       for (let after = position; !end.signal.aborted; ) {
         if (!(await isKnown(call))) return;
         const rows = await followAudit(call.db, workspaceId, after, LIMITS.audit_read_rows);
         after = rows.at(-1) ?? after;
         waits = rows.length < LIMITS.audit_read_rows;
         const text = rows.map((row) => `${JSON.stringify(auditEntryJson(row))}\n`).join('');
-        yield text === '' ? NOTHING : Buffer.from(text);
+        const silent = text === '' && performance.now() - written_ms < LIMITS.audit_empty_line_ms;
+        if (!silent) written_ms = performance.now();
+        yield silent ? NOTHING : text === '' ? EMPTY_LINE : Buffer.from(text);
       }
     } finally {
       undrain();
@@ -51,7 +56,7 @@ function stream(call: StreamCall, workspaceId: string | null): Answer {
     status: 200,
     contentType: 'application/x-ndjson',
     headers: { 'X-Accel-Buffering': 'no' },
-    body: { bytes: null, filler: '\n', stall_ms: LIMITS.audit_stall_ms, pause, pieces: lines },
+    body: { bytes: null, filler: '\n', pause, pieces: lines },
   };
 }
 
@@ -64,7 +69,7 @@ function isKnown({ callers, sender }: StreamCall): Promise<boolean> {
 }
 
 const FOLLOWS =
-  'One entry a line, as the lists show it, in the order in which they became final; then what is added, about a second later. Each line has a `cursor`: a client that was cut goes on behind the last whole line that it has, and misses none. Empty lines mean nothing. It ends with the key, and where its client does not read.';
+  'One entry a line, as the lists show it, in the order in which they became final; then what is added, about a second later. Each line has a `cursor`: a client that was cut goes on behind the last whole line that it has, and misses none. An empty line comes at once, and after a quarter of a minute without entries: it means that the stream is there. It ends with the key, and where its client reads nothing for ten seconds.';
 const query = {
   numbers: [],
   validate: typia.createValidateEquals<AuditStreamQuery>(),
