@@ -569,6 +569,7 @@ create table subscription (
   deleted_at timestamp with time zone,
   settled_at timestamp with time zone,
   settled_id uuid,
+  held_at timestamp with time zone,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
   constraint subscription_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES subscription(id) NOT VALID,
@@ -585,6 +586,7 @@ CREATE INDEX subscription_active_destination ON public.subscription USING btree 
 CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
 CREATE INDEX subscription_by_destination ON public.subscription USING btree (connection_id, destination);
 CREATE INDEX subscription_deleted ON public.subscription USING btree (id) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX subscription_held ON public.subscription USING btree (workspace_id, held_at) WHERE ((held_at IS NOT NULL) AND active AND (deleted_at IS NULL));
 CREATE INDEX subscription_listed ON public.subscription USING btree (workspace_id, created_at, id) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
 CREATE INDEX subscription_listed_by_activity ON public.subscription USING btree (workspace_id, active, created_at, id) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX subscription_member ON public.subscription USING btree (parent_id, connection_id) WHERE (parent_id IS NOT NULL);
@@ -592,6 +594,7 @@ CREATE INDEX subscription_of_workspace ON public.subscription USING btree (works
 CREATE INDEX subscription_told ON public.subscription USING btree (connection_id) WHERE (active AND (event_types && '{operation.finished,delivery.exhausted}'::text[]));
 CREATE INDEX subscription_unsettled ON public.subscription USING btree (id) WHERE (settled_at IS NOT NULL);
 CREATE INDEX subscription_without_destination ON public.subscription USING btree (id) WHERE (destination IS NULL);
+CREATE TRIGGER note_hold BEFORE UPDATE OF on_hold ON public.subscription FOR EACH ROW WHEN ((new.on_hold IS DISTINCT FROM old.on_hold)) EXECUTE FUNCTION note_hold();
 CREATE TRIGGER subscription_added AFTER INSERT ON public.subscription REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_subscriptions();
 CREATE TRIGGER subscription_deleted AFTER UPDATE OF deleted_at ON public.subscription FOR EACH ROW WHEN (((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL))) EXECUTE FUNCTION count_deleted_subscription();
 CREATE TRIGGER subscription_gone AFTER DELETE ON public.subscription REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_gone_subscriptions();
@@ -786,6 +789,15 @@ AS $function$
 begin
   new.health_since = now();
   if new.health_reason is not distinct from old.health_reason then new.health_reason = null; end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.held_at := case when new.on_hold then now() end;
   return new;
 end $function$;
 

@@ -7,6 +7,7 @@ import {
   type Attention,
   exhaustedSubscriptions,
   expiringKeys,
+  heldSubscriptions,
   pausedSubscriptions,
   unknownOutcomes,
   unreadyConnections,
@@ -44,7 +45,7 @@ export interface AttentionGroupJson {
 /**
  * What it is. `outcome_unknown`: nobody knows whether a write happened, and nobody has looked. `operation_waiting`: an operation waits for its
  * user. `connection_unready`: a connection is not ready. `deliveries_exhausted`: deliveries were given up. `destination_paused`: an address does
- * not answer. `key_expiring`: a key ends to work soon. For operators, `node_silent`: a node tells nothing of itself. `partition_unowned`:
+ * not answer. `subscription_held`: a subscription has been on hold for a day. `key_expiring`: a key ends to work soon. For operators, `node_silent`: a node tells nothing of itself. `partition_unowned`:
  * nobody runs a partition. `proxy_failing`: nothing gets through a proxy. `proxy_unused`: no connection uses a proxy.
  */
 export type AttentionKind =
@@ -53,6 +54,7 @@ export type AttentionKind =
   | 'connection_unready'
   | 'deliveries_exhausted'
   | 'destination_paused'
+  | 'subscription_held'
   | 'key_expiring'
   | 'partition_unowned'
   | 'node_silent'
@@ -123,6 +125,14 @@ const KINDS: readonly Kind[] = [
     needs: 'events:read',
     find: pausedSubscriptions,
     cause: pauseCause,
+    path: (id) => `/v1/subscriptions/${id}`,
+  },
+  {
+    kind: 'subscription_held',
+    severity: 'notice',
+    needs: 'events:read',
+    find: heldSubscriptions,
+    cause: () => 'It is on hold: what is due is kept, and none of it is sent until the hold ends.',
     path: (id) => `/v1/subscriptions/${id}`,
   },
   {

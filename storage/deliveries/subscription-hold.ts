@@ -5,8 +5,8 @@ import { unsettle } from './workspace-subscriptions.js';
 
 /**
  * Holds the subscription, or releases it (EVT-21). Its job may be gone while it is held, so a release makes that due, of a subscription of
- * the workspace as its members follow. True when
- * something changed, false when it was so already, undefined when the subscription or its connection is gone. Run it in a transaction.
+ * the workspace as its members follow. True when something changed, false when it was so already, undefined when the subscription or its
+ * connection is gone. Run it in a transaction.
  */
 export async function setHold(
   tx: Sql,

@@ -83,6 +83,15 @@ export const pausedSubscriptions: Attention = (sql, workspaceId) =>
       join callback_pause p on p.destination = s.destination`,
   });
 
+/** Subscriptions that have been on hold for `LIMITS.attention_hold_h`: what is due waits, and somebody may have forgotten it. Index: subscription_held. */
+export const heldSubscriptions: Attention = (sql, workspaceId) =>
+  attention(sql, 'attentionHeld', [workspaceId, LIMITS.attention_hold_h], {
+    found: `select id, held_at as since from subscription where workspace_id = $1 and held_at < now() - $2 * interval '1 hour'
+      and active and deleted_at is null`,
+    columns: `${ACCOUNT} as name, null as cause`,
+    joins: 'join subscription s on s.id = f.id left join connection c on c.id = s.connection_id',
+  });
+
 /** Keys that end to work within `LIMITS.attention_expiry_days`, from the last of those days on; the cause is when. Index: api_key_expiring. */
 export const expiringKeys: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionKeys', [workspaceId, LIMITS.attention_expiry_days], {

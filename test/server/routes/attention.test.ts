@@ -4,6 +4,7 @@ import { LIMITS } from '../../../storage/limits.js';
 import {
   exhaustedSubscriptions,
   expiringKeys,
+  heldSubscriptions,
   pausedSubscriptions,
   unknownOutcomes,
   unreadyConnections,
@@ -62,6 +63,10 @@ async function troubled(db: Database, workspaceId: string) {
     `update connection set health = 'needs_login', health_reason = 'disconnected' where id = $1`,
     [idle],
   );
+  await db.query('testHeld', 'update subscription set on_hold = true where id = $1', [subscription]);
+  await db.query('testHeldSince', `update subscription set held_at = held_at - interval '25 hours' where id = $1`, [
+    subscription,
+  ]);
   await db.query(
     'testExpiring',
     `update api_key set expires_at = now() + interval '3 days', name = 'backend' where workspace_id = $1`,
@@ -94,6 +99,7 @@ t.test('what needs somebody is told with its cause, the worst first, of the own 
     { kind: 'connection_unready', count: 1, entries: [{ id: idle, cause: 'It was disconnected.' }] },
     { kind: 'deliveries_exhausted', count: 1, entries: [{ id: subscription, cause: /status_500/ }] },
     { kind: 'destination_paused', count: 1, entries: [{ id: subscription, cause: /timeout/ }] },
+    { kind: 'subscription_held', severity: 'notice', count: 1, entries: [{ id: subscription, cause: /on hold/ }] },
     { kind: 'key_expiring', severity: 'notice', count: 1, more: false, entries: [{ name: 'backend' }] },
   ]);
 
@@ -106,6 +112,7 @@ t.test('what needs somebody is told with its cause, the worst first, of the own 
     [subscription],
   );
   await db.query('testResumed', 'delete from callback_pause');
+  await db.query('testReleased', 'update subscription set on_hold = false');
   await db.query('testKept', 'update api_key set expires_at = null where workspace_id = $1', [workspaceId]);
   t.strictSame((await edge.call('GET', '/v1/attention')).json, { attention: [] }, 'what was put right is gone');
 });
@@ -165,7 +172,7 @@ t.test('it costs the same however much there is', async (t) => {
     const blocks = [];
     for (const find of [
       ...[unknownOutcomes, waitingOperations, unreadyConnections],
-      ...[exhaustedSubscriptions, pausedSubscriptions, expiringKeys],
+      ...[exhaustedSubscriptions, pausedSubscriptions, heldSubscriptions, expiringKeys],
     ]) {
       const { count } = await find(sql, workspaceId);
       t.ok(count <= 2, `${count}`);

@@ -16,6 +16,7 @@ const TITLES: Readonly<Record<AttentionKind, string>> = {
   connection_unready: 'Connections that are not ready',
   deliveries_exhausted: 'Deliveries that were given up',
   destination_paused: 'Destinations that do not answer',
+  subscription_held: 'Subscriptions on hold for a day and longer',
   key_expiring: 'Keys that end soon',
   partition_unowned: 'Partitions that nobody runs',
   node_silent: 'Nodes that are silent',
