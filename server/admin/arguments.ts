@@ -46,8 +46,7 @@ export function cidrs(text: string): string[] {
 
 /** An ISO 8601 date or date-time in the future. */
 export function futureTime(text: string): Date {
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It wants an ISO 8601 time.');
+  const time = isoTime(text);
   if (time.getTime() <= Date.now()) throw new InvalidArgumentError('It wants a time in the future.');
   return time;
 }
@@ -80,7 +79,7 @@ export function auditAction(text: string): AuditAction {
 }
 
 /** An ISO 8601 date or date-time. */
-export function pastTime(text: string): Date {
+export function isoTime(text: string): Date {
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : new Date(Number.NaN);
   if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It wants an ISO 8601 time.');
   return time;

@@ -14,7 +14,7 @@ import { LIMITS } from '../http/limits.js';
 import { auditEntryJson } from '../routes/audit-json.js';
 import { placeCursor, placeOf, positionCursor } from '../routes/paging.js';
 import type { Answer } from './answer.js';
-import { auditAction, id, pageLimit, pastTime } from './arguments.js';
+import { auditAction, id, isoTime, pageLimit } from './arguments.js';
 import type { Perform } from './session.js';
 
 interface ListOptions {
@@ -39,7 +39,7 @@ export function auditCommands(program: Command, perform: Perform): void {
     .option('--actor <id>', 'only of this key or operator', id)
     .option('--action <name>', 'only this action', auditAction)
     .option('--target <id>', 'only what was done to this', id)
-    .option('--since <time>', 'ISO 8601', pastTime)
+    .option('--since <time>', 'ISO 8601', isoTime)
     .option('--cursor <cursor>', "the former page's next_cursor")
     .option('--limit <n>', 'rows of a page, at most 100', pageLimit, 20)
     .option('--follow', 'write what is added from now on, one line each, until it is interrupted')

@@ -2,7 +2,7 @@ import type { IValidation, tags } from 'typia';
 import { validated } from '../../storage/model/examined.js';
 import { fieldError } from '../../storage/model/field-errors.js';
 import { isSecretPath } from '../../storage/secrets/secret-names.js';
-import { invalid } from './answer.js';
+import { invalid, invalidField } from './answer.js';
 
 /** At least one character that is not white space. */
 export type NonBlank = tags.TagBase<{
@@ -38,6 +38,13 @@ export type Timestamp = string & tags.Format<'date-time'>;
 
 /** A count or a generation: a whole number from 0. */
 export type Count = number & tags.Type<'uint32'>;
+
+/** A moment of a request that its type has let pass, at its path (`query.since`); throws 400 for a leap second, which is RFC 3339, but no Date. */
+export function momentAt(path: string, text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw invalidField(path, 'a point in time', text);
+  return time;
+}
 
 /** Checks a value against a type. */
 export type Validator<T> = (input: unknown) => IValidation<T>;

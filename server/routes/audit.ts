@@ -3,8 +3,8 @@ import { listAudit } from '../../storage/audit/entries.js';
 import type { AuditAction } from '../../storage/model/audit.js';
 import { OPERATOR } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
-import { type Answer, invalidField, json } from '../http/answer.js';
-import type { Uuid } from '../http/fields.js';
+import { type Answer, json } from '../http/answer.js';
+import { momentAt, type Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type AuditEntryJson, auditEntryJson } from './audit-json.js';
@@ -41,21 +41,14 @@ export interface AuditJson {
 async function page(db: Sql, workspaceId: string | null, query: AuditQuery): Promise<Answer> {
   const { actor = null, action = null, target = null, cursor, limit = LIMITS.page_rows } = query;
   const filter = { workspaceId, actorId: actor, action, targetId: target };
-  const times = { since: timeIn('since', query.since), until: timeIn('until', query.until) };
+  const time = (name: 'since' | 'until') => (query[name] === undefined ? null : momentAt(`query.${name}`, query[name]));
+  const times = { since: time('since'), until: time('until') };
   const before = cursor === undefined ? null : placeOf(cursor);
   const { entries, next } = await listAudit(db, { ...filter, ...times }, before, limit);
   return json(200, {
     entries: entries.map(auditEntryJson),
     next_cursor: next && placeCursor(next),
   } satisfies AuditJson);
-}
-
-function timeIn(name: string, text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const time = new Date(text);
-  // A leap second is RFC 3339, but no Date.
-  if (Number.isNaN(time.getTime())) throw invalidField(`query.${name}`, 'a point in time', text);
-  return time;
 }
 
 const AUDIT = typia.json.schemas<[AuditJson]>();

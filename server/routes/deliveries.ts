@@ -10,8 +10,8 @@ import { replayDelivery, replayFailedDeliveries } from '../../storage/deliveries
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { DeliveryStatus, RecordedEventType } from '../../storage/model/records.js';
-import { type Answer, invalidField, json } from '../http/answer.js';
-import type { Count, Timestamp, Uuid } from '../http/fields.js';
+import { type Answer, json } from '../http/answer.js';
+import { type Count, momentAt, type Timestamp, type Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { type OffsetQuery, PAGE_AND_ONE, pageOf } from './paging.js';
@@ -155,9 +155,7 @@ async function replay({ db, system, audit, resource }: Call<DeliveryRow, undefin
 /** In batches, so that each transaction is short; a crash between two leaves the rest failed. */
 async function replayFailed(call: Call<SubscriptionRow, ReplayFailedInput, undefined>): Promise<Answer> {
   const { db, system, audit, resource, body } = call;
-  const since = new Date(body.since);
-  // A leap second is RFC 3339, but no Date.
-  if (Number.isNaN(since.getTime())) throw invalidField('body.since', 'a point in time', body.since);
+  const since = momentAt('body.since', body.since);
   let total = 0;
   for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
     const from: string = after;
