@@ -20,13 +20,13 @@ export const VIEWS: readonly [desk: BrowserContextOptions, phone: BrowserContext
 /** Set: pictures of each step are kept there, to be looked at. */
 const PICTURES = process.env.TEST_PICTURES;
 
-/** A service, with load unless it is to be `alone`, and a browser for its console; what the pages complain of is gathered in `complaints`. */
-export async function consoleFixture(t: Test, env: Record<string, string> = {}, { alone = false } = {}) {
+/** A service under load, and a browser for its console; what the pages complain of is gathered in `complaints`. */
+export async function consoleFixture(t: Test, env: Record<string, string> = {}) {
   const executablePath = findBrowser();
   if (!executablePath) throw new Error('no browser is installed');
   const fixture = await serviceFixture(t, env);
   const service = await startService(t, fixture);
-  if (!alone) await keepBusy(t, fixture, service.url);
+  await keepBusy(t, fixture, service.url);
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
   const complaints: string[] = [];

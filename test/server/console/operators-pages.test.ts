@@ -12,7 +12,7 @@ import { consoleFixture, looksRight, operatorKey, VIEWS } from './console-fixtur
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
 t.test('an operator sees who runs which partitions', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' }, { alone: true });
+  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
   const gone = randomUUID();
   await renewLeases(service.db, gone, 60_000);
   await service.db.query('testGone', `update node set heartbeat_at = now() - interval '10 minutes' where id = $1`, [
@@ -51,7 +51,7 @@ t.test('an operator sees who runs which partitions', async (t) => {
 });
 
 t.test('an operator sees the proxies of each region, and how many connections use each', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' }, { alone: true });
+  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
   const { db, workspaceId } = service;
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   const credentials = { username: 'grace', password: 'hopper' };
@@ -60,7 +60,7 @@ t.test('an operator sees the proxies of each region, and how many connections us
   await noteProxy(db, id, 'refused');
   await db.query('testOff', `update regional_proxy set active = false where url like '%onerror%'`, []);
   await insertConnections(db, workspaceId, 3);
-  await db.query('testPin', 'update connection set proxy_id = $1', [id]);
+  await db.query('testPin', 'update connection set proxy_id = $1 where workspace_id = $2', [id, workspaceId]);
   const key = await operatorKey(service);
   for (const view of VIEWS) {
     const page = await service.signedIn('#/proxies', view, key);
@@ -77,7 +77,7 @@ t.test('an operator sees the proxies of each region, and how many connections us
 });
 
 t.test('what is about the installation is not for a key of a workspace', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' }, { alone: true });
+  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
   for (const title of ['Nodes', 'Proxies']) {
     const page = await service.signedIn(`#/${title.toLowerCase()}`);
     await page.getByText('This page needs the key of an operator.').waitFor();
