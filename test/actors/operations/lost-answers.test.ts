@@ -122,9 +122,12 @@ t.test('a partition that is given up leaves what started with an end to the next
 t.test('evidence whose answer was lost is stored once, with the boundary that was passed first', async (t) => {
   const request = { sent: 'yes', at: new Date().toISOString() } as const;
   const evidence = { request, answer: null, fault: 'connection_lost' } as const;
-  const { link, db, submit, ended, context } = await operationsThread(t, async (execution) => {
+  const { link, db, thread, submit, ended, context } = await operationsThread(t, async (execution) => {
     link.deaf();
     await execution.boundary();
+    // The end finds a connection, whatever else takes one: a deaf link makes none.
+    const connected = () => thread.query('testConnected', 'select pg_sleep(0.05)').catch(() => {});
+    await Promise.all(Array.from({ length: 4 }, connected));
     link.deaf();
     return { status: 'outcome_unknown', evidence };
   });
