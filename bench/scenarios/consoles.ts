@@ -1,8 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listWorkspaces } from '../../storage/workspaces/workspaces.js';
+import { type MainThreadUse, mainThreadOf } from '../consoles/browser.js';
+import { storeHour } from '../consoles/hour.js';
 import type { ConsolesOrder, ConsolesSeen } from '../consoles/messages.js';
 import { Meter } from '../cost/meter.js';
 import { roundPlots, summaryLines, summaryOf } from '../cost/rounds.js';
+import { drive } from '../load/drive.js';
 import type { LoadOrder } from '../load/messages.js';
 import { faultsAmong } from '../load/round.js';
 import { type EndRound, runToEnd } from '../load/run-to-end.js';
@@ -20,16 +24,23 @@ const OPTIONS = {
   connections: { means: 'connections of the service that the operations are spread over', default: 256 },
   clients: { means: 'HTTP connections of the client, one request at a time each', default: 64 },
   warmup: { means: 'seconds before measuring', default: 5 },
+  shown: { means: 'how many seconds a browser shows the overview, beside a light load', default: 30 },
 };
 type Options = OptionValues<typeof OPTIONS>;
 
 /** What the service may lose of its throughput. */
 const GOAL_percent = 2;
 
+/** What the overview may take of a browser's main thread, of each second. */
+const GOAL_main_thread_ms = 50;
+
+/** Submissions a second while a browser shows the overview: it is to change all the time, and the browser to have the processor it wants. */
+const SHOWN_RATE = 50;
+
 const METHOD =
   'submitted in a closed loop, then waited for, in turns with consoles and without; a console is signed in, holds the live channel open and asks for the overview and what needs attention whenever it is told that they changed; either kind of round is the first of every second pair; the loss that counts is of what the machine can do without the processor time of the consoles themselves';
 const NOT_MEASURED = [
-  'browsers: the consoles are a program that asks what the page asks; what the page costs a browser is measured by its test',
+  'ten browsers: the consoles are a program that asks what the page asks; what the page costs a browser is measured with one',
   'a network: client, consoles, service and PostgreSQL share this machine, so what the consoles cost themselves is in the ratio, and is taken out of the loss by its processor time only',
 ];
 
@@ -70,7 +81,15 @@ export const consoles = defineScenario({
         };
         for (const turn of round % 2 === 0 ? [withThem, without] : [without, withThem]) await turn();
       }
-      return report(options, rounds);
+      say('a browser shows the overview');
+      const [workspace] = await listWorkspaces(db);
+      await storeHour(db, workspace?.id ?? '');
+      const light = { ...order('shown', options.shown + 2 * LEAD_s), rate: SHOWN_RATE };
+      const [shown] = await Promise.all([
+        mainThreadOf(url, service.key, options.shown),
+        drive('shown', light, () => {}),
+      ]);
+      return report(options, rounds, shown);
     });
   },
 });
@@ -84,7 +103,7 @@ interface Rounds {
   seen: ConsolesSeen[];
 }
 
-function report(options: Options, { open, none, seen }: Rounds): Promise<Report> {
+function report(options: Options, { open, none, seen }: Rounds, shown: MainThreadUse): Promise<Report> {
   const [withThem, without] = [summaryOf(open), summaryOf(none)];
   const rate = (round: EndRound) => round.operations / round.seconds;
   const ratio = spreadOf(open.map((round, i) => rate(round) / rate(none[i]!)));
@@ -112,6 +131,14 @@ function report(options: Options, { open, none, seen }: Rounds): Promise<Report>
           'goal',
           `a loss below ${GOAL_percent} % without them: ${met ? 'met' : 'NOT met'}, ${number(loss_percent, 1)} %`,
         ],
+        [
+          'browser',
+          `${number(shown.tasks_ms, 1)} ms a second of its main thread in tasks, ${number(shown.processor_ms, 1)} ms of processor time`,
+        ],
+        [
+          'goal',
+          `below ${GOAL_main_thread_ms} ms a second: ${shown.tasks_ms < GOAL_main_thread_ms ? 'met' : 'NOT met'}`,
+        ],
         ['errors', errors.join(', ') || 'none'],
       ]),
     ],
@@ -131,6 +158,7 @@ function report(options: Options, { open, none, seen }: Rounds): Promise<Report>
       own_cores,
       goal_percent: GOAL_percent,
       met,
+      shown,
       seen,
     },
     plots: [...roundPlots('without consoles', none, 'ends'), ...roundPlots('with consoles', open, 'ends')],

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { IDLE } from '../../../bench/consoles/hour.js';
 import { BodyMemory } from '../../../server/http/body-memory.js';
 import { ConnectionCount } from '../../../server/http/connection-count.js';
 import type { HttpExchange } from '../../../server/http/exchange.js';
@@ -14,7 +15,6 @@ import { Tally, together } from '../../../storage/overview/tally.js';
 import { createKey, revokeKey } from '../../../storage/workspaces/keys.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
 import { eventually } from '../../fixture/eventually.js';
-import { IDLE } from '../../fixture/measures.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 

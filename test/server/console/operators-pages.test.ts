@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
+import { IDLE } from '../../../bench/consoles/hour.js';
 import { addProxy, noteProxy } from '../../../storage/connections/proxies.js';
 import { storeStep } from '../../../storage/overview/steps.js';
 import { together } from '../../../storage/overview/tally.js';
 import { renewLeases } from '../../../storage/partitions/partitions.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
-import { IDLE } from '../../fixture/measures.js';
 import { insertConnections } from '../rows.js';
 import { consoleFixture, looksRight, operatorKey, VIEWS } from './console-fixture.js';
 

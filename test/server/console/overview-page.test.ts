@@ -1,35 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { LIMITS } from '../../../storage/limits.js';
-import { storeStep } from '../../../storage/overview/steps.js';
-import { Tally, together } from '../../../storage/overview/tally.js';
-import type { Sql } from '../../../storage/postgres/database.js';
+import { storeHour } from '../../../bench/consoles/hour.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { noteStored } from '../../../storage/workspaces/stored.js';
-import { IDLE } from '../../fixture/measures.js';
 import { consoleFixture, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
-
-/** An hour as another node has counted it. */
-async function storeHour(db: Sql, workspaceId: string): Promise<void> {
-  const nodeId = randomUUID();
-  const { overview_step_ms: step_ms, overview_ms } = LIMITS;
-  for (let n = 1; n < overview_ms / step_ms; n++) {
-    const tally = new Tally();
-    const much = 20 + 15 * Math.sin(n / 20) + (n % 5);
-    for (let i = 0; i < much; i++) {
-      for (const what of ['accepted', 'succeeded', 'delivered'] as const) tally.count(workspaceId, what);
-      if (i % 9 === 8) for (const what of ['failed', 'undelivered'] as const) tally.count(workspaceId, what);
-    }
-    const workspaces = tally.take();
-    for (const [, { took }] of workspaces) took.splice(5, 3, 2 * (n % 7), 30, n % 11);
-    const measures = {
-      ...IDLE,
-      ...{ queued: n % 13, oldest_queued_s: (n % 13) / 3, database_ms: 0.5 + (n % 4) / 10, pages: n % 7 },
-    };
-    const step = new Date((Math.floor(Date.now() / step_ms) - n) * step_ms);
-    await storeStep(db, { nodeId, step, workspaces, together: together(workspaces), measures });
-  }
-}
 
 t.test('what needs attention stands first, with its cause and a way to it, and what happened below', async (t) => {
   const service = await consoleFixture(t);

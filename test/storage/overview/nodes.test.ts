@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { IDLE } from '../../../bench/consoles/hour.js';
 import { listNodes } from '../../../storage/overview/nodes.js';
 import { type NodeMeasures, storeStep } from '../../../storage/overview/steps.js';
 import { together } from '../../../storage/overview/tally.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { freshDatabase } from '../../fixture/database.js';
-
-import { IDLE } from '../../fixture/measures.js';
 
 const LEASE_ms = 60_000;
 const LATE_ms = 10_000;
