@@ -368,6 +368,7 @@ create table operation (
   traceparent text,
   input_erased_at timestamp with time zone,
   result_erased_at timestamp with time zone,
+  looked_at timestamp with time zone,
   constraint operation_pkey PRIMARY KEY (id),
   constraint operation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
   constraint operation_check1 CHECK (((status = 'waiting_user'::text) = (challenge IS NOT NULL))),
@@ -806,7 +807,7 @@ CREATE OR REPLACE FUNCTION public.note_unknown_outcome()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if new.evidence_look is null and new.evidence_look_sealed is null then
+  if num_nonnulls(new.evidence_look, new.evidence_look_sealed, new.looked_at) = 0 then
     insert into unknown_outcome (operation_id, workspace_id, partition) values (new.id, new.workspace_id, new.partition)
     on conflict do nothing;
   else

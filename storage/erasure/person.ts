@@ -156,7 +156,8 @@ async function operationSlice(tx: Sql, { mentions, vault, workspaceId, dryRun, a
     'eraseNamedOperations',
     `update operation set input = null, input_sealed = null, input_erased_at = coalesce(input_erased_at, now()), result = null,
        result_sealed = null, result_erased_at = case when status = 'succeeded' then coalesce(result_erased_at, now()) else result_erased_at end,
-       evidence = null, evidence_look = null, evidence_look_sealed = null, error_details = null
+       evidence = null, evidence_look = null, evidence_look_sealed = null,
+       error_details = case when error_details is not null then jsonb_build_object('retryable', error_details -> 'retryable') end
      where id = any($1)`,
     [ids],
   );

@@ -36,7 +36,7 @@ export async function viewOperation(sql: Sql, id: string): Promise<OperationView
   const [row] = await sql.query<OperationView>(
     'viewOperation',
     `select o.id as operation_id, o.workspace_id, o.connection_id, o.capability, o.status, o.error_code, o.error_details, o.evidence,
-       num_nonnulls(o.evidence_look, o.evidence_look_sealed) > 0 as looked,
+       num_nonnulls(o.evidence_look, o.evidence_look_sealed, o.looked_at) > 0 as looked,
        case when o.challenge is not null then jsonb_build_object('kind', o.challenge -> 'kind', 'expires_at', o.challenge -> 'expires_at',
          'accepts_code', o.challenge -> 'accepts_code', 'tries', o.challenge -> 'tries') end as challenge,
        o.cancel_requested, o.attempts, o.timeline, o.created_at, o.updated_at, o.request_id, o.traceparent, o.partition, o.epoch,

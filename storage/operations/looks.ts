@@ -101,7 +101,10 @@ export async function openLook(sql: Sql, { id, operation_id }: LookRequest): Pro
   return row;
 }
 
-/** Keeps what a look found in place of the one before, and ends its request. False once that has ended, or under a stale epoch. */
+/**
+ * Keeps what a look found in place of the one before, and ends its request; what erases by age comes by, though the operation is older than
+ * where it is. False once the request has ended, or under a stale epoch.
+ */
 export async function storeLook(
   sql: Sql,
   { id, operation_id }: LookRequest,
@@ -115,8 +118,10 @@ export async function storeLook(
        select 1 from partition where id = $3::smallint and epoch = $4 for key share skip locked
      ), answered as (
        delete from look_request where operation_id = $1 and id = $2 and exists (select 1 from fence) returning operation_id
+     ), noted as (
+       insert into retention_passed (class, operation_id) select 'result', operation_id from answered on conflict do nothing
      )
-     update operation o set evidence_look = $5::jsonb, evidence_look_sealed = $6 from answered a where o.id = a.operation_id
+     update operation o set evidence_look = $5::jsonb, evidence_look_sealed = $6, looked_at = now() from answered a where o.id = a.operation_id
      returning o.id`,
     [operation_id, id, owner.id, owner.epoch, plain, sealed],
   );

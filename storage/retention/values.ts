@@ -5,31 +5,43 @@ import { type Age, type Erasure, FIRST_ID } from './erasure.js';
 import { eraseFiles } from './operations.js';
 
 /*
- * Inputs and results of operations that ended before; the operations stay. A round goes on behind the place that the last one came to, so that
+ * Inputs and results of operations that ended before, and what a look found before; the operations stay. A round goes on behind the place that the last one came to, so that
  * what was erased is not read again. What is passed by (it has not ended, is locked, or is still to be looked for) is noted, and a few of these
  * are looked at again with each slice.
  */
 
 type Value = 'input' | 'result';
 
-/** Of a write whose outcome nobody has looked at the input stays, because it says what to look for. Indexes: operation_pkey, retention_passed_by_look. */
+/**
+ * Of a write whose outcome nobody has looked at the input stays, because it says what to look for. What errors repeat of an input goes with
+ * it. Indexes: operation_pkey, retention_passed_by_look.
+ */
 export const eraseInputs: Erasure = (tx, after, age) =>
   erase(tx, 'input', after, age, async (ids) => {
     await tx.query(
       'eraseInputs',
-      'update operation set input = null, input_sealed = null, input_erased_at = now() where id = any($1)',
+      `update operation o set input = null, input_sealed = null, input_erased_at = now(),
+         error_details = case when jsonb_typeof(error_details -> 'errors') = 'array' then jsonb_set(error_details, '{errors}',
+           (select coalesce(jsonb_agg(e.error - 'value' order by e.n), '[]') from jsonb_array_elements(error_details -> 'errors') with ordinality e(error, n)))
+           else error_details end
+       where id = any($1)`,
       [ids],
     );
     return true;
   });
 
-/** With their files; why an operation was skipped stays. Indexes: operation_pkey, retention_passed_by_look. */
+/**
+ * With their files, and of a write whose outcome is unknown what the last look found; why an operation was skipped stays. A look is as old as
+ * itself, and notes its operation as passed by, which may be behind the place of the round. Indexes: operation_pkey, retention_passed_by_look.
+ */
 export const eraseResults: Erasure = (tx, after, age) =>
   erase(tx, 'result', after, age, async (ids) => {
     if ((await eraseFiles(tx, ids)) === LIMITS.removal_file_parts) return false;
     await tx.query(
       'eraseResults',
-      `update operation set result = null, result_sealed = null, result_erased_at = now() where id = any($1) and status = 'succeeded'`,
+      `update operation set result = null, result_sealed = null, result_erased_at = case when status = 'succeeded' then now() end,
+         evidence_look = null, evidence_look_sealed = null, looked_at = case when status = 'outcome_unknown' then coalesce(looked_at, updated_at) end
+       where id = any($1)`,
       [ids],
     );
     return true;
@@ -75,21 +87,31 @@ async function passedBefore(tx: Sql, value: Value): Promise<string[]> {
 
 const ENDED = OPERATION_STEPS.statuses.filter((status) => OPERATION_STEPS.isTerminal(status));
 
+/** Whether it still has what is to be erased; what has not ended may come to it. */
+const HAS: Record<Value, string> = {
+  input: 'o.input_erased_at is null',
+  result: `case o.status when 'succeeded' then o.result_erased_at is null
+    when 'outcome_unknown' then num_nonnulls(o.evidence_look, o.evidence_look_sealed) > 0 else o.status <> all('{${ENDED}}') end`,
+};
+
+/** Whether it may go, beyond that the operation ended before `$2`. */
+const MAY_GO: Record<Value, string> = {
+  input: `(o.status <> 'outcome_unknown' or num_nonnulls(o.evidence_look, o.evidence_look_sealed, o.looked_at) > 0)`,
+  result: 'coalesce(o.looked_at, o.updated_at) < $2',
+};
+
 /** Whose request for a look is under way holds a lock that this one passes by; from here on it finds the input gone. */
 async function lockDue(tx: Sql, value: Value, ids: string[], { time }: Age): Promise<string[]> {
-  const wanted = value === 'input' ? `and (o.status <> 'outcome_unknown' or ${LOOKED_AT})` : '';
   const rows = await tx.query<{ id: string }>(
     value === 'input' ? 'lockOldInputs' : 'lockOldResults',
     `select o.id from operation o
-     where o.id = any($1) and o.status = any($2) and o.updated_at < $3 and o.${value}_erased_at is null ${wanted}
+     where o.id = any($1) and o.status = any('{${ENDED}}') and o.updated_at < $2 and ${HAS[value]} and ${MAY_GO[value]}
        and not exists (select from look_request l where l.operation_id = o.id)
      order by o.id for update of o skip locked`,
-    [ids, ENDED, time],
+    [ids, time],
   );
   return rows.map(({ id }) => id);
 }
-
-const LOOKED_AT = '(o.evidence_look is not null or o.evidence_look_sealed is not null)';
 
 /** Of these, those that were not due and still have theirs. */
 async function notePassed(tx: Sql, value: Value, ids: string[], due: string[]): Promise<void> {
@@ -102,7 +124,7 @@ async function notePassed(tx: Sql, value: Value, ids: string[], due: string[]): 
   await tx.query(
     value === 'input' ? 'notePassedInputs' : 'notePassedResults',
     `insert into retention_passed (class, operation_id)
-     select $1, o.id from operation o where o.id = any($2) and o.${value}_erased_at is null order by o.id
+     select $1, o.id from operation o where o.id = any($2) and ${HAS[value]} order by o.id
      on conflict (class, operation_id) do update set looked_at = now()`,
     [value, rest],
   );

@@ -126,6 +126,8 @@ for (const sealing of [false, true]) {
         await by('failed', { input: { recipient: { id: 'ADA' } } }),
         await by('outcome_unknown', { evidence: { request: { url: 'https://social.test/p/ada' } } }),
       ];
+      const details = { retryable: false, errors: [{ path: 'input.recipient.id', expected: 'an id', value: 'ADA' }] };
+      await db.query('testDetails', 'update operation set error_details = $2 where id = $1', [named[2], details]);
       const kept = [
         await by('succeeded', { input: { profile_id: 'adam' }, result: { name: 'Adam Ada-Smith' } }),
         await by('succeeded', { input: { profile_id: 'ada' } }, other),
@@ -145,12 +147,15 @@ for (const sealing of [false, true]) {
         erased: { operations: 4, events: 1, deliveries: 1 },
         remaining: { operations: 1, events: 1, deliveries: 0 },
       });
-      const rows = await db.query<{ id: string; empty: boolean; marked: boolean }>(
+      const rows = await db.query<{ id: string; empty: boolean; marked: boolean; error_details: object | null }>(
         'testRows',
-        `select id, num_nonnulls(input, input_sealed, result, result_sealed, evidence, error_details) = 0 as empty,
-         input_erased_at is not null as marked from operation order by id`,
+        `select id, num_nonnulls(input, input_sealed, result, result_sealed, evidence) = 0 as empty,
+         input_erased_at is not null as marked, error_details from operation order by id`,
       );
-      for (const { id, empty, marked } of rows) t.strictSame([empty, marked], Array(2).fill(named.includes(id)), id);
+      for (const { id, empty, marked, error_details } of rows) {
+        t.strictSame([empty, marked], Array(2).fill(named.includes(id)), id);
+        t.strictSame(error_details, id === named[2] ? { retryable: false } : null, 'a failure still tells what to do');
+      }
       t.strictSame(rows.map(({ id }) => id).sort(), [...named, ...kept, running].sort(), 'the operations stay');
       t.strictSame(await ids(db, 'event'), [...stays, pending].sort());
       t.strictSame(await ids(db, 'event_position', 'event_id'), [...stays, pending].sort());

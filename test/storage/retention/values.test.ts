@@ -1,6 +1,7 @@
 import t from 'tap';
 import { LIMITS } from '../../../storage/limits.js';
-import { requestLook } from '../../../storage/operations/looks.js';
+import { lookOf, requestedLooks, requestLook, storeLook } from '../../../storage/operations/looks.js';
+import { findOperations } from '../../../storage/operations/operations.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
 import { takeTurn } from '../../../storage/retention/turn.js';
 import { insertSimulated } from '../../fixture/rows.js';
@@ -44,7 +45,7 @@ t.test('inputs and results go, operations stay, and what may still be needed sta
   t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 3 });
   const inputs = { ...before, 'succeeded-40': 'result', 'failed-40': 'result', 'skipped-40': 'result' };
   t.strictSame(await values(db), inputs);
-  t.strictSame(await eraseAll(db, { results: 30 }), { results: 4 }, 'of those that ended');
+  t.strictSame(await eraseAll(db, { results: 30 }), { results: 1 }, 'of those that have one');
   t.strictSame(await values(db), { ...inputs, 'succeeded-40': '' });
   for (const key of untouched) t.equal((await values(db))[key], before[key], key);
 
@@ -76,6 +77,53 @@ t.test('inputs and results go, operations stay, and what may still be needed sta
   );
   await later(db);
   t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 1 }, 'and is not forgotten');
+});
+
+t.test('what a look found goes by the age of the look, and nobody is told of its operation anew', async (t) => {
+  const { db, workspaceId } = await startTestEdge(t);
+  const { id, partition } = await insertSimulated(db, workspaceId, 'ann');
+  await db.query('testOwn', 'update partition set epoch = 3 where id = $1', [partition]);
+  const unknown = await insertOld(db, id, 'outcome_unknown', 40);
+  await db.query('testUntold', 'delete from unknown_outcome');
+  const lookAgain = async (found: string) => {
+    t.equal(await requestLook(db, unknown), 'requested');
+    const [request] = await requestedLooks(db, [partition], []);
+    t.equal(await storeLook(db, request!, { id: partition, epoch: 3 }, { found }), true);
+    await later(db);
+  };
+  const kept = async () => lookOf(db, (await findOperations(db, [unknown]))[0]!);
+  const age = () =>
+    db.query('testLookAge', `update operation set looked_at = now() - interval '31 days' where id = $1`, [unknown]);
+
+  t.strictSame(await eraseAll(db, { results: 30 }), { results: 0 });
+  for (const found of ['one', 'none']) {
+    await lookAgain(found);
+    t.strictSame(await eraseAll(db, { results: 30 }), { results: 0 }, 'the operation is old, the look is not');
+    t.strictSame(await kept(), { found });
+    await age();
+    await later(db);
+    t.strictSame(await eraseAll(db, { results: 30 }), { results: 1 });
+    t.equal(await kept(), null);
+  }
+  t.strictSame(await db.query('testPassed', 'select from retention_passed'), [], 'nothing of it is looked at again');
+  t.strictSame(await db.query('testAttention', 'select from unknown_outcome'), []);
+  t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 1 }, 'somebody has looked, though it is not kept');
+});
+
+t.test('what errors repeat of an input goes with it', async (t) => {
+  const { db, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const details = (error: object) => ({
+    retryable: false,
+    reason: 'r',
+    errors: [error, { path: 'input.b', expected: 'B' }],
+  });
+  const failed = await insertOld(db, id, 'failed', 40);
+  const error = { path: 'input.a', expected: 'A', value: 'Ada' };
+  await db.query('testDetails', 'update operation set error_details = $2 where id = $1', [failed, details(error)]);
+  t.strictSame(await eraseAll(db, { inputs: 30 }), { inputs: 1 });
+  const [row] = await findOperations(db, [failed]);
+  t.strictSame(row?.error_details, details({ path: 'input.a', expected: 'A' }));
 });
 
 t.test('a repeat of what was erased answers its operation', async (t) => {
