@@ -8,6 +8,7 @@ import type { ConsoleSession } from '../../storage/workspaces/console-sessions.j
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { findWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { type Answer, json, noContent } from '../http/answer.js';
+import { isRefusal } from '../http/callers.js';
 import type { Printable, Timestamp, Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
@@ -66,10 +67,10 @@ function recordSession({ audit }: SessionCall<unknown>, tx: Transaction, key: Us
   return audit.record(tx, [], { actor, ...(key.kind === 'key' && { workspaceId: key.workspace_id }) });
 }
 
-/** Wrong keys are recorded as far as an address may try them: past that it is refused before its key is looked at. */
+/** Refused keys are recorded: `callers` lets through so many, and answers 429 past it. */
 async function refused({ db, sender, context }: SessionCall<unknown>, error: unknown): Promise<never> {
-  const code = error instanceof HttpError ? error.code : undefined;
-  if (code === 'unauthorized' || code === 'network_not_allowed') {
+  if (isRefusal(error)) {
+    const { code } = error;
     const actor = { kind: 'unknown' as const, id: null, name: null, address: sender.address() };
     const entry = { actor, targets: [], workspaceId: null, requestId: context.requestId, details: { code } };
     await db.transaction((tx) => recordAudit(tx, { ...entry, action: 'console.sign_in_refused' }));

@@ -24,6 +24,7 @@ import { keyFinder } from './keys.js';
 import { LIMITS } from './limits.js';
 import { rememberingLoader, rowLoader, turnLoader } from './loader.js';
 import { rateLimit } from './rate-limit.js';
+import { RefusedSignIns } from './refused-sign-ins.js';
 import type { RequestHeader } from './request-headers.js';
 
 /** Of a request what says whose it is. */
@@ -46,7 +47,10 @@ export interface Callers {
   inWorkspace(key: UsableKey, sender: Sender): Promise<UsableKey>;
   /** The session in the cookie; undefined where there is none that can be used. */
   sessionOf(sender: Sender): Promise<ConsoleSession | undefined>;
-  /** Begins a session with a key, and ends the one in the cookie; throws 401, 429 and 403 as `callerOf`. */
+  /**
+   * Begins a session with a key, and ends the one in the cookie; throws 401, 429 and 403 as `callerOf`. `isRefusal` tells those that are to
+   * be recorded: there are so many, and 429 past it.
+   */
   signIn(key: string, sender: Sender, record: RecordSignIn): Promise<{ token: string; session: ConsoleSession }>;
   /** Ends the session in the cookie, if there is one, and has it recorded; throws 403 `cross_site`. */
   signOut(sender: Sender, record: RecordSignIn): Promise<void>;
@@ -90,6 +94,7 @@ export function callers(db: Database, log: Logger, cookie: ConsoleCookie): Calle
     LIMITS.key_cache_ms,
   );
   const signIns = rateLimit(LIMITS.sign_ins_per_s);
+  const refusedSignIns = new RefusedSignIns();
 
   const used = (key: UsableKey, { address }: Sender) => {
     if (key.networks && !isInNetworks(address(), key.networks)) throw new HttpError('network_not_allowed');
@@ -143,7 +148,10 @@ export function callers(db: Database, log: Logger, cookie: ConsoleCookie): Calle
     },
     async signIn(text, sender, record) {
       cookie.refuseCrossSite(sender.method, sender.headers);
-      const key = await keyOf(text, sender);
+      const key = await keyOf(text, sender).catch((error) => {
+        if (isRefusal(error)) refusedSignIns.take(sender.address());
+        throw error;
+      });
       signIns(key.id);
       const token = randomBytes(32).toString('base64url');
       const from = { address: sender.address(), userAgent: sender.headers['user-agent'] };
@@ -171,6 +179,10 @@ export function callers(db: Database, log: Logger, cookie: ConsoleCookie): Calle
     },
   };
 }
+
+/** The sign-in was refused for its key. */
+export const isRefusal = (error: unknown): error is HttpError =>
+  error instanceof HttpError && (error.code === 'unauthorized' || error.code === 'network_not_allowed');
 
 /** Where operators work across workspaces. */
 const OPERATOR_PATH = '/v1/operator';

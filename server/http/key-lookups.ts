@@ -78,6 +78,6 @@ export class KeyLookups {
 }
 
 /** An address of IPv4; of IPv6, written in full, the network of 64 bits, which one sender has all of. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   return address.includes(':') ? address.slice(0, 19) : address;
 }

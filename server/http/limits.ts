@@ -52,6 +52,12 @@ export const LIMITS = {
   refused_keys: 30_000,
   /** Sign-ins to the console with one key a second: past it 429. */
   sign_ins_per_s: 5,
+  /**
+   * Sign-ins that are refused and recorded a minute, of one address and of all: past it one that is refused is answered 429, without an
+   * entry of the audit log.
+   */
+  refused_sign_ins_address_per_min: 10,
+  refused_sign_ins_per_min: 60,
   /** A workspace that asks for nothing for so long is forgotten by the count of its rate, and begins anew (HTTP-27). */
   rate_idle_ms: 30_000,
   /** `last_used_at` of a key is written at most this often. */

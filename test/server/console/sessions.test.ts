@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { LIMITS } from '../../../server/http/limits.js';
 import { OPERATOR, SCOPES } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { deleteExpiredSessions } from '../../../storage/workspaces/console-sessions.js';
@@ -173,6 +174,36 @@ t.test('wrong keys of sign-ins meet the guard that wrong keys meet', async (t) =
   const statuses = new Set(await Promise.all(wrong));
   t.strictSame([...statuses].sort(), [401, 429]);
 });
+
+t.test(
+  'what is refused at the sign-in is recorded so often, whatever was brought, and holds up no right key',
+  async (t) => {
+    const edge = await startTestEdge(t, { trustedProxies: ['127.0.0.0/8'] });
+    const { key } = await keyOf(edge.db, edge.workspaceId);
+    const from = (address: string, key: string) =>
+      edge.call('POST', '/console/session', { body: { key }, key: '', headers: { 'x-forwarded-for': address } });
+    const repeated = `cs_${randomBytes(32).toString('base64url')}`;
+    const statuses = new Map<number, number>();
+    for (let n = 0; n < 100; n++) {
+      const sent = Array.from({ length: 20 }, (_, i) => from('192.0.2.1', i % 2 ? repeated : 'x'));
+      for (const { status } of await Promise.all(sent)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    const refused = await from('192.0.2.1', 'x');
+    t.match([refused.status, refused.json.code], [429, 'rate_limited']);
+    t.match(refused.headers['retry-after'], /^[1-6]$/, 'and is told when to come again');
+    const entries = async () =>
+      (await edge.db.query('testRefused', `select from audit.entry where action = 'console.sign_in_refused'`, []))
+        .length;
+    const recorded = await entries();
+    t.equal(recorded, statuses.get(401));
+    t.ok(recorded >= LIMITS.refused_sign_ins_address_per_min, `${recorded} entries of 2,000`);
+    t.ok(recorded < 3 * LIMITS.refused_sign_ins_address_per_min, `${recorded} entries of 2,000`);
+    t.equal((await from('192.0.2.2', key)).status, 200, 'from elsewhere');
+    t.equal((await from('192.0.2.1', key)).status, 200, 'and from there');
+    await Promise.all(Array.from({ length: 100 }, (_, n) => from(`198.51.100.${n}`, 'x')));
+    t.ok((await entries()) < 2 * LIMITS.refused_sign_ins_per_min, 'all addresses together');
+  },
+);
 
 t.test('of many sessions one is found by its index, and those whose time is over go in slices', async (t) => {
   const { db, browser, made } = await signedIn(t);
