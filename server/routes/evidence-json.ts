@@ -23,7 +23,7 @@ export interface EvidenceJson {
   fault: EvidenceFault | null;
   /** Who let the write go. */
   worker: WorkerEvidenceJson;
-  /** The last look that `reconcile` asked for; null when none has ended, and once it was erased by its age. */
+  /** The last look that `reconcile` asked for; null when none has ended, once it was erased by its age, and in a list without results. */
   look: LookJson | null;
 }
 

@@ -70,7 +70,7 @@ export interface WaitingOperationJson extends OperationBase, Omit<NoEnd, 'challe
 export interface SucceededOperationJson extends OperationBase, Omit<NoEnd, 'result'> {
   /** Always `succeeded`. */
   status: 'succeeded';
-  /** The capability's result; null once it was erased by its age. */
+  /** The capability's result; null once it was erased by its age, and in a list without results. */
   result: Record<string, unknown> | null;
 }
 

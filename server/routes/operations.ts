@@ -22,6 +22,11 @@ export interface OperationsQuery extends CursorQuery {
   status?: OperationStatus;
   /** Only operations of this capability. */
   capability?: CapabilityName;
+  /**
+   * Without it, or with `true`, the operations are whole, with the files that are results. With `false` the page is small: `result` of those that
+   * succeeded and `evidence.look` are null; `GET /v1/operations/{operation_id}` has them.
+   */
+  results?: 'true' | 'false';
 }
 
 /** A page of operations. Of a filtered list it may be short, or empty, before the last one. */
@@ -102,6 +107,7 @@ async function list({ db, key, query }: Call<undefined, undefined, OperationsQue
     capability: query.capability ?? null,
     before: query.cursor === undefined ? null : idOf(query.cursor),
     limit: limit + 1,
+    results: query.results !== 'false',
     look: LIMITS.looked_at_operations,
   });
   const page = operations.slice(0, limit);

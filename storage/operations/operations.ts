@@ -8,6 +8,11 @@ import { inputContext, resultContext } from '../secrets/sealing.js';
 /** Reads of operations, and what a caller may do to one: cancel. Looks have a file of their own. */
 const COLUMNS = `id, workspace_id, connection_id, capability, status, result::text as result, result_sealed, error_code, error_details, challenge,
   cancel_requested, attempts, timeline, created_at, updated_at, evidence, evidence_look, evidence_look_sealed`;
+/** The same without what may be large: neither results, but for why nothing was done, nor what looks found are read. */
+const SMALL_COLUMNS = COLUMNS.replace(
+  'result::text as result, result_sealed',
+  `case when status = 'skipped' then result::text end as result, case when status = 'skipped' then result_sealed end as result_sealed`,
+).replace('evidence_look, evidence_look_sealed', 'null::jsonb as evidence_look, null::bytea as evidence_look_sealed');
 
 /**
  * What the operation ended with, as JSON text: most who ask pass it on. Throws KeyUnknown when the node lacks the key that it is
@@ -80,6 +85,8 @@ export interface OperationFilter {
   /** Only operations accepted before this one. */
   before: string | null;
   limit: number;
+  /** Without them results, but for why nothing was done, and what looks found are null in the rows. */
+  results: boolean;
   /** Operations that are looked at, whether they fit or not. */
   look: number;
 }
@@ -93,21 +100,27 @@ export interface FoundOperations {
 /**
  * Newest first (OPS-15). Indexes: operation_by_workspace, operation_by_connection. No index names the status, whose updates must
  * stay within a row's page: it is looked at row by row, and so are the capability and whether the connection was deleted, as far as `look` goes.
+ * Those that wait for their user have rows of their own: waiting_operation_listed, waiting_operation_by_connection.
  */
 export async function listOperations(sql: Sql, filter: OperationFilter): Promise<FoundOperations> {
-  // Two statements, not one with `or`: each then has the plan that its index allows.
+  const waiting = filter.status === 'waiting_user';
+  const id = waiting ? 'operation_id' : 'id';
+  // Several statements, not one with `or`: each then has the plan that its index allows.
   const scope = filter.connectionId
     ? 'connection_id = $5 and workspace_id = $1'
     : '$5::uuid is null and workspace_id = $1';
-  const looked = `from operation where ${scope} and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    order by id desc`;
+  const looked = `from ${waiting ? 'waiting_operation' : 'operation'}
+    where ${scope} and ${id} < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by ${id} desc`;
+  const found = waiting
+    ? `select * from operation where id = any(array(select ${id} ${looked} limit $6))`
+    : `select * ${looked} limit $6`;
   const rows = await sql.query<OperationRow & { looked_to: string | null }>(
-    filter.connectionId ? 'listOperationsOfConnection' : 'listOperations',
+    `list${waiting ? 'Waiting' : ''}Operations${filter.connectionId ? 'OfConnection' : ''}${filter.results ? '' : 'WithoutResults'}`,
     `with page as materialized (
-       select ${COLUMNS} from (select * ${looked} limit $6) o
+       select ${filter.results ? COLUMNS : SMALL_COLUMNS} from (${found}) o
        where ($2::text is null or status = $2) and ($7::text is null or capability = $7) and ${ofKeptConnection('o.connection_id')}
        order by id desc limit $4
-     ), looked as (select id as looked_to ${looked} offset $6 - 1 limit 1)
+     ), looked as (select ${id} as looked_to ${looked} offset $6 - 1 limit 1)
      select p.*, l.looked_to from page p
        full join (select looked_to from looked where (select count(*) from page) < $4) l on false
      order by p.id desc nulls last`,

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -6,6 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
+import { operationsAnswer } from '../../../server/routes/operation-answer.js';
 import {
   listFilteredConnections,
   NAMES_START,
@@ -18,8 +20,9 @@ import { LIST_START } from '../../../storage/postgres/list-place.js';
 import { countingBlocks } from '../../fixture/blocks-read.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
+import { rowsRead } from '../../fixture/rows-read.js';
 import { type EdgeUnderTest, type Fields, startTestEdge } from '../edge-fixture.js';
-import { insertConnections, insertOperations } from '../rows.js';
+import { insertConnections, insertOperations, putOperation } from '../rows.js';
 
 const idsOf = (rows: Fields[]) => rows.map(({ id }) => id);
 
@@ -134,7 +137,14 @@ t.test('a page of a filtered list costs the same however many operations there a
       { connectionId, status: null },
     ] as const) {
       const found = await listOperations(sql, {
-        ...{ workspaceId, capability: null, before: null, limit: 101, look: LIMITS.looked_at_operations },
+        ...{
+          workspaceId,
+          capability: null,
+          before: null,
+          limit: 101,
+          look: LIMITS.looked_at_operations,
+          results: true,
+        },
         ...filter,
       });
       const rare = filter.status !== null || 'capability' in filter;
@@ -152,6 +162,83 @@ t.test('a page of a filtered list costs the same however many operations there a
     t.ok(blocks < few[i]! * 2 + 500, `${few[i]} and ${blocks} blocks`);
     t.ok(blocks < 4 * LIMITS.looked_at_operations, `${blocks} blocks`);
   }
+});
+
+t.test(
+  'the operation that waits for its user is found behind however many others, and so are those of a workspace',
+  async (t) => {
+    const edge = await startTestEdge(t);
+    const { db, workspaceId } = edge;
+    const waiting: string[] = [];
+    for (const name of ['ann', 'bob', 'cat']) {
+      const { id: connectionId } = await insertSimulated(db, workspaceId, name);
+      await insertOperations(db, connectionId, 2 * LIMITS.looked_at_operations);
+      const [first] = await db.query<{ id: string }>(
+        'testFirst',
+        'select id from operation where connection_id = $1 order by id limit 1',
+        [connectionId],
+      );
+      await putOperation(db, first!.id, 'waiting_user');
+      waiting.unshift(first!.id);
+      const found = await edge.call('GET', `/v1/operations?connection_id=${connectionId}&status=waiting_user&limit=1`);
+      t.strictSame(idsOf(found.json.operations), [first!.id]);
+      t.equal(found.json.next_cursor, null);
+    }
+    const listed = (query: string) => edge.call('GET', `/v1/operations?status=waiting_user${query}`);
+    t.strictSame(idsOf((await listed('')).json.operations), waiting);
+    const { json } = await listed('&limit=2');
+    t.strictSame(idsOf(json.operations), waiting.slice(0, 2));
+    t.strictSame(idsOf((await listed(`&limit=2&cursor=${json.next_cursor}`)).json.operations), waiting.slice(2));
+    t.strictSame((await listed('&capability=social.login')).json.operations, []);
+    await putOperation(db, waiting[0]!, 'canceled');
+    t.strictSame(idsOf((await listed('')).json.operations), waiting.slice(1));
+  },
+);
+
+t.test('a list without results reads neither results nor files, and is small', async (t) => {
+  const edge = await startTestEdge(t);
+  const { db, workspaceId } = edge;
+  const { id: connectionId } = await insertSimulated(db, workspaceId, 'ann');
+  await insertOperations(db, connectionId, 25);
+  const large = Array.from({ length: 25_000 }, () => randomUUID()).join('');
+  await db.query(
+    'testLarge',
+    `update operation set result = case when id = newest then '{"size": 300000}' else jsonb_build_object('text', $2::text) end,
+       capability = case when id = newest then 'social.file.download' else capability end, attempts = jsonb_build_array(jsonb_build_object('id', id))
+     from (select id as newest from operation where connection_id = $1 order by id desc limit 1) f where connection_id = $1`,
+    [connectionId, large],
+  );
+  await db.query(
+    'testFile',
+    `insert into operation_file (operation_id, attempt_id, part, bytes)
+     select id, id, 0, $1 from operation where capability = 'social.file.download'`,
+    [randomBytes(300_000)],
+  );
+  const read = (results: boolean) =>
+    db.transaction(async (tx) => {
+      const sql = countingBlocks(tx);
+      const filter = { workspaceId, connectionId: null, status: null, capability: null, before: null };
+      const file = await rowsRead(tx, 'operation_file', async () => {
+        const { operations } = await listOperations(sql, { ...filter, limit: 101, look: 1_000, results });
+        const { body } = operationsAnswer(tx, operations, null);
+        let bytes = 0;
+        if (typeof body === 'string') bytes = body.length;
+        else for await (const piece of body?.pieces() ?? []) bytes += piece.length;
+        return bytes;
+      });
+      return { files: file.found + file.scanned, bytes: file.given, blocks: sql.blocks };
+    });
+  const whole = await read(true);
+  t.ok(whole.files > 0 && whole.bytes > 20_000_000 && whole.blocks > 2_000, JSON.stringify(whole));
+  const small = await read(false);
+  t.equal(small.files, 0);
+  t.ok(small.bytes < 25 * 1_000, `${small.bytes} bytes`);
+  t.ok(small.blocks < 200, `${small.blocks} blocks`);
+  const { status, json } = await edge.call('GET', '/v1/operations?results=false');
+  t.match([status, json.operations[24]], [200, { status: 'succeeded', result: null }]);
+  await putOperation(db, String(json.operations[0]?.id), 'skipped', { reason: 'already_connected', state_revision: 1 });
+  const skipped = await edge.call('GET', '/v1/operations?results=false&limit=1');
+  t.match(skipped.json.operations, [{ result: { reason: 'already_connected' } }], 'why nothing was done is told');
 });
 
 t.test('connections are filtered by health and provider, and looked for by name', async (t) => {

@@ -34,7 +34,7 @@ export function OperationList({ api, query, live, fixed }: PageProps & { fixed?:
   return (
     <List<OperationJson>
       {...{ api, query, live }}
-      {...(fixed && { fixed })}
+      fixed={{ ...fixed, results: 'false' }}
       label="operations"
       path="/v1/operations"
       field="operations"
