@@ -112,7 +112,7 @@ export function openHostParts(
   const recorded = owned.recorded.bind(owned);
   const deliveries = openDeliveries(options.deliveries, { db, relaxed, ring, lease, log, tracing, tally });
   const listeners = new Listeners(options.site, {
-    ...{ db, ring, log, recorded, saves, proxies },
+    ...{ db, ring, log, recorded, saves, proxies, tally },
     gapOpened: (reason) => {
       gaps[reason] = (gaps[reason] ?? 0) + 1;
     },

@@ -9,6 +9,7 @@ import {
 import { type EndedHealth, endSession } from '../../storage/connections/session-effects.js';
 import type { RecordedEvent } from '../../storage/deliveries/events-record.js';
 import type { Logger } from '../../storage/log.js';
+import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { LIMITS } from '../limits.js';
@@ -29,6 +30,8 @@ export interface ListenersContext {
   saves: Pick<SessionSaves, 'save' | 'settled'>;
   /** Is told of what streams come upon at their proxies. */
   proxies: Pick<ProxyHealth, 'saw'>;
+  /** Counts what happens in workspaces; absent: nothing is counted. */
+  tally?: Tally;
   /** Called when a gap of a stream was opened. */
   gapOpened?: (reason: string) => void;
   /** Called when the session that was listened with is no longer the connection's: what else works with it is to end. */
@@ -183,12 +186,13 @@ export class Listeners {
 
   /** The provider refuses the session that `listener` listened with last. */
   async #endSession(
-    { id, state_revision: revision, session_sealed: session }: ListenableConnection,
+    { id, workspace_id, state_revision: revision, session_sealed: session }: ListenableConnection,
     tenure: Tenure,
     health: EndedHealth,
     listener: Listener,
   ): Promise<void> {
-    await endSession(this.#context.db, id, { revision, session }, tenure.epoch, health);
+    const ended = await endSession(this.#context.db, id, { revision, session }, tenure.epoch, health);
+    if (ended) this.#context.tally?.count(workspace_id, 'connections');
     if (this.#listeners.get(id)?.listener !== listener) return;
     this.#listeners.delete(id);
     void this.look(id); // it may have another session by now, or the same one renewed

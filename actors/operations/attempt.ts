@@ -214,6 +214,7 @@ export class Attempt implements Execution {
     this.#context.awaitable(this.operationId);
     const code = await this.#taken(challenge);
     this.#tookCode = true;
+    this.#context.tally?.count(this.connection.workspace_id, 'resumes');
     this.#enter({ kind: 'running' });
     this.#deadline.resume();
     return code;

@@ -317,9 +317,10 @@ export class ConnectionActor {
   }
 
   async #attemptOnce(begun: Begun, number: number): Promise<Next> {
-    const { counters, ring, log } = this.#context;
+    const { counters, tally, ring, log } = this.#context;
     const { held, started } = begun;
     counters.started++;
+    tally?.count(started.workspace_id, 'moves');
     const start_ms = Date.now();
     const ready = openAttempt(this.#context, begun);
     const { attempt } = ready;
@@ -368,7 +369,11 @@ export class ConnectionActor {
         return this.#home.tenure === 'owned' ? 'start_lost' : 'over';
       case 'stored': {
         const { status, end } = stored;
-        if (status === 'queued') return 'again';
+        if (end.operation.from === 'waiting_user') tally?.count(started.workspace_id, 'resumes');
+        if (status === 'queued') {
+          tally?.count(started.workspace_id, 'moves');
+          return 'again';
+        }
         const operation = endedOperation(started, end.operation, status);
         counters.ended(operation);
         ended(operation);

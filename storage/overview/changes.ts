@@ -12,6 +12,8 @@ const SHOWN: Readonly<Record<Counted, readonly Topic[]>> = {
   canceled: ['operations', 'overview', 'attention'],
   unknown: ['operations', 'overview', 'attention'],
   waits: ['operations', 'attention'],
+  moves: ['operations'],
+  resumes: ['operations', 'attention'],
   delivered: ['subscriptions', 'overview'],
   undelivered: ['subscriptions', 'overview', 'attention'],
   connections: ['connections', 'attention'],

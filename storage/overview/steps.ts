@@ -41,7 +41,7 @@ export interface NodeStep {
 }
 
 const COUNTED = [
-  ...['accepted', 'succeeded', 'failed', 'canceled', 'unknown', 'waits'],
+  ...['accepted', 'succeeded', 'failed', 'canceled', 'unknown', 'waits', 'moves', 'resumes'],
   ...['delivered', 'undelivered', 'connections', 'subscriptions'],
 ] as Counted[];
 const COLUMNS = COUNTED.join(', ');

@@ -11,6 +11,10 @@ export interface WorkspaceCounts {
   unknown: number;
   /** Operations that began to wait for their user. */
   waits: number;
+  /** Operations that began to run, or were put back to be tried again. */
+  moves: number;
+  /** Operations that went on, or ended, after they had waited for their user. */
+  resumes: number;
   delivered: number;
   undelivered: number;
   /** Changes of connections and of subscriptions. */
@@ -33,7 +37,7 @@ const ENDS: Readonly<Record<string, Counted>> = {
 };
 
 const nothing = (): WorkspaceCounts => ({
-  ...{ accepted: 0, succeeded: 0, failed: 0, canceled: 0, unknown: 0, waits: 0 },
+  ...{ accepted: 0, succeeded: 0, failed: 0, canceled: 0, unknown: 0, waits: 0, moves: 0, resumes: 0 },
   ...{ delivered: 0, undelivered: 0, connections: 0, subscriptions: 0 },
   took: noTimes(),
 });

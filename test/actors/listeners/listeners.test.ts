@@ -12,6 +12,7 @@ import { changeConnection } from '../../../storage/connections/session-effects.j
 import { listEvents } from '../../../storage/deliveries/events.js';
 import { createLogger } from '../../../storage/log.js';
 import { partitionOf } from '../../../storage/model/records.js';
+import { Tally } from '../../../storage/overview/tally.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sessionContext } from '../../../storage/secrets/sealing.js';
@@ -63,8 +64,9 @@ t.test('listeners', async (t) => {
   t.teardown(() => network.close());
   const log = createLogger({ level: 'silent', format: 'json' }, {});
   const saves = new SessionSaves({ db, ring, log, epoch: () => EPOCH });
+  const tally = new Tally();
   const listeners = new Listeners(network.site, {
-    ...{ db, ring, log, saves, recorded: () => {}, silence_ms: SILENCE_MS },
+    ...{ db, ring, log, saves, tally, recorded: () => {}, silence_ms: SILENCE_MS },
     proxies: new ProxyHealth(db, log),
   });
   t.teardown(() => listeners.close());
@@ -122,5 +124,6 @@ t.test('listeners', async (t) => {
     await listeners.look(id);
     t.equal(await asked(), before);
     t.equal(listeners.size, 1, 'only the other one listens');
+    t.match(tally.take(), [[String, { connections: 1 }]], 'who watches is told that its health has changed');
   });
 });
