@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HttpError } from '../../storage/model/errors.js';
 import type { Right } from '../../storage/model/records.js';
 import type { Topic } from '../../storage/overview/changes.js';
+import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Answer } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
+import { StreamPlaces } from '../http/stream-places.js';
 
 type LiveCall = Call<undefined, undefined, undefined>;
 
@@ -23,31 +25,40 @@ const COMMENT = Buffer.from(':\n\n');
 /** Shows at once that the stream is there. */
 const OPENED = Buffer.from('event: open\ndata:\n\n');
 const NOTHING = Buffer.alloc(0);
+/** What operators look at changes without anything that is counted: a node that falls silent. */
+const INSTALLATION: readonly Topic[] = ['overview', 'attention'];
+const PLACES = new StreamPlaces({
+  all: LIMITS.live_streams,
+  each: LIMITS.live_streams_workspace,
+  operators: LIMITS.live_streams_operators,
+});
 
 /** Streams what changes in the session's workspace, for an operator that names none in any of them (HTTP-29). */
 async function live(call: LiveCall): Promise<Answer> {
-  const { callers, sender, changes } = call;
+  const { callers, sender } = call;
   const key = await callers.callerOf(sender);
   call.context.key = key;
   const anywhere = key.kind === 'operator' && sender.headers['console-workspace'] === '';
   const workspaceId = anywhere ? null : (await callers.inWorkspace(key, sender)).workspace_id;
-  if (changes.watchers >= LIMITS.live_streams) throw new HttpError('overloaded', 'too many pages watch this node');
+  if (!PLACES.hasRoom(key)) throw new HttpError('overloaded', 'too many pages watch this node');
   const allowed = (topic: Topic) => NEEDS[topic].every((right) => key.scopes.includes(right));
   return {
     status: 200,
     contentType: 'text/event-stream; charset=utf-8',
     headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-    body: { bytes: null, filler: FILLER, pieces: () => events(call, workspaceId, allowed) },
+    body: { bytes: null, filler: FILLER, pieces: () => events(call, key, workspaceId, allowed) },
   };
 }
 
 /** An event a second at most, until the session or the service ends. */
 async function* events(
   { callers, sender, changes, drain }: LiveCall,
+  key: UsableKey,
   workspaceId: string | null,
   allowed: (topic: Topic) => boolean,
 ): AsyncGenerator<Buffer> {
-  if (changes.watchers >= LIMITS.live_streams) return; // many have come at once
+  const leave = PLACES.take(key);
+  if (!leave) return; // many have come at once
   const changed = new Set<Topic>();
   const unwatch = changes.watch(workspaceId, (topics) => {
     for (const topic of topics) if (allowed(topic)) changed.add(topic);
@@ -57,9 +68,13 @@ async function* events(
   try {
     yield OPENED;
     let quiet_ms = 0;
+    let looked_ms = 0;
     while (!end.signal.aborted) {
       await delay(LIMITS.live_event_ms, undefined, { signal: end.signal }).catch(() => {});
       if (end.signal.aborted || !(await isSignedIn(callers, sender))) return;
+      looked_ms += LIMITS.live_event_ms;
+      if (key.kind === 'operator' && looked_ms % LIMITS.live_installation_ms === 0)
+        for (const topic of INSTALLATION) changed.add(topic);
       quiet_ms = changed.size > 0 ? 0 : quiet_ms + LIMITS.live_event_ms;
       const topics = [...changed];
       changed.clear();
@@ -69,6 +84,7 @@ async function* events(
   } finally {
     undrain();
     unwatch();
+    leave();
   }
 }
 
@@ -87,7 +103,7 @@ export const liveRoutes: Route[] = [
     path: '/console/live',
     summary: 'What changes, as it changes',
     description:
-      'A stream of server-sent events, for the console: `changed` has the topics in which something has changed since the last one, among `connections`, `operations`, `subscriptions`, `overview`, `attention`, as a list in JSON; at most one a second. It is about the workspace of the session; for an operator about the one that `Console-Workspace` names, or about all of them. It ends with the session, and where its client reads nothing for ten seconds.',
+      'A stream of server-sent events, for the console: `changed` has the topics in which something has changed since the last one, among `connections`, `operations`, `subscriptions`, `overview`, `attention`, as a list in JSON; at most one a second. It is about the workspace of the session; for an operator about the one that `Console-Workspace` names, or about all of them, with `overview` and `attention` every ten seconds, since what it sees of the installation changes without a workspace. It ends with the session, and where its client reads nothing for ten seconds.',
     scopes: 'none',
     session: true,
     body: { kind: 'none' },

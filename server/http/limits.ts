@@ -167,17 +167,23 @@ export const LIMITS = {
   /** Gaps a listener's answer holds: older ones are left out. */
   listener_gaps_rows: 50,
   /**
-   * The live channel of the console (HTTP-29): streams of a node, past which one more is 503 `overloaded`; how often one has an event, and its
-   * session is looked at; and how long it is silent at most.
+   * The live channel of the console (HTTP-29): streams of a node, those of one workspace, and those that only operators get, past which one
+   * more is 503 `overloaded`; how often one has an event, and its session is looked at; how often an operator's pages look at the
+   * installation; and how long it is silent at most.
    */
   live_streams: 200,
+  live_streams_workspace: 100,
+  live_streams_operators: 20,
   live_event_ms: 1_000,
+  live_installation_ms: 10_000,
   live_comment_ms: 15_000,
   /**
-   * Streams of the audit log (HTTP-30): those of a node, past which one more is 503 `overloaded`; entries that one reads at a time, and how
-   * long it waits for more; and how long it is silent at most.
+   * Streams of the audit log (HTTP-30): those of a node, of one workspace, and those that only operators get, past which one more is 503
+   * `overloaded`; entries that one reads at a time, and how long it waits for more; and how long it is silent at most.
    */
   audit_streams: 20,
+  audit_streams_workspace: 5,
+  audit_streams_operators: 5,
   audit_read_rows: 500,
   audit_poll_ms: 1_000,
   audit_empty_line_ms: 15_000,

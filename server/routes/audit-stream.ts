@@ -6,6 +6,7 @@ import { OPERATOR } from '../../storage/model/records.js';
 import type { Answer } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
+import { StreamPlaces } from '../http/stream-places.js';
 import { auditEntryJson } from './audit-json.js';
 import { positionOf } from './paging.js';
 
@@ -19,17 +20,21 @@ type StreamCall = Call<undefined, undefined, AuditStreamQuery>;
 
 const NOTHING = Buffer.alloc(0);
 const EMPTY_LINE = Buffer.from('\n');
-let followers = 0;
+const PLACES = new StreamPlaces({
+  all: LIMITS.audit_streams,
+  each: LIMITS.audit_streams_workspace,
+  operators: LIMITS.audit_streams_operators,
+});
 
 /** Entries as lines of JSON, each once, in an order that stays, until the client, its key or the service ends (HTTP-30). */
 function stream(call: StreamCall, workspaceId: string | null): Answer {
   const position = call.query.cursor === undefined ? AUDIT_START : positionOf(call.query.cursor);
-  if (followers >= LIMITS.audit_streams) throw new HttpError('overloaded', 'too many follow the log at this node');
+  if (!PLACES.hasRoom(call.key)) throw new HttpError('overloaded', 'too many follow the log at this node');
   const end = new AbortController();
   let waits = false;
   async function* lines(): AsyncGenerator<Buffer> {
-    if (followers >= LIMITS.audit_streams) return; // many have come at once
-    followers++;
+    const leave = PLACES.take(call.key);
+    if (!leave) return; // many have come at once
     const undrain = call.drain.onBegin(() => end.abort());
     try {
       yield EMPTY_LINE; // shows at once that the stream is there
@@ -46,7 +51,7 @@ function stream(call: StreamCall, workspaceId: string | null): Answer {
       }
     } finally {
       undrain();
-      followers--;
+      leave();
     }
   }
   const pause = async () => {

@@ -68,12 +68,19 @@ class Watching {
   }
 }
 
-async function watch(t: Test, edge: EdgeUnderTest, key: string, more: Record<string, string> = {}): Promise<Watching> {
+async function cookieOf(edge: EdgeUnderTest, key: string): Promise<string> {
   const { headers } = await edge.call('POST', '/console/session', { body: { key }, key: '' });
-  const cookie = String(headers['set-cookie']).split(';')[0] ?? '';
+  return String(headers['set-cookie']).split(';')[0] ?? '';
+}
+
+async function watch(t: Test, edge: EdgeUnderTest, key: string, more: Record<string, string> = {}): Promise<Watching> {
+  return open(t, edge, { Cookie: await cookieOf(edge, key), ...more });
+}
+
+async function open(t: Test, edge: EdgeUnderTest, more: Record<string, string>): Promise<Watching> {
   const socket = connect(edge.edge.port, '127.0.0.1');
   t.teardown(() => void socket.destroy());
-  const lines = { Host: 'x', Cookie: cookie, 'Console-Request': '1', ...more };
+  const lines = { Host: 'x', 'Console-Request': '1', ...more };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`GET /console/live HTTP/1.1\r\n${head.join('')}\r\n`);
   const watching = new Watching(socket);
@@ -171,11 +178,36 @@ t.test('nobody watches without a session, from another site, or one too many', a
   t.equal((await edge.call('GET', '/console/live', { key: '' })).status, 401);
   const cookie = { cookie: `cs_console=${'x'.repeat(43)}` };
   t.equal((await edge.call('GET', '/console/live', { key: '', headers: cookie })).status, 403);
-  const { key } = await keyOf(edge, edge.workspaceId);
-  const ends = Array.from({ length: LIMITS.live_streams }, () => edge.overview.changes.watch(null, () => {}));
-  t.match((await watch(t, edge, key)).text, /^HTTP\/1.1 503 /);
-  for (const end of ends) end();
-  t.match((await watch(t, edge, key)).text, /^HTTP\/1.1 200 /);
+  const cookies = await cookieOf(edge, (await keyOf(edge, edge.workspaceId)).key);
+  const [first] = await Promise.all(
+    Array.from({ length: LIMITS.live_streams_workspace }, () => open(t, edge, { Cookie: cookies })),
+  );
+  t.match(first?.text, /^HTTP\/1.1 200 /);
+  await eventually(
+    'all of them watch',
+    async () => edge.overview.changes.watchers,
+    (count) => count === LIMITS.live_streams_workspace,
+  );
+  t.match((await open(t, edge, { Cookie: cookies })).text, /^HTTP\/1.1 503 /);
+  const other = await insertWorkspace(edge.db);
+  t.match(
+    (await watch(t, edge, (await keyOf(edge, other)).key)).text,
+    /^HTTP\/1.1 200 /,
+    'another workspace finds room',
+  );
+  first?.socket.destroy();
+  const answer = () => open(t, edge, { Cookie: cookies });
+  await eventually('one that leaves makes room', answer, ({ text }) => text.startsWith('HTTP/1.1 200 '));
+});
+
+t.test('an operator who looks at a quiet workspace is told to look at the installation', async (t) => {
+  const edge = await watchedEdge(t);
+  const { key } = await createOperator(edge.db, 'Grace', null);
+  const operator = await watch(t, edge, key, { 'Console-Workspace': edge.workspaceId });
+  const own = await watch(t, edge, (await keyOf(edge, edge.workspaceId)).key);
+  await operator.until('it is told', () => operator.events.length > 0);
+  t.strictSame(operator.events, [['overview', 'attention']]);
+  t.strictSame(own.events, []);
 });
 
 t.test('a drain ends the streams', async (t) => {

@@ -10,6 +10,7 @@ import { LIMITS } from '../../../server/http/limits.js';
 import { recordAudit } from '../../../storage/audit/record.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { createKey, revokeKey } from '../../../storage/workspaces/keys.js';
+import { createOperator } from '../../../storage/workspaces/operators.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertWorkspace } from '../../fixture/rows.js';
@@ -24,8 +25,8 @@ const entryOf = (workspaceId: string) => ({
 });
 
 /** Follows the log; `lines` has the ids that came, `opened` is when the first line did, and `ended` tells how it ended: `whole`, or `cut`. */
-async function follow({ url, key }: Pick<EdgeUnderTest, 'url' | 'key'>, t: Test) {
-  const { body, statusCode } = await request(`${url}/v1/audit/stream`, { headers: { authorization: `Bearer ${key}` } });
+async function follow({ url, key }: Pick<EdgeUnderTest, 'url' | 'key'>, t: Test, path = '/v1/audit/stream') {
+  const { body, statusCode } = await request(url + path, { headers: { authorization: `Bearer ${key}` } });
   const lines: string[] = [];
   const opened = Promise.withResolvers<void>();
   const read = async () => {
@@ -98,21 +99,30 @@ t.test('a stream ends with its key, and another one goes on', async (t) => {
   await shows(stays.lines, 2);
 });
 
-t.test('so many follow at a node, the next one is refused, and one that leaves makes room', async (t) => {
-  const edge = await startTestEdge(t);
-  await edge.db.transaction((tx) => recordAudit(tx, entryOf(edge.workspaceId)));
-  const all = await Promise.all(Array.from({ length: LIMITS.audit_streams }, () => follow(edge, t)));
-  await Promise.all(all.map(({ opened }) => opened));
-  t.match(await edge.call('GET', '/v1/audit/stream'), { status: 503, json: { code: 'overloaded' } });
-  t.equal((await edge.call('GET', '/v1/audit')).status, 200, 'pages are answered meanwhile');
-  all[0]?.body.destroy();
-  const next = await eventually(
-    'there is room',
-    () => follow(edge, t),
-    ({ statusCode }) => statusCode === 200,
-  );
-  await shows(next.lines, 1);
-});
+t.test(
+  'so many of a workspace follow at a node, the next one is refused, and one that leaves makes room',
+  async (t) => {
+    const edge = await startTestEdge(t);
+    await edge.db.transaction((tx) => recordAudit(tx, entryOf(edge.workspaceId)));
+    const all = await Promise.all(Array.from({ length: LIMITS.audit_streams_workspace }, () => follow(edge, t)));
+    await Promise.all(all.map(({ opened }) => opened));
+    t.match(await edge.call('GET', '/v1/audit/stream'), { status: 503, json: { code: 'overloaded' } });
+    t.equal((await edge.call('GET', '/v1/audit')).status, 200, 'pages are answered meanwhile');
+    const { key: operator } = await createOperator(edge.db, 'Grace', null);
+    for (const key of [await insertKey(edge.db, await insertWorkspace(edge.db)), operator]) {
+      const path = key === operator ? '/v1/operator/audit/stream' : '/v1/audit/stream';
+      const other = await follow({ url: edge.url, key }, t, path);
+      t.equal(other.statusCode, 200, 'others find room');
+    }
+    all[0]?.body.destroy();
+    const next = await eventually(
+      'there is room',
+      () => follow(edge, t),
+      ({ statusCode }) => statusCode === 200,
+    );
+    await shows(next.lines, 1);
+  },
+);
 
 t.test('a follower that does not read is cut, and its place is free', async (t) => {
   const edge = await startTestEdge(t);
@@ -127,8 +137,13 @@ t.test('a follower that does not read is cut, and its place is free', async (t) 
   socket.write(`GET /v1/audit/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${edge.key}\r\n\r\n`);
   await once(socket, 'data');
   socket.pause();
-  const quiet = { url: edge.url, key: await insertKey(edge.db, await insertWorkspace(edge.db)) };
-  const others = await Promise.all(Array.from({ length: LIMITS.audit_streams - 1 }, () => follow(quiet, t)));
+  const { audit_streams, audit_streams_operators, audit_streams_workspace } = LIMITS;
+  const keys: string[] = [];
+  for (let n = audit_streams - audit_streams_operators - 1; n > 0; n -= audit_streams_workspace) {
+    const key = await insertKey(edge.db, await insertWorkspace(edge.db));
+    keys.push(...new Array<string>(Math.min(n, audit_streams_workspace)).fill(key));
+  }
+  const others = await Promise.all(keys.map((key) => follow({ url: edge.url, key }, t)));
   const gone: string[] = [];
   for (const { ended } of others) void ended.then((how) => gone.push(how));
   await Promise.all(others.map(({ opened }) => opened));
