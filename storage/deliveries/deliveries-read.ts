@@ -76,7 +76,10 @@ export function listDeliveries(
   );
 }
 
-/** Those of all members of a subscription of the workspace, whose ranks are apart: what the offset skips is read from the index alone (delivery_of_parent). */
+/**
+ * Those of all members of a subscription of the workspace, whose ranks are apart: what the offset skips is read from the index alone
+ * (delivery_of_parent). Of an event there is one: of the member of its connection.
+ */
 function listDeliveriesOfMembers(
   sql: Sql,
   parentId: string,
@@ -87,9 +90,9 @@ function listDeliveriesOfMembers(
   return sql.query<DeliveryRow & Placed>(
     'listDeliveriesOfMembers',
     `select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
-     where d.id = any(array(
-       select n.id from unnest($4::text[]) o(status) cross join lateral (
-         select id, event_id from delivery where parent_id = $1 and status = o.status order by event_id desc limit $2 + $3) n
+     where d.parent_id = $1 and d.status = any($4::text[]) and d.event_id = any(array(
+       select n.event_id from unnest($4::text[]) o(status) cross join lateral (
+         select event_id from delivery where parent_id = $1 and status = o.status order by event_id desc limit $2 + $3) n
        order by n.event_id desc offset $2 limit $3))
      order by d.event_id desc`,
     [parentId, offset, limit, status === null ? [...DELIVERY_STATUSES] : [status]],

@@ -1,5 +1,5 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
-import type { DeliveryStatus, EventType, Health } from '../model/records.js';
+import { DELIVERY_STATUSES, type DeliveryStatus, type EventType, type Health } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import { isBehind, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 import { callbackUrlContext } from '../secrets/sealing.js';
@@ -198,18 +198,41 @@ export async function activateSubscription(tx: Sql, id: string): Promise<void> {
   await tx.query('activateSubscription', 'update subscription set active = true where id = $1', [id]);
 }
 
-/** How many deliveries the subscription has in each status. Index only: delivery_by_status, delivery_of_parent. */
+/** Where most deliveries end: their number follows from that of all. */
+const USUAL = 'delivered' satisfies DeliveryStatus;
+const COUNTED = DELIVERY_STATUSES.filter((status) => status !== USUAL);
+
+/** Of a subscription `s`: its deliveries that are there. Each was counted when it was recorded, and so are those that are erased. */
+const RECORDED =
+  's.delivery_count - coalesce((select e.deliveries from erased_deliveries e where e.subscription_id = s.id), 0)';
+/** The deliveries of a connection that is being removed go without being counted. */
+const RECORDED_OF_MEMBERS = `coalesce(sum(case when c.deleted_at is null then ${RECORDED}
+  else (select count(*) from delivery d where d.subscription_id = s.id) end), 0)::bigint`;
+
+const countBy = (whose: 'subscription_id' | 'parent_id', all: string): string =>
+  `select o.status, (select count(*) from delivery d where d.${whose} = $1 and d.status = o.status) as count
+   from unnest($2::text[]) o(status) union all ${all}`;
+const COUNT = countBy('subscription_id', `select null, ${RECORDED} from subscription s where s.id = $1`);
+const COUNT_OF_MEMBERS = countBy(
+  'parent_id',
+  `select null, ${RECORDED_OF_MEMBERS} from subscription s join connection c on c.id = s.connection_id where s.parent_id = $1`,
+);
+
+/**
+ * How many deliveries the subscription has in each status. Those that are delivered, which may be millions, are not read: they are what the others
+ * leave of all, in the view of one statement. Index only: delivery_by_status, delivery_of_parent; of a workspace's, a row a member.
+ */
 export async function countDeliveries(
   sql: Sql,
   { id, connection_id }: Pick<SubscriptionRow, 'id' | 'connection_id'>,
 ): Promise<Record<DeliveryStatus, number>> {
-  const ofWorkspace = connection_id === null;
-  const rows = await sql.query<{ status: DeliveryStatus; count: number }>(
-    ofWorkspace ? 'countDeliveriesOfMembers' : 'countDeliveries',
-    `select status, count(*) as count from delivery where ${ofWorkspace ? 'parent_id' : 'subscription_id'} = $1 group by status`,
-    [id],
-  );
+  const [name, text] =
+    connection_id === null ? ['countDeliveriesOfMembers', COUNT_OF_MEMBERS] : ['countDeliveries', COUNT];
+  const rows = await sql.query<{ status: DeliveryStatus | null; count: number }>(`${name}`, `${text}`, [id, COUNTED]);
   const counts = { pending: 0, sending: 0, delivered: 0, failed: 0, canceled: 0 };
-  for (const row of rows) counts[row.status] = row.count;
+  for (const { status, count } of rows) {
+    counts[status ?? USUAL] += count;
+    if (status !== null) counts[USUAL] -= count;
+  }
   return counts;
 }

@@ -1,8 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { listDeliveries } from '../../../storage/deliveries/deliveries-read.js';
-import { listWorkspaceSubscriptions, type SubscriptionFilter } from '../../../storage/deliveries/subscriptions.js';
+import {
+  countDeliveries,
+  listWorkspaceSubscriptions,
+  type SubscriptionFilter,
+} from '../../../storage/deliveries/subscriptions.js';
+import type { DeliveryStatus } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { LIST_START } from '../../../storage/postgres/list-place.js';
+import { countingBlocks } from '../../fixture/blocks-read.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
@@ -128,4 +135,89 @@ t.test('deliveries tell of their event, and reading them costs what is shown', a
     t.ok(read.scanned === 0 && read.found <= MOST_READ, `${status}: ${read.found} rows`);
     t.match(read.given[0], { event_type: 'message_received', received_at: Date });
   }
+});
+
+/** A subscription of all connections, with a member of one of them. */
+async function memberOf(db: Database, workspaceId: string): Promise<{ parent: string; member: string }> {
+  const parent = randomUUID();
+  await db.query(
+    'testParent',
+    `insert into subscription (id, workspace_id, event_types, callback_url, active, secret_sealed)
+     values ($1, $2, '{message_received}', 'https://receiver.test/', true, '')`,
+    [parent, workspaceId],
+  );
+  await insertConnections(db, workspaceId, 1);
+  const [made] = await db.query<{ id: string }>('testMember', 'select id from subscription where parent_id = $1', [
+    parent,
+  ]);
+  return { parent, member: made!.id };
+}
+
+t.test('counting and listing deliveries costs no more however many were delivered before', async (t) => {
+  const { db } = await freshDatabase(t);
+  const mixed: DeliveryStatus[] = [
+    ...new Array<DeliveryStatus>(7).fill('pending'),
+    'failed',
+    'failed',
+    'canceled',
+    'sending',
+  ];
+  const cost = async (delivered: number) => {
+    const workspaceId = await insertWorkspace(db);
+    const { parent, member } = await memberOf(db, workspaceId);
+    await insertDeliveries(db, member, new Array<DeliveryStatus>(delivered).fill('delivered'));
+    await insertDeliveries(db, member, mixed);
+    await db.query('testParents', 'update delivery set parent_id = $1 where subscription_id = $2', [parent, member]);
+    await db.query(
+      'testErase',
+      `with gone as (
+         delete from delivery where id in (select id from delivery where subscription_id = $1 and status = 'delivered' limit 100)
+         returning subscription_id
+       ) insert into erased_deliveries select subscription_id, count(*) from gone group by 1`,
+      [member],
+    );
+    await db.query('testVacuum', 'vacuum analyze delivery');
+    const [connection] = await db.query<{ connection_id: string }>(
+      'testConnection',
+      'select connection_id from subscription where id = $1',
+      [member],
+    );
+    const sql = countingBlocks(db);
+    const blocks: number[] = [];
+    const counted = { pending: 7, sending: 1, failed: 2, canceled: 1, delivered: delivered - 100 };
+    for (const subscription of [
+      { id: parent, connection_id: null },
+      { id: member, connection_id: connection!.connection_id },
+    ]) {
+      t.strictSame(await countDeliveries(sql, subscription), counted);
+      blocks.push(sql.blocks);
+    }
+    const offset = delivered - 300;
+    const { given: page, ...read } = await db.transaction((tx) =>
+      rowsRead(tx, 'delivery', () => listDeliveries(tx, { id: parent, connection_id: null }, null, offset, 101)),
+    );
+    t.ok(read.scanned === 0 && read.found <= MOST_READ, `${JSON.stringify(read)} rows read`);
+    t.strictSame([page.length, page[0]?.place, page[0]?.subscription_id], [101, offset, parent]);
+    const listed = await listDeliveries(db, { id: parent, connection_id: null }, null, offset + 50, 51);
+    t.strictSame(
+      listed.map(({ id }) => id),
+      page.slice(50).map(({ id }) => id),
+    );
+    // A connection that is being removed: its deliveries go without being counted.
+    await db.query('testRemove', 'update connection set deleted_at = now() where id = $1', [connection!.connection_id]);
+    await db.query(
+      'testRemoved',
+      `delete from delivery where id in (select id from delivery where subscription_id = $1 and status = 'delivered' limit 50)`,
+      [member],
+    );
+    t.strictSame(await countDeliveries(db, { id: parent, connection_id: null }), {
+      ...counted,
+      delivered: delivered - 150,
+    });
+    return blocks;
+  };
+  const few = await cost(2_000);
+  const many = await cost(20_000);
+  t.comment(JSON.stringify({ few, many }));
+  for (const [i, blocks] of many.entries()) t.ok(blocks < few[i]! + 20, `${blocks} blocks`);
 });
