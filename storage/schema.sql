@@ -448,6 +448,8 @@ create table overview_step (
   runs_waiting integer,
   batch_items real,
   draining boolean,
+  moves integer not null default 0,
+  resumes integer not null default 0,
   constraint overview_step_key UNIQUE NULLS NOT DISTINCT (workspace_id, step, node_id)
 );
 CREATE INDEX overview_step_by_time ON public.overview_step USING btree (step);
@@ -623,10 +625,13 @@ create table waiting_operation (
   operation_id uuid not null,
   workspace_id uuid not null,
   since timestamp with time zone not null default now(),
+  connection_id uuid,
   constraint waiting_operation_pkey PRIMARY KEY (operation_id),
   constraint waiting_operation_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
 );
+CREATE INDEX waiting_operation_by_connection ON public.waiting_operation USING btree (connection_id, operation_id);
 CREATE INDEX waiting_operation_by_workspace ON public.waiting_operation USING btree (workspace_id, since);
+CREATE INDEX waiting_operation_listed ON public.waiting_operation USING btree (workspace_id, operation_id);
 
 create table workspace (
   id uuid not null,
@@ -822,7 +827,8 @@ CREATE OR REPLACE FUNCTION public.note_waiting_operation()
 AS $function$
 begin
   if new.status = 'waiting_user' then
-    insert into waiting_operation (operation_id, workspace_id) values (new.id, new.workspace_id) on conflict do nothing;
+    insert into waiting_operation (operation_id, workspace_id, connection_id) values (new.id, new.workspace_id, new.connection_id)
+    on conflict do nothing;
   else
     delete from waiting_operation where operation_id = new.id;
   end if;

@@ -1,9 +1,12 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { Agent, fetch } from 'undici';
+import { LIMITS } from '../../storage/limits.js';
 import type { ConsolesOrder, ConsolesSeen } from './messages.js';
 
 /** What the overview asks for when the live channel tells that it has changed. */
-const ASKED: Readonly<Record<string, string>> = { overview: '/v1/overview', attention: '/v1/attention' };
+const ASKED: Readonly<Record<string, string>> = { overview: '/v1/limits', attention: '/v1/attention' };
+/** What it asks for once a step. */
+const HOUR = '/v1/overview';
 
 const dispatcher = new Agent({ connections: null });
 
@@ -30,7 +33,8 @@ async function watch({ url, lead_s, seconds }: ConsolesOrder, cookie: string, se
     if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status}`);
   };
   try {
-    for (const path of Object.values(ASKED)) await get(path);
+    for (const path of [HOUR, ...Object.values(ASKED)]) await get(path);
+    let hour_ms = performance.now();
     const live = await fetch(`${url}/console/live`, { dispatcher, headers, signal });
     if (live.status !== 200 || !live.body) throw new Error(`GET /console/live: ${live.status}`);
     for await (const { event, data } of live.body
@@ -39,6 +43,9 @@ async function watch({ url, lead_s, seconds }: ConsolesOrder, cookie: string, se
       if (event !== 'changed') continue;
       seen.changes++;
       for (const topic of JSON.parse(data) as string[]) if (ASKED[topic]) await get(ASKED[topic]);
+      if (performance.now() - hour_ms < LIMITS.overview_step_ms) continue;
+      hour_ms = performance.now();
+      await get(HOUR);
     }
     throw new Error('the live channel ended');
   } catch (error) {

@@ -38,7 +38,7 @@ const GOAL_main_thread_ms = 50;
 const SHOWN_RATE = 50;
 
 const METHOD =
-  'submitted in a closed loop, then waited for, in turns with consoles and without; a console is signed in, holds the live channel open and asks for the overview and what needs attention whenever it is told that they changed; either kind of round is the first of every second pair; the loss that counts is of what the machine can do without the processor time of the consoles themselves';
+  'submitted in a closed loop, then waited for, in turns with consoles and without; a console is signed in, holds the live channel open, asks for the limits and what needs attention whenever it is told that they changed, and for the last hour once a step; either kind of round is the first of every second pair; the loss that counts is of what the machine can do without the processor time of the consoles themselves';
 const NOT_MEASURED = [
   'ten browsers: the consoles are a program that asks what the page asks; what the page costs a browser is measured with one',
   'a network: client, consoles, service and PostgreSQL share this machine, so what the consoles cost themselves is in the ratio, and is taken out of the loss by its processor time only',

@@ -35,11 +35,12 @@ async function get({
   workspaceRates,
   workspaceStored,
 }: Call<undefined, undefined, undefined>): Promise<Answer> {
-  const { connections, subscriptions } = await workspaceUse(db, key.workspace_id);
-  const shown = (name: WorkspaceLimit, used: number): LimitJson | null => {
+  const shown = (name: WorkspaceLimit, used: number | null): LimitJson | null => {
     const limit = limitOf(name, key.limits, limits);
-    return limit === null ? null : { limit, used };
+    return limit === null || used === null ? null : { limit, used };
   };
+  const limited = limitOf('connections', key.limits, limits) !== null;
+  const { connections, subscriptions } = await workspaceUse(db, key.workspace_id, limited);
   const rate = (name: 'requests_per_second' | 'submissions_per_second') =>
     shown(name, workspaceRates.asked(name, key.workspace_id));
   return json(200, {

@@ -73,16 +73,20 @@ export async function roomForConnection(tx: Sql, workspaceId: string, bound: num
   return used !== undefined && used.connections < bound;
 }
 
-/** What a workspace has of what is counted. Indexes: connection_live, and the primary key of the counts. */
+/**
+ * What a workspace has of what is counted. Connections only where `limited`, null else: counting them reads about as many entries as the limit
+ * allows, and without one all there are. Indexes: connection_live, and the primary key of the counts.
+ */
 export async function workspaceUse(
   sql: Sql,
   workspaceId: string,
-): Promise<Record<'connections' | 'subscriptions', number>> {
-  const [used] = await sql.query<Record<'connections' | 'subscriptions', number>>(
+  limited: boolean,
+): Promise<{ connections: number | null; subscriptions: number }> {
+  const [used] = await sql.query<{ connections: number | null; subscriptions: number }>(
     'workspaceUse',
-    `select (select count(*)::int from connection where workspace_id = $1 and deleted_at is null) as connections,
+    `select case when $2 then (select count(*)::int from connection where workspace_id = $1 and deleted_at is null) end as connections,
        coalesce((select subscriptions::int from subscription_count where workspace_id = $1), 0) as subscriptions`,
-    [workspaceId],
+    [workspaceId, limited],
   );
   return used!;
 }

@@ -128,7 +128,7 @@ t.test('connections within a bound: exact, whoever creates at the same time', as
   t.equal(made.filter((room) => room).length, 25);
   await db.query('testDelete', 'update connection set deleted_at = now() where workspace_id = $1', [workspaceId]);
   t.ok(await create(), 'deleted ones do not count, although their rows are still there');
-  t.strictSame(await workspaceUse(db, workspaceId), { connections: 1, subscriptions: 0 });
+  t.strictSame(await workspaceUse(db, workspaceId, true), { connections: 1, subscriptions: 0 });
 });
 
 t.test('a workspace has limits of its own, which come with its keys', async (t) => {
