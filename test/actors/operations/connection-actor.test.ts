@@ -14,6 +14,7 @@ import { UNKNOWN_PROGRESS } from '../../../storage/model/evidence.js';
 import { findOperations, resultOf } from '../../../storage/operations/operations.js';
 import type { StartedOperation } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
+import { Tally } from '../../../storage/overview/tally.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
@@ -45,6 +46,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     ended: () => {},
     idle: () => {},
   };
+  const tally = new Tally();
   const look = () => Promise.reject(new Error('no look was given'));
   const log = createLogger({ level: 'silent', format: 'json' }, {});
   const actor = new ConnectionActor(connection.id, home, {
@@ -56,6 +58,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     ended: () => {},
     providers: { simulated: { run: provider, look }, social: { run: provider, look } },
     counters: new OperationCounters(),
+    tally,
     largeAttempts: new LargeTurns(),
     awaitable: (id) => ended.get(id)?.(),
     changed: () => {},
@@ -92,7 +95,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     new Promise<void>((resolve) => {
       onAttempt = (kind) => kind === state && resolve();
     });
-  return { db, url, run, actor, states, entered };
+  return { db, url, run, actor, states, entered, tally };
 }
 
 /** An event of no connection: nothing stores it. */
@@ -138,7 +141,7 @@ t.test(
       { ...unsent, own: { wait_ms: 0 } },
       { status: 'succeeded', result: {} },
     ];
-    const { run } = await ground(t, async (execution) => {
+    const { run, tally } = await ground(t, async (execution) => {
       if (execution.capability.kind === 'write') await execution.boundary();
       return ends.shift() ?? { ...unsent, transient: false };
     });
@@ -151,6 +154,11 @@ t.test(
     });
     t.match(await run('social.message.send'), { status: 'failed', attempts: [{ phase: 'preparing' }] });
     t.match(await run('social.identity.get'), { status: 'failed', attempts: [{ phase: 'reading' }] });
+    t.match(
+      tally.take(),
+      [[String, { moves: 5, resumes: 0 }]],
+      'who watches is told of each start, and of what goes back',
+    );
   },
 );
 
@@ -196,7 +204,7 @@ t.test('an end whose connection moved on changes nothing there, and publishes no
 });
 
 t.test('an attempt announces each state as its row follows it', async (t) => {
-  const { db, run, actor, states, entered } = await ground(t, async (execution) => {
+  const { db, run, actor, states, entered, tally } = await ground(t, async (execution) => {
     const code = await execution.challenge('sms', true);
     await execution.boundary();
     return { status: 'succeeded', result: { code } };
@@ -221,6 +229,7 @@ t.test('an attempt announces each state as its row follows it', async (t) => {
     ...['entering_boundary', 'dispatching', 'closed'],
   ]);
   t.strictSame(states.actor.slice(0, 3), ['starting', 'running', 'finishing']);
+  t.match(tally.take(), [[String, { moves: 1, waits: 1, resumes: 1 }]], 'who watches is told of each');
 });
 
 t.test('a challenge that could not be stored leaves no timer behind', async (t) => {
