@@ -6,7 +6,7 @@ import { callbackUrlContext } from '../secrets/sealing.js';
 import { cancelOpenDeliveries } from './cancellation.js';
 import { type QueuedSubscription, wakeSubscriptions } from './delivery-queue.js';
 import type { SubscriptionBounds } from './subscription-bounds.js';
-import { findSubscriptions, type SubscriptionRow } from './subscriptions.js';
+import { lockMembers, lockSubscription } from './subscriptions.js';
 
 /**
  * Subscriptions of all connections of a workspace (EVT-23). Its row, the parent, has address, types, secrets and hold; a member for each
@@ -16,8 +16,8 @@ import { findSubscriptions, type SubscriptionRow } from './subscriptions.js';
  *                              ▲                                                │
  *                              └────────── it changes again ────────────────────┘
  *
- * I1 a connection that is stored after the parent gets its member in its own transaction, one that was before in a slice: the lock of
- *    `lockMembers` and of the trigger on connections puts the one before the other;
+ * I1 a connection that is stored after the parent was stored or changed gets its member as that is in its own transaction, one that was
+ *    stored before in a slice: the lock of `lockMembers` and of the trigger on connections puts the one before the other;
  * I2 what stops (inactive, on hold) stops with the parent's commit: who starts attempts asks it. What a member copies (`active`, types,
  *    destination) follows, slice by slice, under the lock of its connection;
  * I3 whoever comes after a crash goes on where the last slice ended: `settled_at` and `settled_id`.
@@ -33,13 +33,7 @@ export interface NewWorkspaceSubscription {
   unproven: boolean;
 }
 
-const MEMBERS_LOCK = 7_301_848;
 const BEFORE_ALL = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
-
-/** Holds off connections that are being stored, until the transaction ends (I1). */
-async function lockMembers(tx: Sql, workspaceId: string): Promise<void> {
-  await tx.query('lockMembers', 'select pg_advisory_xact_lock($1, hashtext($2))', [MEMBERS_LOCK, workspaceId]);
-}
 
 /** True while a node of the version before is alive, which would send for members without an address. */
 export async function sendsWithoutMembers(sql: Sql): Promise<boolean> {
@@ -94,18 +88,14 @@ export async function insertWorkspaceSubscription(tx: Sql, subscription: NewWork
   );
 }
 
-/** Its address has proven itself: it is active, and to be settled. */
-export async function proveWorkspaceSubscription(sql: Sql, id: string): Promise<SubscriptionRow | undefined> {
-  await sql.query(
-    'proveWorkspaceSubscription',
-    `update subscription set verified = true, active = true, settled_at = $2, settled_id = $3
-     where id = $1 and connection_id is null and deleted_at is null`,
-    [id, BEFORE_ALL.at, BEFORE_ALL.id],
-  );
-  return (await findSubscriptions(sql, [id]))[0];
+/** Its address has proven itself: it is active, and to be settled. Run it in a transaction. */
+export async function proveWorkspaceSubscription(tx: Sql, id: string): Promise<void> {
+  if (!(await lockSubscription(tx, { id, connection_id: null }))) return;
+  await tx.query('proveWorkspaceSubscription', 'update subscription set verified = true where id = $1', [id]);
+  await setWorkspaceActive(tx, id, true);
 }
 
-/** It changed: its members are to follow, all of them. In the transaction of the change. */
+/** It changed: its members are to follow, all of them. In the transaction of the change, which has locked it (I1). */
 export async function unsettle(tx: Sql, id: string): Promise<void> {
   await tx.query('unsettleSubscription', 'update subscription set settled_at = $2, settled_id = $3 where id = $1', [
     id,
