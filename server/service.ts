@@ -9,6 +9,7 @@ import type { Site } from '../browser-pool/social/site/site.js';
 import type { Background } from '../storage/background.js';
 import { Removals } from '../storage/connections/removals.js';
 import { announcer } from '../storage/deliveries/announcer.js';
+import { settling } from '../storage/deliveries/settling.js';
 import { EventLoopLag } from '../storage/event-loop-lag.js';
 import type { Logger } from '../storage/log.js';
 import type { Vault } from '../storage/model/vault.js';
@@ -55,6 +56,7 @@ export interface Parts {
   db?: Database;
   control?: Database;
   removals?: Removals;
+  settling?: Background;
   sessions?: Background;
   retention?: Background;
   storedMeter?: Background;
@@ -137,6 +139,8 @@ export async function startService(
   await parts.sealing.start();
   parts.removals = new Removals({ db, log });
   parts.removals.start();
+  parts.settling = settling({ db, log });
+  parts.settling.start();
   parts.sessions = expiredSessions(control, log);
   parts.sessions.start();
   parts.retention = retention({
@@ -285,6 +289,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.tracing?.close();
   await parts.sandbox?.stop();
   await parts.removals?.stop();
+  await parts.settling?.stop();
   await parts.sessions?.stop();
   await parts.retention?.stop();
   await parts.storedMeter?.stop();

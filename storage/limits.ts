@@ -148,7 +148,7 @@ export const LIMITS = {
 
   /** Rows that one transaction of a removal or of a long disconnect takes; more take another. About a tenth of a second. */
   removal_rows: 1_000,
-  /** Connections that a node looks at in one turn of its removals; the others wait for the next turn. */
+  /** Connections, or subscriptions, that a node looks at in one turn of its removals; the others wait for the next turn. */
   removal_connections: 100,
   /** Parts of files among them; a part holds up to a megabyte. */
   removal_file_parts: 50,
@@ -159,6 +159,8 @@ export const LIMITS = {
   rewrite_tries: 5,
   /** Connections of a slice in which the members of a workspace's subscription follow it; each is locked for as long. */
   settle_connections: 200,
+  /** How often a node looks whether such a change was left to be gone on with. A failure waits as long. */
+  settle_poll_ms: 1_000,
   /** Pause between two such transactions, so that others' statements and disks keep up. */
   removal_pause_ms: 20,
   /** How often a node looks whether a connection is to be removed. A failure waits as long. */

@@ -117,7 +117,7 @@ CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (del
 CREATE UNIQUE INDEX connection_identity ON public.connection USING btree (workspace_id, provider, identity_key);
 CREATE INDEX connection_live ON public.connection USING btree (workspace_id, created_at, id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_unready ON public.connection USING btree (workspace_id, health_since) WHERE ((health <> 'ready'::text) AND (deleted_at IS NULL));
-CREATE TRIGGER connection_has_members AFTER UPDATE OF health, cancel_through ON public.connection FOR EACH ROW WHEN (((new.health = 'ready'::text) AND (new.cancel_through IS NULL) AND (new.deleted_at IS NULL) AND ((old.health <> 'ready'::text) OR (old.cancel_through IS NOT NULL)))) EXECUTE FUNCTION activate_members();
+CREATE TRIGGER connection_has_members AFTER UPDATE OF health, cancel_through ON public.connection FOR EACH ROW WHEN (((new.cancel_through IS NULL) AND (new.deleted_at IS NULL) AND ((new.health IS DISTINCT FROM old.health) OR (old.cancel_through IS NOT NULL)))) EXECUTE FUNCTION activate_members();
 CREATE TRIGGER connection_health_noted BEFORE UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION note_health();
 CREATE TRIGGER connection_health_told AFTER UPDATE OF health ON public.connection FOR EACH ROW WHEN ((new.health IS DISTINCT FROM old.health)) EXECUTE FUNCTION announce_health();
 CREATE TRIGGER connection_joins AFTER INSERT ON public.connection FOR EACH ROW EXECUTE FUNCTION join_workspace_subscriptions();
@@ -573,9 +573,11 @@ create table subscription (
   settled_at timestamp with time zone,
   settled_id uuid,
   held_at timestamp with time zone,
+  awaits_ready boolean not null default false,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
   constraint subscription_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES subscription(id) NOT VALID,
+  constraint subscription_awaits_ready CHECK (((NOT awaits_ready) OR (parent_id IS NOT NULL))) NOT VALID,
   constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0)),
   constraint subscription_has_callback_url CHECK ((num_nonnulls(callback_url, callback_url_sealed) =
 CASE
@@ -674,8 +676,8 @@ CREATE OR REPLACE FUNCTION public.activate_members()
  LANGUAGE plpgsql
 AS $function$
 begin
-  update subscription s set active = true from subscription w
-  where s.connection_id = new.id and s.parent_id = w.id and w.active and not s.active;
+  update subscription s set active = true, awaits_ready = new.health <> 'ready' from subscription w
+  where s.connection_id = new.id and s.parent_id = w.id and w.active and (not s.active or s.awaits_ready and new.health = 'ready');
   return null;
 end $function$;
 
@@ -771,10 +773,15 @@ CREATE OR REPLACE FUNCTION public.join_workspace_subscriptions()
 AS $function$
 begin
   perform pg_advisory_xact_lock_shared(7301848, hashtext(new.workspace_id::text));
-  insert into subscription (id, workspace_id, connection_id, partition, event_types, active, destination, parent_id)
-  select gen_random_uuid(), new.workspace_id, new.id, new.partition, w.event_types, w.active and new.health = 'ready', w.destination, w.id
+  insert into subscription (id, workspace_id, connection_id, partition, event_types, active, awaits_ready, destination, parent_id)
+  select gen_random_uuid(), new.workspace_id, new.id, new.partition, w.event_types, w.active, new.health <> 'ready', w.destination, w.id
   from subscription w where w.workspace_id = new.workspace_id and w.connection_id is null and w.deleted_at is null
   on conflict do nothing;
+  insert into announcement (workspace_id, connection_id, type, provider_event_id, data)
+  select new.workspace_id, new.id, 'connection.ready', 'connection.ready/' || gen_random_uuid(),
+    jsonb_build_object('health', new.health, 'previous_health', null, 'reason', new.health_reason, 'state_revision', new.state_revision)
+  where new.health = 'ready' and exists (
+    select from subscription s where s.connection_id = new.id and s.active and 'connection.ready' = any(s.event_types));
   return null;
 end $function$;
 

@@ -207,8 +207,8 @@ export interface EventGapJson {
 export interface EventHealthJson {
   /** What it is now. */
   health?: Health;
-  /** What it was before. */
-  previous_health?: Health;
+  /** What it was before; null of a connection that has just been created. */
+  previous_health?: Health | null;
   /** What led to it, as `health_reason` of the connection. */
   reason?: string | null;
   /** Generation of the session from then on. */

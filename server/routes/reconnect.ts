@@ -3,6 +3,7 @@ import { PROVIDERS } from '../../actors/provider-traits.js';
 import { changeCredentials } from '../../storage/connections/connection-changes.js';
 import {
   findReconnectLink,
+  loginKey,
   mayUse,
   noteReconnectLogin,
   type ReconnectLink,
@@ -127,8 +128,8 @@ function shownInPart(account: string): string {
 }
 
 /**
- * Stores the password and submits the login. Killed between the two, the page finds no login and signs in again. What is submitted
- * has a key of its own for each try, so that it is submitted once.
+ * Stores the password and submits the login. Killed between the two, the page finds no login and signs in again; killed before the login is
+ * noted, it is found by its key.
  */
 async function login(call: Owner<LinkLoginInput>): Promise<Answer> {
   const { db, ring, body, context } = call;
@@ -151,7 +152,7 @@ async function login(call: Owner<LinkLoginInput>): Promise<Answer> {
     capability: 'social.login',
     input: { reconnect: true },
     input_bytes: 0,
-    idempotencyKey: `reconnect-link/${id}/${tries}`,
+    idempotencyKey: loginKey({ id, tries }),
     sender: null, // the use of the link tells it
   });
   await noteReconnectLogin(db, id, tries, operation.id);

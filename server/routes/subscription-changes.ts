@@ -53,6 +53,8 @@ async function patch(call: Call<SubscriptionRow, SubscriptionPatchInput, undefin
     if (locked.active === body.active) return null;
     const recorded = () => call.audit.record(tx, [['subscription', resource.id]], { details: { active: body.active } });
     const { connection_id: id, partition } = resource;
+    // It may have been active when it was read, without a proof from before these were wanted.
+    if (body.active && subscriptions.verifier && !locked.verified) throw new HttpError('callback_not_verified');
     if (body.active && locked.health !== 'ready') throw new HttpError('connection_not_ready');
     // What is still to be canceled would be sent otherwise.
     if (body.active && locked.stopping) {
@@ -92,19 +94,31 @@ async function asItIs({
 async function change(call: Call<SubscriptionRow, SubscriptionTargetInput, undefined>): Promise<Answer> {
   const { db, system, resource, body, subscriptions, audit } = call;
   const destination = await checkedDestination(call);
-  const moved = body.callback_url !== callbackUrlOf(db, resource);
-  const proven = moved && subscriptions.verifier !== undefined;
-  if (proven && !(await withRoomForProof(call, () => proves(call, resource.id, body.callback_url)))) {
+  const wanted = subscriptions.verifier !== undefined;
+  const given = wanted && body.callback_url !== callbackUrlOf(db, resource);
+  if (given && !(await withRoomForProof(call, () => proves(call, resource.id, body.callback_url)))) {
     throw new HttpError('callback_not_verified');
   }
   await db.transaction(async (tx) => {
     const changed = await changeSubscription(tx, resource, {
       ...{ eventTypes: body.event_types, callbackUrl: body.callback_url, destination },
-      ...{ verified: moved ? proven : null, ofDestination: subscriptions.bounds.ofDestination },
+      ...{ proof: { given, wanted }, ofDestination: subscriptions.bounds.ofDestination },
     });
-    if (changed === 'gone') throw new HttpError('not_found');
-    if (changed === 'full') throw new HttpError('too_many_subscriptions');
-    if (changed === 'changed') await audit.record(tx, [['subscription', resource.id]], { details: { moved } });
+    switch (changed) {
+      case 'gone':
+        throw new HttpError('not_found');
+      case 'full':
+        throw new HttpError('too_many_subscriptions');
+      case 'unproven':
+        throw new HttpError('unavailable', 'the subscription was changed meanwhile');
+      case 'unchanged':
+        return;
+      case 'changed':
+      case 'moved':
+        return audit.record(tx, [['subscription', resource.id]], { details: { moved: changed === 'moved' } });
+      default:
+        changed satisfies never;
+    }
   });
   if (resource.connection_id === null) await settledInTime(call, resource.id);
   else system.hint({ type: 'deliveries', connectionId: resource.connection_id });

@@ -62,7 +62,7 @@ async function create(call: Call<undefined, NewSubscriptionInput, undefined>): P
       await insertWorkspaceSubscription(tx, { workspaceId, ...subscription });
       await audit.record(tx, [['subscription', id]]);
     });
-    if (await proves(call, id, body.callback_url)) await proveWorkspaceSubscription(db, id);
+    if (await proves(call, id, body.callback_url)) await db.transaction((tx) => proveWorkspaceSubscription(tx, id));
   });
   await settledInTime(call, id);
   const [row] = await findSubscriptions(db, [id]);
@@ -78,7 +78,7 @@ export const workspaceSubscriptionRoutes: Route[] = [
     path: '/v1/subscriptions',
     summary: 'Subscribe to events of all connections',
     description:
-      'Has events of all connections of the workspace pushed, as those of one connection are, to an HTTPS address, also of those that come later, signed with a secret that only this answer shows. A disconnect ends it for that connection until it is `ready` again. Each connection keeps its own order, and none waits for another.',
+      'Has events of all connections of the workspace pushed, as those of one connection are, to an HTTPS address, also of those that come later, signed with a secret that only this answer shows. What the service tells of itself comes of connections that are not `ready` too. A disconnect cancels what waits for that connection; events of the provider go on when it is `ready` again. Each connection keeps its own order, and none waits for another.',
     scopes: ['events:write'],
     changes: 'subscriptions',
     body: {

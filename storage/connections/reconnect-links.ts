@@ -26,8 +26,17 @@ export interface ReconnectLink {
   expires_at: Date;
   page_hash: Buffer | null;
   tries: number;
+  /** The login of its last try. */
   operation_id: string | null;
 }
+
+/** The idempotency key of the login that a try submits: it is submitted once, and found by it. */
+export const loginKey = ({ id, tries }: Pick<ReconnectLink, 'id' | 'tries'>): string => `reconnect-link/${id}/${tries}`;
+
+// By its key where it could not be noted: whoever submitted it was killed, or the database was away. Index: operation_idempotency.
+const LOGIN = `coalesce(l.operation_id, (select o.id from operation o
+  where o.workspace_id = (select c.workspace_id from connection c where c.id = l.connection_id)
+    and o.idempotency_key = 'reconnect-link/' || l.id || '/' || l.tries))`;
 
 /** A link that is told once. */
 export interface IssuedLink {
@@ -75,7 +84,7 @@ export async function findReconnectLink(sql: Sql, token: string): Promise<Reconn
   const [row] = await sql.query<ReconnectLink>(
     'findReconnectLink',
     `select l.id, l.connection_id, c.workspace_id, w.name as workspace_name, c.provider, c.username, c.actor_id, l.expires_at,
-       l.page_hash, l.tries, l.operation_id
+       l.page_hash, l.tries, ${LOGIN} as operation_id
      from reconnect_link l join connection c on c.id = l.connection_id join workspace w on w.id = c.workspace_id
      where l.id = $1 and l.expires_at > now() and ${ofKeptConnection('l.connection_id')}`,
     [id],
@@ -97,9 +106,9 @@ export function mayUse({ page_hash }: Pick<ReconnectLink, 'page_hash'>, page: st
 export async function useReconnectLink(tx: Sql, id: string, page: string, most: number): Promise<number | undefined> {
   const [row] = await tx.query<{ tries: number }>(
     'useReconnectLink',
-    `update reconnect_link set page_hash = $2, tries = tries + 1, operation_id = null
+    `update reconnect_link l set page_hash = $2, tries = tries + 1, operation_id = null
      where id = $1 and (page_hash is null or page_hash = $2) and expires_at > now() and tries < $3
-       and not exists (select from operation o where o.id = operation_id and o.status = 'succeeded')
+       and not exists (select from operation o where o.id = ${LOGIN} and o.status = 'succeeded')
      returning tries`,
     [id, pageHash(page), most],
   );

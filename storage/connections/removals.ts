@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { deletedSubscriptions, dropDeleted } from '../deliveries/subscription-change.js';
-import { settle, unsettledSubscriptions } from '../deliveries/workspace-subscriptions.js';
 import { LIMITS } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Database } from '../postgres/database.js';
@@ -36,8 +35,8 @@ const STEPS: Steps<State> = {
 };
 
 /**
- * Removes what deleted connections and subscriptions left, and goes on with disconnects, and changes of a workspace's subscriptions, that
- * were too long for their request. Every node runs one.
+ * Removes what deleted connections and subscriptions left, and goes on with disconnects that were too long for their request. Every node
+ * runs one.
  *
  *     new ─ start ─▶ working ─ nothing is left, or it failed ─▶ waiting ─ a while later ─▶ working
  *                       └─ stop ─▶ stopping ─ the slice under way is over ─▶ stopped ◀─ stop ─ waiting
@@ -86,7 +85,6 @@ export class Removals {
       for (const id of this.#keptAt.keys()) if (!deleted.some((one) => one.id === id)) this.#keptAt.delete(id);
       for (const connection of deleted) await this.#remove(connection);
       for (const id of await deletedSubscriptions(db)) await this.#sliced(id, dropDeleted, id);
-      for (const id of await unsettledSubscriptions(db)) await settle(db, id, () => this.#paused());
     } catch (error) {
       log.warn({ err: error }, 'what was deleted is not removed yet, trying again');
     }

@@ -41,7 +41,10 @@ export async function stopWork(tx: Sql, connection: StoppingConnection): Promise
   );
   const operations = await cancelQueuedPage(tx, connection, EVERY_OPERATION, BEFORE_ALL);
   const deliveries = await cancelOpenDeliveries(tx, [connection.id], LIMITS.removal_rows);
-  if (operations.seen < LIMITS.removal_rows && deliveries < LIMITS.removal_rows) return true;
+  if (operations.seen < LIMITS.removal_rows && deliveries < LIMITS.removal_rows) {
+    if (connection.reason === 'connection_disconnected') await awaitReady(tx, connection.id);
+    return true;
+  }
   await tx.query(
     'cancelThrough',
     `update connection set cancel_through = greatest(cancel_through, coalesce(
@@ -49,6 +52,19 @@ export async function stopWork(tx: Sql, connection: StoppingConnection): Promise
     [connection.id, BEFORE_ALL],
   );
   return false;
+}
+
+/**
+ * What the service tells of the disconnected connection goes on to subscriptions of its workspace, the provider's events when it is ready again
+ * (EVT-23). A disconnect that was too long leaves it to the trigger on `cancel_through`.
+ */
+async function awaitReady(tx: Sql, connectionId: string): Promise<void> {
+  await tx.query(
+    'membersAwaitReady',
+    `update subscription s set active = true, awaits_ready = true from subscription parent
+     where s.connection_id = $1 and s.parent_id = parent.id and parent.active and not s.active`,
+    [connectionId],
+  );
 }
 
 /**

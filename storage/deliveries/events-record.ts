@@ -1,6 +1,6 @@
 import { messageKeys } from '../model/message-keys.js';
 import { newId } from '../model/new-id.js';
-import type { NewEvent } from '../model/records.js';
+import { type NewEvent, OWN_EVENTS } from '../model/records.js';
 import { DELIVERY_STEPS } from '../model/transitions.js';
 import { bigints, byteas, jsonbs, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
@@ -15,6 +15,8 @@ export interface RecordedEvent {
   partition: number;
   deliveries: number;
 }
+
+const OWN = `'{${OWN_EVENTS.join()}}'`;
 
 // `held` finds connections by their ids alone, whatever the planner expects of a workspace, and joins nothing: a row lock copies every
 // row that it is joined to. Few rows meet few, so that arrays are looked through faster than joins.
@@ -45,7 +47,8 @@ const RECORD = `
   ), matching as materialized (
     select s.id, e.id as event_id
     from listed e join subscription s on s.connection_id = e.connection_id
-    where s.active and case when $11::uuid is null then e.type = any(s.event_types) else s.id = $11 end
+    where s.active and case when $11::uuid is null then e.type = any(s.event_types) and (not s.awaits_ready or e.type = any(${OWN}))
+      else s.id = $11 end
   ), addressed as materialized (
     update subscription s set delivery_count = s.delivery_count + cardinality(m.event_ids)
     from (select id, array_agg(event_id order by event_id desc) as event_ids from matching group by id) m
@@ -69,7 +72,8 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Records events, a delivery for each matching active subscription (of `addressee` alone, where one is given, whatever it
- * selects), and makes the subscriptions' jobs due, in one statement
+ * selects), and makes the subscriptions' jobs due, in one statement. One that awaits its connection's being ready gets what the service
+ * tells of itself alone
  * (contract: "Events are persisted before delivery"). An event that its connection has already is left out (EVT-8), as
  * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
  * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes

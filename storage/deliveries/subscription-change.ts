@@ -4,7 +4,7 @@ import type { Sql } from '../postgres/database.js';
 import { removeJobs } from '../postgres/job-table.js';
 import { callbackUrlContext } from '../secrets/sealing.js';
 import { wakeSubscriptions } from './delivery-queue.js';
-import { isShown, lockSubscription, type SubscriptionRow } from './subscriptions.js';
+import { callbackUrlOf, isShown, lockSubscription, type SubscriptionRow } from './subscriptions.js';
 import { unsettle } from './workspace-subscriptions.js';
 
 /** What a subscription gets, and where (EVT-22). */
@@ -12,25 +12,36 @@ export interface SubscriptionChange {
   eventTypes: EventType[];
   callbackUrl: string;
   destination: Buffer | null;
-  /** The address is another one: whether it has proven itself. Null: the address stays. */
-  verified: boolean | null;
+  /** Whether this address has proven itself for this change, and whether another one has to. */
+  proof: { given: boolean; wanted: boolean };
   /** How many there may be of one connection, or of the workspace, to one destination. */
   ofDestination: number;
 }
 
+/** What came of a change: `moved` when the address is another one. */
+export type Changed = 'gone' | 'unchanged' | 'full' | 'unproven' | 'changed' | 'moved';
+
 /**
  * Changes the subscription: the next attempt of each of its deliveries goes to the address, and events are selected by the types, from the
  * commit on, of a subscription of the workspace as its members follow. `unchanged` when it is so already, `full` when its destination has as
- * many as it may. Run it in a transaction.
+ * many as it may, `unproven` when its address has been changed meanwhile, and this one is another again and has to prove itself first. Run it
+ * in a transaction.
  */
 export async function changeSubscription(
   tx: Sql,
-  { id, workspace_id, connection_id, partition, event_types }: SubscriptionRow,
-  { eventTypes, callbackUrl, destination, verified, ofDestination }: SubscriptionChange,
-): Promise<'gone' | 'unchanged' | 'full' | 'changed'> {
+  {
+    id,
+    workspace_id,
+    connection_id,
+    partition,
+  }: Pick<SubscriptionRow, 'id' | 'workspace_id' | 'connection_id' | 'partition'>,
+  { eventTypes, callbackUrl, destination, proof, ofDestination }: SubscriptionChange,
+): Promise<Changed> {
   const locked = await lockSubscription(tx, { id, connection_id });
   if (!locked) return 'gone';
-  if (verified === null && eventTypes.join() === event_types.join()) return 'unchanged';
+  const moved = callbackUrl !== callbackUrlOf(tx, { id, ...locked });
+  if (!moved && eventTypes.join() === locked.event_types.join()) return 'unchanged';
+  if (moved && proof.wanted && !proof.given) return 'unproven';
   const [others] = await tx.query<{ count: number }>(
     connection_id === null ? 'countOthersOfWorkspace' : 'countOthersOfConnection',
     `select count(*) from (
@@ -38,17 +49,16 @@ export async function changeSubscription(
          and destination = $2 and id <> $3 and ${isShown('s')} limit $4) found`,
     [connection_id ?? workspace_id, destination, id, ofDestination],
   );
-  if (verified !== null && others && others.count >= ofDestination) return 'full';
+  if (moved && others && others.count >= ofDestination) return 'full';
   const callback = tx.vault.store(callbackUrl, callbackUrlContext(id));
   await tx.query(
     'changeSubscription',
-    `update subscription set event_types = $2, callback_url = $3, callback_url_sealed = $4, destination = $5,
-       verified = coalesce($6, verified) where id = $1`,
-    [id, eventTypes, callback.plain, callback.sealed, destination, verified],
+    `update subscription set event_types = $2, callback_url = $3, callback_url_sealed = $4, destination = $5, verified = $6 where id = $1`,
+    [id, eventTypes, callback.plain, callback.sealed, destination, moved ? proof.given : locked.verified],
   );
   if (connection_id === null) await unsettle(tx, id);
   else if (locked.active && partition !== null) await wakeSubscriptions(tx, [{ id, partition }]);
-  return 'changed';
+  return moved ? 'moved' : 'changed';
 }
 
 /**

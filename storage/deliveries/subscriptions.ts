@@ -148,32 +148,58 @@ export async function insertSubscription(
   return row;
 }
 
+/** A subscription as it is under its lock: what was read before may have changed meanwhile. */
+export interface LockedSubscription
+  extends Pick<SubscriptionRow, 'active' | 'verified' | 'event_types' | 'callback_url' | 'callback_url_sealed'> {
+  health: Health;
+  stopping: boolean;
+}
+
 /**
  * Locks the connection, then the subscription: the order in every transaction. Undefined when either is gone. `stopping` while a
  * disconnect, or a deactivation, still cancels what it left: open deliveries of inactive subscriptions. One of a workspace counts as
- * one of a connection that is ready.
+ * one of a connection that is ready; connections that are being stored wait for it, and it for them (EVT-23).
  */
 export async function lockSubscription(
   tx: Sql,
   subscription: { id: string; connection_id: string | null },
-): Promise<{ active: boolean; health: Health; stopping: boolean } | undefined> {
+): Promise<LockedSubscription | undefined> {
+  if (subscription.connection_id === null) await lockMembersOf(tx, subscription.id);
   const [connection] = await tx.query<{ health: Health; stopping: boolean }>(
     'lockConnectionOfSubscription',
     `select health, cancel_through is not null as stopping from connection
      where id = $1 and deleted_at is null for no key update`,
     [subscription.connection_id],
   );
-  const [row] = await tx.query<{ active: boolean; settling: boolean }>(
+  const [row] = await tx.query<Omit<LockedSubscription, 'health' | 'stopping'> & { settling: boolean }>(
     'lockSubscription',
-    'select active, settled_at is not null as settling from subscription where id = $1 and deleted_at is null for no key update',
+    `select active, verified, event_types, callback_url, callback_url_sealed, settled_at is not null as settling from subscription
+     where id = $1 and deleted_at is null for no key update`,
     [subscription.id],
   );
   if (!row) return undefined;
-  if (subscription.connection_id === null) return { active: row.active, health: 'ready', stopping: row.settling };
-  return connection && { active: row.active, ...connection };
+  const { settling, ...locked } = row;
+  if (subscription.connection_id === null) return { ...locked, health: 'ready', stopping: settling };
+  return connection && { ...locked, ...connection };
 }
 
-/** The address of a new subscription has proven itself: it is active when its connection is ready now. Undefined when either is gone. */
+const MEMBERS_LOCK = 7_301_848;
+
+/** Holds off connections of the workspace that are being stored, until the transaction ends. */
+export async function lockMembers(tx: Sql, workspaceId: string): Promise<void> {
+  await tx.query('lockMembers', 'select pg_advisory_xact_lock($1, hashtext($2))', [MEMBERS_LOCK, workspaceId]);
+}
+
+async function lockMembersOf(tx: Sql, id: string): Promise<void> {
+  const [row] = await tx.query<{ workspace_id: string }>(
+    'workspaceOfSubscription',
+    'select workspace_id from subscription where id = $1',
+    [id],
+  );
+  if (row) await lockMembers(tx, row.workspace_id);
+}
+
+/** The address of a new subscription has proven itself: it is active when its connection is ready now. Undefined when either is gone, or deleted. */
 export async function proveSubscription(sql: Sql, id: string): Promise<SubscriptionRow | undefined> {
   const [row] = await sql.query<SubscriptionRow>(
     'proveSubscription',
@@ -182,7 +208,7 @@ export async function proveSubscription(sql: Sql, id: string): Promise<Subscript
        where c.id = (select connection_id from subscription where id = $1) and c.deleted_at is null for share
      )
      update subscription s set verified = true, active = r.ready from ready r
-     where s.id = $1 and s.connection_id = r.id returning ${COLUMNS}`,
+     where s.id = $1 and s.connection_id = r.id and s.deleted_at is null returning ${COLUMNS}`,
     [id],
   );
   return row;

@@ -6,7 +6,7 @@ import { callbackUrlContext } from '../secrets/sealing.js';
 import { cancelOpenDeliveries } from './cancellation.js';
 import { type QueuedSubscription, wakeSubscriptions } from './delivery-queue.js';
 import type { SubscriptionBounds } from './subscription-bounds.js';
-import { findSubscriptions, type SubscriptionRow } from './subscriptions.js';
+import { lockMembers, lockSubscription } from './subscriptions.js';
 
 /**
  * Subscriptions of all connections of a workspace (EVT-23). Its row, the parent, has address, types, secrets and hold; a member for each
@@ -16,8 +16,8 @@ import { findSubscriptions, type SubscriptionRow } from './subscriptions.js';
  *                              ▲                                                │
  *                              └────────── it changes again ────────────────────┘
  *
- * I1 a connection that is stored after the parent gets its member in its own transaction, one that was before in a slice: the lock of
- *    `lockMembers` and of the trigger on connections puts the one before the other;
+ * I1 a connection that is stored after the parent was stored or changed gets its member as that is in its own transaction, one that was
+ *    stored before in a slice: the lock of `lockMembers` and of the trigger on connections puts the one before the other;
  * I2 what stops (inactive, on hold) stops with the parent's commit: who starts attempts asks it. What a member copies (`active`, types,
  *    destination) follows, slice by slice, under the lock of its connection;
  * I3 whoever comes after a crash goes on where the last slice ended: `settled_at` and `settled_id`.
@@ -33,13 +33,7 @@ export interface NewWorkspaceSubscription {
   unproven: boolean;
 }
 
-const MEMBERS_LOCK = 7_301_848;
 const BEFORE_ALL = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
-
-/** Holds off connections that are being stored, until the transaction ends (I1). */
-async function lockMembers(tx: Sql, workspaceId: string): Promise<void> {
-  await tx.query('lockMembers', 'select pg_advisory_xact_lock($1, hashtext($2))', [MEMBERS_LOCK, workspaceId]);
-}
 
 /** True while a node of the version before is alive, which would send for members without an address. */
 export async function sendsWithoutMembers(sql: Sql): Promise<boolean> {
@@ -94,18 +88,14 @@ export async function insertWorkspaceSubscription(tx: Sql, subscription: NewWork
   );
 }
 
-/** Its address has proven itself: it is active, and to be settled. */
-export async function proveWorkspaceSubscription(sql: Sql, id: string): Promise<SubscriptionRow | undefined> {
-  await sql.query(
-    'proveWorkspaceSubscription',
-    `update subscription set verified = true, active = true, settled_at = $2, settled_id = $3
-     where id = $1 and connection_id is null and deleted_at is null`,
-    [id, BEFORE_ALL.at, BEFORE_ALL.id],
-  );
-  return (await findSubscriptions(sql, [id]))[0];
+/** Its address has proven itself: it is active, and to be settled. Run it in a transaction. */
+export async function proveWorkspaceSubscription(tx: Sql, id: string): Promise<void> {
+  if (!(await lockSubscription(tx, { id, connection_id: null }))) return;
+  await tx.query('proveWorkspaceSubscription', 'update subscription set verified = true where id = $1', [id]);
+  await setWorkspaceActive(tx, id, true);
 }
 
-/** It changed: its members are to follow, all of them. In the transaction of the change. */
+/** It changed: its members are to follow, all of them. In the transaction of the change, which has locked it (I1). */
 export async function unsettle(tx: Sql, id: string): Promise<void> {
   await tx.query('unsettleSubscription', 'update subscription set settled_at = $2, settled_id = $3 where id = $1', [
     id,
@@ -147,7 +137,7 @@ export async function settle(
     if (slice === 'elsewhere') return false;
     woken(slice.woken);
     if (slice.settled) return true;
-    // One that another transaction holds is waited for alone, so that nothing else is held meanwhile.
+    // Behind what was passed is one that another transaction holds. It is waited for alone, so that nothing else is held meanwhile.
     most = slice.skipped ? 1 : LIMITS.settle_connections;
   }
 }
@@ -162,11 +152,17 @@ interface Parent {
   settled_id: string;
 }
 
-interface Page {
+interface Place {
+  id: string;
+  created_at: string;
+}
+
+interface Live {
   id: string;
   partition: number;
-  created_at: string;
   ready: boolean;
+  /** A disconnect, or a deactivation, is still being canceled. */
+  stopping: boolean;
 }
 
 interface SettledSlice {
@@ -193,67 +189,98 @@ async function settleSlice(tx: Sql, id: string, most: number): Promise<SettledSl
     );
     return row?.settling ? 'elsewhere' : { settled: true, skipped: false, woken: [] };
   }
-  const page = await lockPage(tx, parent, most);
-  const connections = page.map((connection) => connection.id);
-  const { skipped } = await writeMembers(tx, id, parent, page, most > 1);
-  if (skipped > 0) return { settled: false, skipped: true, woken: [] };
+  const { page, live } = await lockPage(tx, parent, most);
+  const held = await writeMembers(tx, id, parent, live, most > 1);
+  const first = page.findIndex((connection) => held.has(connection.id));
+  const skipped = first >= 0;
+  // Up to the first whose member another transaction holds: the next slice begins with it.
+  const passed = skipped ? page.slice(0, first) : page;
+  const connections = passed.map((connection) => connection.id);
   if (!parent.active) {
     await removeJobs(tx, await queuedMembers(tx, id, connections));
     const canceled = await cancelOpenDeliveries(tx, connections, LIMITS.removal_rows);
     if (canceled === LIMITS.removal_rows) return { settled: false, skipped: false, woken: [] };
   }
   const woken = parent.active && !parent.on_hold ? await wakeMembers(tx, id, connections) : [];
-  const last = page.length < most ? undefined : page.at(-1);
-  await tx.query('passSettled', 'update subscription set settled_at = $2, settled_id = $3 where id = $1', [
-    id,
-    last?.created_at ?? null,
-    last?.id ?? null,
-  ]);
-  return { settled: last === undefined, skipped: false, woken };
+  const settled = !skipped && page.length < most;
+  const last = passed.at(-1);
+  if (settled || last) {
+    await tx.query('passSettled', 'update subscription set settled_at = $2, settled_id = $3 where id = $1', [
+      id,
+      ...(settled || !last ? [null, null] : [last.created_at, last.id]),
+    ]);
+  }
+  return { settled, skipped, woken };
 }
 
-/** In the order in which they were stored. Index: connection_live. */
-function lockPage(tx: Sql, { workspace_id, settled_at, settled_id }: Parent, most: number): Promise<Page[]> {
-  return tx.query<Page>(
-    'lockConnectionsToSettle',
-    `select c.id, c.partition, c.created_at::text, c.health = 'ready' and c.cancel_through is null as ready from connection c
+/**
+ * In the order in which they were stored, locked in that of their ids, as by all others who lock several. `live` leaves out those that are
+ * gone meanwhile. Index: connection_live.
+ */
+async function lockPage(
+  tx: Sql,
+  { workspace_id, settled_at, settled_id }: Parent,
+  most: number,
+): Promise<{ page: Place[]; live: Live[] }> {
+  const page = await tx.query<Place>(
+    'connectionsToSettle',
+    `select c.id, c.created_at::text from connection c
      where c.workspace_id = $1 and c.deleted_at is null and (c.created_at, c.id) > ($2::timestamptz, $3::uuid)
-     order by c.created_at, c.id limit $4 for no key update`,
+     order by c.created_at, c.id limit $4`,
     [workspace_id, settled_at, settled_id, most],
   );
+  const live = await tx.query<Live>(
+    'lockConnectionsToSettle',
+    `select id, partition, health = 'ready' as ready, cancel_through is not null as stopping from connection
+     where id = any($1::uuid[]) order by id for no key update`,
+    [page.map(({ id }) => id)],
+  );
+  return { page, live };
 }
 
-/** A member stays active while its parent is, and becomes so where its connection is ready. */
+/**
+ * A member is active while its parent is, but becomes so only when nothing of its connection is being canceled. One that becomes so where
+ * the connection is not ready awaits that. Gives the connections whose members another transaction holds.
+ */
 async function writeMembers(
   tx: Sql,
   id: string,
   { workspace_id, event_types, destination, active }: Parent,
-  page: Page[],
+  live: Live[],
   skip: boolean,
-): Promise<{ skipped: number }> {
-  const [row] = await tx.query<{ skipped: number }>(
+): Promise<Set<string>> {
+  const follows = '($8 and (m.active or not l.stopping))';
+  const awaits = '(not l.ready and (m.awaits_ready or not m.active))';
+  const held = await tx.query<{ connection_id: string }>(
     skip ? 'writeFreeMembers' : 'writeMember',
-    `with present as materialized (
+    `with live as materialized (
+       select * from unnest($2::uuid[], $3::smallint[], $4::boolean[], $5::boolean[]) l(id, partition, ready, stopping)
+     ), present as materialized (
        ${members('m.id, m.connection_id')}
      ), held as materialized (
        select m.id from subscription m where m.id = any(array(select id from present)) for no key update ${skip ? 'skip locked' : ''}
      ), made as (
-       insert into subscription (id, workspace_id, connection_id, partition, event_types, active, destination, parent_id)
-       select gen_random_uuid(), $5, p.id, p.partition, $6, $8 and p.id = any($4), $7, $1
-       from unnest($2, $3::smallint[]) p(id, partition)
-       where p.id not in (select connection_id from present) on conflict do nothing
+       insert into subscription (id, workspace_id, connection_id, partition, event_types, active, awaits_ready, destination, parent_id)
+       select gen_random_uuid(), $6, l.id, l.partition, $7, $8 and not l.stopping, not l.ready, $9, $1
+       from live l where l.id not in (select connection_id from present) on conflict do nothing
      ), changed as (
-       update subscription m set event_types = $6, destination = $7, active = $8 and (m.active or m.connection_id = any($4))
-       where m.id = any(array(select id from held)) and (m.event_types <> $6 or m.destination is distinct from $7
-         or m.active <> ($8 and (m.active or m.connection_id = any($4::uuid[]))))
+       update subscription m set event_types = $7, destination = $9, active = ${follows}, awaits_ready = ${awaits} from live l
+       where m.id = any(array(select id from held)) and l.id = m.connection_id
+         and (m.event_types <> $7 or m.destination is distinct from $9 or m.active <> ${follows} or m.awaits_ready <> ${awaits})
      )
-     select ((select count(*) from present) - (select count(*) from held))::int as skipped`,
+     select p.connection_id from present p where p.id not in (select id from held)`,
     [
-      ...[id, page.map((p) => p.id), page.map((p) => p.partition), page.filter((p) => p.ready).map((p) => p.id)],
-      ...[workspace_id, event_types, destination, active],
+      ...[
+        id,
+        live.map((l) => l.id),
+        live.map((l) => l.partition),
+        live.map((l) => l.ready),
+        live.map((l) => l.stopping),
+      ],
+      ...[workspace_id, event_types, active, destination],
     ],
   );
-  return row ?? { skipped: 0 };
+  return new Set(held.map((member) => member.connection_id));
 }
 
 /** Columns of the members `m` of the parent $1 and these connections, $2: one step of the index each, whatever the planner expects. */

@@ -151,6 +151,12 @@ export type EventType =
   | 'operation.finished'
   | 'delivery.exhausted';
 
+/** What the service tells of itself (EVT-20). */
+export const OWN_EVENTS: readonly EventType[] = [
+  ...(['connection.needs_login', 'connection.invalid', 'connection.ready'] as const),
+  ...(['operation.waiting_user', 'operation.finished', 'delivery.exhausted'] as const),
+];
+
 /** Asked for by a client, for one subscription: no subscription selects it (EVT-19). */
 export const TEST_EVENT = 'subscription.test';
 /**

@@ -78,6 +78,9 @@ t.test('the owner of an account signs it in by a link, with password and code, a
   const waiting = await page.settled();
   t.match(waiting.body, { status: 'waiting_user', challenge: { kind: 'email', accepts_code: true } });
   const { id } = waiting.body.challenge as { id: string };
+  const unnoted = () => fixture.db.query('testUnnoted', 'update reconnect_link set operation_id = null', []);
+  await unnoted();
+  t.match(await page.ask('progress'), { body: { challenge: { id } } }, 'killed before the login was noted');
   t.match(await page.ask('login', { password: 'sandbox' }), { body: { code: 'connection_busy' } });
   t.match(await page.ask('code', { challenge_id: id, code: '000000' }), { status: 202, body: { status: 'accepted' } });
   const done = await eventually(
@@ -87,6 +90,7 @@ t.test('the owner of an account signs it in by a link, with password and code, a
   );
   t.match(done.body, { status: 'succeeded', challenge: null, error_code: null });
   t.match(await client.send('GET', `/v1/connections/${connection}`), { body: { health: 'ready' } });
+  await unnoted();
   t.match(await page.ask('login', { password: 'sandbox' }), { body: { code: 'link_used' } }, 'it was for one login');
 
   const rows = await fixture.db.query('testLinks', 'select l::text from reconnect_link l', []);

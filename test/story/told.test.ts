@@ -6,6 +6,11 @@ t.test('a client is told what becomes of its connections and operations', async 
   const callbacks = await receiveCallbacks(t);
   const fixture = await serviceFixture(t, { ...callbacks.env, ACTOR_THREADS: '2' });
   const { client, kill } = await startService(t, fixture);
+  const { body: ofAll } = await client.send('POST', '/v1/subscriptions', {
+    event_types: ['connection.ready', 'operation.waiting_user', 'operation.finished'],
+    callback_url: callbacks.url,
+    secret: callbacks.secret,
+  });
   const connection = await client.connect({
     provider: 'social',
     username: 'eve+sms',
@@ -17,13 +22,17 @@ t.test('a client is told what becomes of its connections and operations', async 
     const { body: made } = await client.send('POST', `/v1/connections/${connection}/subscriptions`, body);
     return String(made.id);
   };
+  let from = 0;
   const told = async (type: string) => {
-    const { event } = await callbacks.next(({ event }) => event?.type === type);
+    const { event } = await callbacks.next(
+      (callback) => callbacks.received.indexOf(callback) >= from && callback.event?.type === type,
+    );
     return event;
   };
 
   const login = await client.settled((await client.submit(connection, 'social.login')).body.id);
   t.match(login, { status: 'waiting_user' });
+  t.match(await told('operation.waiting_user'), { data: { operation_id: login.id } }, 'of the first login as well');
   await client.send('POST', `/v1/operations/${login.id}/challenge`, {
     challenge_id: login.challenge?.id,
     code: '000000',
@@ -31,6 +40,11 @@ t.test('a client is told what becomes of its connections and operations', async 
   t.match(await client.answered(login.id, login.challenge?.id ?? ''), { status: 'succeeded' });
   const { body: shown } = await client.send('GET', `/v1/connections/${connection}`);
   t.match(shown, { health: 'ready', health_reason: 'login_succeeded', health_since: String });
+
+  t.match(await told('connection.ready'), { connection_id: connection, data: { reason: 'login_succeeded' } });
+  t.match(await told('operation.finished'), { data: { operation_id: login.id, status: 'succeeded' } });
+  await client.send('DELETE', `/v1/subscriptions/${ofAll.id}`);
+  from = callbacks.received.length;
 
   await subscribe([
     ...['connection.needs_login', 'connection.ready', 'operation.waiting_user', 'operation.finished'],

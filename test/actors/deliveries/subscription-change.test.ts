@@ -31,7 +31,8 @@ const TAKEN: Answer = (_request, response) => response.writeHead(204).end();
 async function move(db: Database, connection: Connection, id: string, callbackUrl: string): Promise<string> {
   const [row] = await findSubscriptions(db, [id]);
   const destination = destinationOf(connection, callbackUrl);
-  const change = { eventTypes: row!.event_types, callbackUrl, destination, verified: false, ofDestination: 100 };
+  const proof = { given: false, wanted: false };
+  const change = { eventTypes: row!.event_types, callbackUrl, destination, proof, ofDestination: 100 };
   return db.transaction((tx) => changeSubscription(tx, row!, change));
 }
 
@@ -49,7 +50,7 @@ t.test('what waits for a dead address goes to the new one', async (t) => {
     (all) => all.some((one) => one.last_error !== null),
   );
   await db.query('testDue', `update delivery set next_attempt_at = now() where status = 'pending'`);
-  t.equal(await move(db, connection, id, hook.url), 'changed');
+  t.equal(await move(db, connection, id, hook.url), 'moved');
   await host.fetch(connection.partition);
   await eventually(
     'what was tried before is due again',

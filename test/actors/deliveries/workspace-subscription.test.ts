@@ -1,19 +1,29 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { clearSession } from '../../../storage/connections/connection-changes.js';
+import { stopWork } from '../../../storage/connections/stopping.js';
+import { tell } from '../../../storage/deliveries/announcements.js';
+import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import { settling } from '../../../storage/deliveries/settling.js';
+import { changeSubscription } from '../../../storage/deliveries/subscription-change.js';
 import { setHold } from '../../../storage/deliveries/subscription-hold.js';
 import { countDeliveries, lockSubscription } from '../../../storage/deliveries/subscriptions.js';
 import {
   insertWorkspaceSubscription,
+  proveWorkspaceSubscription,
   roomForWorkspaceSubscription,
   settle,
   setWorkspaceActive,
   unsettle,
 } from '../../../storage/deliveries/workspace-subscriptions.js';
 import { LIMITS } from '../../../storage/limits.js';
-import type { Database } from '../../../storage/postgres/database.js';
+import { createLogger } from '../../../storage/log.js';
+import type { EventType } from '../../../storage/model/records.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
 import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { type Answer, receiver } from '../../fixture/https-receiver.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
@@ -27,14 +37,21 @@ const TAKEN: Answer = (_request, response) => response.writeHead(204).end();
 const MANY = { ofConnection: 100, ofWorkspace: 1_000, ofDestination: 100 };
 const never = () => false;
 
-async function subscribe(db: Database, workspaceId: string, url = 'https://127.0.0.1/hook'): Promise<string> {
+interface Wanted {
+  url?: string;
+  eventTypes?: EventType[];
+  unproven?: boolean;
+}
+
+async function subscribe(db: Database, workspaceId: string, wanted: Wanted = {}): Promise<string> {
+  const { url = 'https://127.0.0.1/hook', eventTypes = ['message_received'], unproven = false } = wanted;
   const id = uuidv7();
   const secretSealed = ring.seal(SECRET, `subscription/${id}/secret`);
   await db.transaction(async (tx) => {
     t.ok(await roomForWorkspaceSubscription(tx, workspaceId, null, MANY));
     await insertWorkspaceSubscription(tx, {
-      ...{ id, workspaceId, eventTypes: ['message_received'], callbackUrl: url, secretSealed },
-      ...{ destination: null, unproven: false },
+      ...{ id, workspaceId, eventTypes, callbackUrl: url, secretSealed },
+      ...{ destination: null, unproven },
     });
   });
   return id;
@@ -49,13 +66,49 @@ interface Member {
   id: string;
   connection_id: string;
   active: boolean;
+  awaits_ready: boolean;
+  event_types: string[];
 }
 
 const membersOf = (db: Database, id: string): Promise<Member[]> =>
-  db.query('testMembers', 'select id, connection_id, active from subscription where parent_id = $1', [id]);
+  db.query(
+    'testMembers',
+    'select id, connection_id, active, awaits_ready, event_types from subscription where parent_id = $1',
+    [id],
+  );
 
 const jobsOf = (db: Database): Promise<{ id: string }[]> =>
   db.query('testJobs', `select id from pgboss.job_common where name like 'delivery-%'`);
+
+/** Who waits for a lock. */
+const waiting = (db: Database): Promise<object[]> =>
+  db.query(
+    'testWaiting',
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+
+/** Holds what `work` does in a transaction until the function that this gives is called. */
+async function holding(db: Database, work: (tx: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
+  const [done, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = db.transaction(async (tx) => {
+    await work(tx);
+    done.resolve();
+    await released.promise;
+  });
+  await done.promise;
+  return () => {
+    released.resolve();
+    return held;
+  };
+}
+
+async function change(db: Database, workspaceId: string, id: string, eventTypes: EventType[], callbackUrl: string) {
+  const parent = { ...parentOf(id), workspace_id: workspaceId };
+  const proof = { given: false, wanted: false };
+  await db.transaction((tx) =>
+    changeSubscription(tx, parent, { eventTypes, callbackUrl, destination: null, proof, ofDestination: 100 }),
+  );
+}
 
 const parentOf = (id: string) => ({ id, connection_id: null, partition: null });
 
@@ -83,7 +136,7 @@ async function setUp(t: Test, connections: number, answer: Answer = TAKEN) {
 t.test('events of each connection, those that come later too, go to one address under one secret', async (t) => {
   const { db, workspaceId, all, hook, sent } = await setUp(t, 3);
   const elsewhere = await connect(db, await insertWorkspace(db));
-  const id = await subscribe(db, workspaceId, hook.url);
+  const id = await subscribe(db, workspaceId, { url: hook.url });
   t.equal(await settle(db, id, never), true);
   all.push(await connect(db, workspaceId));
   t.strictSame((await membersOf(db, id)).map((m) => m.connection_id).sort(), all.map((c) => c.id).sort());
@@ -118,9 +171,57 @@ t.test('connections that are stored beside a new subscription have one member ea
   }
 });
 
+t.test('a connection that is being stored while a subscription changes follows the change', async (t) => {
+  const { db, workspaceId } = await setUp(t, 1);
+  const changes: ((id: string) => Promise<unknown>)[] = [
+    (id) => change(db, workspaceId, id, ['message_sent'], 'https://127.0.0.1/moved'),
+    (id) => setActive(db, id, false),
+    (id) => db.transaction((tx) => proveWorkspaceSubscription(tx, id)),
+  ];
+  for (const [i, make] of changes.entries()) {
+    const id = await subscribe(db, workspaceId, { unproven: i === 2 });
+    await settle(db, id, never);
+    const commit = await holding(db, (tx) => insertSimulated(tx, workspaceId, randomUUID()));
+    let isMade = false;
+    const making = make(id).then(async () => {
+      isMade = true;
+      await settle(db, id, never);
+    });
+    await eventually(
+      'it is made, or waits',
+      async () => isMade || (await waiting(db)).length > 0,
+      (so) => so,
+    );
+    if (isMade) await making;
+    await commit();
+    await making;
+    const [parent] = await db.query<Member>(
+      'testParent',
+      'select active, event_types from subscription where id = $1',
+      [id],
+    );
+    const members = await membersOf(db, id);
+    t.equal(members.length, 2 + i);
+    for (const member of members) t.match(member, { ...parent, awaits_ready: false });
+  }
+});
+
+t.test('what waits goes to the new address of the subscription', async (t) => {
+  const { db, workspaceId, all, hook, sent } = await setUp(t, 2);
+  const id = await subscribe(db, workspaceId);
+  await settle(db, id, never);
+  await db.transaction((tx) => setHold(tx, parentOf(id), true));
+  for (const connection of all) await record(db, connection, 2);
+  await change(db, workspaceId, id, ['message_received'], hook.url);
+  await db.transaction((tx) => setHold(tx, parentOf(id), false));
+  t.equal(await settle(db, id, never), true);
+  await sent();
+  t.equal(hook.received.length, 4);
+});
+
 t.test('what stops with the commit of the parent is not sent, though no member has followed', async (t) => {
   const { db, workspaceId, all, hook, sent } = await setUp(t, 3);
-  const id = await subscribe(db, workspaceId, hook.url);
+  const id = await subscribe(db, workspaceId, { url: hook.url });
   await settle(db, id, never);
   for (const connection of all) await record(db, connection, 2);
   await db.transaction((tx) => setHold(tx, parentOf(id), true));
@@ -155,21 +256,73 @@ t.test('a disconnect ends it for the connection, and being ready brings it back 
   const id = await subscribe(db, workspaceId);
   await settle(db, id, never);
   const [first] = all as [Connection, Connection];
-  const active = async () => (await membersOf(db, id)).find((m) => m.connection_id === first.id)?.active;
+  const member = async () => (await membersOf(db, id)).find((m) => m.connection_id === first.id);
   let sets = 0;
   const set = (sql: string) => db.query(`testSet ${sets++}`, `update connection set ${sql} where id = $1`, [first.id]);
   await db.query('testStop', 'update subscription set active = false where connection_id = $1', [first.id]);
   await set(`health = 'needs_login', cancel_through = '00000000-0000-0000-0000-000000000000'`);
   await setActive(db, id, true);
   await settle(db, id, never);
-  t.equal(await active(), false, 'a change of the subscription does not bring it back');
+  t.match(await member(), { active: false }, 'a change of the subscription does not bring it back');
   await set(`health = 'ready'`);
-  t.equal(await active(), false, 'deliveries are still being canceled');
+  t.match(await member(), { active: false }, 'deliveries are still being canceled');
+  await set(`health = 'needs_login'`);
   await set('cancel_through = null');
-  t.equal(await active(), true);
+  t.match(await member(), { active: true, awaits_ready: true }, 'what the service tells is told');
+  await setActive(db, id, true);
+  await settle(db, id, never);
+  t.match(await member(), { active: true, awaits_ready: true });
+  await set(`health = 'ready'`);
+  t.match(await member(), { active: true, awaits_ready: false });
   await set(`health = 'needs_login'`);
   await settle(db, id, never);
-  t.equal(await active(), true, 'without a disconnect it goes on, and is told of the health');
+  t.match(await member(), { active: true, awaits_ready: false }, 'without a disconnect it goes on');
+  await setActive(db, id, false);
+  await settle(db, id, never);
+  await setActive(db, id, true);
+  await settle(db, id, never);
+  t.match(await member(), { active: true, awaits_ready: true }, 'what begins again awaits that it is ready');
+});
+
+t.test('of a connection that is not ready what the service tells is sent, and nothing of the provider', async (t) => {
+  const { db, workspaceId, all, hook, sent } = await setUp(t, 1);
+  const [ready] = all as [Connection];
+  const set = (id: string, sql: string) =>
+    db.query(`testSet ${sql}`, `update connection set ${sql} where id = $1`, [id]);
+  const eventTypes: EventType[] = ['message_received', 'connection.ready', 'operation.waiting_user'];
+  const before = await connect(db, workspaceId);
+  await set(before.id, `health = 'needs_login'`);
+  const id = await subscribe(db, workspaceId, { url: hook.url, eventTypes });
+  await settle(db, id, never);
+  t.match(await tell(db, 100), { announcements: 1, events: [{ connection_id: before.id, deliveries: 0 }] });
+  const late = await connect(db, workspaceId);
+  all.push(before, late);
+  const toldAs = (data: object) => ({ announcements: 1, events: [{ connection_id: late.id, deliveries: 1 }], ...data });
+  t.match(await tell(db, 100), toldAs({}), 'a simulated connection is ready at once');
+  await sent();
+  t.match(JSON.parse(hook.received[0]!.body.toString()), {
+    type: 'connection.ready',
+    data: { health: 'ready', previous_health: null, reason: null, state_revision: 0 },
+  });
+
+  const stopped = { id: late.id, partition: late.partition, reason: 'connection_disconnected' as const };
+  await db.transaction(async (tx) => {
+    await clearSession(tx, late.id);
+    await stopWork(tx, stopped);
+  });
+  await tell(db, 100);
+  for (const connection of all) {
+    await record(db, connection, 1);
+    const waits = { providerEventId: randomUUID(), type: 'operation.waiting_user' as const, data: {} };
+    await recordEvents(db, workspaceId, [{ connectionId: connection.id, ...waits }]);
+  }
+  await sent();
+  const types = hook.received.map(({ body }) => JSON.parse(body.toString()) as { type: string; connection_id: string });
+  const of = ({ id: connection }: Connection) =>
+    types.flatMap(({ type, connection_id }) => (connection_id === connection ? type : []));
+  t.strictSame(of(ready).sort(), ['message_received', 'operation.waiting_user']);
+  t.strictSame(of(before), ['operation.waiting_user']);
+  t.strictSame(of(late), ['connection.ready', 'operation.waiting_user']);
 });
 
 t.test('a slice reads about as many rows as it takes, whatever the workspace has', async (t) => {
@@ -199,10 +352,63 @@ t.test('a slice reads about as many rows as it takes, whatever the workspace has
 });
 
 t.test(
+  'a member that another transaction holds is waited for once, and the others are not gone through again',
+  async (t) => {
+    const { db } = await freshDatabase(t);
+    const workspaceId = await insertWorkspace(db);
+    await insertConnections(db, workspaceId, 2 * LIMITS.settle_connections);
+    const id = await subscribe(db, workspaceId);
+    await settle(db, id, never);
+    await setActive(db, id, false);
+    const commit = await holding(db, (tx) =>
+      tx.query(
+        'testHold',
+        `select from subscription where id = (
+         select m.id from subscription m join connection c on c.id = m.connection_id where m.parent_id = $1
+         order by c.created_at, c.id offset $2 limit 1) for update`,
+        [id, LIMITS.settle_connections + LIMITS.settle_connections / 2],
+      ),
+    );
+    let slices = 0;
+    const settled = settle(db, id, () => slices++ > 50);
+    await eventually(
+      'it waits for the member',
+      () => waiting(db),
+      ({ length }) => length > 0,
+    );
+    await commit();
+    t.equal(await settled, true);
+    t.ok(slices <= 5, `${slices} slices`);
+    t.ok((await membersOf(db, id)).every(({ active }) => !active));
+  },
+);
+
+t.test('a subscription that cannot be settled holds up no other', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  await insertConnections(db, workspaceId, 2);
+  const [stuck, other] = [await subscribe(db, workspaceId), await subscribe(db, workspaceId)];
+  await db.query('testTrap', `alter table subscription add constraint trap check (parent_id <> '${stuck}')`);
+  const background = settling({ db, log: createLogger({ level: 'silent', format: 'json' }, {}) });
+  background.start();
+  t.teardown(() => background.stop());
+  const members = (id: string) =>
+    eventually(
+      'members',
+      () => membersOf(db, id),
+      ({ length }) => length === 2,
+    );
+  await members(other);
+  t.strictSame(await membersOf(db, stuck), []);
+  await db.query('testFree', 'alter table subscription drop constraint trap');
+  await members(stuck);
+});
+
+t.test(
   'settling goes on where it was left, beside recorders and attempts, and loses and repeats nothing',
   async (t) => {
     const { db, workspaceId, hook, host, all, sent } = await setUp(t, 8);
-    const id = await subscribe(db, workspaceId, hook.url);
+    const id = await subscribe(db, workspaceId, { url: hook.url });
     await settle(db, id, never);
     await insertConnections(db, workspaceId, 2 * LIMITS.settle_connections);
     let recorded = 0;

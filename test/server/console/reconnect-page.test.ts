@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright';
+import { type BrowserContextOptions, chromium, type Page, type Route } from 'playwright';
 import t, { type Test } from 'tap';
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { CONTENT_SECURITY_POLICY } from '../../../server/console/pages.js';
@@ -97,6 +97,27 @@ t.test('the owner of an account signs in by the page, by keyboard alone', async 
     await late.getByText('This link was used already. Ask for a new one.').waitFor();
   }
   t.strictSame(complaints, [], 'no error, no violation of the policy, nothing from elsewhere');
+});
+
+t.test('a page whose password or code lost its answer goes on with the login that was taken', async (t) => {
+  const { client, linkTo, open } = await started(t);
+  const [view = {}] = VIEWS;
+  const page = await open(await linkTo(await connect(client, 'ada+sms@example.com')), view);
+  const losing = async (step: string) => {
+    const lose = async (route: Route) => {
+      await route.fetch();
+      await route.abort();
+    };
+    await page.route(`**/reconnect/${step}`, lose, { times: 1 });
+  };
+  await losing('login');
+  await page.getByLabel('Password').fill('sandbox');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
+  await losing('code');
+  await page.getByLabel('Code').fill('000000');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
 });
 
 t.test('a link of no use says so, and a service that does not answer is waited for', async (t) => {

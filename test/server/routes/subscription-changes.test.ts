@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { connect as dial } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { CallbackVerifier } from '../../../actors/deliveries/callback-verifier.js';
 import type { SubscriptionRules } from '../../../server/http/subscription-rules.js';
 import { Removals } from '../../../storage/connections/removals.js';
+import { settling } from '../../../storage/deliveries/settling.js';
+import { openDatabase } from '../../../storage/postgres/database.js';
+import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 import { authority } from '../../fixture/certificates.js';
+import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { type Received, receiver } from '../../fixture/https-receiver.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
@@ -19,11 +25,35 @@ const bounded = (bounds: Partial<SubscriptionRules['bounds']>): SubscriptionRule
 };
 const connect = async ({ db, workspaceId }: EdgeUnderTest) => (await insertSimulated(db, workspaceId, randomUUID())).id;
 
+/** Sends the head of a PUT and, once the edge has read what it changes, gives the function that sends its body and reads the answer. */
+async function begunPut({ db, url, key }: EdgeUnderTest, path: string, body: object): Promise<() => Promise<string>> {
+  const { query } = db;
+  const read = new Promise<void>((resolve) => {
+    db.query = async (name, ...rest) => {
+      const rows = await query(name, ...rest);
+      if (name === 'findSubscriptions') resolve();
+      return rows as never;
+    };
+  });
+  const bytes = JSON.stringify(body);
+  const { hostname, port } = new URL(url);
+  const socket = dial(Number(port), hostname);
+  socket.write(`PUT ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\nUser-Agent: test\r\n`);
+  socket.write(`Content-Type: application/json\r\nContent-Length: ${bytes.length}\r\nConnection: close\r\n\r\n`);
+  await read;
+  db.query = query;
+  return () => {
+    socket.write(bytes);
+    return text(socket);
+  };
+}
+
 function removing(t: Test, { db }: EdgeUnderTest): void {
   const log = { info() {}, warn: (fields: object) => t.fail(JSON.stringify(fields)) };
-  const removals = new Removals({ db, log: log as never, settle_ms: 10 });
-  removals.start();
-  t.teardown(() => removals.stop());
+  for (const part of [new Removals({ db, log: log as never, settle_ms: 10 }), settling({ db, log: log as never })]) {
+    part.start();
+    t.teardown(() => part.stop());
+  }
 }
 
 t.test('a subscription of all connections is made, listed, changed, stopped, started and deleted', async (t) => {
@@ -135,6 +165,34 @@ t.test('what is long is settled and removed in the background, after a change th
   );
 });
 
+t.test('a change is answered though a connection that is to follow is held by others', async (t) => {
+  const { url } = await freshDatabase(t);
+  const limits = { ...TIME_LIMITS.edge, lock_ms: 200 };
+  const db = openDatabase({ url, limits, maxConnections: 8, applicationName: 'test', onError: () => {} });
+  t.teardown(() => db.close());
+  const edge = await startTestEdge(t, {}, db);
+  const connection = await connect(edge);
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = db.transaction(async (tx) => {
+    await tx.query('testHold', 'select from connection where id = $1 for update', [connection]);
+    held.resolve();
+    await released.promise;
+  });
+  await held.promise;
+  const made = await edge.call('POST', '/v1/subscriptions', { body });
+  t.match(made, { status: 201, json: { active: true, settling: true, secret: String } });
+  const path = `/v1/subscriptions/${made.json.id}`;
+  t.match(await edge.call('PATCH', path, { body: { active: false } }), { status: 200, json: { settling: true } });
+  released.resolve();
+  await holding;
+  removing(t, edge);
+  await eventually(
+    'it is settled',
+    async () => (await edge.call('GET', path)).json,
+    ({ settling }) => settling === false,
+  );
+});
+
 t.test('subscriptions of all connections are bounded, and a change of address is', async (t) => {
   const edge = await startTestEdge(t, { subscriptions: bounded({ ofConnection: 4, ofDestination: 3 }) });
   const { call } = edge;
@@ -160,42 +218,70 @@ t.test('subscriptions of all connections are bounded, and a change of address is
   t.match(await call('POST', '/v1/subscriptions', { body }), { status: 503 }, 'while a former node would send for it');
 });
 
-t.test('another address proves itself before anything else is sent there', async (t) => {
+/** An edge where addresses have to prove themselves, and a receiver that does so while `proves`. */
+async function strictEdge(t: Test) {
   const certificates = await authority();
   const { ca } = certificates;
   const verifier = new CallbackVerifier({ policy: { allowedNetworks: ['127.0.0.0/8'] }, ca, deadline_ms: 1_000 });
   const edge = await startTestEdge(t, { subscriptions: { ...subscriptionRules(), verifier } });
-  const { call } = edge;
-  let proves = true;
+  const proof = { proves: true };
   const hook = await receiver(
     t,
     await certificates.issue({ ip: '127.0.0.1' }),
     (request: Received, response: ServerResponse) =>
-      response.end(proves ? (JSON.parse(request.body.toString()) as { challenge: string }).challenge : 'no'),
+      response.end(proof.proves ? (JSON.parse(request.body.toString()) as { challenge: string }).challenge : 'no'),
   );
+  return { edge, proof, hook };
+}
+
+t.test('of changes at once none takes the proof of another, nor is one left out', async (t) => {
+  const { edge, proof, hook } = await strictEdge(t);
+  const { call } = edge;
+  proof.proves = false;
+  const theirs = { ...body, callback_url: hook.url };
+  const made = await call('POST', '/v1/subscriptions', { body: theirs });
+  t.match(made, { status: 201, json: { active: false, verified: false } });
+  const path = `/v1/subscriptions/${made.json.id}`;
+  const end = await begunPut(edge, path, { ...theirs, event_types: ['message_sent'] });
+  proof.proves = true;
+  const mine = { ...body, callback_url: hook.url.replace('/hook', '/mine') };
+  t.match(await call('PUT', path, { body: mine }), { status: 200, json: { ...mine, verified: true } });
+  t.match(await end(), /^HTTP\/1.1 503 /);
+  t.match((await call('GET', path)).json, { ...mine, verified: true }, 'the address that has proven itself stays');
+
+  const both = { ...mine, event_types: ['message_sent'] };
+  const last = await begunPut(edge, path, mine);
+  t.match(await call('PUT', path, { body: both }), { status: 200 });
+  t.match(await last(), /^HTTP\/1.1 200 /);
+  t.match((await call('GET', path)).json, mine, 'the last one counts, though it was so when it began');
+});
+
+t.test('another address proves itself before anything else is sent there', async (t) => {
+  const { edge, proof, hook } = await strictEdge(t);
+  const { call } = edge;
   const connection = await connect(edge);
   for (const way of ['/v1/subscriptions', `/v1/connections/${connection}/subscriptions`]) {
-    proves = true;
+    proof.proves = true;
     const made = await call('POST', way, { body: { ...body, callback_url: hook.url } });
     t.match(made, { status: 201, json: { active: true, verified: true } });
     const path = `/v1/subscriptions/${made.json.id}`;
     const moved = { ...body, callback_url: hook.url.replace('/hook', '/moved') };
-    proves = false;
+    proof.proves = false;
     t.match(await call('PUT', path, { body: moved }), { status: 409, text: '{"code":"callback_not_verified"}' });
     t.match((await call('GET', path)).json, { callback_url: hook.url, active: true, verified: true });
     const asked = hook.received.length;
     const types = { event_types: ['message_sent'], callback_url: hook.url };
     t.match(await call('PUT', path, { body: types }), { status: 200, json: { ...types, verified: true } });
     t.equal(hook.received.length, asked, 'the same address is not asked again');
-    proves = true;
+    proof.proves = true;
     t.match(await call('PUT', path, { body: moved }), { status: 200, json: { ...moved, verified: true } });
   }
-  proves = false;
+  proof.proves = false;
   const unproven = await call('POST', '/v1/subscriptions', { body: { ...body, callback_url: hook.url } });
   t.match(unproven, { status: 201, json: { active: false, verified: false } });
   const path = `/v1/subscriptions/${unproven.json.id}`;
   t.equal((await call('PATCH', path, { body: { active: true } })).status, 409);
-  proves = true;
+  proof.proves = true;
   t.match(await call('PATCH', path, { body: { active: true } }), {
     status: 200,
     json: { active: true, verified: true },

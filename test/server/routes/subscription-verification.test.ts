@@ -106,6 +106,28 @@ t.test('receivers that are slow to prove themselves hold few requests of their w
   t.equal(rows.length, 8, 'what was refused is not stored');
 });
 
+t.test('a subscription that is deleted while its address proves itself stays so', async (t) => {
+  const edge = await strictEdge(t);
+  const held: [Received, ServerResponse][] = [];
+  const hook = await receiver(t, onLoopback, (request, response) => void held.push([request, response]));
+  const creations = [
+    create(edge, edge.connection, hook.url),
+    edge.call('POST', '/v1/subscriptions', { body: { event_types: ['message_received'], callback_url: hook.url } }),
+  ];
+  await eventually(
+    'both are asked',
+    () => held.length,
+    (count) => count === 2,
+  );
+  for (const { id } of (await edge.call('GET', '/v1/subscriptions')).json.subscriptions) {
+    t.equal((await edge.call('DELETE', `/v1/subscriptions/${id}`)).status, 204);
+  }
+  for (const [request, response] of held) response.end(challengeOf(request));
+  for (const { status } of await Promise.all(creations)) t.equal(status, 404);
+  const rows = await edge.db.query('testRows', 'select active, deleted_at from subscription where parent_id is null');
+  for (const row of rows) t.match(row, { active: false, deleted_at: Date });
+});
+
 t.test('where nothing is said no challenge is sent', async (t) => {
   const edge = await startTestEdge(t);
   const { id } = await insertSimulated(edge.db, edge.workspaceId, randomUUID());

@@ -57,6 +57,19 @@ function Reconnect() {
   };
   useEffect(() => void open(), []);
 
+  /** What was refused, or lost its answer, may have been done: how the login stands is asked before that is said (CONN-15). */
+  const asked = async (work: () => Promise<Partial<Shown>>): Promise<Partial<Shown>> => {
+    try {
+      return await work();
+    } catch (error) {
+      const progress = await link.progress();
+      const wentOn = progress.status !== null && JSON.stringify(progress) !== JSON.stringify(shown.progress);
+      if (wentOn) return { progress };
+      if (error instanceof Refusal && !(error.code in USELESS)) return { progress, refused: error.code };
+      throw error;
+    }
+  };
+
   const { opened, progress, useless, refused, answered } = shown;
   const challenge = progress?.challenge ?? null;
   const waitsForCode = challenge?.accepts_code === true && challenge.id !== answered;
@@ -81,10 +94,12 @@ function Reconnect() {
   const problem = refused ? refusalWords(refused) : null;
   if (challenge && waitsForCode) {
     const give = (code: string) =>
-      tried(async () => {
-        await link.code({ challenge_id: challenge.id, code });
-        return { answered: challenge.id };
-      });
+      tried(() =>
+        asked(async () => {
+          await link.code({ challenge_id: challenge.id, code });
+          return { answered: challenge.id };
+        }),
+      );
     return (
       <AskCode
         key={challenge.id}
@@ -114,7 +129,9 @@ function Reconnect() {
       left={progress.status === null ? null : progress.tries_left}
       until={clock(opened.expires_at)}
       give={(password) =>
-        tried(async () => ({ progress: await link.login(password === null ? {} : { password }), answered: null }))
+        tried(() =>
+          asked(async () => ({ progress: await link.login(password === null ? {} : { password }), answered: null })),
+        )
       }
     />
   );
