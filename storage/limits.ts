@@ -152,6 +152,8 @@ export const LIMITS = {
   removal_connections: 100,
   /** Parts of files among them; a part holds up to a megabyte. */
   removal_file_parts: 50,
+  /** Bytes of inputs and results that a slice of a removal or of the retention erases; an operation with more is a slice of its own. */
+  removal_bytes: 16 * 1024 * 1024,
   /** Operations, or events, that one slice of `admin erase --person` reads. */
   erasure_rows: 200,
   /** How long a rewrite waits for a table, in ms, behind which everybody else waits; and how often it tries. */

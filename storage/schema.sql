@@ -534,6 +534,7 @@ create table simulated_invitation (
   connection_id uuid not null,
   recipient text not null,
   sent_at timestamp with time zone not null default now(),
+  accepted boolean not null default false,
   constraint simulated_invitation_pkey PRIMARY KEY (operation_id),
   constraint simulated_invitation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
 );

@@ -8,7 +8,7 @@ import {
   finishOperations,
   lockUnlocked,
 } from '../../storage/operations/execution.js';
-import { noteInvitation } from '../../storage/operations/simulated-invitations.js';
+import { noteInvitation, type SentInvitation } from '../../storage/operations/simulated-invitations.js';
 import {
   type HeldOperation,
   type LeftOut,
@@ -31,8 +31,8 @@ export interface Finish {
   workspaceId: string;
   change: ConnectionChange | null;
   events: NewEvent[];
-  /** Recipient of a simulated invitation. */
-  simulatedInvitation: string | undefined;
+  /** An invitation that a simulated connection sent. */
+  simulatedInvitation: SentInvitation | undefined;
   /** What is to start with this end, on the connection as it was: its row does not change. */
   next?: StartingOperation | undefined;
 }
@@ -198,8 +198,8 @@ async function storeEnds(sql: Sql, items: Finish[]): Promise<{ stored: Map<strin
     WRITES,
   );
   const kept = items.filter((item) => stored.has(item.operation.id)); // I3
-  for (const { operation, simulatedInvitation: recipient, connectionId } of kept) {
-    if (recipient) await noteInvitation(sql, { operationId: operation.id, connectionId, recipient });
+  for (const { operation, simulatedInvitation: invitation, connectionId } of kept) {
+    if (invitation) await noteInvitation(sql, { operationId: operation.id, connectionId, ...invitation });
   }
   // In one order: the removal of a proxy locks many connections as well.
   const changes = kept.flatMap(({ change }) => change ?? []).sort((a, b) => (a.connectionId < b.connectionId ? -1 : 1));

@@ -31,12 +31,12 @@ export const sendInvitation: SimulatedAnswer<SendInvitation> = async (request) =
     message: 'Your invitation is on its way.',
     provider_acknowledged: true,
   } as const;
-  if (peerId === null) return { result, effects: { simulatedInvitation: recipient } };
+  if (peerId === null) return { result, effects: { simulatedInvitation: { recipient, accepted: false } } };
   const person = personBySlug(publicIdOf(recipient));
   return {
     result,
     effects: {
-      simulatedInvitation: recipient,
+      simulatedInvitation: { recipient, accepted: true },
       events: [
         {
           connectionId,

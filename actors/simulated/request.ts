@@ -2,6 +2,7 @@ import type { AnswerOf, Signature, SkipReason } from '../../browser-pool/contrac
 import type { SessionEffects } from '../../browser-pool/messages.js';
 import type { FieldError } from '../../storage/model/errors.js';
 import type { ConnectionRow, NewEvent } from '../../storage/model/records.js';
+import type { SentInvitation } from '../../storage/operations/simulated-invitations.js';
 import type { Self } from './relationship.js';
 import type { SimulatedStore } from './store.js';
 
@@ -28,8 +29,8 @@ export interface SimulatedRequest<Input extends object = Record<string, unknown>
 export interface SimulatedEffects extends Pick<SessionEffects, 'recruiter' | 'health'> {
   /** A fresh session without stored state: counts state_revision up as a stored one does. */
   newSession?: boolean;
-  /** Recipient of an invitation that the connection sent: remembered by the simulated network. */
-  simulatedInvitation?: string;
+  /** An invitation that the connection sent: remembered by the simulated network. */
+  simulatedInvitation?: SentInvitation;
   /** Recorded with their deliveries and jobs; may belong to another connection of the workspace. */
   events?: NewEvent[];
 }

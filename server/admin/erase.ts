@@ -1,17 +1,19 @@
 import type { Command } from 'commander';
-import { awaitRemoval, hideConnection } from '../../storage/erasure/connection.js';
+import { awaitRemoval, ConnectionBusy, hideConnection } from '../../storage/erasure/connection.js';
 import { connectionsOf, erasePerson } from '../../storage/erasure/person.js';
 import {
   closeReceipt,
   type ErasedCounts,
   type ErasureRequest,
+  findOpenReceipt,
   findReceipt,
   listReceipts,
   NOTHING,
+  noteErased,
   openReceipt,
   type Receipt,
 } from '../../storage/erasure/receipts.js';
-import { cleanFiles, TableInUse } from '../../storage/erasure/rewrite.js';
+import { cleanFiles, SeenByOthers, TableInUse } from '../../storage/erasure/rewrite.js';
 import { createLogger } from '../../storage/log.js';
 import { DataVault } from '../../storage/secrets/data-vault.js';
 import { KeyUnknown, keyRing } from '../../storage/secrets/encryption.js';
@@ -100,35 +102,41 @@ async function erase(session: AdminSession, request: ErasureRequest, rewrite: bo
           erased: { ...NOTHING, connections: await removed(session, [request.connectionId], progress) },
           remaining: NOTHING,
         }
-      : await personErased(session, request, progress);
-  await closeReceipt(db, receipt, { ...counts, rewritten: false });
-  const inUse = await cleaned(session, rewrite, progress);
-  if (rewrite && inUse === null) await closeReceipt(db, receipt, { ...counts, rewritten: true });
+      : await personErased(session, { request, receipt, progress });
+  await noteErased(db, receipt, counts);
+  const refused = await cleaned(session, rewrite, progress);
+  if (refused === null) await closeReceipt(db, receipt, rewrite);
   const left = Object.entries(counts.remaining).filter(([, count]) => count > 0);
   if (left.length > 0) {
     const told = left.map(([kind, count]) => `${count} ${kind}`).join(', ');
     throw new Failure(`what has not ended, or is in use, stays: ${told}; run it again later (receipt ${receipt})`);
   }
-  if (inUse !== null) {
-    throw new Failure(`the table ${inUse} is in use and was not rewritten: run it again later (receipt ${receipt})`);
-  }
+  if (refused !== null) throw new Failure(`${refused}: run it again later (receipt ${receipt})`);
   return { receipt: (await findReceipt(db, receipt, null)) satisfies Receipt | undefined };
 }
 
 /** The receipt, in one transaction with the entry of the audit log, and of a connection with its deletion. */
-function opened({ db, record }: AdminSession, request: ErasureRequest): Promise<string> {
-  return db.transaction(async (tx) => {
-    if (request.kind === 'connection') {
-      const found = await hideConnection(tx, request.connectionId);
-      if (found === 'gone') throw new Failure(`there is no connection ${request.connectionId}`);
-      if (found === 'busy')
-        throw new Failure('an operation of the connection is under way: run it again when it has ended');
-    }
-    const receipt = await openReceipt(tx, request);
-    const workspaceId = request.kind === 'person' ? request.workspaceId : null;
-    const targets = request.kind === 'connection' ? [['connection', request.connectionId] as const] : [];
-    await record(tx, targets, { workspaceId, details: { receipt } });
+async function opened({ db, record }: AdminSession, request: ErasureRequest): Promise<string> {
+  if (request.kind === 'person') {
+    return db.transaction(async (tx) => {
+      const receipt = await openReceipt(tx, request);
+      await record(tx, [], { workspaceId: request.workspaceId, details: { receipt } });
+      return receipt;
+    });
+  }
+  const { connectionId } = request;
+  const hidden = db.transaction(async (tx) => {
+    const workspaceId = await hideConnection(tx, connectionId);
+    // Of one that was killed: its rows may be gone, and what it left in the files is not.
+    const open = await findOpenReceipt(tx, connectionId);
+    if (workspaceId === undefined && open === undefined) throw new Failure(`there is no connection ${connectionId}`);
+    const receipt = open ?? (await openReceipt(tx, request));
+    await record(tx, [['connection', connectionId]], { workspaceId: workspaceId ?? null, details: { receipt } });
     return receipt;
+  });
+  return hidden.catch((error) => {
+    if (!(error instanceof ConnectionBusy)) throw error;
+    throw new Failure('an operation of the connection is under way, or it is in use: run it again when that has ended');
   });
 }
 
@@ -147,18 +155,35 @@ async function removed({ db }: AdminSession, ids: readonly string[], progress: P
   return ids.length;
 }
 
-async function personErased(session: AdminSession, request: ErasureRequest & { kind: 'person' }, progress: Progress) {
-  const { db } = session;
+interface PersonRun {
+  request: ErasureRequest & { kind: 'person' };
+  receipt: string;
+  progress: Progress;
+}
+
+async function personErased(session: AdminSession, { request, receipt, progress }: PersonRun) {
+  const found = await connectionsOf(session.db, request);
   const hidden: string[] = [];
-  let busy = 0;
-  for (const one of await connectionsOf(db, request)) {
-    const found = await db.transaction((tx) => hideConnection(tx, one));
-    if (found === 'hidden') hidden.push(one);
-    if (found === 'busy') busy++;
-  }
+  for (const one of found) if (await hiddenFor(session, one, receipt)) hidden.push(one);
   const connections = await removed(session, hidden, progress);
   const { erased, remaining } = await named(session, request, progress);
-  return { erased: { ...erased, connections }, remaining: { ...remaining, connections: busy } };
+  return {
+    erased: { ...erased, connections },
+    remaining: { ...remaining, connections: found.length - hidden.length },
+  };
+}
+
+/** Each with an entry of its own, which its workspace sees; false while it is in use. */
+async function hiddenFor({ db, record }: AdminSession, connectionId: string, receipt: string): Promise<boolean> {
+  const hidden = db.transaction(async (tx) => {
+    const workspaceId = await hideConnection(tx, connectionId);
+    if (workspaceId) await record(tx, [['connection', connectionId]], { workspaceId, details: { receipt } });
+    return true;
+  });
+  return hidden.catch((error) => {
+    if (error instanceof ConnectionBusy) return false;
+    throw error;
+  });
 }
 
 async function named(
@@ -183,13 +208,14 @@ async function named(
   }
 }
 
-/** Null, or the table that was in use for too long. */
+/** Null, or why the files were not cleaned. */
 async function cleaned({ db }: AdminSession, rewrite: boolean, progress: Progress): Promise<string | null> {
   try {
     await cleanFiles(db, rewrite, (table) => progress.tell(`${rewrite ? 'rewriting' : 'vacuuming'} ${table}`));
     return null;
   } catch (error) {
-    if (error instanceof TableInUse) return error.message;
+    if (error instanceof TableInUse) return `the table ${error.message} is in use and was not rewritten`;
+    if (error instanceof SeenByOthers) return error.message;
     throw error;
   }
 }

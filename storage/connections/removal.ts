@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.js';
+import { bytesOf, withinBytes } from '../model/operation-bytes.js';
 import type { Database, Sql } from '../postgres/database.js';
 import { isMailboxOf, MAILBOX } from '../postgres/mailbox-jobs.js';
 import { EVERY_OPERATION } from './stopping.js';
@@ -53,7 +54,7 @@ export function inSlice(
 export const FROM_THE_START = { id: '00000000-0000-0000-0000-000000000000', rank: '0' } as const;
 const FROM_THE_END = EVERY_OPERATION;
 
-/** Notes the used keys: a reused one conflicts and never sends again (CONN-7). */
+/** Notes the used keys: a reused one conflicts and never sends again (CONN-7). In their order, as everywhere: two that note the same wait, and do not deadlock. */
 export const keepKeys: Slice = async (tx, connectionId, after) => {
   const [page] = await tx.query<{ last: string | null }>(
     'keepKeys',
@@ -61,7 +62,8 @@ export const keepKeys: Slice = async (tx, connectionId, after) => {
        select id, workspace_id, idempotency_key from operation where connection_id = $1 and id > $2::uuid order by id limit $3
      ), kept as (
        insert into idempotency_tombstone (workspace_id, key_hash)
-       select workspace_id, sha256(convert_to(idempotency_key, 'UTF8')) from page on conflict do nothing
+       select workspace_id, sha256(convert_to(idempotency_key, 'UTF8')) as key_hash from page order by workspace_id, key_hash
+       on conflict do nothing
      )
      select (select id from page order by id desc limit 1) as last`,
     [connectionId, after, LIMITS.removal_rows],
@@ -74,12 +76,13 @@ export const keepKeys: Slice = async (tx, connectionId, after) => {
  * While there are many parts of files, a slice takes only those.
  */
 const dropOperations: Slice = async (tx, connectionId, after) => {
-  const operations = await tx.query<{ id: string }>(
+  const page = await tx.query<{ id: string; bytes: number }>(
     'pageOfOperations',
-    `select id from operation where connection_id = $1 and id < $2::uuid order by id desc limit $3
+    `select o.id, ${bytesOf('o')} as bytes from operation o where o.connection_id = $1 and o.id < $2::uuid order by o.id desc limit $3
      for update skip locked`,
     [connectionId, after, LIMITS.removal_rows],
   );
+  const operations = withinBytes(page, LIMITS.removal_bytes);
   const last = operations.at(-1)?.id ?? null;
   if (last === null) return { last };
   const ids = operations.map(({ id }) => id);
@@ -93,8 +96,8 @@ const dropOperations: Slice = async (tx, connectionId, after) => {
   await tx.query(
     'keepKeysOf',
     `insert into idempotency_tombstone (workspace_id, key_hash)
-     select workspace_id, sha256(convert_to(idempotency_key, 'UTF8')) from operation where id = any($1)
-     on conflict do nothing`,
+     select workspace_id, sha256(convert_to(idempotency_key, 'UTF8')) as key_hash from operation where id = any($1)
+     order by workspace_id, key_hash on conflict do nothing`,
     [ids],
   );
   await tx.query('dropOperations', 'delete from operation where id = any($1)', [ids]);
@@ -144,8 +147,9 @@ const dropRows =
 export const DROPS: readonly { drop: Slice; from: string }[] = [
   { drop: dropOperations, from: FROM_THE_END },
   { drop: dropDeliveries, from: FROM_THE_START.id },
-  { drop: dropRows('event_position', 'rank', 'bigint'), from: FROM_THE_START.rank },
+  // Positions last: who looks for events by them, to erase a person, finds those that are left.
   { drop: dropRows('event', 'id', 'uuid'), from: FROM_THE_START.id },
+  { drop: dropRows('event_position', 'rank', 'bigint'), from: FROM_THE_START.rank },
   { drop: dropRows('simulated_invitation', 'operation_id', 'uuid'), from: FROM_THE_START.id },
   { drop: dropRows('listener_gap', 'id', 'uuid'), from: FROM_THE_START.id },
 ];

@@ -4,25 +4,29 @@ import { Removals } from '../connections/removals.js';
 import { stopWork } from '../connections/stopping.js';
 import { LIMITS } from '../limits.js';
 import type { Logger } from '../log.js';
-import type { Database, Sql } from '../postgres/database.js';
+import type { Database, Transaction } from '../postgres/database.js';
 
-/** What a request to erase a connection finds. `busy`: an operation of it runs or waits, or another transaction holds it. */
-export type HiddenConnection = 'hidden' | 'busy' | 'gone';
+/** An operation of the connection runs or waits, or another transaction holds it. */
+export class ConnectionBusy extends Error {}
 
 /**
- * Deletes the connection as a client would (CONN-7): it is hidden from the commit on. One that was deleted before is as well. Run it in a
- * transaction, and roll that back when it is busy.
+ * Deletes the connection as a client would (CONN-7): it is hidden from the commit on. One that was deleted before is as well. Gives its
+ * workspace; undefined when nothing of it is left.
+ * @throws ConnectionBusy out of the transaction, whose statement may have failed: roll it back
  */
-export async function hideConnection(tx: Sql, id: string): Promise<HiddenConnection> {
+export async function hideConnection(tx: Transaction, id: string): Promise<string | undefined> {
   const connection = await lockIdleConnection(tx, id);
-  if (connection === 'busy' || connection === 'locked') return 'busy';
-  if (!connection) {
-    const there = await tx.query('isConnectionThere', 'select from connection where id = $1', [id]);
-    return there.length > 0 ? 'hidden' : 'gone';
+  if (connection === 'busy' || connection === 'locked') throw new ConnectionBusy(id);
+  if (connection) {
+    await markDeleted(tx, id);
+    await stopWork(tx, { id, partition: connection.partition, reason: 'connection_deleted' });
   }
-  await markDeleted(tx, id);
-  await stopWork(tx, { id, partition: connection.partition, reason: 'connection_deleted' });
-  return 'hidden';
+  const [row] = await tx.query<{ workspace_id: string }>(
+    'hiddenConnection',
+    'select workspace_id from connection where id = $1',
+    [id],
+  );
+  return row?.workspace_id;
 }
 
 /**

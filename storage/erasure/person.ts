@@ -32,6 +32,9 @@ interface Slice {
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
+/** Before every position of every list. */
+const FIRST_POSITION = `${FIRST_ID} 0`;
+
 /** The connections whose account is the person's, those too whose rows are still to go. */
 export async function connectionsOf(
   sql: Sql,
@@ -59,11 +62,11 @@ export async function erasePerson(
   const erased = { ...NOTHING };
   const remaining = { ...NOTHING };
   const read = { operations: 0, events: 0 };
-  for (const [kind, slice] of [
-    ['operations', operationSlice],
-    ['events', eventSlice],
+  for (const [kind, slice, first] of [
+    ['operations', operationSlice, FIRST_ID],
+    ['events', eventSlice, FIRST_POSITION],
   ] as const) {
-    for (let after: string | null = FIRST_ID; after !== null; ) {
+    for (let after: string | null = first; after !== null; ) {
       const from: string = after;
       const begun = performance.now();
       const done: Slice = await db.transaction(async (tx) => {
@@ -87,7 +90,8 @@ export async function erasePerson(
 async function walkByIndex(tx: Sql): Promise<void> {
   await tx.query(
     'walkByIndex',
-    `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`,
+    `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+       set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
   );
 }
 
@@ -171,29 +175,40 @@ async function operationSlice(tx: Sql, { mentions, vault, workspaceId, dryRun, a
 }
 
 interface EventData {
-  id: string;
   connection_id: string;
+  rank: string;
+  /** Null where the event is gone, as its position will be. */
+  id: string | null;
+  mine: boolean | null;
   data: object | null;
   data_sealed: Buffer | null;
 }
 
-/** Index: event_pkey; of their deliveries delivery_by_status. */
+/**
+ * Events by their positions in the lists, which go with them and are found by nothing else. Index: event_position_pkey; of their deliveries
+ * delivery_by_status.
+ */
 async function eventSlice(tx: Sql, { mentions, vault, workspaceId, dryRun, after }: Search): Promise<Slice> {
-  const rows = await tx.query<EventData & { mine: boolean }>(
+  const [connectionId, rank] = after.split(' ');
+  const rows = await tx.query<EventData>(
     'readEventData',
-    `select id, connection_id, data, data_sealed, $3::uuid is null or workspace_id = $3 as mine from event
-     where id > $1 order by id limit $2`,
-    [after, LIMITS.erasure_rows, workspaceId],
+    `select p.connection_id, p.rank::text, e.id, e.data, e.data_sealed, $4::uuid is null or e.workspace_id = $4 as mine
+     from (select connection_id, rank, event_id from event_position where (connection_id, rank) > ($1::uuid, $2::bigint)
+       order by connection_id, rank limit $3) p
+     left join event e on e.id = p.event_id order by p.connection_id, p.rank`,
+    [connectionId, rank, LIMITS.erasure_rows, workspaceId],
   );
   const named = rows.filter(
-    (row) =>
-      row.mine && mentions(vault.openValue({ plain: row.data, sealed: row.data_sealed }, eventDataContext(row.id))),
+    ({ id, mine, data, data_sealed }) =>
+      id !== null && mine && mentions(vault.openValue({ plain: data, sealed: data_sealed }, eventDataContext(id))),
   );
-  const last = rows.length === LIMITS.erasure_rows ? (rows.at(-1)?.id ?? null) : null;
+  const end = rows.length === LIMITS.erasure_rows ? rows.at(-1) : undefined;
+  const last = end ? `${end.connection_id} ${end.rank}` : null;
   if (dryRun) return { read: rows.length, last, erased: { events: named.length }, remaining: {} };
   const [done] = await tx.query<{ events: number; deliveries: number }>('eraseNamedEvents', ERASE_EVENTS, [
     named.map(({ id }) => id),
     named.map(({ connection_id }) => connection_id),
+    named.map((row) => row.rank),
   ]);
   const { events, deliveries } = named.length > 0 && done ? done : { events: 0, deliveries: 0 };
   return {
@@ -206,7 +221,7 @@ async function eventSlice(tx: Sql, { mentions, vault, workspaceId, dryRun, after
 // `due` holds each delivery of an event, or leaves the event.
 const ERASE_EVENTS = `
   with named as materialized (
-    select * from unnest($1::uuid[], $2::uuid[]) e(id, connection_id)
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[]) e(id, connection_id, rank)
   ), delivery_of as materialized (
     select n.id as event_id, d.id, d.subscription_id, d.status from named n
     join subscription s on s.connection_id = n.connection_id
@@ -218,7 +233,7 @@ const ERASE_EVENTS = `
     select d.id from delivery d where d.id = any(array(select id from delivery_of)) and d.status in ('delivered', 'failed', 'canceled')
     order by d.id for update skip locked
   ), due as materialized (
-    select n.id, n.connection_id from named n
+    select n.* from named n
     where not exists (select from delivery_of d where d.event_id = n.id and d.id not in (select id from held))
   ), gone as (
     delete from delivery where id in (select d.id from delivery_of d join due on due.id = d.event_id) returning subscription_id
@@ -227,7 +242,7 @@ const ERASE_EVENTS = `
     select subscription_id, count(*) from gone group by subscription_id order by subscription_id
     on conflict (subscription_id) do update set deliveries = c.deliveries + excluded.deliveries
   ), unlisted as (
-    delete from event_position p using due d where p.connection_id = d.connection_id and p.event_id = d.id
+    delete from event_position p using due d where p.connection_id = d.connection_id and p.rank = d.rank
   ), erased as (
     delete from event where id in (select id from due) returning 1
   )

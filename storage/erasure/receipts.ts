@@ -18,7 +18,7 @@ export interface Receipt {
   connection_id: string | null;
   workspace_id: string | null;
   requested_at: Date;
-  /** Null while it runs, and of one that was killed. */
+  /** Null while it runs, and of one that was killed, or whose files could not be cleaned. */
   completed_at: Date | null;
   erased: Partial<ErasedCounts>;
   /** What names the person and had not ended, or is held by others: to be erased by another run. */
@@ -47,14 +47,32 @@ export async function openReceipt(sql: Sql, request: ErasureRequest): Promise<st
   return id;
 }
 
-export type ReceiptEnd = Pick<Receipt, 'erased' | 'remaining' | 'rewritten'>;
-
-export async function closeReceipt(sql: Sql, id: string, { erased, remaining, rewritten }: ReceiptEnd): Promise<void> {
-  await sql.query(
-    'closeReceipt',
-    'update erasure_receipt set completed_at = now(), erased = $2, remaining = $3, rewritten = $4 where id = $1',
-    [id, JSON.stringify(erased), JSON.stringify(remaining), rewritten],
+/** That of an erasure of this connection which was killed; undefined when there is none. */
+export async function findOpenReceipt(sql: Sql, connectionId: string): Promise<string | undefined> {
+  const [row] = await sql.query<{ id: string }>(
+    'findOpenReceipt',
+    'select id from erasure_receipt where connection_id = $1 and completed_at is null order by id desc limit 1',
+    [connectionId],
   );
+  return row?.id;
+}
+
+/** What went and what stayed. The bytes may still be in the files. */
+export async function noteErased(
+  sql: Sql,
+  id: string,
+  { erased, remaining }: Pick<Receipt, 'erased' | 'remaining'>,
+): Promise<void> {
+  await sql.query('noteErased', 'update erasure_receipt set erased = $2, remaining = $3 where id = $1', [
+    ...[id, JSON.stringify(erased), JSON.stringify(remaining)],
+  ]);
+}
+
+/** Once the files are cleaned as well. */
+export async function closeReceipt(sql: Sql, id: string, rewritten: boolean): Promise<void> {
+  await sql.query('closeReceipt', 'update erasure_receipt set completed_at = now(), rewritten = $2 where id = $1', [
+    ...[id, rewritten],
+  ]);
 }
 
 /** The newest first, `limit` of them before `before`. Index: the primary key. */

@@ -119,7 +119,8 @@ export async function storeLook(
      ), answered as (
        delete from look_request where operation_id = $1 and id = $2 and exists (select 1 from fence) returning operation_id
      ), noted as (
-       insert into retention_passed (class, operation_id) select 'result', operation_id from answered on conflict do nothing
+       insert into retention_passed (class, operation_id) select 'result', operation_id from answered
+       on conflict (class, operation_id) do update set looked_at = now()
      )
      update operation o set evidence_look = $5::jsonb, evidence_look_sealed = $6, looked_at = now() from answered a where o.id = a.operation_id
      returning o.id`,

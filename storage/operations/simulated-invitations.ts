@@ -40,9 +40,9 @@ export interface PendingInvitation {
   sent_at: Date;
 }
 
-// An accepted invitation has the event that its send recorded.
+// Before it was noted with the invitation, the event that its send recorded told that it was accepted.
 const PENDING = `from simulated_invitation v
-  where v.connection_id = $1 and not exists (select 1 from event e
+  where v.connection_id = $1 and not v.accepted and not exists (select 1 from event e
     where e.connection_id = v.connection_id and e.provider_event_id = 'sim-' || v.operation_id || '-accepted')`;
 
 /** Invitations the connection has sent that were not accepted, newest first. */
@@ -70,14 +70,19 @@ export async function countPendingInvitations(db: Sql, connectionId: string): Pr
   return row?.count ?? 0;
 }
 
-/** Records an invitation that a simulated connection has just sent. */
+/** An invitation that a simulated connection has just sent; one to another connection of the workspace is accepted at once. */
+export interface SentInvitation {
+  recipient: string;
+  accepted: boolean;
+}
+
 export async function noteInvitation(
   tx: Sql,
-  invitation: { operationId: string; connectionId: string; recipient: string },
+  invitation: SentInvitation & { operationId: string; connectionId: string },
 ): Promise<void> {
   await tx.query(
     'noteSimulatedInvitation',
-    'insert into simulated_invitation (operation_id, connection_id, recipient) values ($1, $2, $3)',
-    [invitation.operationId, invitation.connectionId, invitation.recipient],
+    'insert into simulated_invitation (operation_id, connection_id, recipient, accepted) values ($1, $2, $3, $4)',
+    [invitation.operationId, invitation.connectionId, invitation.recipient, invitation.accepted],
   );
 }

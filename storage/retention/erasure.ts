@@ -6,11 +6,13 @@ export interface Age {
   time: Date;
   /** The first id of that time. */
   id: string;
+  /** When the class was begun: `time` is its days before. */
+  begun: Date;
 }
 
 export function ageOf(now_ms: number, days: number): Age {
   const time_ms = now_ms - days * 24 * 60 * 60_000;
-  return { time: new Date(time_ms), id: firstIdAt(time_ms) };
+  return { time: new Date(time_ms), id: firstIdAt(time_ms), begun: new Date(now_ms) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.js';
+import { bytesOf, withinBytes } from '../model/operation-bytes.js';
 import { OPERATION_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import { type Erasure, FIRST_ID } from './erasure.js';
@@ -12,9 +13,10 @@ const ENDED = OPERATION_STEPS.statuses.filter((status) => OPERATION_STEPS.isTerm
  */
 export const eraseOperations: Erasure = async (tx, after, { id, time }) => {
   const from = after ?? FIRST_ID;
-  const page = await tx.query<{ id: string; due: boolean }>('pageOfOldOperations', PAGE, [
+  const rows = await tx.query<{ id: string; due: boolean; bytes: number }>('pageOfOldOperations', PAGE, [
     ...[from, id, LIMITS.retention_rows, ENDED, LIMITS.removal_settle_ms, time],
   ]);
+  const page = withinBytes(rows, LIMITS.removal_bytes);
   const due = page.filter((row) => row.due).map((row) => row.id);
   if (due.length > 0 && (await eraseFiles(tx, due)) === LIMITS.removal_file_parts) return { erased: 0, last: from };
   const gone = await tx.query('eraseOperations', 'delete from operation where id = any($1) returning id', [due]);
@@ -31,11 +33,11 @@ const PAGE = `
     insert into idempotency_tombstone (workspace_id, key_hash)
     select workspace_id, key_hash from ended order by workspace_id, key_hash on conflict do nothing
   ), settled as materialized (
-    select o.id from ended e join operation o on o.id = e.id
+    select o.id, ${bytesOf('o')} as bytes from ended e join operation o on o.id = e.id
     join idempotency_tombstone t on t.workspace_id = e.workspace_id and t.key_hash = e.key_hash
     where t.created_at < now() - $5 * interval '1 millisecond' for update of o skip locked
   )
-  select id, id in (select id from settled) as due from page order by id`;
+  select p.id, s.id is not null as due, coalesce(s.bytes, 0) as bytes from page p left join settled s on s.id = p.id order by p.id`;
 
 /** So many parts of their files at most, of up to a megabyte each; gives how many. */
 export async function eraseFiles(tx: Sql, operationIds: string[]): Promise<number> {

@@ -46,6 +46,13 @@ export function retention({ db, log, days, stats }: RetentionOptions): Backgroun
       if (turn) erased[turn.class] = (erased[turn.class] ?? 0) + turn.erased;
       if (turn && turn.erased > 0) log.debug(turn, 'rows of an age were erased');
       through = { since_s: await throughSince_s(db), at_ms: performance.now() };
+      if (turn?.failure !== undefined) {
+        log.warn(
+          { err: turn.failure, class: turn.class },
+          'a class is not erased any further in this round: the next one has its turn',
+        );
+        return LIMITS.retention_poll_ms;
+      }
       return turn ? LIMITS.retention_pause_ms : LIMITS.retention_poll_ms;
     } catch (error) {
       log.warn({ err: error }, 'what is older than the retention allows is not erased yet, trying again');

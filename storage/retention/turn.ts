@@ -7,6 +7,8 @@ import { ageOf } from './erasure.js';
 export interface Turn {
   class: RetentionClass;
   erased: number;
+  /** Why it was undone; then the class has to wait for the next round. */
+  failure?: unknown;
 }
 
 interface TurnRow {
@@ -21,31 +23,44 @@ interface TurnRow {
 /**
  * Runs the next slice of the installation, and notes where the one after it goes on, in one transaction: after a crash of a node or of the
  * database it is repeated, and finds nothing that is gone. A class erases what was too old when it was begun. Rounds go through the classes that have days, and rest when all are through.
+ * A class whose slice fails keeps the others from nothing: it is gone on with in the next round.
  * Undefined when a round rests, another node runs a slice, or nothing has days.
  */
-export function takeTurn(db: Database, days: RetentionDays): Promise<Turn | undefined> {
+export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn | undefined> {
   const whole = wholeDays(days);
   const classes = classesOf(days);
-  return db.transaction(async (tx) => {
-    const row = await lockTurn(tx);
-    if (!row) return undefined;
-    const at = Math.max(0, classes.indexOf(row.class as RetentionClass));
-    const current = classes[at];
-    const age_days = current ? whole[current] : null;
-    if (current === undefined || age_days === null) return undefined;
-    const goesOn = row.class === current && row.after !== null;
-    const begun_ms = goesOn ? (row.begun_ms ?? row.now_ms) : row.now_ms;
-    const after = (goesOn ? row.after : row.marks[current]) ?? null;
-    const { erased, last, mark } = await ERASURES[current](tx, after, ageOf(begun_ms, age_days));
-    if (mark) await setMark(tx, current, mark);
-    if (last !== null) await passTurn(tx, { next: current, after: last, begun_ms }, 0);
-    else {
-      await noteThrough(tx, current);
-      const next = { next: classes[at + 1] ?? null, after: null, begun_ms: null };
-      await passTurn(tx, next, at + 1 < classes.length ? 0 : LIMITS.retention_rest_ms);
-    }
-    return { class: current, erased };
-  });
+  let current: RetentionClass | undefined;
+  try {
+    return await db.transaction(async (tx) => {
+      const row = await lockTurn(tx);
+      if (!row) return undefined;
+      current = classes.find((one) => one === row.class) ?? classes[0];
+      const age_days = current ? whole[current] : null;
+      if (current === undefined || age_days === null) return undefined;
+      const goesOn = row.class === current && row.after !== null;
+      const begun_ms = goesOn ? (row.begun_ms ?? row.now_ms) : row.now_ms;
+      const after = (goesOn ? row.after : row.marks[current]) ?? null;
+      const { erased, last, mark } = await ERASURES[current](tx, after, ageOf(begun_ms, age_days));
+      if (mark) await setMark(tx, current, mark);
+      if (last !== null) await passTurn(tx, { next: current, after: last, begun_ms }, 0);
+      else {
+        await noteThrough(tx, current);
+        await passOn(tx, classes, current);
+      }
+      return { class: current, erased };
+    });
+  } catch (failure) {
+    if (current === undefined) throw failure;
+    // While the database is away this fails as well, and the class keeps its turn.
+    await passOn(db, classes, current).catch(() => Promise.reject(failure));
+    return { class: current, erased: 0, failure };
+  }
+}
+
+/** To the class behind this one, or to the rest behind the last one. */
+async function passOn(sql: Sql, classes: RetentionClass[], current: RetentionClass): Promise<void> {
+  const next = classes[classes.indexOf(current) + 1] ?? null;
+  await passTurn(sql, { next, after: null, begun_ms: null }, next === null ? LIMITS.retention_rest_ms : 0);
 }
 
 /** Rows are looked up by index, one after the other, whatever the planner takes the sizes for: it expects much of a page, and would read whole tables to join them. */
@@ -68,8 +83,8 @@ interface NextSlice {
   begun_ms: number | null;
 }
 
-async function passTurn(tx: Sql, { next, after, begun_ms }: NextSlice, rest_ms: number): Promise<void> {
-  await tx.query(
+async function passTurn(sql: Sql, { next, after, begun_ms }: NextSlice, rest_ms: number): Promise<void> {
+  await sql.query(
     'passRetentionTurn',
     `update retention_turn set class = $1, after = $2, due_at = now() + $3 * interval '1 millisecond',
        begun_at = to_timestamp($4::float8 / 1000)`,

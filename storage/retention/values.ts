@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.js';
+import { bytesOf, LARGE_COLUMNS, withinBytes } from '../model/operation-bytes.js';
 import { OPERATION_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import { type Age, type Erasure, FIRST_ID } from './erasure.js';
@@ -47,7 +48,10 @@ export const eraseResults: Erasure = (tx, after, age) =>
     return true;
   });
 
-/** `work` erases those of its operations, or says that there is more of them than a slice takes: then they come again. */
+/**
+ * `work` erases those of its operations, or says that there is more of them than a slice takes: then they come again. A round is through when
+ * nothing is left behind its place, and of what was passed by nothing that it has not looked at.
+ */
 async function erase(
   tx: Sql,
   value: Value,
@@ -56,33 +60,45 @@ async function erase(
   work: (ids: string[]) => Promise<boolean>,
 ): ReturnType<Erasure> {
   const from = after ?? FIRST_ID;
-  const page = await pageBehind(tx, from, age);
-  const again = await passedBefore(tx, value);
-  const due = await lockDue(tx, value, [...page, ...again], age);
+  const page = bounded(await pageBehind(tx, value, from, age), LIMITS.retention_rows);
+  const again = bounded(await passedBefore(tx, value, age), LIMITS.retention_passed_rows);
+  const ids = [...page.ids, ...again.ids];
+  const due = await lockDue(tx, value, ids, age);
   if (due.length > 0 && !(await work(due))) return { erased: 0, last: from };
-  await notePassed(tx, value, [...page, ...again], due);
-  const last = page.at(-1) ?? null;
-  return { erased: due.length, last: page.length === LIMITS.retention_rows ? last : null, mark: last };
+  await notePassed(tx, value, ids, due);
+  const mark = page.ids.at(-1) ?? null;
+  return { erased: due.length, last: page.more || again.more ? (mark ?? from) : null, mark };
 }
 
-async function pageBehind(tx: Sql, from: string, { id }: Age): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(
-    'pageOfOldValues',
-    'select id from operation where id > $1 and id < $2 order by id limit $3',
+interface Sized {
+  id: string;
+  bytes: number;
+}
+
+/** Those that a slice takes; `more`: there may be others behind them. */
+function bounded(rows: Sized[], full: number): { ids: string[]; more: boolean } {
+  const taken = withinBytes(rows, LIMITS.removal_bytes);
+  return { ids: taken.map(({ id }) => id), more: rows.length === full || taken.length < rows.length };
+}
+
+function pageBehind(tx: Sql, value: Value, from: string, { id }: Age): Promise<Sized[]> {
+  return tx.query<Sized>(
+    value === 'input' ? 'pageOfOldInputs' : 'pageOfOldResults',
+    `select o.id, ${bytesOf('o', LARGE_COLUMNS[value])} as bytes from operation o where o.id > $1 and o.id < $2 order by o.id limit $3`,
     [from, id, LIMITS.retention_rows],
   );
-  return rows.map((row) => row.id);
 }
 
-/** The longest not looked at first. */
-async function passedBefore(tx: Sql, value: Value): Promise<string[]> {
-  const rows = await tx.query<{ operation_id: string }>(
-    'passedByRetention',
-    `select operation_id from retention_passed where class = $1 and looked_at < now() - $2 * interval '1 millisecond'
-     order by looked_at limit $3`,
-    [value, LIMITS.retention_rest_ms, LIMITS.retention_passed_rows],
+/** The longest not looked at first, each once in a round. */
+function passedBefore(tx: Sql, value: Value, { begun }: Age): Promise<Sized[]> {
+  return tx.query<Sized>(
+    value === 'input' ? 'passedInputs' : 'passedResults',
+    `select o.id, ${bytesOf('o', LARGE_COLUMNS[value])} as bytes from (
+       select operation_id, looked_at from retention_passed where class = $1 and looked_at < $2::timestamptz - $3 * interval '1 millisecond'
+       order by looked_at limit $4) p
+     join operation o on o.id = p.operation_id order by p.looked_at`,
+    [value, begun, LIMITS.retention_rest_ms, LIMITS.retention_passed_rows],
   );
-  return rows.map(({ operation_id }) => operation_id);
 }
 
 const ENDED = OPERATION_STEPS.statuses.filter((status) => OPERATION_STEPS.isTerminal(status));
@@ -113,19 +129,24 @@ async function lockDue(tx: Sql, value: Value, ids: string[], { time }: Age): Pro
   return rows.map(({ id }) => id);
 }
 
-/** Of these, those that were not due and still have theirs. */
+/**
+ * Of these, those that were not due and still have theirs are noted; the others are forgotten, whoever erased it: they would be the longest
+ * not looked at for ever. What was noted anew meanwhile, because a look was stored, stays.
+ */
 async function notePassed(tx: Sql, value: Value, ids: string[], due: string[]): Promise<void> {
+  await tx.query(
+    value === 'input' ? 'forgetPassedInputs' : 'forgetPassedResults',
+    `delete from retention_passed p using retention_passed seen
+     where seen.class = $1 and seen.operation_id = any($2) and not exists (select from operation o where o.id = seen.operation_id and ${HAS[value]})
+       and p.class = seen.class and p.operation_id = seen.operation_id and p.looked_at = seen.looked_at`,
+    [value, ids],
+  );
   const gone = new Set(due);
-  const rest = ids.filter((id) => !gone.has(id));
-  await tx.query('forgetPassed', 'delete from retention_passed where class = $1 and operation_id = any($2)', [
-    value,
-    due,
-  ]);
   await tx.query(
     value === 'input' ? 'notePassedInputs' : 'notePassedResults',
     `insert into retention_passed (class, operation_id)
      select $1, o.id from operation o where o.id = any($2) and ${HAS[value]} order by o.id
      on conflict (class, operation_id) do update set looked_at = now()`,
-    [value, rest],
+    [value, ids.filter((id) => !gone.has(id))],
   );
 }

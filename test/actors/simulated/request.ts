@@ -118,8 +118,8 @@ export async function perform(
         JSON.stringify(outcome.result),
       ],
     );
-    const recipient = outcome.effects?.simulatedInvitation;
-    if (recipient) await noteInvitation(db, { operationId, connectionId: connection.id, recipient });
+    const invitation = outcome.effects?.simulatedInvitation;
+    if (invitation) await noteInvitation(db, { operationId, connectionId: connection.id, ...invitation });
     await recordEvents(db, connection.workspace_id, outcome.effects?.events ?? []);
   }
   return outcome;

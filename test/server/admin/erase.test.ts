@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { adminProgram } from '../../../server/admin/program.js';
+import { listAudit } from '../../../storage/audit/entries.js';
+import { Removals } from '../../../storage/connections/removals.js';
+import { hideConnection } from '../../../storage/erasure/connection.js';
+import { openReceipt } from '../../../storage/erasure/receipts.js';
+import { createLogger } from '../../../storage/log.js';
+import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertSubscription } from '../../storage/retention/fixture.js';
 import { insertDeliveries, insertOperations, insertQueue, putOperation } from '../rows.js';
@@ -9,9 +16,14 @@ import { insertDeliveries, insertOperations, insertQueue, putOperation } from '.
 // A deletion waits until a submission under way has found the hash of its key.
 t.setTimeout(120_000);
 
-/** The command line without a process of its own, on a database of its own; what it answers is as it is printed. */
-async function operator(t: Test) {
+/** The command line without a process of its own, on a database of its own; what it answers is as it is printed. A node beside it waits for no submission. */
+async function operator(t: Test, { node = true } = {}) {
   const { url, db } = await freshDatabase(t);
+  if (node) {
+    const removals = new Removals({ db, log: createLogger({ level: 'warn', format: 'json' }, {}), settle_ms: 10 });
+    removals.start();
+    t.teardown(() => removals.stop());
+  }
   const answer = async (...args: string[]) =>
     JSON.parse(JSON.stringify(await adminProgram({ DATABASE_URL: url }, args)));
   const workspaceId = await insertWorkspace(db);
@@ -21,8 +33,18 @@ async function operator(t: Test) {
   return { db, answer, workspaceId, connection, rows };
 }
 
+const entriesOf = async (db: Database, workspaceId: string) =>
+  (
+    await listAudit(
+      db,
+      { workspaceId, actorId: null, action: null, targetId: null, since: null, until: null },
+      null,
+      10,
+    )
+  ).entries;
+
 t.test('a connection is erased with a receipt, another stays, and its keys are never new ones', async (t) => {
-  const { db, answer, connection, rows } = await operator(t);
+  const { db, answer, workspaceId, connection, rows } = await operator(t, { node: false });
   const [gone, kept] = [await connection('ada'), await connection('grace')];
   for (const id of [gone, kept]) {
     await insertOperations(db, id, 20);
@@ -42,8 +64,11 @@ t.test('a connection is erased with a receipt, another stays, and its keys are n
   t.equal(await rows('delivery'), 2);
   t.equal(await rows('idempotency_tombstone'), 20);
   await t.rejects(answer('erase', '--connection', gone), /there is no connection/);
-  const entries = await db.query('testEntries', `select action from audit.entry where action = 'erase.connection'`);
-  t.equal(entries.length, 1);
+  t.match(
+    await entriesOf(db, workspaceId),
+    [{ action: 'erase.connection', target_ids: [gone] }],
+    'its workspace sees it',
+  );
 });
 
 t.test('a connection with an operation under way is refused, and nothing is changed', async (t) => {
@@ -94,13 +119,75 @@ t.test('a person is erased, what has not ended is told, and nobody is named by w
   t.notOk(JSON.stringify(told).includes(person), 'neither a receipt nor the audit log');
 });
 
-t.test('the account of a person is erased as a connection', async (t) => {
-  const { answer, connection, rows } = await operator(t);
-  await connection('ada-l');
+t.test('the account of a person is erased as a connection, and one that is in use does not keep others', async (t) => {
+  const { db, answer, workspaceId, connection, rows } = await operator(t);
+  const account = await connection('ada-l');
   await connection('grace');
-  const { receipt } = await answer('erase', '--person', 'ADA-L');
-  t.match(receipt, { erased: { connections: 1 } });
+  const held = await insertSimulated(db, await insertWorkspace(db), 'ada-l');
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holding = db.transaction(async (tx) => {
+    await tx.query('testHold', 'select from connection where id = $1 for update', [held.id]);
+    await released;
+  });
+  await t.rejects(answer('erase', '--person', 'ADA-L'), /stays: 1 connections; run it again later/);
+  release();
+  await holding;
+  const { receipts } = await answer('receipt', 'list');
+  t.match(receipts, [{ erased: { connections: 1 }, remaining: { connections: 1 } }]);
+  t.match(
+    await entriesOf(db, workspaceId),
+    [{ action: 'erase.person', target_ids: [account] }],
+    'its workspace sees it',
+  );
+  t.match(await answer('erase', '--person', 'ADA-L'), { receipt: { erased: { connections: 1 } } });
   t.equal(await rows('connection'), 1);
+});
+
+t.test('an erasure that was killed is gone on with, though a node has removed the rows', async (t) => {
+  const { db, answer, connection, rows } = await operator(t);
+  const connectionId = await connection('ada');
+  const killed = await db.transaction(async (tx) => {
+    await hideConnection(tx, connectionId);
+    return openReceipt(tx, { kind: 'connection', connectionId });
+  });
+  await eventually(
+    'the rows are gone',
+    () => rows('connection'),
+    (count) => count === 0,
+  );
+  t.match(await answer('erase', '--connection', connectionId), {
+    receipt: { id: killed, completed_at: String, erased: { connections: 1 } },
+  });
+  await t.rejects(answer('erase', '--connection', connectionId), /there is no connection/);
+});
+
+t.test('a receipt is completed only when the files are as it tells', async (t) => {
+  const { db, answer, connection } = await operator(t);
+  const connectionId = await connection('ada');
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const reading = db.transaction(async (tx) => {
+    await tx.query('testSnapshot', 'set transaction isolation level repeatable read');
+    await tx.query('testRead', 'select from workspace');
+    await released;
+  });
+  await t.rejects(
+    answer('erase', '--connection', connectionId, '--rewrite'),
+    /may still read what was erased: run it again later/,
+  );
+  t.match((await answer('receipt', 'list')).receipts, [
+    { completed_at: null, erased: { connections: 1 }, rewritten: false },
+  ]);
+  release();
+  await reading;
+  t.match(await answer('erase', '--connection', connectionId, '--rewrite'), {
+    receipt: { completed_at: String, rewritten: true },
+  });
 });
 
 t.test('a request that is none is refused before the database is opened', async (t) => {

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { mentionsOf } from '../../../storage/erasure/mentions.js';
 import { erasePerson } from '../../../storage/erasure/person.js';
-import { cleanFiles, TableInUse } from '../../../storage/erasure/rewrite.js';
+import { cleanFiles, TABLES, TableInUse } from '../../../storage/erasure/rewrite.js';
 import { LIMITS } from '../../../storage/limits.js';
 import type { Vault } from '../../../storage/model/vault.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
@@ -184,21 +184,30 @@ t.test('a slice reads as many rows as it takes, whatever there is, and one that 
   await insertOperations(db, connectionId, 10_000);
   await insertDeliveries(db, subscriptionId, Array(5_000).fill('delivered'));
   for (let i = 0; i < 3; i++) await operation(db, vault, connectionId, 'succeeded', { input: { profile_id: 'ada' } });
+  await db.query('testFrom', `update event set data = '{"from": "ada"}'`);
   const { transaction } = db;
-  let most = 0;
+  const most = { operation: 0, event: 0, event_position: 0 };
   let slices = 0;
   db.transaction = (work) =>
     transaction(async (tx) => {
       if (++slices === 20) throw new Error('killed');
-      const { given, scanned, found } = await rowsRead(tx, 'operation', () => work(tx));
-      most = Math.max(most, scanned + found);
-      return given;
+      let whole = () => work(tx);
+      for (const table of Object.keys(most) as (keyof typeof most)[]) {
+        const part = whole;
+        whole = async () => {
+          const { given, scanned, found } = await rowsRead(tx, table, part);
+          most[table] = Math.max(most[table], scanned + found);
+          return given;
+        };
+      }
+      return whole();
     });
   const erase = () => erasePerson(db, { person: 'ada', workspaceId, vault, progress: () => {} });
   await t.rejects(erase(), /killed/);
-  t.match(await erase(), { erased: { operations: 3 }, remaining: { operations: 0 } });
+  t.match(await erase(), { erased: { operations: 3, events: 5_000 }, remaining: { operations: 0, events: 0 } });
   db.transaction = transaction;
-  t.ok(most <= 3 * LIMITS.erasure_rows, `${most} rows`);
+  for (const [table, rows] of Object.entries(most)) t.ok(rows <= 3 * LIMITS.erasure_rows, `${rows} rows of ${table}`);
+  t.strictSame(await ids(db, 'event_position', 'event_id'), []);
 });
 
 /** The files of the database that hold the text. */
@@ -245,6 +254,21 @@ t.test('no file of the tables or indexes has what was erased, once they were wri
   t.comment(`after a plain vacuum it is in ${(await filesWith(db, person)).length} files`);
   await cleanFiles(db, true, () => {});
   t.strictSame(await filesWith(db, person), []);
+});
+
+t.test('all whose rows go with a connection is written anew', async (t) => {
+  const { db } = await setUp(t, false);
+  const rows = await db.query<{ name: string }>(
+    'testGoesAlong',
+    `with recursive goes as (
+       select 'connection'::regclass::oid as id
+       union select c.conrelid from pg_constraint c join goes on goes.id = c.confrelid where c.contype = 'f' and c.confdeltype = 'c')
+     select id::regclass::text as name from goes`,
+  );
+  t.strictSame(
+    rows.map(({ name }) => name).filter((name) => !TABLES.some((table) => table === name)),
+    [],
+  );
 });
 
 t.test('a table that is in use is not waited for without end, and nobody behind it is', async (t) => {

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { DROPS, ELSEWHERE, inSlice } from '../../../storage/connections/removal.js';
 import { LIMITS } from '../../../storage/limits.js';
 import { lookOf, requestedLooks, requestLook, storeLook } from '../../../storage/operations/looks.js';
 import { findOperations } from '../../../storage/operations/operations.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
-import { takeTurn } from '../../../storage/retention/turn.js';
+import { takeTurn, throughSince_s } from '../../../storage/retention/turn.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
 import { startTestEdge } from '../../server/edge-fixture.js';
@@ -164,10 +166,96 @@ t.test('files go with the results, some parts at a time, and what a crash cuts o
         throw new Error('crashed');
       }),
   } as Database;
-  await t.rejects(takeTurn(cut, onlyDays({ results: 30 })), /crashed/);
+  t.match(await takeTurn(cut, onlyDays({ results: 30 })), { erased: 0, failure: { message: 'crashed' } });
   t.strictSame(await eraseAll(db, { results: 30 }), { results: 1 });
   t.strictSame(await db.query('testParts', 'select from operation_file'), []);
   t.strictSame(await values(db), { 'succeeded-40': 'input' });
+});
+
+t.test('what was passed by is forgotten once it has nothing left, whoever erased it', async (t) => {
+  const { db, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  for (let n = 0; n < LIMITS.retention_passed_rows; n++) await insertOld(db, id, 'canceled', 40 + n);
+  await db.query('testErased', 'update operation set input = null, result = null, input_erased_at = now()');
+  await insertOld(db, id, 'failed', 39);
+  await db.query(
+    'testPassedBy',
+    `insert into retention_passed (class, operation_id, looked_at)
+     select class, id, now() - interval '1 day' - (status = 'canceled')::int * interval '1 day'
+     from operation cross join unnest('{input,result}'::text[]) class`,
+  );
+  await db.query(
+    'testMarks',
+    `update retention_turn set marks = (select jsonb_build_object('inputs', i.id, 'results', i.id) from (select max(id::text) as id from operation) i)`,
+  );
+  t.strictSame(await eraseAll(db, { inputs: 30, results: 30 }), { inputs: 1, results: 0 });
+  t.strictSame(await db.query('testPassed', 'select from retention_passed'), []);
+});
+
+t.test('a round is through when all that was passed by is looked at, however much that is', async (t) => {
+  const { db, workspaceId } = await startTestEdge(t);
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const COUNT = 2.5 * LIMITS.retention_passed_rows;
+  for (let n = 0; n < COUNT; n++) await insertOld(db, id, 'succeeded', 31 + n / COUNT, 29 + n / COUNT / 2);
+  const days = { inputs: 30, results: 30 };
+  t.strictSame(await eraseAll(db, days), { inputs: 0, results: 0 });
+  await later(db);
+  t.strictSame(await eraseAll(db, days), { inputs: 0, results: 0 }, 'and each is looked at once in a round');
+  await db.query('testOlder', `update operation set updated_at = now() - interval '31 days'`);
+  await later(db);
+  t.strictSame(await eraseAll(db, days), { inputs: COUNT, results: COUNT });
+});
+
+t.test('a slice erases bounded bytes, and a class that fails does not keep the next one from its turn', async (t) => {
+  const { db, workspaceId } = await startTestEdge(t);
+  const large = randomBytes(LIMITS.removal_bytes / 2);
+  /** Four, every other one with an input and a result of half of what a slice erases; the oldest one is small. */
+  const fill = async (name: string) => {
+    const { id } = await insertSimulated(db, workspaceId, name);
+    for (let n = 0; n < 4; n++) {
+      const operation = await insertOld(db, id, name === 'ann' ? 'succeeded' : 'failed', 40 + n);
+      const values = [operation, n % 2 === 0 ? large : ''];
+      await db.query(
+        'testLarge',
+        'update operation set input = null, input_sealed = $2, result = null, result_sealed = $2 where id = $1',
+        values,
+      );
+    }
+    return id;
+  };
+  await fill('ann');
+  await db.query(
+    'testFails',
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
+  );
+  await db.query(
+    'testRefuse',
+    'create trigger refuse before update of input_erased_at on operation for each row execute function refuse()',
+  );
+  const round = async (days: Parameters<typeof onlyDays>[0]) => {
+    const turns: [string, number][] = [];
+    await db.query('testDue', 'update retention_turn set due_at = now()');
+    for (let turn = await takeTurn(db, onlyDays(days)); turn; turn = await takeTurn(db, onlyDays(days)))
+      turns.push([turn.class, turn.erased]);
+    return turns;
+  };
+  const inSlices = (name: string) => [3, 1].map((count) => [name, count]);
+  t.strictSame(await round({ inputs: 30, results: 30 }), [['inputs', 0], ...inSlices('results')]);
+  t.strictSame(Object.keys(await throughSince_s(db)), ['results'], 'the other one is told to be behind');
+  await db.query('testAllow', 'drop trigger refuse on operation');
+  t.strictSame(await round({ operations: 30 }), Array(2).fill(['operations', 0]), 'keys are noted');
+  await db.query('testSettle', `update idempotency_tombstone set created_at = created_at - interval '1 hour'`);
+  t.strictSame(await round({ operations: 30 }), [...inSlices('operations'), ['operations', 0]]);
+
+  const deleted = await fill('bob');
+  const [operations] = DROPS;
+  const left: number[] = [];
+  for (let after: string | null = operations!.from; after !== null; ) {
+    const done = await inSlice(db, deleted, operations!.drop, after);
+    after = done === ELSEWHERE ? null : done.last;
+    left.push(Object.keys(await values(db)).length);
+  }
+  t.strictSame(left, [3, 2, 1, 0, 0], 'with both values each takes a slice');
 });
 
 t.test('rounds go on where the last one was, however many operations there are', async (t) => {
@@ -193,7 +281,7 @@ t.test('rounds go on where the last one was, however many operations there are',
       );
       t.equal(given?.erased, 0);
       t.equal(scanned, 0, 'by index');
-      t.ok(found <= 3 * LIMITS.retention_passed_rows, `${found} rows, none of those that are through`);
+      t.ok(found <= 4 * LIMITS.retention_passed_rows, `${found} rows, none of those that are through`);
     }
   }
   t.ok(daysAgo_ms(30) > 1_700_000_000_000);
