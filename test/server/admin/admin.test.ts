@@ -128,9 +128,25 @@ t.test('an operator is made with a key that is shown once, listed, and revoked',
   t.notMatch(JSON.stringify(operators), made.key);
   const [stored] = await db.query<{ text: string }>('testOperator', 'select o::text as text from operator o');
   t.notMatch(stored?.text, made.key);
+  const expires = new Date(Date.now() + 3_600_000).toISOString();
+  const bounds = ['--expires', expires, '--networks', '10.0.0.0/8,2001:db8::/32'];
+  const bound = await answer(['operator', 'create', '--name', 'Ada', ...bounds]);
+  const networks = ['10.0.0.0/8', '2001:db8::/32'];
+  t.match(bound, { networks, expires_at: expires });
+  const rotated = await answer(['operator', 'rotate', '--operator', bound.operator_id, '--overlap', '1m']);
+  const previous = { previous_operator_id: bound.operator_id };
+  t.match(rotated, { key: /^cs_oper_\w{49}$/, name: 'Ada', networks, expires_at: expires, ...previous });
+  const overlap_ms = Date.parse(rotated.previous_valid_until) - Date.now();
+  t.ok(overlap_ms > 0 && overlap_ms <= 60_000, 'the old one stays valid for the overlap');
+  const { entries } = await answer(['audit', 'list', '--action', 'operator.rotate']);
+  const both = [bound.operator_id, rotated.operator_id].map((id) => ({ kind: 'operator', id }));
+  t.match(entries, [{ targets: both, workspace_id: null }]);
   const revoked = await answer(['operator', 'revoke', '--operator', made.operator_id]);
   t.same(await answer(['operator', 'revoke', '--operator', made.operator_id]), revoked, 'the first time counts');
-  t.match(await run(['operator', 'revoke', '--operator', randomUUID()]), { status: 1 });
+  for (const verb of ['revoke', 'rotate']) {
+    t.match(await run(['operator', verb, '--operator', randomUUID()]), { status: 1 });
+  }
+  t.match(await run(['operator', 'rotate', '--operator', made.operator_id]), { status: 1 }, 'it was revoked');
 });
 
 t.test('a proxy keeps its credentials to itself', async (t) => {
