@@ -1,11 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { recordAudit } from '../../../storage/audit/record.js';
 import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { keyRing, parseEncryptionKeys } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { insertLaterJob } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
@@ -36,7 +40,7 @@ async function operator(t: Test) {
     t.match(ended, { status: 0, stderr: '' }, args.join(' '));
     return JSON.parse(ended.stdout);
   };
-  return { db, run, answer };
+  return { db, url, run, answer };
 }
 
 t.test('a workspace is made and listed', async (t) => {
@@ -427,4 +431,57 @@ t.test('each command leaves one entry in the audit log, one that fails none', as
   const filtered = await answer(['audit', 'list', '--target', key_id, '--action', 'key.revoke', '--limit', '1']);
   t.match(filtered, { entries: [{ targets: [{ kind: 'key', id: key_id }], workspace_id }], next_cursor: null });
   t.match(await run(['audit', 'list', '--action', 'nothing']), { status: 2, stdout: '' });
+  t.match(entries[0].actor, { id: null, name: new RegExp(`^.+@${hostname()}$`) }, 'by whom on which machine');
+});
+
+t.test('a command that only looks tells in the audit log which ids it named, and no text', async (t) => {
+  const { db, run, answer } = await operator(t);
+  const workspaceId = await insertWorkspace(db);
+  const { id: connection } = await insertSimulated(db, workspaceId, 'ada');
+  await answer(['key', 'list', '--workspace', workspaceId]);
+  await answer(['operation', 'list', '--connection', connection.toUpperCase(), '--status', 'failed']);
+  await answer(['request', 'find', '--request-id', 'ada@example.test', '--workspace', workspaceId]);
+  await answer(['audit', 'list', '--target', connection]);
+  await answer(['erase', '--person', 'ada@example.test', '--dry-run']);
+  await run(['operation', 'show', '--operation', UNKNOWN]);
+  const { entries } = await answer(['audit', 'list']);
+  const told = entries.map(({ workspace_id, targets, details }: Record<string, unknown>) => [
+    details,
+    workspace_id,
+    targets,
+  ]);
+  const inWorkspace = [workspaceId, [{ kind: 'workspace', id: workspaceId }]];
+  t.strictSame(told, [
+    [{ command: 'erase' }, null, []],
+    [{ command: 'audit list', target: connection }, null, []],
+    [{ command: 'request find' }, ...inWorkspace],
+    [{ command: 'operation list' }, null, [{ kind: 'connection', id: connection }]],
+    [{ command: 'key list' }, ...inWorkspace],
+  ]);
+});
+
+t.test('who follows the audit log is in it before the first line, and goes quietly when nobody reads on', async (t) => {
+  const { db, url, answer } = await operator(t);
+  const actor = { kind: 'link' as const, id: null, name: null, address: null };
+  const entry = { actor, action: 'reconnect_link.use' as const, workspaceId: null, targets: [], requestId: null };
+  const follow = async (pipe: 'killed' | 'closed') => {
+    const env = { PATH: process.env.PATH, DATABASE_URL: url };
+    const child = spawn(process.execPath, [PROGRAM, 'audit', 'list', '--follow'], { env });
+    t.teardown(() => child.kill('SIGKILL'));
+    const ended = once(child, 'close');
+    const [told, errors] = [[] as string[], [] as string[]];
+    child.stdout.on('data', (piece) => told.push(String(piece)));
+    child.stderr.on('data', (piece) => errors.push(String(piece)));
+    const add = () => db.transaction((tx) => recordAudit(tx, entry));
+    await eventually('a line', add, () => told.join('').includes('\n'));
+    if (pipe === 'killed') child.kill('SIGKILL');
+    else child.stdout.destroy();
+    await eventually('its end', add, () => child.exitCode !== null || child.signalCode !== null);
+    return { ended: await ended, errors: errors.join('') };
+  };
+  t.strictSame(await follow('killed'), { ended: [null, 'SIGKILL'], errors: '' });
+  t.strictSame(await follow('closed'), { ended: [0, null], errors: '' });
+  const { entries } = await answer(['audit', 'list', '--action', 'command.read']);
+  t.match(entries, [{ details: { command: 'audit list' } }, { details: { command: 'audit list' } }]);
+  t.equal(entries.length, 2, 'each once');
 });
