@@ -65,7 +65,7 @@ export interface EdgeOptions extends FrontOptions {
   workspaceRequests?: number;
   /** Memory for the bodies of all requests; absent: no limit. */
   bodyMemoryMib?: number;
-  /** How many days before its end the answers to a key tell of it; absent: never. */
+  /** How many days before its end a key is told of; absent: never. */
   keyExpiryWarningDays?: number;
   /** Networks of proxies whose `X-Forwarded-For` counts; absent: none. */
   trustedProxies?: readonly string[];
@@ -244,6 +244,7 @@ function servicesOf(
     drain,
     callers,
     consoleCookie: cookie,
+    keyExpiryWarningDays: options.keyExpiryWarningDays ?? 0,
     publicUrl: options.publicUrl ?? null,
     lines,
     ended: (operation) => {

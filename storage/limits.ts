@@ -73,13 +73,12 @@ export const LIMITS = {
 
   /**
    * Of what needs attention: entries of a kind that are shown; how many are counted, past which it is told that there are more; paused
-   * destinations of the installation that are looked through for those of a workspace; how long before its end a key is among them, and since
-   * when a subscription is on hold that is.
+   * destinations of the installation that are looked through for those of a workspace; and since when a subscription is on hold that is among
+   * them.
    */
   attention_shown: 20,
   attention_counted: 1_000,
   attention_pauses: 10_000,
-  attention_expiry_days: 14,
   attention_hold_h: 24,
   /** A step of the overview; how long one is kept; rows that are deleted with a step, the others with the next. */
   overview_step_ms: 10_000,

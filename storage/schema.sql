@@ -416,6 +416,7 @@ create table operator (
   last_used_at timestamp with time zone,
   last_used_from text,
   revoked_at timestamp with time zone,
+  networks text[],
   constraint operator_pkey PRIMARY KEY (id),
   constraint operator_key_hash_key UNIQUE (key_hash)
 );

@@ -9,13 +9,12 @@ import {
   listAudit,
 } from '../../storage/audit/entries.js';
 import type { AuditAction } from '../../storage/model/audit.js';
-import type { Database } from '../../storage/postgres/database.js';
 import { LIMITS } from '../http/limits.js';
 import { auditEntryJson } from '../routes/audit-json.js';
 import { placeCursor, placeOf, positionCursor } from '../routes/paging.js';
 import type { Answer } from './answer.js';
 import { auditAction, id, isoTime, pageLimit } from './arguments.js';
-import type { Perform } from './session.js';
+import type { AdminSession, Perform } from './session.js';
 
 interface ListOptions {
   workspace?: string;
@@ -52,21 +51,26 @@ export function auditCommands(program: Command, perform: Perform): void {
         since: options.since ?? null,
         until: null,
       };
-      perform(({ db }) => (options.follow ? follow(db, filter) : list(db, filter, options)), {
+      perform((session) => (options.follow ? follow(session, filter) : list(session, filter, options)), {
         action: 'command.read',
       });
     });
 }
 
-async function list(db: Database, filter: AuditFilter, { cursor, limit }: ListOptions): Promise<Answer> {
+async function list({ db }: AdminSession, filter: AuditFilter, { cursor, limit }: ListOptions): Promise<Answer> {
   const before = cursor === undefined ? null : placeOf(cursor);
   const { entries, next } = await listAudit(db, filter, before, limit);
   return { entries: entries.map(auditEntryJson), next_cursor: next && placeCursor(next) };
 }
 
-/** Until the command is interrupted. */
-async function follow(db: Database, filter: AuditFilter): Promise<Answer> {
+/** Until the command is interrupted, or nobody reads it any more. It is recorded before its first line, as it may be killed at any. */
+async function follow({ db, recordNamed }: AdminSession, filter: AuditFilter): Promise<Answer> {
+  await recordNamed();
   const interrupted = new AbortController();
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    interrupted.abort();
+  });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
   let after: AuditPosition = await auditEnd(db);
   while (!interrupted.signal.aborted) {

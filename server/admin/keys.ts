@@ -24,13 +24,10 @@ export function keyCommands(program: Command, perform: Perform): void {
 }
 
 function createCommand(noun: Command, perform: Perform): void {
-  noun
-    .command('create')
+  bounded(noun.command('create'))
     .requiredOption('--workspace <id>', 'the workspace it opens', id)
     .requiredOption('--scopes <a,b>', `what it may do, out of ${SCOPES.join(', ')}`, scopes)
     .option('--name <name>', 'what people call it', name)
-    .option('--expires <time>', 'ISO 8601', futureTime)
-    .option('--networks <a,b>', 'where it may be used from, such as 10.0.0.0/8,2001:db8::/32', cidrs)
     .action((options: CreateOptions) => {
       perform(
         async ({ db, record }) => {
@@ -71,10 +68,8 @@ function listCommand(noun: Command, perform: Perform): void {
 }
 
 function rotateCommand(noun: Command, perform: Perform): void {
-  noun
-    .command('rotate')
+  overlapping(noun.command('rotate'))
     .requiredOption('--key <id>', 'the key to replace', id)
-    .option('--overlap <duration>', 'how long the old one stays valid', duration, 86_400_000)
     .action((options: { key: string; overlap: number }) => {
       perform(
         async ({ db, record }) => {
@@ -119,6 +114,15 @@ function revokeCommand(noun: Command, perform: Perform): void {
       );
     });
 }
+
+/** When a key ends to work, and where it may be used from. */
+export const bounded = (create: Command): Command =>
+  create
+    .option('--expires <time>', 'ISO 8601', futureTime)
+    .option('--networks <a,b>', 'where it may be used from, such as 10.0.0.0/8,2001:db8::/32', cidrs);
+
+export const overlapping = (rotate: Command): Command =>
+  rotate.option('--overlap <duration>', 'how long the old one stays valid', duration, 86_400_000);
 
 const shownOnce = ({ key, row }: NewApiKey) => ({
   key_id: row.id,

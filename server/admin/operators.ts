@@ -1,25 +1,31 @@
 import type { Command } from 'commander';
-import { createOperator, listOperators, revokeOperator } from '../../storage/workspaces/operators.js';
+import {
+  createOperator,
+  listOperators,
+  type NewOperator,
+  revokeOperator,
+  rotateOperator,
+} from '../../storage/workspaces/operators.js';
 import { Failure } from './answer.js';
-import { futureTime, id, name } from './arguments.js';
+import { id, name } from './arguments.js';
+import { bounded, overlapping } from './keys.js';
 import type { Perform } from './session.js';
 
-/** `operator create|list|revoke`: who signs in to the console for what spans workspaces. Only the command that makes a key shows it. */
+/** `operator create|list|rotate|revoke`: who signs in to the console for what spans workspaces. Only the command that makes a key shows it. */
 export function operatorCommands(program: Command, perform: Perform): void {
   const noun = program.command('operator').description('people who run the installation, across its workspaces');
-  noun
-    .command('create')
+  bounded(noun.command('create'))
     .requiredOption('--name <name>', 'what people call them', name)
-    .option('--expires <time>', 'ISO 8601', futureTime)
-    .action((options: { name: string; expires?: Date }) => {
+    .action((options: { name: string; expires?: Date; networks?: string[] }) => {
       perform(
         async ({ db, record }) => {
-          const { key, row } = await db.transaction(async (tx) => {
-            const made = await createOperator(tx, options.name, options.expires ?? null);
-            await record(tx, [['operator', made.row.id]]);
-            return made;
+          const made = await db.transaction(async (tx) => {
+            const { expires = null, networks = null } = options;
+            const created = await createOperator(tx, options.name, expires, networks);
+            await record(tx, [['operator', created.row.id]]);
+            return created;
           });
-          return { operator_id: row.id, key, name: row.name, expires_at: row.expires_at };
+          return shownOnce(made);
         },
         { action: 'operator.create', database: 'made' },
       );
@@ -33,6 +39,26 @@ export function operatorCommands(program: Command, perform: Perform): void {
       { action: 'command.read' },
     );
   });
+  overlapping(noun.command('rotate'))
+    .requiredOption('--operator <id>', 'whose key is replaced', id)
+    .action((options: { operator: string; overlap: number }) => {
+      perform(
+        async ({ db, record }) => {
+          const rotated = await db.transaction(async (tx) => {
+            const made = await rotateOperator(tx, options.operator, options.overlap);
+            if (!made) throw new Failure(`there is no usable operator ${options.operator}`);
+            await record(tx, [
+              ['operator', options.operator],
+              ['operator', made.row.id],
+            ]);
+            return made;
+          });
+          const previous = { previous_operator_id: options.operator, previous_valid_until: rotated.previousValidUntil };
+          return { ...shownOnce(rotated), ...previous };
+        },
+        { action: 'operator.rotate' },
+      );
+    });
   noun
     .command('revoke')
     .requiredOption('--operator <id>', 'whose key and sessions end', id)
@@ -51,3 +77,11 @@ export function operatorCommands(program: Command, perform: Perform): void {
       );
     });
 }
+
+const shownOnce = ({ key, row }: NewOperator) => ({
+  operator_id: row.id,
+  key,
+  name: row.name,
+  networks: row.networks,
+  expires_at: row.expires_at,
+});

@@ -9,6 +9,7 @@ import { inspectionCommands } from './inspection.js';
 import { keyCommands } from './keys.js';
 import { limitCommands } from './limits.js';
 import { connectionCommands, operationCommands } from './lists.js';
+import { namedIn } from './named.js';
 import { operatorCommands } from './operators.js';
 import { proxyCommands } from './proxies.js';
 import { requestFindCommand } from './request-find.js';
@@ -22,12 +23,17 @@ import { workspaceCommands } from './workspaces.js';
  */
 export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Promise<Answer> {
   let chosen: Chosen | undefined;
+  let options: Readonly<Record<string, unknown>> = {};
   const perform: Perform = (work, door) => {
-    chosen = { work, ...door, command: argv.slice(0, argv[1]?.startsWith('-') ? 1 : 2).join(' ') };
+    const command = argv.slice(0, argv[1]?.startsWith('-') ? 1 : 2).join(' ');
+    chosen = { work, ...door, command, named: namedIn(options) };
   };
   const program = new Command('admin')
     .description("The operator's command line: answers with JSON on stdout.")
     .exitOverride()
+    .hook('preAction', (_, command) => {
+      options = command.opts();
+    })
     // The caller prints an error, as one line.
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(false);

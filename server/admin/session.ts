@@ -6,11 +6,13 @@ import { connectDatabase } from '../../storage/postgres/embedded.js';
 import { isMigrated, migrate } from '../../storage/postgres/migrate.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
 import { compareKeys, mayBeSealedUnder, noteKeys } from '../../storage/secrets/installation-keys.js';
+import { commandLine } from '../start/command-line.js';
 import { type Config, ConfigError, readConfig } from '../start/config.js';
 import { requireDataDir } from '../start/data-dir.js';
 import { existingEncryptionKeys, loadEncryptionKeys } from '../start/encryption-keys.js';
 import { LIMITS } from '../start/limits.js';
 import { type Answer, Failure } from './answer.js';
+import type { Named } from './named.js';
 
 /** What a command works with: the service's own database, migrated, and the keys of its environment. */
 export interface AdminSession {
@@ -24,6 +26,8 @@ export interface AdminSession {
   ring(): Promise<KeyRing>;
   /** Adds the entry of the command's action to the audit log, in the transaction that does what it tells. */
   record(tx: Transaction, targets: readonly AuditTarget[], parts?: EntryParts): Promise<void>;
+  /** Adds the entry of a command that changes nothing, with what it names: for one that shows something before its answer. */
+  recordNamed(): Promise<void>;
 }
 
 /** What an entry tells beside the command. */
@@ -47,6 +51,8 @@ export interface Chosen extends Door {
   work: Work;
   /** The command as it was typed, without its options: `key create`. */
   command: string;
+  /** What its options name. */
+  named: Named;
 }
 
 /** How a command hands over its work, once its arguments are known to be good: the one door, behind which it is recorded. */
@@ -84,16 +90,20 @@ export async function withSession(env: NodeJS.ProcessEnv, chosen: Chosen): Promi
 }
 
 /** Does the work. What has not recorded itself, because it changed nothing, is recorded before its answer is shown. */
-async function recorded({ work, action, command }: Chosen, given: Omit<AdminSession, 'record'>): Promise<Answer> {
-  const actor = { kind: 'command_line', id: null, name: null, address: null } as const;
+async function recorded(
+  { work, action, command, named }: Chosen,
+  given: Omit<AdminSession, 'record' | 'recordNamed'>,
+): Promise<Answer> {
+  const actor = commandLine();
   let done = false;
   const record: AdminSession['record'] = async (tx, targets, { workspaceId = null, details } = {}) => {
     const told = { command, ...details };
     await recordAudit(tx, { actor, action, workspaceId, targets, requestId: null, details: told });
     done = true;
   };
-  const answer = await work({ ...given, record });
-  if (!done) await given.db.transaction((tx) => record(tx, []));
+  const recordNamed = () => given.db.transaction((tx) => record(tx, named.targets, named));
+  const answer = await work({ ...given, record, recordNamed });
+  if (!done) await recordNamed();
   return answer;
 }
 

@@ -9,7 +9,7 @@ import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { findWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { type Answer, json, noContent } from '../http/answer.js';
 import { isRefusal } from '../http/callers.js';
-import type { Printable, Timestamp, Uuid } from '../http/fields.js';
+import type { Count, Printable, Timestamp, Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 
@@ -37,6 +37,8 @@ export interface SessionJson {
   expires_at: Timestamp;
   /** When the key ends to work; null when it does not expire. */
   key_expires_at: Timestamp | null;
+  /** How many days before its end a key is told of; 0: never. */
+  key_warning_days: Count;
 }
 
 /** A workspace by its name. */
@@ -49,7 +51,10 @@ export interface SessionWorkspaceJson {
 
 type SessionCall<B = undefined> = Call<undefined, B, undefined>;
 
-async function sessionJson({ db }: SessionCall<unknown>, session: ConsoleSession): Promise<SessionJson> {
+async function sessionJson(
+  { db, keyExpiryWarningDays }: SessionCall<unknown>,
+  session: ConsoleSession,
+): Promise<SessionJson> {
   const { kind, id, name, workspace_id, scopes, expires_at } = session.key;
   const [workspace] = kind === 'key' ? await findWorkspaces(db, [workspace_id]) : [];
   return {
@@ -58,6 +63,7 @@ async function sessionJson({ db }: SessionCall<unknown>, session: ConsoleSession
     created_at: session.created_at.toISOString(),
     expires_at: session.expires_at.toISOString(),
     key_expires_at: expires_at?.toISOString() ?? null,
+    key_warning_days: keyExpiryWarningDays,
   };
 }
 

@@ -58,6 +58,8 @@ export interface Services {
   /** Who sends requests: for sign-ins, which are no request of a key. */
   callers: Callers;
   consoleCookie: ConsoleCookie;
+  /** How long before its end a key is told of; 0: never. */
+  keyExpiryWarningDays: number;
   /** The origin at which browsers find the service; null: it is not told. */
   publicUrl: string | null;
   lines: LogLines;

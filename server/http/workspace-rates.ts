@@ -3,7 +3,7 @@ import { Background } from '../../storage/background.js';
 import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import type { Logger } from '../../storage/log.js';
 import { HttpError } from '../../storage/model/errors.js';
-import type { Sql } from '../../storage/postgres/database.js';
+import type { Database } from '../../storage/postgres/database.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { limitOf, RATES, type Rate, type WorkspaceLimits } from '../../storage/workspaces/limits.js';
 import { dealShares, leaveShares, type Share } from '../../storage/workspaces/rate-shares.js';
@@ -12,7 +12,7 @@ import { RateBucket } from './rate-bucket.js';
 
 export interface WorkspaceRatesOptions {
   /** Its statements end by themselves, answered or not. */
-  db: Sql;
+  db: Database;
   log: Logger;
   usual: WorkspaceLimits;
   /** How long a node without a heartbeat counts as alive. */
@@ -112,7 +112,7 @@ export class WorkspaceRates {
       return { workspaceId, rate, bound, asked: bucket.askedPerSecond(now) };
     });
     try {
-      const { nodes, shares } = await dealShares(db, this.#id, demands, forgotten, lease_ms);
+      const { nodes, shares } = await db.transaction((tx) => dealShares(tx, this.#id, demands, forgotten, lease_ms));
       this.#nodes = Math.max(1, nodes);
       for (const share of shares) this.#take(share);
       // One that was asked meanwhile is told of again in the next round.

@@ -80,7 +80,8 @@ interface Kind {
   severity: AttentionGroupJson['severity'];
   /** Without it the kind is left out. */
   needs: Right;
-  find: Attention;
+  /** `keyDays`: how long before its end a key is told of. */
+  find(sql: Sql, workspaceId: string, keyDays: number): ReturnType<Attention>;
   cause(told: string): string;
   path(id: string): string;
 }
@@ -145,11 +146,11 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-async function ofWorkspace({ db, key }: Call<undefined, undefined, undefined>): Promise<Answer> {
+async function ofWorkspace({ db, key, keyExpiryWarningDays }: Call<undefined, undefined, undefined>): Promise<Answer> {
   const attention: AttentionGroupJson[] = [];
   for (const { kind, severity, needs, find, cause, path } of KINDS) {
     if (!key.scopes.includes(needs)) continue;
-    const { rows, count, more } = await find(db, key.workspace_id);
+    const { rows, count, more } = await find(db, key.workspace_id, keyExpiryWarningDays);
     const entries = rows.map((row) => ({
       ...{ id: row.id, name: row.name, cause: cause(row.cause ?? 'unknown') },
       ...{ since: row.since.toISOString(), path: path(row.id) },

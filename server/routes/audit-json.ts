@@ -19,7 +19,10 @@ export interface AuditEntryJson {
   targets: AuditTargetJson[];
   /** The address that it was asked for from; null of the command line. */
   address: string | null;
-  /** `X-Request-Id` of the request that asked for it; null of the command line, and of submissions, whose operations have their own. */
+  /**
+   * `X-Request-Id` of the request that asked for it, where that is a UUID or 32 hexadecimal digits; null of the command line, and of
+   * submissions, whose operations have their own.
+   */
   request_id: string | null;
   /** What else is told of it, such as which limit was set; null when nothing is. Never a secret, nor a text of a user. */
   details: Record<string, unknown> | null;
@@ -37,7 +40,10 @@ export interface AuditActorJson {
   kind: AuditActorKind;
   /** Id of the key, the operator or the link; null of others. */
   id: Uuid | null;
-  /** What the key or the operator was called then; null when it had no name. */
+  /**
+   * What the key or the operator was called then, null when it had no name; of the command line the account and the machine, null for those
+   * who see one workspace.
+   */
   name: string | null;
 }
 
@@ -64,4 +70,9 @@ export function auditEntryJson(row: AuditRow): AuditEntryJson {
     details: row.details,
     cursor: positionCursor(row),
   };
+}
+
+/** As those see it who see one workspace: accounts and machines are the operators'. */
+export function workspaceEntryJson(row: AuditRow): AuditEntryJson {
+  return auditEntryJson(row.actor_kind === 'command_line' ? { ...row, actor_name: null } : row);
 }

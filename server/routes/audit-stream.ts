@@ -7,7 +7,7 @@ import type { Answer } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { StreamPlaces } from '../http/stream-places.js';
-import { auditEntryJson } from './audit-json.js';
+import { auditEntryJson, workspaceEntryJson } from './audit-json.js';
 import { positionOf } from './paging.js';
 
 /** Where a follower of the audit log goes on. */
@@ -30,6 +30,7 @@ const PLACES = new StreamPlaces({
 function stream(call: StreamCall, workspaceId: string | null): Answer {
   const position = call.query.cursor === undefined ? AUDIT_START : positionOf(call.query.cursor);
   if (!PLACES.hasRoom(call.key)) throw new HttpError('overloaded', 'too many follow the log at this node');
+  const entryJson = workspaceId === null ? auditEntryJson : workspaceEntryJson;
   const end = new AbortController();
   let waits = false;
   async function* lines(): AsyncGenerator<Buffer> {
@@ -44,7 +45,7 @@ function stream(call: StreamCall, workspaceId: string | null): Answer {
         const rows = await followAudit(call.db, workspaceId, after, LIMITS.audit_read_rows);
         after = rows.at(-1) ?? after;
         waits = rows.length < LIMITS.audit_read_rows;
-        const text = rows.map((row) => `${JSON.stringify(auditEntryJson(row))}\n`).join('');
+        const text = rows.map((row) => `${JSON.stringify(entryJson(row))}\n`).join('');
         const silent = text === '' && performance.now() - written_ms < LIMITS.audit_empty_line_ms;
         if (!silent) written_ms = performance.now();
         yield silent ? NOTHING : text === '' ? EMPTY_LINE : Buffer.from(text);

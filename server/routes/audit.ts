@@ -1,5 +1,5 @@
 import typia, { type tags } from 'typia';
-import { listAudit } from '../../storage/audit/entries.js';
+import { type AuditRow, listAudit } from '../../storage/audit/entries.js';
 import type { AuditAction } from '../../storage/model/audit.js';
 import { OPERATOR } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
@@ -7,7 +7,7 @@ import { type Answer, json } from '../http/answer.js';
 import { momentAt, type Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { type AuditEntryJson, auditEntryJson } from './audit-json.js';
+import { type AuditEntryJson, auditEntryJson, workspaceEntryJson } from './audit-json.js';
 import { type CursorQuery, placeCursor, placeOf } from './paging.js';
 
 /** Filters and paging of the audit log. */
@@ -38,7 +38,12 @@ export interface AuditJson {
   next_cursor: string | null;
 }
 
-async function page(db: Sql, workspaceId: string | null, query: AuditQuery): Promise<Answer> {
+async function page(
+  db: Sql,
+  workspaceId: string | null,
+  query: AuditQuery,
+  entryJson: (row: AuditRow) => AuditEntryJson,
+): Promise<Answer> {
   const { actor = null, action = null, target = null, cursor, limit = LIMITS.page_rows } = query;
   const filter = { workspaceId, actorId: actor, action, targetId: target };
   const time = (name: 'since' | 'until') => (query[name] === undefined ? null : momentAt(`query.${name}`, query[name]));
@@ -46,7 +51,7 @@ async function page(db: Sql, workspaceId: string | null, query: AuditQuery): Pro
   const before = cursor === undefined ? null : placeOf(cursor);
   const { entries, next } = await listAudit(db, { ...filter, ...times }, before, limit);
   return json(200, {
-    entries: entries.map(auditEntryJson),
+    entries: entries.map(entryJson),
     next_cursor: next && placeCursor(next),
   } satisfies AuditJson);
 }
@@ -70,7 +75,8 @@ export const auditRoutes: Route[] = [
       schema: typia.json.schemas<[AuditQuery]>(),
     },
     answers: { 200: { description: 'A page of the log.', schema: AUDIT } },
-    handle: ({ db, key, query }: Call<undefined, undefined, AuditQuery>) => page(db, key.workspace_id, query),
+    handle: ({ db, key, query }: Call<undefined, undefined, AuditQuery>) =>
+      page(db, key.workspace_id, query, workspaceEntryJson),
   }),
   route({
     method: 'GET',
@@ -87,6 +93,6 @@ export const auditRoutes: Route[] = [
     },
     answers: { 200: { description: 'A page of the log.', schema: AUDIT } },
     handle: ({ db, query: { workspace, ...query } }: Call<undefined, undefined, InstallationAuditQuery>) =>
-      page(db, workspace ?? null, query),
+      page(db, workspace ?? null, query, auditEntryJson),
   }),
 ];

@@ -87,6 +87,7 @@ async function inviteUnder(
     capability: invitationSend.name,
     // The page program knows this field; no other route accepts it.
     input: body.return_original ? { ...input, return_original: true } : input,
+    input_bytes: call.body_bytes,
     idempotencyKey,
   });
   // It is accepted: when the wait fails, the answer is that it is under way.
@@ -178,7 +179,7 @@ export const invitationRoutes: Route[] = [
       409: {
         description:
           'The outcome is unknown (`outcome_unknown`, with `error.details.operation_id`), the operation was skipped or ' +
-          'canceled, or the key belongs to another request.',
+          'canceled, the key belongs to another request, or the storage of the workspace is full (`storage_full`).',
         schema: envelopeSchema,
         headers: OPERATION_HEADERS,
       },
@@ -192,7 +193,7 @@ export const invitationRoutes: Route[] = [
         headers: ['Idempotency-Key', 'Retry-After'],
       },
     },
-    refusals: ['idempotency_conflict', 'encryption_key_unavailable'],
+    refusals: ['idempotency_conflict', 'storage_full', 'encryption_key_unavailable'],
     handle: invite,
   }),
 ];

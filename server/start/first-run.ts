@@ -1,11 +1,14 @@
 import { join } from 'node:path';
+import { recordAudit } from '../../storage/audit/record.js';
 import { upsertSandboxProxies } from '../../storage/connections/proxies.js';
 import type { Logger } from '../../storage/log.js';
+import type { AuditAction, AuditTarget } from '../../storage/model/audit.js';
 import { SCOPES } from '../../storage/model/records.js';
-import type { Database } from '../../storage/postgres/database.js';
+import type { Database, Transaction } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { createKey, findUsableKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace, listWorkspaces } from '../../storage/workspaces/workspaces.js';
+import { commandLine } from './command-line.js';
 import type { Config } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
 import { load, replace } from './private-file.js';
@@ -36,13 +39,34 @@ export async function ensureDemoKey(config: Config, db: Database): Promise<strin
   const file = join(config.dataDir, 'demo-key');
   const kept = (await load(file))?.trim();
   if (kept && (await findUsableKey(db, kept))) return kept;
-  const workspace =
-    (await listWorkspaces(db)).find(({ name }) => name === DEMO_WORKSPACE) ??
-    (await createWorkspace(db, DEMO_WORKSPACE));
-  const created = await createKey(db, { workspaceId: workspace.id, name: 'demo', scopes: SCOPES, expiresAt: null });
-  if (!created) throw new Error('the demo workspace is gone');
+  const created = await db.transaction(async (tx) => {
+    const workspaceId = await demoWorkspace(tx);
+    const made = await createKey(tx, { workspaceId, name: 'demo', scopes: SCOPES, expiresAt: null });
+    if (!made) throw new Error('the demo workspace is gone');
+    await recordStart(tx, 'key.create', [['key', made.row.id]], workspaceId);
+    return made;
+  });
   await replace(file, `${created.key}\n`);
   return created.key;
+}
+
+async function demoWorkspace(tx: Transaction): Promise<string> {
+  const found = (await listWorkspaces(tx)).find(({ name }) => name === DEMO_WORKSPACE);
+  if (found) return found.id;
+  const { id } = await createWorkspace(tx, DEMO_WORKSPACE);
+  await recordStart(tx, 'workspace.create', [['workspace', id]], id);
+  return id;
+}
+
+/** What a start makes is in the audit log as what a command makes is (HTTP-30). */
+function recordStart(
+  tx: Transaction,
+  action: AuditAction,
+  targets: readonly AuditTarget[],
+  workspaceId: string | null,
+) {
+  const details = { command: 'start' };
+  return recordAudit(tx, { actor: commandLine(), action, workspaceId, targets, requestId: null, details });
 }
 
 /**
@@ -59,6 +83,11 @@ export async function useSandboxProxies(
     log.warn('there is no encryption key (ENCRYPTION_KEYS): the stand-in network has no regional proxies');
     return;
   }
-  const rows = await upsertSandboxProxies(db, ring, sandbox.proxies);
+  const rows = await db.transaction(async (tx) => {
+    const stored = await upsertSandboxProxies(tx, ring, sandbox.proxies);
+    const added = stored.filter(({ made }) => made).map(({ id }) => ['proxy', id] as const);
+    if (added.length > 0) await recordStart(tx, 'proxy.add', added, null);
+    return stored;
+  });
   log.info({ regions: rows.map((row) => row.region) }, 'regional proxies of the stand-in network are in place');
 }

@@ -123,12 +123,13 @@ export const VARIABLES = {
   KEY_EXPIRY_WARNING_DAYS: variable({
     ...wholeNumber(0, 365),
     default: '14',
-    meaning: 'how many days before a key ends to work its answers carry Key-Expires; 0: never',
+    meaning:
+      'how many days before a key ends to work its answers (Key-Expires), the console and what needs attention tell of it; 0: never',
   }),
   RATE_LIMIT_PER_SECOND: variable({
     ...wholeNumber(1, 1_000_000),
     default: null,
-    meaning: 'requests a second of one key; more are answered 429',
+    meaning: 'requests a second of one key at each node: N nodes take N times as many; more are answered 429',
   }),
   WORKSPACE_REQUESTS_PER_SECOND: variable({
     ...wholeNumber(1, 1_000_000),

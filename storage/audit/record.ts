@@ -2,6 +2,9 @@ import type { NewAuditEntry } from '../model/audit.js';
 import { newId } from '../model/new-id.js';
 import type { Transaction } from '../postgres/database.js';
 
+/** A UUID or 32 hexadecimal digits: what the service makes, and of a client's what says nothing. */
+const REQUEST_ID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i;
+
 /**
  * Adds an entry to the audit log in the transaction that does what it tells (HTTP-30): the two commit together or not at all. That it is a
  * transaction is asked of the caller by type.
@@ -21,7 +24,7 @@ export async function recordAudit(tx: Transaction, entry: NewAuditEntry): Promis
       action,
       targets.map(([kind]) => kind),
       targets.map(([, id]) => id),
-      requestId,
+      requestId !== null && REQUEST_ID.test(requestId) ? requestId : null,
       actor.address,
       details ? JSON.stringify(details) : null,
     ],

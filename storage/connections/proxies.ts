@@ -146,9 +146,13 @@ export function openProxy(ring: KeyRing, row: ProxyRow): OpenProxy {
  * Stores the stand-in network's proxies. Their ids follow from their place in the list, so that a restart,
  * which gives them new ports and passwords, keeps the connections pinned to them where they are.
  */
-export async function upsertSandboxProxies(sql: Sql, ring: KeyRing, proxies: readonly NewProxy[]): Promise<ProxyRow[]> {
+export async function upsertSandboxProxies(
+  sql: Sql,
+  ring: KeyRing,
+  proxies: readonly NewProxy[],
+): Promise<StoredProxy[]> {
   const seen = new Map<string, number>();
-  const rows: ProxyRow[] = [];
+  const rows: StoredProxy[] = [];
   for (const proxy of proxies) {
     const number = seen.get(proxy.region) ?? 0;
     seen.set(proxy.region, number + 1);
@@ -162,7 +166,10 @@ function sandboxProxyId(region: string, number: number): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
-async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy): Promise<ProxyRow> {
+/** `made`: there was none of this id. */
+type StoredProxy = ProxyRow & { made: boolean };
+
+async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy): Promise<StoredProxy> {
   const credentials =
     proxy.username === undefined
       ? null
@@ -170,12 +177,12 @@ async function storeProxy(sql: Sql, ring: KeyRing, id: string, proxy: NewProxy):
           JSON.stringify({ username: proxy.username, password: proxy.password ?? '' }),
           proxyCredentialsContext(id),
         );
-  const rows = await sql.query<ProxyRow>(
+  const rows = await sql.query<StoredProxy>(
     'storeProxy',
     `insert into regional_proxy (id, region, url, credentials_sealed) values ($1, $2, $3, $4)
      on conflict (id) do update
        set url = excluded.url, credentials_sealed = excluded.credentials_sealed, active = true, failing_since = null, failure = null
-     returning ${COLUMNS}`,
+     returning ${COLUMNS}, xmax = 0 as made`,
     [id, proxy.region.toUpperCase(), proxy.url, credentials],
   );
   return rows[0]!;

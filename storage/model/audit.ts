@@ -36,6 +36,7 @@ export const AUDIT_ACTIONS = {
   'limit.set': 'A workspace got a limit of its own.',
   'limit.clear': 'A workspace lost a limit of its own.',
   'operator.create': 'An operator was made.',
+  'operator.rotate': 'The key of an operator was replaced by another.',
   'operator.revoke': 'An operator was revoked.',
   'proxy.add': 'A regional proxy was added.',
   'proxy.remove': 'A regional proxy was removed.',
@@ -84,7 +85,7 @@ export interface AuditActor {
   kind: AuditActorKind;
   /** Of the key, operator or link; null of others. */
   id: string | null;
-  /** As people called it then. */
+  /** As people called it then; of the command line the account and the machine. */
   name: string | null;
 }
 
@@ -101,7 +102,7 @@ export interface NewAuditEntry {
   /** Null for what spans workspaces. */
   workspaceId: string | null;
   targets: readonly AuditTarget[];
-  /** Of the request that asked for it (HTTP-3). */
+  /** Of the request that asked for it (HTTP-3): kept where it has the form of an id, as a client may write what it likes. */
   requestId: string | null;
   /** What else tells it apart: few short values, never a secret nor a text that a user wrote. */
   details?: Readonly<Record<string, string | number | boolean>> | undefined;

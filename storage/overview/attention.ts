@@ -92,9 +92,9 @@ export const heldSubscriptions: Attention = (sql, workspaceId) =>
     joins: 'join subscription s on s.id = f.id left join connection c on c.id = s.connection_id',
   });
 
-/** Keys that end to work within `LIMITS.attention_expiry_days`, from the last of those days on; the cause is when. Index: api_key_expiring. */
-export const expiringKeys: Attention = (sql, workspaceId) =>
-  attention(sql, 'attentionKeys', [workspaceId, LIMITS.attention_expiry_days], {
+/** Keys that end to work within so many days, none within 0, since that many before; the cause is when. Index: api_key_expiring. */
+export const expiringKeys = (sql: Sql, workspaceId: string, days: number): Promise<AttentionRows> =>
+  attention(sql, 'attentionKeys', [workspaceId, days], {
     found: `select id, expires_at - $2 * interval '1 day' as since from api_key where workspace_id = $1 and revoked_at is null
       and expires_at is not null and expires_at > now() and expires_at < now() + $2 * interval '1 day'`,
     columns: `k.name, to_char(k.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as cause`,

@@ -68,7 +68,7 @@ interface SessionRow {
   workspace_id: string;
   name: string | null;
   scopes: UsableKey['scopes'];
-  networks: UsableKey['networks'];
+  networks: string[] | null;
   limits: UsableKey['limits'];
   key_expires_at: Date | null;
 }
@@ -83,7 +83,7 @@ export async function findSessions(sql: Sql, hashes: string[]): Promise<Map<stri
     `select encode(session.token_hash, 'hex') as hash, session.created_at, session.expires_at,
        case when session.operator_id is null then 'key' else 'operator' end as kind,
        coalesce(api_key.id, operator.id) as id, api_key.workspace_id, coalesce(api_key.name, operator.name) as name,
-       api_key.scopes, api_key.networks, coalesce(api_key.expires_at, operator.expires_at) as key_expires_at,
+       api_key.scopes, coalesce(api_key.networks, operator.networks) as networks, coalesce(api_key.expires_at, operator.expires_at) as key_expires_at,
        ${ownLimits('api_key.workspace_id')} as limits
      from console_session session
      left join api_key on api_key.id = session.key_id and api_key.revoked_at is null
@@ -111,7 +111,7 @@ function sessionOf({
 }: SessionRow): ConsoleSession {
   const key: UsableKey =
     kind === 'operator'
-      ? operatorKey({ id, name: name ?? '', expires_at: key_expires_at })
+      ? operatorKey({ id, name: name ?? '', networks: row.networks, expires_at: key_expires_at })
       : { kind, id, name, ...row, expires_at: key_expires_at };
   return { hash, key, created_at, expires_at };
 }
@@ -126,13 +126,17 @@ export async function endSession(sql: Sql, hash: string): Promise<boolean> {
   return ended.length > 0;
 }
 
-/** Records that sessions, named by their hashes, were used, at most once in `key_touch_ms` each, whatever the number of nodes. */
+/**
+ * Records that sessions, named by their hashes, were used, at most once in `key_touch_ms` each, whatever the number of nodes. In the order of
+ * their hashes, as keys are.
+ */
 export async function touchSessions(sql: Sql, uses: readonly KeyUse[]): Promise<void> {
   await sql.query(
     'touchSessions',
-    `update console_session set last_seen_at = now()
-     where token_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
-       and last_seen_at < now() - $2 * interval '1 millisecond'`,
+    `with due as materialized (
+       select token_hash from console_session where token_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
+         and last_seen_at < now() - $2 * interval '1 millisecond' order by token_hash for no key update
+     ) update console_session s set last_seen_at = now() from due where s.token_hash = due.token_hash`,
     [uses.map(({ id }) => id), LIMITS.key_touch_ms],
   );
 }

@@ -184,13 +184,18 @@ export async function findKeysByHash(sql: Sql, hashes: string[]): Promise<Map<st
   return new Map(rows.map(({ hash, ...key }) => [hash, { kind: 'key', ...key }]));
 }
 
+/** Rows are locked in the order of their ids, so that two nodes that touch the same keys do not wait for each other. */
+export const touchStatement = (table: 'api_key' | 'operator') =>
+  `with due as materialized (
+     select k.id, use.address from unnest($1::uuid[], $2::text[]) use (id, address) join ${table} k on k.id = use.id
+     where k.last_used_at is null or k.last_used_at < now() - $3 * interval '1 millisecond' order by k.id for no key update of k
+   ) update ${table} k set last_used_at = now(), last_used_from = due.address from due where k.id = due.id`;
+
 /** Records that these keys were used, at most once in `key_touch_ms` each, whatever the number of nodes. */
 export async function touchKeys(sql: Sql, uses: readonly KeyUse[]): Promise<void> {
-  await sql.query(
-    'touchKeys',
-    `update api_key set last_used_at = now(), last_used_from = use.address
-     from unnest($1::uuid[], $2::text[]) as use (id, address)
-     where api_key.id = use.id and (last_used_at is null or last_used_at < now() - $3 * interval '1 millisecond')`,
-    [uses.map(({ id }) => id), uses.map(({ address }) => address), LIMITS.key_touch_ms],
-  );
+  await sql.query('touchKeys', touchStatement('api_key'), [
+    uses.map(({ id }) => id),
+    uses.map(({ address }) => address),
+    LIMITS.key_touch_ms,
+  ]);
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.js';
-import type { Sql } from '../postgres/database.js';
+import type { Sql, Transaction } from '../postgres/database.js';
 import type { Rate } from './limits.js';
 
 /** What a node is asked for by one workspace. */
@@ -22,21 +22,25 @@ export interface Share {
   elsewhere: number;
 }
 
+const SHARES_LOCK = 7_301_849;
+
 /**
  * Notes what a node is asked for, and gives it its shares and the number of nodes that are alive.
  *
  * I1. A share grows only into what the others did not take when they last came: who is to get more waits until who has it gave it back, so
- *     that the sum stays within the bound.
+ *     that the sum stays within the bound. Deals take turns (`TURN`): two at once would both take what is free.
  * I2. While less is asked for than may be, what is left over is dealt out evenly, to nodes that were not asked too, by leaving it free.
  * I3. A node that was silent for `share_silence_ms` has no share. It is not counted as silent for a time in which this one was so too: after
  *     an outage of the database nobody takes what the others still use.
- * I4. Only rows of its own are written, so that nodes do not wait for each other.
+ * I4. Only rows of its own are written.
+ *
+ * Its time is that of the statement: the transaction began before it waited for its turn.
  */
 const DEAL = `
   with mine as materialized (
     select * from unnest($2::uuid[], $3::text[], $4::float8[], $5::float8[]) m(workspace_id, rate, asked, bound)
   ), alive as materialized (
-    select count(*)::int as nodes from node where heartbeat_at > now() - $8 * interval '1 millisecond'
+    select count(*)::int as nodes from node where heartbeat_at > statement_timestamp() - $8 * interval '1 millisecond'
   ), others as materialized (
     select m.workspace_id, m.rate, m.asked, m.bound, o.asked as elsewhere, o.share as taken,
       greatest((select nodes from alive), 1 + o.nodes) as nodes
@@ -45,7 +49,7 @@ const DEAL = `
     cross join lateral (
       select coalesce(sum(s.asked), 0) as asked, coalesce(sum(s.share), 0) as share, count(s.*) as nodes from workspace_rate s
       where s.workspace_id = m.workspace_id and s.rate = m.rate and s.node_id <> $1
-        and s.noted_at > least(now(), own.noted_at + ${LIMITS.share_ms} * interval '1 millisecond')
+        and s.noted_at > least(statement_timestamp(), own.noted_at + ${LIMITS.share_ms} * interval '1 millisecond')
           - ${LIMITS.share_silence_ms} * interval '1 millisecond') o
   ), dealt as materialized (
     select workspace_id, rate, asked, elsewhere, greatest(0, least(1 - taken,
@@ -53,23 +57,35 @@ const DEAL = `
       else (asked + (bound - asked - elsewhere) / nodes) / bound end)) as share
     from others
   ), noted as (
-    insert into workspace_rate as r (workspace_id, rate, node_id, asked, share) select workspace_id, rate, $1, asked, share from dealt
-    on conflict (workspace_id, rate, node_id) do update set asked = excluded.asked, share = excluded.share, noted_at = now()
+    insert into workspace_rate as r (workspace_id, rate, node_id, asked, share, noted_at)
+    select workspace_id, rate, $1, asked, share, statement_timestamp() from dealt
+    on conflict (workspace_id, rate, node_id) do update
+      set asked = excluded.asked, share = excluded.share, noted_at = excluded.noted_at
   ), gone as (
     delete from workspace_rate r using unnest($6::uuid[], $7::text[]) f(workspace_id, rate)
     where r.workspace_id = f.workspace_id and r.rate = f.rate and r.node_id = $1
   )
   select a.nodes, d.workspace_id, d.rate, d.share, d.elsewhere from alive a left join dealt d on true`;
 
-/** One statement, whose cost is that of what is asked for. `forgotten`: nobody asks for it here any more. Index: the primary key. */
+/**
+ * The lock of all deals, for the transaction. It is a statement of its own, so that the deal sees what it waited for. A deal holds it for
+ * milliseconds, as its commit does not wait for the disk: after a crash of the database the deals of its last half second are made anew.
+ */
+const TURN = `select set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(${SHARES_LOCK})`;
+
+/**
+ * Waits for its turn as long as the pool's statements may wait for a lock. One statement then, whose cost is that of what is asked for.
+ * `forgotten`: nobody asks for it here any more. Index: the primary key.
+ */
 export async function dealShares(
-  sql: Sql,
+  tx: Transaction,
   nodeId: string,
   demands: readonly Demand[],
   forgotten: readonly Pick<Demand, 'workspaceId' | 'rate'>[],
   lease_ms: number,
 ): Promise<{ nodes: number; shares: Share[] }> {
-  const rows = await sql.query<{ nodes: number } & (Share | { workspace_id: null })>('dealShares', DEAL, [
+  await tx.query('takeTurnToDeal', TURN, []);
+  const rows = await tx.query<{ nodes: number } & (Share | { workspace_id: null })>('dealShares', DEAL, [
     nodeId,
     demands.map((d) => d.workspaceId),
     demands.map((d) => d.rate),

@@ -258,6 +258,45 @@ t.test('a submission whose answer was lost is sent again, and leaves one entry',
   }
 });
 
+t.test('a request id is kept where it has the form of an id, as others are a client’s words', async (t) => {
+  const { db, call } = await audited(t);
+  const body = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
+  const sent = async (requestId: string) => {
+    const headers = { 'x-request-id': requestId };
+    const reply = await call('POST', '/v1/connections', { body: body(requestId), headers });
+    t.equal(reply.headers['x-request-id'], requestId);
+    return (await entriesOf(db))[0]?.request_id;
+  };
+  for (const id of ['0199a8d4-7c1e-7d60-9a53-5f0c7a3e2b11', '4bf92f3577b34da6a3ce929d0e0e4736'])
+    t.equal(await sent(id), id);
+  for (const text of ['for ada@example.test', '4bf92f3577b34da6a3ce929d0e0e473', '0199a8d47c1e-7d60-9a53-5f0c7a3e2b11'])
+    t.equal(await sent(text), null, text);
+  const { headers } = await call('POST', '/v1/connections', { body: body('made') });
+  t.equal((await entriesOf(db))[0]?.request_id, headers['x-request-id'], 'what the service made is');
+});
+
+t.test('of the command line a workspace sees no account and no machine, operators do', async (t) => {
+  const { db, url, workspaceId, call, asOperator } = await audited(t);
+  const own = await createKey(db, { workspaceId, name: null, scopes: ['connections:write'], expiresAt: null });
+  const actor = { kind: 'command_line' as const, id: null, name: 'root@node-1', address: null };
+  const entry = { actor, action: 'limit.set' as const, workspaceId, targets: [], requestId: null };
+  await db.transaction((tx) => recordAudit(tx, entry));
+  const shown = { kind: 'command_line', id: null, name: null };
+  t.match((await call('GET', '/v1/audit')).json.entries, [{ actor: shown }]);
+  t.match((await call('GET', '/v1/operator/audit', asOperator)).json.entries, [{ actor: { name: actor.name } }]);
+  const firstLine = async (path: string, bearer: string) => {
+    const { body } = await request(`${url}${path}`, { headers: { authorization: `Bearer ${bearer}` } });
+    let text = '';
+    for await (const piece of body.on('error', () => {})) {
+      text += piece;
+      if (text.trim().length > 0 && text.endsWith('\n')) break;
+    }
+    return JSON.parse(text);
+  };
+  t.match(await firstLine('/v1/audit/stream', own!.key), { actor: shown });
+  t.match(await firstLine('/v1/operator/audit/stream', asOperator.key), { actor: { name: actor.name } });
+});
+
 t.test('what is refused, and what is rolled back, leaves none; a refused sign-in does', async (t) => {
   const { db, call, workspaceId, connection, signIn, key } = await audited(t);
   const id = await connection();

@@ -12,6 +12,7 @@ export const session: SessionJson = {
   created_at: AT,
   expires_at: TOMORROW,
   key_expires_at: TOMORROW,
+  key_warning_days: 14,
 };
 export const operator: SessionJson = {
   ...session,

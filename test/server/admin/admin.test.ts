@@ -1,11 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { recordAudit } from '../../../storage/audit/record.js';
 import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { keyRing, parseEncryptionKeys } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { insertLaterJob } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
@@ -36,7 +40,7 @@ async function operator(t: Test) {
     t.match(ended, { status: 0, stderr: '' }, args.join(' '));
     return JSON.parse(ended.stdout);
   };
-  return { db, run, answer };
+  return { db, url, run, answer };
 }
 
 t.test('a workspace is made and listed', async (t) => {
@@ -128,9 +132,25 @@ t.test('an operator is made with a key that is shown once, listed, and revoked',
   t.notMatch(JSON.stringify(operators), made.key);
   const [stored] = await db.query<{ text: string }>('testOperator', 'select o::text as text from operator o');
   t.notMatch(stored?.text, made.key);
+  const expires = new Date(Date.now() + 3_600_000).toISOString();
+  const bounds = ['--expires', expires, '--networks', '10.0.0.0/8,2001:db8::/32'];
+  const bound = await answer(['operator', 'create', '--name', 'Ada', ...bounds]);
+  const networks = ['10.0.0.0/8', '2001:db8::/32'];
+  t.match(bound, { networks, expires_at: expires });
+  const rotated = await answer(['operator', 'rotate', '--operator', bound.operator_id, '--overlap', '1m']);
+  const previous = { previous_operator_id: bound.operator_id };
+  t.match(rotated, { key: /^cs_oper_\w{49}$/, name: 'Ada', networks, expires_at: expires, ...previous });
+  const overlap_ms = Date.parse(rotated.previous_valid_until) - Date.now();
+  t.ok(overlap_ms > 0 && overlap_ms <= 60_000, 'the old one stays valid for the overlap');
+  const { entries } = await answer(['audit', 'list', '--action', 'operator.rotate']);
+  const both = [bound.operator_id, rotated.operator_id].map((id) => ({ kind: 'operator', id }));
+  t.match(entries, [{ targets: both, workspace_id: null }]);
   const revoked = await answer(['operator', 'revoke', '--operator', made.operator_id]);
   t.same(await answer(['operator', 'revoke', '--operator', made.operator_id]), revoked, 'the first time counts');
-  t.match(await run(['operator', 'revoke', '--operator', randomUUID()]), { status: 1 });
+  for (const verb of ['revoke', 'rotate']) {
+    t.match(await run(['operator', verb, '--operator', randomUUID()]), { status: 1 });
+  }
+  t.match(await run(['operator', 'rotate', '--operator', made.operator_id]), { status: 1 }, 'it was revoked');
 });
 
 t.test('a proxy keeps its credentials to itself', async (t) => {
@@ -411,4 +431,57 @@ t.test('each command leaves one entry in the audit log, one that fails none', as
   const filtered = await answer(['audit', 'list', '--target', key_id, '--action', 'key.revoke', '--limit', '1']);
   t.match(filtered, { entries: [{ targets: [{ kind: 'key', id: key_id }], workspace_id }], next_cursor: null });
   t.match(await run(['audit', 'list', '--action', 'nothing']), { status: 2, stdout: '' });
+  t.match(entries[0].actor, { id: null, name: new RegExp(`^.+@${hostname()}$`) }, 'by whom on which machine');
+});
+
+t.test('a command that only looks tells in the audit log which ids it named, and no text', async (t) => {
+  const { db, run, answer } = await operator(t);
+  const workspaceId = await insertWorkspace(db);
+  const { id: connection } = await insertSimulated(db, workspaceId, 'ada');
+  await answer(['key', 'list', '--workspace', workspaceId]);
+  await answer(['operation', 'list', '--connection', connection.toUpperCase(), '--status', 'failed']);
+  await answer(['request', 'find', '--request-id', 'ada@example.test', '--workspace', workspaceId]);
+  await answer(['audit', 'list', '--target', connection]);
+  await answer(['erase', '--person', 'ada@example.test', '--dry-run']);
+  await run(['operation', 'show', '--operation', UNKNOWN]);
+  const { entries } = await answer(['audit', 'list']);
+  const told = entries.map(({ workspace_id, targets, details }: Record<string, unknown>) => [
+    details,
+    workspace_id,
+    targets,
+  ]);
+  const inWorkspace = [workspaceId, [{ kind: 'workspace', id: workspaceId }]];
+  t.strictSame(told, [
+    [{ command: 'erase' }, null, []],
+    [{ command: 'audit list', target: connection }, null, []],
+    [{ command: 'request find' }, ...inWorkspace],
+    [{ command: 'operation list' }, null, [{ kind: 'connection', id: connection }]],
+    [{ command: 'key list' }, ...inWorkspace],
+  ]);
+});
+
+t.test('who follows the audit log is in it before the first line, and goes quietly when nobody reads on', async (t) => {
+  const { db, url, answer } = await operator(t);
+  const actor = { kind: 'link' as const, id: null, name: null, address: null };
+  const entry = { actor, action: 'reconnect_link.use' as const, workspaceId: null, targets: [], requestId: null };
+  const follow = async (pipe: 'killed' | 'closed') => {
+    const env = { PATH: process.env.PATH, DATABASE_URL: url };
+    const child = spawn(process.execPath, [PROGRAM, 'audit', 'list', '--follow'], { env });
+    t.teardown(() => child.kill('SIGKILL'));
+    const ended = once(child, 'close');
+    const [told, errors] = [[] as string[], [] as string[]];
+    child.stdout.on('data', (piece) => told.push(String(piece)));
+    child.stderr.on('data', (piece) => errors.push(String(piece)));
+    const add = () => db.transaction((tx) => recordAudit(tx, entry));
+    await eventually('a line', add, () => told.join('').includes('\n'));
+    if (pipe === 'killed') child.kill('SIGKILL');
+    else child.stdout.destroy();
+    await eventually('its end', add, () => child.exitCode !== null || child.signalCode !== null);
+    return { ended: await ended, errors: errors.join('') };
+  };
+  t.strictSame(await follow('killed'), { ended: [null, 'SIGKILL'], errors: '' });
+  t.strictSame(await follow('closed'), { ended: [0, null], errors: '' });
+  const { entries } = await answer(['audit', 'list', '--action', 'command.read']);
+  t.match(entries, [{ details: { command: 'audit list' } }, { details: { command: 'audit list' } }]);
+  t.equal(entries.length, 2, 'each once');
 });

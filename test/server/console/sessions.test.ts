@@ -252,6 +252,16 @@ t.test('a key that is bound to networks works from there alone, and so do its se
   const asked = { 'console-request': '1' };
   t.equal((await browser.call('GET', '/v1/connections', { ...asked, ...inside })).status, 200);
   t.equal((await browser.call('GET', '/v1/connections', asked)).status, 403, 'a stolen cookie');
+  t.equal(reply.json.key_warning_days, 14, 'and the console knows how long before its end to tell of it');
+
+  const operator = (await createOperator(edge.db, 'Ada', null, networks)).key;
+  const workspaces = (headers: Record<string, string>) =>
+    edge.call('GET', '/v1/operator/workspaces', { key: operator, headers });
+  t.strictSame([(await workspaces({})).status, (await workspaces(inside)).status], [403, 200], 'an operator’s key too');
+  const there = await edge.call('POST', '/console/session', { body: { key: operator }, key: '', headers: inside });
+  browser.cookie = String(there.headers['set-cookie']).split(';')[0] ?? '';
+  t.equal((await browser.call('GET', '/v1/operator/workspaces', { ...asked, ...inside })).status, 200);
+  t.equal((await browser.call('GET', '/v1/operator/workspaces', asked)).status, 403, 'and its sessions');
   await edge.edge.close();
   const [row] = await edge.db.query('testUse', 'select last_used_from, prefix from api_key where id = $1', [
     made?.row.id,

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { RateBucket } from '../../../server/http/rate-bucket.js';
 import { takeOf, WorkspaceRates } from '../../../server/http/workspace-rates.js';
 import { createLogger } from '../../../storage/log.js';
-import { openDatabase, type Sql } from '../../../storage/postgres/database.js';
+import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -41,7 +41,7 @@ const KEY: UsableKey = {
 };
 
 /** Rates of one node with this usual one of requests, and how one is asked for. */
-async function ratesOf(t: Test, db: Sql, perSecond: number | null) {
+async function ratesOf(t: Test, db: Database, perSecond: number | null) {
   const usual = { ...NO_LIMITS, requests_per_second: perSecond };
   const rates = new WorkspaceRates({ db, log, usual, lease_ms: 8_000 });
   await rates.start();

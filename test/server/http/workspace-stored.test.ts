@@ -54,6 +54,23 @@ t.test('a workspace that stores as much as it may submits nothing more, until so
   );
 });
 
+t.test('the older route for invitations counts and is bounded as submissions are', async (t) => {
+  const { call, db, workspaceId } = await startTestEdge(t, { limits: { stored_mib: 2 } });
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  const invite = () =>
+    call('POST', `/v1/accounts/${id}/linkedin/invite`, {
+      body: `{"hash_id":"ACoAAGrace1"${' '.repeat(60_000)}}`,
+      headers: { prefer: 'respond-async', 'content-type': 'application/json' },
+    });
+  for (let n = 0; n < 4; n++) t.equal((await invite()).status, 202);
+  const used = async () => ((await call('GET', '/v1/limits')).json.stored_mib as unknown as { used: number }).used;
+  await eventually('they are counted', used, (mib) => mib >= 0.2);
+  await noteStored(db, new Map([[workspaceId, 3 * MIB]]));
+  await eventually('it is known', used, (mib) => mib >= 3);
+  const refused = await invite();
+  t.match([refused.status, refused.json], [409, { error: { code: 'storage_full' } }]);
+});
+
 t.test('what every node accepts counts at all of them', async (t) => {
   const limits = { stored_mib: 100 };
   const edge = await startTestEdge(t, { limits });

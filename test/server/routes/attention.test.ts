@@ -76,7 +76,7 @@ async function troubled(db: Database, workspaceId: string) {
 }
 
 t.test('what needs somebody is told with its cause, the worst first, of the own workspace alone', async (t) => {
-  const edge = await startTestEdge(t);
+  const edge = await startTestEdge(t, { keyExpiryWarningDays: 4 });
   const { db, workspaceId } = edge;
   t.strictSame((await edge.call('GET', '/v1/attention')).json, { attention: [] });
   const { unknown, waiting, subscription, idle } = await troubled(db, workspaceId);
@@ -102,6 +102,8 @@ t.test('what needs somebody is told with its cause, the worst first, of the own 
     { kind: 'subscription_held', severity: 'notice', count: 1, entries: [{ id: subscription, cause: /on hold/ }] },
     { kind: 'key_expiring', severity: 'notice', count: 1, more: false, entries: [{ name: 'backend' }] },
   ]);
+  t.equal((await expiringKeys(db, workspaceId, 2)).count, 0, 'a key is told of as long before its end as is set');
+  t.equal((await expiringKeys(db, workspaceId, 0)).count, 0, 'with 0 never');
 
   await db.query('testLooked', `update operation set evidence_look = '{}' where id = $1`, [unknown]);
   await putOperation(db, waiting, 'canceled');
@@ -174,7 +176,7 @@ t.test('it costs the same however much there is', async (t) => {
       ...[unknownOutcomes, waitingOperations, unreadyConnections],
       ...[exhaustedSubscriptions, pausedSubscriptions, heldSubscriptions, expiringKeys],
     ]) {
-      const { count } = await find(sql, workspaceId);
+      const { count } = await find(sql, workspaceId, 14);
       t.ok(count <= 2, `${count}`);
       blocks.push(sql.blocks);
     }

@@ -5,15 +5,27 @@ import { checkCallback } from '../../../actors/deliveries/callback-guard.js';
 import { banner, baseAddress, readyLine } from '../../../server/start/banner.js';
 import { type Config, readConfig } from '../../../server/start/config.js';
 import { ensureDemoKey, useSandboxProxies, withDemoReceiver } from '../../../server/start/first-run.js';
+import { listAudit } from '../../../storage/audit/entries.js';
 import { activeProxyFor, listProxies, openProxy } from '../../../storage/connections/proxies.js';
 import { createLogger } from '../../../storage/log.js';
 import { SCOPES } from '../../../storage/model/records.js';
+import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { findUsableKey, revokeKey } from '../../../storage/workspaces/keys.js';
 import { listWorkspaces } from '../../../storage/workspaces/workspaces.js';
 import { freshDatabase } from '../../fixture/database.js';
 
 const config = (t: Test, env: Record<string, string> = {}): Config => readConfig({ DATA_DIR: t.testdir(), ...env });
+/** What the audit log has, oldest first. */
+async function recorded(db: Database) {
+  const filter = { workspaceId: null, actorId: null, action: null, targetId: null, since: null, until: null };
+  const { entries } = await listAudit(db, filter, null, 100);
+  return entries.reverse().map(({ action, actor_kind, details, target_ids }) => {
+    return { action, actor_kind, command: details?.command, target_ids };
+  });
+}
+const byStart = { actor_kind: 'command_line', command: 'start' };
+
 const ring = keyRing([{ id: 'one', key: Buffer.alloc(32, 1) }]);
 const log = createLogger({ level: 'silent', format: 'json' }, {});
 const addresses = {
@@ -35,7 +47,17 @@ t.test('the demo key has every scope and is the same at the next start', async (
   await revokeKey(db, row?.id ?? '');
   const next = await ensureDemoKey(settings, db);
   t.not(next, key, 'a revoked one is replaced');
-  t.equal((await listWorkspaces(db)).length, 1, 'in the same workspace');
+  const [workspace, ...others] = await listWorkspaces(db);
+  t.same(others, [], 'in the same workspace');
+  t.strictSame(
+    await recorded(db),
+    [
+      { action: 'workspace.create', ...byStart, target_ids: [workspace?.id] },
+      { action: 'key.create', ...byStart, target_ids: [row?.id] },
+      { action: 'key.create', ...byStart, target_ids: [(await findUsableKey(db, next ?? ''))?.id] },
+    ],
+    'what a start made is in the audit log, and what it found is not',
+  );
 });
 
 t.test('a database given by address gets no demo key', async (t) => {
@@ -88,6 +110,10 @@ t.test('a restarted stand-in network keeps its proxies, at new addresses', async
   );
   const chosen = await activeProxyFor(db, 'us', 'any-connection');
   t.match(chosen && openProxy(ring, chosen), { server: 'http://127.0.0.1:2', username: 'gate', password: 'p2' });
+  const [added, ...more] = await recorded(db);
+  t.match(added, { action: 'proxy.add', ...byStart });
+  t.strictSame(added?.target_ids.toSorted(), before.map(({ id }) => id).sort());
+  t.strictSame(more, [], 'those that were there are not added');
 });
 
 t.test('without an encryption key the service goes on without the stand-in network’s proxies', async (t) => {

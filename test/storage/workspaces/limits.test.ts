@@ -20,7 +20,7 @@ const LEASE_MS = 8_000;
 const BOUND = 100;
 const RATE = 'requests_per_second';
 
-/** Two nodes of an installation that one workspace asks, one deal at a time. */
+/** Two nodes of an installation that one workspace asks. */
 async function twoNodes(t: Test) {
   const { db } = await freshDatabase(t);
   const workspaceId = uuidv7();
@@ -31,7 +31,7 @@ async function twoNodes(t: Test) {
       /** The share that it is given when it is asked for so many a second. */
       deal: async (asked: number) => {
         const demand = { workspaceId, rate: RATE, asked, bound: BOUND } as const;
-        const { shares } = await dealShares(db, id, [demand], [], LEASE_MS);
+        const { shares } = await db.transaction((tx) => dealShares(tx, id, [demand], [], LEASE_MS));
         return shares[0]!.share;
       },
       silent: (ms: number) => age(db, ms, id),
@@ -68,6 +68,15 @@ t.test('whoever asks, in whatever order, the shares are never more than the whol
     await node.deal(asked[(round * 11) % asked.length] as number);
     const [sum] = await db.query<{ share: number }>('testSum', 'select sum(share) as share from workspace_rate');
     t.ok((sum?.share ?? 2) <= 1.000001, `round ${round}: ${sum?.share}`);
+  }
+});
+
+t.test('nodes that are dealt their shares at the same moment take no more than the whole either', async (t) => {
+  const { one, other } = await twoNodes(t);
+  for (let round = 0; round < 50; round++) {
+    const [a, b] = await Promise.all([one.deal(500), other.deal(500)]);
+    near(t, a + b, 1, `round ${round}`);
+    await Promise.all([one.leave(), other.leave()]);
   }
 });
 
@@ -111,7 +120,7 @@ t.test('a deal costs what is asked for, however many workspaces there are', asyn
   );
   t.equal(given.shares.length, 1);
   t.ok(scanned + found <= 4, `${scanned} rows scanned, ${found} found`);
-  const idle = await dealShares(db, randomUUID(), [], [], LEASE_MS);
+  const idle = await db.transaction((tx) => dealShares(tx, randomUUID(), [], [], LEASE_MS));
   t.strictSame(idle, { nodes: 2, shares: [] }, 'one that is not asked learns how many there are');
 });
 

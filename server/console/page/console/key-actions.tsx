@@ -13,7 +13,7 @@ interface KeyActionsProps {
 
 /** What operators do with a key that works. */
 export function KeyActions({ api, of, changed }: KeyActionsProps) {
-  const state = keyState(of);
+  const state = keyState(of, 0);
   if (state === 'revoked' || state === 'expired') return null;
   const path = `/v1/operator/keys/${of.id}`;
   const what = of.name ?? of.prefix ?? of.id;

@@ -19,7 +19,7 @@ export function Keys({ api, session, query, live }: PageProps) {
     if (key) show(key);
   };
   const operator = may(session, 'operator');
-  const columns: Column<KeyJson>[] = [...COLUMNS];
+  const columns = columnsOf(session.key_warning_days);
   if (operator) columns.push({ title: 'Actions', cell: (key) => <KeyActions {...{ api, changed }} of={key} /> });
   return (
     <>
@@ -47,9 +47,9 @@ export function Keys({ api, session, query, live }: PageProps) {
   );
 }
 
-const COLUMNS: readonly Column<KeyJson>[] = [
+const columnsOf = (warning_days: number): Column<KeyJson>[] => [
   { title: 'Key', cell: (key) => <Name of={key} /> },
-  { title: 'State', cell: (key) => <State of={key} /> },
+  { title: 'State', cell: (key) => <State of={key} warning_days={warning_days} /> },
   { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
   { title: 'Networks', cell: ({ networks }) => networks?.join(', ') ?? <span class="quiet short">anywhere</span> },
   { title: 'Last used', cell: (key) => <LastUse of={key} /> },
@@ -67,8 +67,8 @@ function Name({ of: { name, prefix, current } }: { of: KeyJson }) {
   );
 }
 
-function State({ of }: { of: KeyJson }) {
-  switch (keyState(of)) {
+function State({ of, warning_days }: { of: KeyJson; warning_days: number }) {
+  switch (keyState(of, warning_days)) {
     case 'works':
       return <Badge tone="good" text="Works" />;
     case 'ends soon':
