@@ -39,7 +39,8 @@ export function Connection(props: PageProps) {
 
 /** The operation that waits for its user: a connection has one at most. */
 function WaitsFor({ api, session, id = '', live }: PageProps) {
-  const load = () => api.get<OperationsJson>(`/v1/operations?connection_id=${id}&status=waiting_user&limit=1&results=false`);
+  const load = () =>
+    api.get<OperationsJson>(`/v1/operations?connection_id=${id}&status=waiting_user&limit=1&results=false`);
   const { value, again } = useLoaded(load, [api, id], live, 'operations');
   const [waiting] = value?.operations ?? [];
   if (!waiting?.challenge) return null;
