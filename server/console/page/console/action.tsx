@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announced.js';
 import { Problem } from './problem.js';
 
@@ -21,7 +21,7 @@ export function Action({ label, confirm, main, held = false, done = `${label}: d
   const [asking, setAsking] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => () => leave(button.current), []);
+  useLayoutEffect(() => () => leave(button.current), []); // while it is still there
   const act = async () => {
     setRunning(true);
     setError(null);
