@@ -74,7 +74,7 @@ t.test('a workspace gets limits of its own, and what cannot be one is refused wi
 });
 
 t.test('a key is shown once, stored as a hash, rotated with an overlap and revoked', async (t) => {
-  const { db, answer, run } = await operator(t);
+  const { db, answer } = await operator(t);
   const { workspace_id } = await answer(['workspace', 'create', '--name', 'Acme']);
   const scopes = ['connections:read', 'social:send'];
   const expires = new Date(Date.now() + 3_600_000).toISOString();
@@ -113,9 +113,6 @@ t.test('a key is shown once, stored as a hash, rotated with an overlap and revok
   t.not(rotated.key, made.key);
   const overlap_ms = Date.parse(rotated.previous_valid_until) - Date.now();
   t.ok(overlap_ms > 0 && overlap_ms <= 60_000, 'the old one stays valid for the overlap');
-
-  const twice = await run(['key', 'rotate', '--key', made.key_id]);
-  t.match(twice, { status: 1, stderr: /^the key ends before the overlap\n$/ }, 'it would hand its shortened end on');
 
   const revoked = await answer(['key', 'revoke', '--key', rotated.key_id]);
   t.match(revoked, { key_id: rotated.key_id, revoked_at: String });
