@@ -160,7 +160,7 @@ export const operatorKeyRoutes: Route[] = [
     path: '/v1/operator/keys/{key_id}/rotate',
     summary: 'Replace a key by another',
     description:
-      'Makes a key with the name, the scopes and the expiry of this one, which goes on to work for the overlap, and not beyond its own expiry. A key that is revoked or expired is not found. One that was rotated before has its shortened expiry, and hands that on: rotate its successor.',
+      'Makes a key with the name, the scopes and the expiry of this one, which goes on to work for the overlap. A key that is revoked or expired is not found. One that ends before the overlap, as one that was rotated does, is not rotated: rotate its successor, or make a key.',
     scopes: [OPERATOR],
     body: {
       kind: 'json',
@@ -169,6 +169,7 @@ export const operatorKeyRoutes: Route[] = [
       schema: typia.json.schemas<[RotateKeyInput]>(),
     },
     resource: keyResource,
+    refusals: ['key_ending'],
     answers: { 201: { description: 'The new key.', schema: typia.json.schemas<[RotatedKeyJson]>() } },
     handle: rotate,
   }),

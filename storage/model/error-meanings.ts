@@ -30,6 +30,8 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   storage_full: 'The operations of the workspace take as much room as they may; `GET /v1/limits` shows how much.',
   too_many_secrets: 'As many earlier secrets of the subscription sign as may; wait until one has run out.',
   too_many_tests: 'As many test events of the subscription are under way as may; ask again when one has ended.',
+  key_ending:
+    'The key ends before the overlap, as one that was rotated does, and its successor would end with it; rotate that one, or make a key.',
   links_unavailable: 'The service does not know its own public address: its operator sets `PUBLIC_URL`.',
   link_used:
     'The link was used from another page, has signed the account in, or was tried too often; ask for a new one.',

@@ -64,6 +64,7 @@ export const HTTP_ERRORS = {
     retryable: true,
     message: 'as many test events of the subscription are under way as may',
   },
+  key_ending: { status: 409, retryable: false, message: 'the key ends before the overlap' },
   links_unavailable: { status: 409, retryable: false, message: 'the service has no public address' },
   link_used: { status: 409, retryable: false, message: 'the link was used' },
   not_simulated: { status: 409, retryable: false, message: 'the connection is not a simulated one' },

@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.js';
+import { HttpError } from '../model/errors.js';
 import { newId } from '../model/new-id.js';
 import type { Right, Scope } from '../model/records.js';
 import type { Sql, Transaction } from '../postgres/database.js';
@@ -97,8 +98,9 @@ export async function findUsableKey(sql: Sql, key: string): Promise<ApiKeyRow | 
 }
 
 /**
- * Makes a key with the name, scopes, networks and expiry of an old one, which stays valid for `overlap_ms` at most.
- * Undefined when the old one is unknown, revoked or expired.
+ * Makes a key with the name, scopes, networks and expiry of an old one, which stays valid for `overlap_ms`. Undefined when the old one is
+ * unknown, revoked or expired; `key_ending` when it ends before the overlap, as one that was rotated before does: its successor would end
+ * with it.
  */
 export async function rotateKey(
   tx: Transaction,
@@ -106,17 +108,17 @@ export async function rotateKey(
   overlap_ms: number,
 ): Promise<(NewApiKey & { previousValidUntil: Date }) | undefined> {
   // The successor copies the expiry as it was before the overlap cuts it short, hence the row lock and two steps.
-  const [old] = await tx.query<ApiKeyRow>(
+  const [old] = await tx.query<ApiKeyRow & { ending: boolean }>(
     'lockUsableKey',
-    `select ${KEY_COLUMNS} from api_key
+    `select ${KEY_COLUMNS}, coalesce(expires_at < now() + $2 * interval '1 millisecond', false) as ending from api_key
      where id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) for update`,
-    [keyId],
+    [keyId, overlap_ms],
   );
   if (!old) return undefined;
+  if (old.ending) throw new HttpError('key_ending');
   const [cut] = await tx.query<{ expires_at: Date }>(
     'expireKey',
-    `update api_key set expires_at = least(expires_at, now() + $2 * interval '1 millisecond')
-     where id = $1 returning expires_at`,
+    `update api_key set expires_at = now() + $2 * interval '1 millisecond' where id = $1 returning expires_at`,
     [keyId, overlap_ms],
   );
   const successor = await createKey(tx, {

@@ -1,6 +1,8 @@
 import pg from 'pg';
 import t from 'tap';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
+import { OPERATOR } from '../../storage/model/records.js';
+import { createKey } from '../../storage/workspaces/keys.js';
 import { setOwnLimit } from '../../storage/workspaces/limits.js';
 import { noteStored } from '../../storage/workspaces/stored.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
@@ -39,6 +41,7 @@ const STATUSES: Record<string, number> = {
   erased: 410,
   network_not_allowed: 403,
   cross_site: 403,
+  key_ending: 409,
   links_unavailable: 409,
   link_used: 409,
   not_simulated: 409,
@@ -146,6 +149,7 @@ const onAPlainService: Row[] = [
   }),
   plain('too_many_secrets', { send: 'POST /v1/subscriptions/{inactive}/rotate-secret' }),
   plain('too_many_tests', { send: 'POST /v1/subscriptions/{tested}/test' }),
+  plain('key_ending', { send: 'POST /v1/operator/keys/{rotated}/rotate', scopes: OPERATOR, body: {} }),
   plain('links_unavailable', { send: 'POST /v1/connections/{sue}/reconnect-link' }),
   plain('not_simulated', {
     send: 'POST /v1/connections/{sue}/simulated-events',
@@ -229,6 +233,14 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   });
   on.names.inactive = String(subscription.body.id);
   for (let i = 0; i < 5; i++) await on.call({ send: 'POST /v1/subscriptions/{inactive}/rotate-secret' });
+  const key = {
+    workspaceId: on.fixture.workspaceId,
+    name: 'rotated',
+    scopes: ['events:read'] as const,
+    expiresAt: null,
+  };
+  on.names.rotated = (await createKey(on.db, key))?.row.id ?? '';
+  await on.call({ send: 'POST /v1/operator/keys/{rotated}/rotate', scopes: OPERATOR, body: { overlap_s: 3600 } });
   callbacks.refuse(true);
   const refused = await client.send('POST', `/v1/connections/${on.names.ada}/subscriptions`, {
     event_types: ['message_sent'],

@@ -42,6 +42,7 @@ t.test('who did what shows in words, page by page, in the workspace alone and to
       .getByRole('link', { name: `…${ann.slice(-8)}` })
       .waitFor();
     await entry('Operations were submitted').waitFor({ state: 'detached' });
+    await entry('A connection was made.').waitFor();
     t.equal(await page.getByRole('row').count(), 2, 'nothing else');
     await page.getByLabel('Action').selectOption('');
     await entry('value: 28').getByRole('link', { name: SCRIPT }).click();

@@ -42,6 +42,7 @@ t.test('connections are found by name, health and kind, a page at a time', async
     await page.getByLabel('Username or name').fill('ADA-3');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'ada-29' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'ada-36' }).waitFor();
     t.equal((await listed(page)).length, 7);
     await page.getByLabel('Username or name').fill('GRACE@example.com');
     await page.keyboard.press('Enter');
@@ -62,7 +63,7 @@ t.test('connections are found by name, health and kind, a page at a time', async
 });
 
 t.test('a connection is logged in with a code, given a link, and disconnected', async (t) => {
-  const { client, db, signedIn, complaints } = await consoleFixture(t, { PUBLIC_URL });
+  const { client, db, signedIn, complaints } = await consoleFixture(t, { PUBLIC_URL }, { own: true });
   for (const [i, view] of VIEWS.entries()) {
     const username = `grace${i}+sms@example.com`;
     const connection = await client.connect(real(username));
@@ -104,6 +105,9 @@ t.test('a connection is logged in with a code, given a link, and disconnected', 
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await question.getByRole('button', { name: 'Disconnect' }).click();
     await page.getByText('It was disconnected.').waitFor();
+    await page.getByRole('status', { name: 'Done' }).getByText('Disconnect: done.').waitFor();
+    const focused = await page.evaluate('document.activeElement.textContent');
+    t.equal(focused, 'Disconnect', 'the keyboard is where it was');
     t.match(await client.send('GET', `/v1/connections/${connection}`), { body: { health: 'needs_login' } });
   }
   t.strictSame(complaints, []);
@@ -126,5 +130,23 @@ t.test('what cannot be done is said in words, and an action without its scope is
   await narrow.getByText('This page needs a key with the scope operations:read.').waitFor();
   await narrow.goto(`${service.url}/console#/connections/${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`);
   await narrow.getByText('There is nothing of this id here.').waitFor();
+  await narrow.getByRole('heading', { name: 'Connection', exact: true }).waitFor();
+  t.match(await narrow.title(), /^Connection/, 'the tab does not keep the name of the page before');
+  t.strictSame(service.complaints, []);
+});
+
+t.test('a login by who may not look at operations is submitted once, and the page says so', async (t) => {
+  const service = await consoleFixture(t);
+  const connection = await service.client.connect(real('ada+sms@example.com'));
+  const { key } = await keyWith(service, 'connections:read', 'operations:write');
+  const page = await service.signedIn(`#/connections/${connection}`, VIEWS[0], key);
+  const login = page.getByRole('button', { name: 'Log in' });
+  await login.click();
+  await page.getByText('A login was submitted as operation').waitFor();
+  await looksRight(t, page, 'connection-submitted');
+  t.equal(await login.getAttribute('aria-disabled'), 'true');
+  await login.click({ force: true });
+  const { body } = await service.client.send('GET', `/v1/operations?connection_id=${connection}`);
+  t.equal((body.operations as unknown[]).length, 1);
   t.strictSame(service.complaints, []);
 });

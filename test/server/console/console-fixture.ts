@@ -20,13 +20,18 @@ export const VIEWS: readonly [desk: BrowserContextOptions, phone: BrowserContext
 /** Set: pictures of each step are kept there, to be looked at. */
 const PICTURES = process.env.TEST_PICTURES;
 
+/** In whose workspace the load is: there pages are told of changes each second. */
+interface Load {
+  own?: boolean;
+}
+
 /** A service under load, and a browser for its console; what the pages complain of is gathered in `complaints`. */
-export async function consoleFixture(t: Test, env: Record<string, string> = {}) {
+export async function consoleFixture(t: Test, env: Record<string, string> = {}, { own = false }: Load = {}) {
   const executablePath = findBrowser();
   if (!executablePath) throw new Error('no browser is installed');
   const fixture = await serviceFixture(t, env);
   const service = await startService(t, fixture);
-  await keepBusy(t, fixture, service.url);
+  await keepBusy(t, own ? service.client : await stranger(fixture, service.url));
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
   const complaints: string[] = [];
@@ -38,7 +43,7 @@ export async function consoleFixture(t: Test, env: Record<string, string> = {}) 
     const page = await context.newPage();
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('dialog', (dialog) => {
-      complaints.push(`a script runs: ${dialog.message()}`);
+      if (dialog.type() !== 'beforeunload') complaints.push(`a script runs: ${dialog.message()}`);
       void dialog.dismiss();
     });
     page.on('console', (message) => {
@@ -65,12 +70,16 @@ export async function consoleFixture(t: Test, env: Record<string, string> = {}) 
 const CLIENTS = 2;
 const PACE_ms = 20;
 
-/** Clients of another workspace submit operations, about eighty a second, until the test ends. */
-async function keepBusy(t: Test, { db }: Pick<ServiceFixture, 'db'>, url: string): Promise<void> {
+/** A client of another workspace. */
+async function stranger({ db }: Pick<ServiceFixture, 'db'>, url: string): Promise<Client> {
   const { id } = await createWorkspace(db, 'busy');
   const made = await createKey(db, { workspaceId: id, name: 'busy', scopes: SCOPES, expiresAt: null });
   if (!made) throw new Error('no key');
-  const client = new Client(url, made.key);
+  return new Client(url, made.key);
+}
+
+/** Operations are submitted, about eighty a second, until the test ends. */
+async function keepBusy(t: Test, client: Client): Promise<void> {
   const ended = new AbortController();
   t.teardown(() => ended.abort());
   for (let i = 0; i < CLIENTS; i++) void submitting(client, await connect(client), ended.signal);
@@ -109,16 +118,21 @@ export async function operatorKey({ db }: Pick<ServiceFixture, 'db'>): Promise<s
   return (await createOperator(db, 'Grace', null)).key;
 }
 
-/** Axe finds nothing, nothing is wider than the screen, and a picture is kept where pictures are. */
+/** Axe finds nothing, by the other colours neither; nothing is wider than the screen, and a picture is kept where pictures are. */
 export async function looksRight(t: Test, page: Page, name: string): Promise<void> {
   const { width } = page.viewportSize() ?? { width: 0 };
   if (PICTURES) await page.screenshot({ path: `${PICTURES}/console-${name}-${width}.png`, fullPage: true });
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  t.strictSame(
-    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    [],
-    `${name}: axe finds nothing`,
-  );
+  t.strictSame(await found(new AxeBuilder({ page })), [], `${name}: axe finds nothing`);
+  const dark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
+  await page.emulateMedia({ colorScheme: dark ? 'light' : 'dark' });
+  const others = await found(new AxeBuilder({ page }).withRules(['color-contrast']));
+  t.strictSame(others, [], `${name}: axe finds nothing by the other colours`);
+  await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
   const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   t.equal(wide, 0, `${name}: nothing is wider than the screen`);
+}
+
+async function found(axe: AxeBuilder) {
+  const { violations } = await axe.analyze();
+  return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
 }

@@ -52,6 +52,7 @@ t.test('an operator makes a key, sees it once, rotates and revokes it', async (t
     await page.getByLabel('Networks').fill('127.0.0.0/8, ::1/128');
     await page.getByRole('button', { name: 'Make the key' }).click();
     await page.getByRole('heading', { name: `The new key ${name}` }).waitFor();
+    await page.getByRole('region', { name: 'The new key' }).getByText('It ends in').waitFor();
     await looksRight(t, page, 'key-made');
     const first = await stored(page);
     t.equal(await page.evaluate('navigator.clipboard.readText()'), first);
@@ -62,8 +63,11 @@ t.test('an operator makes a key, sees it once, rotates and revokes it', async (t
     const second = await stored(page);
     t.ok((await works(first)) && (await works(second)), 'both for a day');
     await keyRow(page, name).nth(1).waitFor();
+    t.equal(await keyRow(page, name).getByRole('button', { name: 'Rotate' }).count(), 1, 'not of the one before');
     await confirmed(page, name, 'Revoke');
     await keyRow(page, name).getByText('revoked').waitFor();
+    await page.getByRole('status', { name: 'Done' }).getByText('Revoke: done.').waitFor();
+    t.equal(await page.evaluate('document.activeElement.tagName'), 'H1', 'the keyboard is not lost with the button');
     await looksRight(t, page, 'keys');
     await page.reload();
     await keyRow(page, name).first().waitFor();
@@ -73,6 +77,53 @@ t.test('an operator makes a key, sees it once, rotates and revokes it', async (t
     t.notMatch(await page.content(), /cs_live_\w{49}/);
     const kept = await page.evaluate('JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])');
     t.notMatch(kept, /cs_live_/, 'the browser keeps it nowhere');
+  }
+  t.strictSame(service.complaints, []);
+});
+
+t.test('a key whose answer is lost may be there, which the page says and shows', async (t) => {
+  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const page = await service.signedIn(`#/keys?workspace=${service.workspaceId}`, VIEWS[0], await operatorKey(service));
+  await page.route('**/v1/operator/keys', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).slice(0, 20) });
+  });
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('lost');
+  await page.getByLabel('events:read').check();
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByText('No answer came, and it may have been done.').waitFor();
+  await keyRow(page, 'lost').getByText('works').waitFor();
+  await looksRight(t, page, 'key-lost');
+});
+
+t.test('secrets stay until they are put away, wherever one goes, and leaving asks', async (t) => {
+  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  for (const view of VIEWS) {
+    const page = await service.signedIn(`#/keys?workspace=${service.workspaceId}`, view, await operatorKey(service));
+    for (const name of ['one', 'two']) {
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByLabel('Name', { exact: true }).fill(name);
+      await page.getByLabel('events:read').check();
+      await page.getByRole('button', { name: 'Make the key' }).click();
+      await page.getByRole('heading', { name: `The new key ${name}` }).waitFor();
+    }
+    await page.getByRole('link', { name: 'Connections', exact: true }).click();
+    await page.getByRole('heading', { name: 'Connections' }).waitFor();
+    await looksRight(t, page, 'keys-made');
+    const asked = page.waitForEvent('dialog');
+    await page.evaluate('void setTimeout(() => location.reload())');
+    t.equal((await asked).type(), 'beforeunload');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('dialog', { name: 'Sign out' }).getByRole('button', { name: 'Go back' }).click();
+    for (const name of ['one', 'two']) {
+      const secret = page.getByRole('region', { name: `The new key ${name}` });
+      t.match(await secret.locator('code').textContent(), /^cs_live_/);
+      await secret.getByRole('button', { name: 'I have stored it' }).click();
+      await secret.waitFor({ state: 'detached' });
+    }
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   }
   t.strictSame(service.complaints, []);
 });

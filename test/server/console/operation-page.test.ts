@@ -26,6 +26,7 @@ t.test('operations are listed by status, and one shows how it went, what went in
     await looksRight(t, page, 'operations');
     await page.getByLabel('Status').selectOption('Succeeded');
     await page.getByText('The regional proxy could not be used.').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'social.people.search' }).waitFor();
     t.equal(await page.getByRole('table').locator('tbody tr').count(), 1);
     await page.getByRole('link', { name: 'social.people.search' }).focus();
     await page.keyboard.press('Enter');

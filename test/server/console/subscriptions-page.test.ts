@@ -15,7 +15,8 @@ async function started(t: Test) {
   const receiving = await receiver(t, await issue({ ip: '127.0.0.1' }), (_request, response) =>
     response.writeHead(answers.status).end(),
   );
-  const service = await consoleFixture(t, { ...(await trusting(t, ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' });
+  const env = { ...(await trusting(t, ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' };
+  const service = await consoleFixture(t, env, { own: true });
   /** The bodies of all callbacks so far that hold this text. */
   const bodiesWith = (text: string) =>
     receiving.received.map(({ body }) => `${body}`).filter((body) => body.includes(text));
@@ -114,6 +115,20 @@ t.test('a subscription is found, tried, replayed, deactivated and activated by t
     t.match(await client.send('GET', `/v1/subscriptions/${subscription}`), { status: 404 });
   }
   t.strictSame(complaints, [], 'no error, no script of others, nothing from elsewhere');
+});
+
+t.test('what failed of one action is not told of the one that takes its place', async (t) => {
+  const { client, signedIn, hook } = await started(t);
+  const subscription = await subscribe(client, await connect(client), hook);
+  const page = await signedIn(`#/subscriptions/${subscription}`);
+  await page.route(`**/v1/subscriptions/${subscription}`, (route) =>
+    route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+  );
+  await confirmed(page, 'Deactivate');
+  await page.getByText('No answer came, and it may have been done.').waitFor();
+  await client.send('PATCH', `/v1/subscriptions/${subscription}`, { active: false });
+  await page.getByRole('button', { name: 'Activate', exact: true }).waitFor();
+  t.equal(await page.getByRole('alert').count(), 0);
 });
 
 t.test('one subscription for all connections is made by the page, and its secret is shown once', async (t) => {

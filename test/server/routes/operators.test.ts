@@ -76,6 +76,19 @@ t.test('a key is made, listed without its text, rotated and revoked by an operat
   const elsewhere = await ask('GET', '/v1/keys', undefined, { 'console-workspace': workspaceId });
   t.notMatch(elsewhere.text, made.json.id, 'nor is it in another workspace');
 
+  const soon = await ask('POST', '/v1/operator/keys', {
+    ...wanted,
+    expires_at: new Date(Date.now() + 7 * 86_400_000).toISOString(),
+  });
+  const successor = await ask('POST', `/v1/operator/keys/${soon.json.id}/rotate`, {});
+  t.match(successor.json, { expires_at: soon.json.expires_at }, 'a successor ends when the old key would have');
+  const twice = await ask('POST', `/v1/operator/keys/${soon.json.id}/rotate`, {});
+  t.strictSame([twice.status, twice.json], [409, { code: 'key_ending' }], 'one that was rotated has no other');
+  t.match(await ask('POST', `/v1/operator/keys/${successor.json.id}/rotate`, {}), {
+    status: 201,
+    json: { expires_at: soon.json.expires_at },
+  });
+
   const rotated = await ask('POST', `/v1/operator/keys/${made.json.id}/rotate`, { overlap_s: 0 });
   t.match(rotated, { status: 201, json: { previous_key_id: made.json.id, name: 'backend', expires_at: null } });
   t.equal((await call('GET', '/v1/keys', { key: String(rotated.json.key) })).status, 200);

@@ -69,7 +69,7 @@ function Actor({ kind, id, name }: AuditEntryJson['actor']) {
   const called = name ?? (id && `…${id.slice(-8)}`);
   return (
     <span class="stacked">
-      {called && (id ? <a href={hereWith({ actor: id, at: null })}>{called}</a> : <span>{called}</span>)}
+      {called && (id ? <a href={hereWith({ actor: id })}>{called}</a> : <span>{called}</span>)}
       <span class={called ? 'quiet' : ''}>{WHO[kind]}</span>
     </span>
   );

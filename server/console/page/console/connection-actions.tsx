@@ -3,7 +3,7 @@ import type { ConnectionJson } from '../../../routes/connection-json.js';
 import type { QueuedOperationJson } from '../../../routes/operation-json.js';
 import type { ReconnectLinkJson } from '../../../routes/reconnect-link.js';
 import { may, type PageProps } from './page-props.js';
-import { Action, Copy, Time } from './parts.js';
+import { Action, Copy, Id, Time } from './parts.js';
 import { hrefOf } from './place.js';
 
 interface ActionsProps {
@@ -16,6 +16,14 @@ interface ActionsProps {
 export function ConnectionActions({ props, connection, changed }: ActionsProps) {
   const { api, session } = props;
   const [link, setLink] = useState<ReconnectLinkJson | null>(null);
+  // A login that this session may submit and not look at, and how the connection stood then.
+  const [submitted, setSubmitted] = useState<{ id: string; stood: string } | null>(null);
+  const stands = [
+    connection.health,
+    connection.health_since,
+    connection.health_reason,
+    connection.state_revision,
+  ].join();
   // Of a login whose answer was lost the next try is the same one.
   const submission = useRef<string | null>(null);
   const way = `/v1/connections/${connection.id}`;
@@ -25,7 +33,8 @@ export function ConnectionActions({ props, connection, changed }: ActionsProps) 
     const headers = { 'Idempotency-Key': submission.current };
     const { id } = await api.send<QueuedOperationJson>('POST', `${way}/operations`, body, headers);
     submission.current = null;
-    location.hash = hrefOf(may(session, 'operations:read') ? `operations/${id}` : `connections/${connection.id}`);
+    if (may(session, 'operations:read')) location.hash = hrefOf(`operations/${id}`);
+    else setSubmitted({ id, stood: stands });
   };
   const disconnect = async () => {
     await api.send('POST', `${way}/disconnect`);
@@ -35,9 +44,17 @@ export function ConnectionActions({ props, connection, changed }: ActionsProps) 
   return (
     <>
       <div class="actions">
-        {may(session, 'operations:write') && <Action label="Log in" main={connection.health !== 'ready'} run={login} />}
+        {may(session, 'operations:write') && (
+          <Action
+            label="Log in"
+            main={connection.health !== 'ready'}
+            held={submitted?.stood === stands}
+            done="Log in: submitted."
+            run={login}
+          />
+        )}
         {may(session, 'connections:write', 'operations:write') && (
-          <Action label="Make a reconnect link" run={makeLink} />
+          <Action label="Make a reconnect link" done="" run={makeLink} />
         )}
         {may(session, 'connections:write') && (
           <Action
@@ -47,6 +64,12 @@ export function ConnectionActions({ props, connection, changed }: ActionsProps) 
           />
         )}
       </div>
+      {submitted && (
+        <p>
+          A login was submitted as operation <Id id={submitted.id} />. Another one can be when the connection has
+          changed, or when this page is loaded again.
+        </p>
+      )}
       {link && <Link link={link} />}
     </>
   );

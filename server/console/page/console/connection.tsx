@@ -15,7 +15,14 @@ export function Connection(props: PageProps) {
   const { api, session, id = '', live } = props;
   const load = () => api.get<ConnectionJson>(`/v1/connections/${id}`);
   const { value: connection, error, again } = useLoaded(load, [api, id], live, 'connections');
-  if (!connection) return error ? <Problem error={error} again={again} /> : <Empty text="Loading" />;
+  if (!connection) {
+    return (
+      <>
+        <Title text="Connection" />
+        {error ? <Problem error={error} again={again} /> : <Empty text="Loading" />}
+      </>
+    );
+  }
   return (
     <>
       <Title text={accountOf(connection)}>
@@ -41,9 +48,9 @@ export function Connection(props: PageProps) {
 function WaitsFor({ api, session, id = '', live }: PageProps) {
   const load = () =>
     api.get<OperationsJson>(`/v1/operations?connection_id=${id}&status=waiting_user&limit=1&results=false`);
-  const { value, again } = useLoaded(load, [api, id], live, 'operations');
+  const { value, error, again } = useLoaded(load, [api, id], live, 'operations');
   const [waiting] = value?.operations ?? [];
-  if (!waiting?.challenge) return null;
+  if (!waiting?.challenge) return <Problem error={error} again={again} />;
   return <ChallengeCard {...{ api, session }} operation={waiting.id} challenge={waiting.challenge} answered={again} />;
 }
 

@@ -1,15 +1,25 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Announced } from './announced.js';
 import { LIVE_STATE, type Live } from './live.js';
 import type { PageProps } from './page-props.js';
 import { isOpenTo, PAGES, type PageOfConsole } from './pages.js';
 import { Action, Empty, Title } from './parts.js';
 import { hrefOf, type Place } from './place.js';
+import { ShownSecret, type useSecrets } from './shown-secret.js';
 import { useWorkspaces, WorkspaceChoice } from './workspaces.js';
 
 const CHOICE = 'workspaces';
+const UNSTORED = 'A secret is shown that was not put away. It can never be read again.';
+
+interface FrameProps {
+  props: PageProps;
+  place: Place;
+  secrets: ReturnType<typeof useSecrets>;
+  signOut: () => Promise<void>;
+}
 
 /** What stands around every page: where one can go, in which workspace, as whom, and whether what is shown is what is. */
-export function Frame({ props, place, signOut }: { props: PageProps; place: Place; signOut: () => Promise<void> }) {
+export function Frame({ props, place, secrets, signOut }: FrameProps) {
   const { session, live } = props;
   const workspaces = useWorkspaces(props);
   const pages = PAGES.filter((page) => isOpenTo(session, page));
@@ -37,10 +47,14 @@ export function Frame({ props, place, signOut }: { props: PageProps; place: Plac
           {workspace && <span>{workspace.name}</span>}
           {session.kind === 'operator' && <a href={hrefOf(CHOICE)}>{workspace ? 'Change' : 'Choose a workspace'}</a>}
           <span class="quiet">{session.name ?? (session.kind === 'operator' ? 'operator' : 'key')}</span>
-          <Action label="Sign out" run={signOut} />
+          <Action label="Sign out" {...(secrets.kept.length > 0 && { confirm: UNSTORED })} run={signOut} />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
+        <Announced />
+        {secrets.kept.map((secret) => (
+          <ShownSecret key={secret.id} secret={secret} putAway={secrets.putAway} />
+        ))}
         <Shown {...{ props, place, workspaces }} page={pageAt(place, wanted ?? '')} />
       </main>
     </>
@@ -83,6 +97,7 @@ function Missing({ title, text }: { title: string; text: string }) {
 const FRESHNESS: Readonly<Record<Live['state'], string>> = {
   live: 'Up to date',
   stale: 'Not up to date',
+  failing: 'The service cannot answer',
   cut: 'No connection to the service',
 };
 

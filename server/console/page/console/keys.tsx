@@ -7,16 +7,16 @@ import { keyState } from './key-state.js';
 import { List } from './list.js';
 import { may, type PageProps } from './page-props.js';
 import { Badge, Time, Title } from './parts.js';
-import { ShownSecret } from './shown-secret.js';
 import type { Column } from './table.js';
 
 /** The keys of the workspace; operators make, rotate and revoke them. */
-export function Keys({ api, session, query, live }: PageProps) {
+export function Keys({ api, session, query, live, keep }: PageProps) {
   const [version, setVersion] = useState(0);
-  const [made, show] = useState<NewKeyJson | null>(null);
   const changed = (key: NewKeyJson | null) => {
     setVersion((n) => n + 1);
-    if (key) show(key);
+    if (!key) return;
+    const title = key.name === null ? 'The new key' : `The new key ${key.name}`;
+    keep({ id: key.id, title, text: key.key, what: 'the key', ends: key.expires_at });
   };
   const operator = may(session, 'operator');
   const columns = columnsOf(session.key_warning_days);
@@ -25,15 +25,6 @@ export function Keys({ api, session, query, live }: PageProps) {
     <>
       <Title text="Keys" />
       {operator && api.workspace !== null && <KeyForm {...{ api, changed }} workspace={api.workspace} />}
-      {made && (
-        <ShownSecret
-          key={made.id}
-          title={made.name === null ? 'The new key' : `The new key ${made.name}`}
-          secret={made.key}
-          what="the key"
-          done={() => show(null)}
-        />
-      )}
       <List<KeyJson>
         {...{ api, query, live, version, columns }}
         label="keys"

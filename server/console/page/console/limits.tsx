@@ -1,7 +1,7 @@
 import type { LimitJson, LimitsJson } from '../../../routes/limits.js';
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
-import { Badge, Facts } from './parts.js';
+import { Badge, Facts, Problem } from './parts.js';
 
 const NAMES: Readonly<Record<keyof LimitsJson, string>> = {
   requests_per_second: 'Requests a second',
@@ -13,15 +13,16 @@ const NAMES: Readonly<Record<keyof LimitsJson, string>> = {
 
 /** What the workspace may have, and what it has; nothing where no limit applies. */
 export function Limits({ api, live }: Pick<PageProps, 'api' | 'live'>) {
-  const { value } = useLoaded(() => api.get<LimitsJson>('/v1/limits'), [api], live, 'overview');
+  const { value, error, again } = useLoaded(() => api.get<LimitsJson>('/v1/limits'), [api], live, 'overview');
   const limits = Object.entries(NAMES).flatMap(([name, words]) => {
     const limit = value?.[name as keyof LimitsJson];
     return limit ? [[words, <Use key={name} {...limit} />] as const] : [];
   });
-  if (limits.length === 0) return null;
+  if (limits.length === 0 && !error) return null;
   return (
     <section aria-labelledby="limits">
       <h2 id="limits">Limits</h2>
+      <Problem error={error} again={again} />
       <Facts rows={limits} />
     </section>
   );

@@ -1,7 +1,7 @@
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
 import { Empty, Problem } from './parts.js';
-import { hereWith } from './place.js';
+import { hereWith, TRAIL } from './place.js';
 import { Table, type TableProps } from './table.js';
 
 export interface ListProps<Row> extends Pick<PageProps, 'api' | 'query' | 'live'>, Omit<TableProps<Row>, 'rows'> {
@@ -25,8 +25,6 @@ export interface ListProps<Row> extends Pick<PageProps, 'api' | 'query' | 'live'
 }
 
 const PAGE_ROWS = 25;
-/** In the fragment: the cursors that led here, so that one comes back by the same way. */
-const TRAIL = 'at';
 
 /** A list, one page of it at a time. Its filters and place stand in the fragment. */
 export function List<Row>(props: ListProps<Row>) {
@@ -37,16 +35,15 @@ export function List<Row>(props: ListProps<Row>) {
   if (cursor !== undefined) asked.set(byOffset ? 'offset' : 'cursor', cursor);
   for (const name of filters) if (query.get(name)) asked.set(name, query.get(name) ?? '');
   const address = `${path}?${asked}`;
-  const { value, error, loading, again } = useLoaded(
-    () => api.get<Page<Row>>(address),
-    [api, address, version],
-    live,
-    topic,
-  );
+  const load = async (signal: AbortSignal) => ({ address, page: await api.get<Page<Row>>(address, signal) });
+  const { value: loaded, error, loading, again } = useLoaded(load, [api, address, version], live, topic);
+  // What was loaded for another place stands neither under this one's filters nor for its next page.
+  const value = loaded?.address === address ? loaded.page : undefined;
   const rows = value?.[field] as Row[] | undefined;
   const next = (byOffset ? value?.next_offset : value?.next_cursor) ?? null;
+  const onward = next === null ? trail : [...trail, next];
   return (
-    <section aria-label={props.label} aria-busy={loading}>
+    <section aria-label={props.label} aria-busy={loading || (!value && !error)}>
       <Problem error={error} again={again} />
       {rows && rows.length > 0 && <Table columns={props.columns} rows={rows} keyOf={props.keyOf} />}
       {rows?.length === 0 && (
@@ -61,7 +58,14 @@ export function List<Row>(props: ListProps<Row>) {
             <span />
           )}
           <span>Page {trail.length + 1}</span>
-          {next !== null ? <a href={hereWith({ [TRAIL]: [...trail, next].join('.') })}>Next page</a> : <span />}
+          {/* Until it is known where it leads it leads nowhere, but keeps the keyboard's place. */}
+          {next !== null || !value ? (
+            <a href={hereWith({ [TRAIL]: onward.join('.') })} aria-disabled={next === null}>
+              Next page
+            </a>
+          ) : (
+            <span />
+          )}
         </nav>
       )}
     </section>
@@ -70,9 +74,8 @@ export function List<Row>(props: ListProps<Row>) {
 
 type Page<Row> = { next_cursor?: string | null; next_offset?: number | null } & Record<string, Row[] | unknown>;
 
-/** Another filter begins at the first page. */
 export const filterBy = (name: string, value: string) => {
-  location.hash = hereWith({ [name]: value, [TRAIL]: null });
+  location.hash = hereWith({ [name]: value });
 };
 
 /** A choice among a few values, kept in the fragment; the first one is no filter. */

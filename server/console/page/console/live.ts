@@ -2,8 +2,8 @@
 export interface Live {
   /** Calls `changed` whenever something of this topic may have changed; gives the end of it. */
   on(topic: string, changed: () => void): () => void;
-  /** `live`: what is shown is what is. `stale`: it was a while ago. `cut`: the service does not answer. */
-  readonly state: 'live' | 'stale' | 'cut';
+  /** `live`: what is shown is what is. `stale`: it was a while ago. `failing`: the service answers that it cannot. `cut`: it does not answer. */
+  readonly state: 'live' | 'stale' | 'failing' | 'cut';
 }
 
 /** The topic of `state` itself. */
@@ -15,6 +15,7 @@ const ASK_RARELY_ms = 30_000;
 /** Longer than the service is silent. */
 const STALE_ms = { told: 35_000, asked: 3 * ASK_AGAIN_ms };
 const OPEN_AGAIN_ms = { first: 1000, most: 30_000 };
+const STATES = { answer: 'live', failure: 'failing', nothing: 'cut' } as const;
 
 /** Has views ask anew when the service tells that something has changed (HTTP-29), and every few seconds while it does not tell, and somebody looks. */
 export class Channel implements Live {
@@ -34,7 +35,7 @@ export class Channel implements Live {
       if (document.visibilityState !== 'visible') return;
       stream = new AbortController();
       void this.#follow(workspace, stream.signal);
-      this.#ask();
+      this.ask();
     };
     const timer = setInterval(() => this.#look(), ASK_AGAIN_ms);
     document.addEventListener('visibilitychange', seen);
@@ -56,10 +57,16 @@ export class Channel implements Live {
     return () => those.delete(changed);
   }
 
-  /** Of each request: whether an answer came. */
-  note(answered: boolean): void {
-    if (answered) this.#answered_at = performance.now();
-    this.#become(answered ? 'live' : 'cut');
+  /** What came of a request. */
+  note(what: 'answer' | 'failure' | 'nothing'): void {
+    if (what === 'answer') this.#answered_at = performance.now();
+    this.#become(STATES[what]);
+  }
+
+  /** Has every view ask anew. */
+  ask(): void {
+    this.#asked_at = performance.now();
+    for (const topic of this.#heard.keys()) if (topic !== LIVE_STATE) this.#tell(topic);
   }
 
   /** Opens the stream again and again, the later the more often that fails. */
@@ -69,7 +76,7 @@ export class Channel implements Live {
       const opened = await this.#read(workspace, signal).catch(() => this.#told);
       this.#told = false;
       if (signal.aborted) return;
-      if (opened) this.#ask(); // what was missed, and whether the session is there still
+      if (opened) this.ask(); // what was missed, and whether the session is there still
       wait_ms = opened ? OPEN_AGAIN_ms.first : Math.min(2 * wait_ms, OPEN_AGAIN_ms.most);
       await new Promise((resolve) => setTimeout(resolve, wait_ms * (0.5 + Math.random())));
     }
@@ -86,7 +93,8 @@ export class Channel implements Live {
       const { value, done } = await reader.read();
       if (done) return true;
       this.#told = true;
-      this.note(true);
+      this.#answered_at = performance.now();
+      if (this.#state === 'stale') this.#become('live'); // of `failing` and `cut` an answer to a view is the end
       const events = (text + value).split('\n\n');
       text = events.pop() ?? '';
       for (const topic of events.flatMap(topicsOf)) this.#tell(topic);
@@ -99,13 +107,8 @@ export class Channel implements Live {
       this.#told = false;
       if (this.#state === 'live') this.#become('stale');
     }
-    const rarely = this.#told && performance.now() - this.#asked_at < ASK_RARELY_ms;
-    if (!rarely && document.visibilityState === 'visible') this.#ask();
-  }
-
-  #ask(): void {
-    this.#asked_at = performance.now();
-    for (const topic of this.#heard.keys()) if (topic !== LIVE_STATE) this.#tell(topic);
+    const rarely = this.#told && this.#state === 'live' && performance.now() - this.#asked_at < ASK_RARELY_ms;
+    if (!rarely && document.visibilityState === 'visible') this.ask();
   }
 
   #tell(topic: string): void {

@@ -12,6 +12,7 @@ import { Frame } from './frame.js';
 import { Channel } from './live.js';
 import { Empty, Problem } from './parts.js';
 import { usePlace } from './place.js';
+import { useSecrets } from './shown-secret.js';
 import { SignIn } from './sign-in.js';
 
 /**
@@ -52,14 +53,21 @@ function SignedIn({ session, left }: { session: SessionJson; left: (ended: boole
   const workspace = session.kind === 'operator' ? place.query.get('workspace') : null;
   useEffect(() => live.start(workspace), [live, workspace]);
   const api = useMemo(
-    () => new Api(workspace, (what) => (what === 'ended' ? left(true) : live.note(what === 'answer'))),
+    () =>
+      new Api(workspace, (what) => {
+        if (what === 'ended') left(true);
+        else if (what === 'refused') live.ask();
+        else live.note(what);
+      }),
     [workspace, live],
   );
   const signOut = async () => {
     await api.send('DELETE', SESSION);
     left(false);
   };
-  return <Frame props={{ api, session, live, id: place.id, query: place.query }} place={place} signOut={signOut} />;
+  const secrets = useSecrets();
+  const props = { api, session, live, id: place.id, query: place.query, keep: secrets.keep };
+  return <Frame {...{ props, place, secrets, signOut }} />;
 }
 
 render(<Console />, document.getElementById('page') as HTMLElement);

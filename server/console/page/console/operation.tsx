@@ -17,7 +17,14 @@ export function Operation(props: PageProps) {
   const { api, session, id = '', live } = props;
   const load = () => api.get<OperationJson>(`/v1/operations/${id}`);
   const { value: operation, error, again } = useLoaded(load, [api, id], live, 'operations');
-  if (!operation) return error ? <Problem error={error} again={again} /> : <Empty text="Loading" />;
+  if (!operation) {
+    return (
+      <>
+        <Title text="Operation" />
+        {error ? <Problem error={error} again={again} /> : <Empty text="Loading" />}
+      </>
+    );
+  }
   const cancel = async () => {
     await api.send('POST', `/v1/operations/${id}/cancel`);
     again();
@@ -61,7 +68,12 @@ export function Operation(props: PageProps) {
 function Account({ api, session, id = '', live }: PageProps) {
   const readable = may(session, 'connections:read');
   const load = async () => (readable ? api.get<ConnectionJson>(`/v1/connections/${id}`) : undefined);
-  const { value } = useLoaded(load, [api, id], live, null);
+  const { value, error, again } = useLoaded(load, [api, id], live, null);
   if (!readable) return <Id id={id} />;
-  return <a href={hrefOf(`connections/${id}`)}>{value ? accountOf(value) : id.slice(-8)}</a>;
+  return (
+    <>
+      <a href={hrefOf(`connections/${id}`)}>{value ? accountOf(value) : id.slice(-8)}</a>
+      <Problem error={error} again={again} />
+    </>
+  );
 }

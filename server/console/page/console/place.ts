@@ -33,10 +33,13 @@ export function hrefOf(way: string, filters: Refinement = {}): string {
   return hashOf(way, refined(new URLSearchParams(workspace === null ? {} : { workspace }), filters));
 }
 
-/** A link to where one is, with other filters; null takes one away. */
+/** In the fragment: the cursors that led to this page of a list, so that one comes back by the same way. */
+export const TRAIL = 'at';
+
+/** A link to where one is, with other filters, of which null takes one away: at the first page, unless it names another. */
 export function hereWith(changes: Refinement): string {
   const { path, id, query } = placeNow();
-  return hashOf(id ? `${path}/${id}` : path, refined(query, changes));
+  return hashOf(id ? `${path}/${id}` : path, refined(query, { [TRAIL]: null, ...changes }));
 }
 
 function refined(query: URLSearchParams, changes: Refinement): URLSearchParams {

@@ -2,11 +2,13 @@ import { useState } from 'preact/hooks';
 import type { SessionJson } from '../../sessions.js';
 import { Api, ApiError } from './api.js';
 import { Problem, Title } from './parts.js';
+import { refusalWords } from './words.js';
 
 const REFUSED: Readonly<Record<string, string>> = {
   unauthorized: 'This key is not known, or it does not work any more.',
   validation_error: 'This is not a key.',
   network_not_allowed: 'This key may not be used from here.',
+  unanswered: refusalWords('unreachable'), // a session more than is needed ends by itself
 };
 
 /** Takes the key once; from then on a cookie that scripts cannot read stands for it (HTTP-24). */

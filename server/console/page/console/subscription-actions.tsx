@@ -57,21 +57,23 @@ export function SubscriptionActions({ api, subscription, changed }: ActionsProps
   return (
     <section aria-label="Actions">
       <div class="actions">
-        {active && <Action label="Send a test event" run={test} />}
+        {active && <Action label="Send a test event" done="" run={test} />}
         {active && delivery_counts.failed > 0 && <ReplayFailed replay={replay} />}
         {on_hold ? (
-          <Action label="Release" main run={() => hold(false)} />
+          <Action key="release" label="Release" main done="" run={() => hold(false)} />
         ) : (
-          active && <Action label="Hold" run={() => hold(true)} />
+          active && <Action key="hold" label="Hold" done="" run={() => hold(true)} />
         )}
         {active ? (
           <Action
+            key="deactivate"
             label="Deactivate"
+            done=""
             confirm="What waits to be delivered is canceled, and new events do not go to this address."
             run={() => change(false)}
           />
         ) : (
-          <Action label="Activate" main run={() => change(true)} />
+          <Action key="activate" label="Activate" main done="" run={() => change(true)} />
         )}
         {!changing && (
           <button type="button" onClick={() => setChanging(true)}>
@@ -127,7 +129,7 @@ function ReplayFailed({ replay }: { replay: (since: string) => Promise<void> }) 
           </option>
         ))}
       </select>
-      <Action label="Replay all failed" run={() => replay(since())} />
+      <Action label="Replay all failed" done="" run={() => replay(since())} />
     </div>
   );
 }

@@ -6,31 +6,22 @@ import { Choice, List } from './list.js';
 import { may, type PageProps } from './page-props.js';
 import { Badge, Id, Time, Title } from './parts.js';
 import { hereWith, hrefOf } from './place.js';
-import { ShownSecret } from './shown-secret.js';
 import { SubscriptionForm } from './subscription-form.js';
 
 /** Where events of the workspace are pushed to. */
-export function Subscriptions({ api, session, query, live }: PageProps) {
+export function Subscriptions({ api, session, query, live, keep }: PageProps) {
   const connection = query.get('connection_id');
   const [version, setVersion] = useState(0);
-  const [made, show] = useState<NewSubscriptionJson | null>(null);
   const create = async (body: SubscriptionTargetInput) => {
-    show(await api.send<NewSubscriptionJson>('POST', '/v1/subscriptions', body));
+    const { id, secret } = await api.send<NewSubscriptionJson>('POST', '/v1/subscriptions', body);
+    const title = 'The signing secret of the new subscription';
+    keep({ id, title, text: secret, what: 'the secret', ends: null });
     setVersion((n) => n + 1);
   };
   return (
     <>
       <Title text="Subscriptions" />
       {may(session, 'events:write') && <NewSubscription create={create} />}
-      {made && (
-        <ShownSecret
-          key={made.id}
-          title="The signing secret of the new subscription"
-          secret={made.secret}
-          what="the secret"
-          done={() => show(null)}
-        />
-      )}
       <div class="filters">
         <Choice
           {...{ query }}

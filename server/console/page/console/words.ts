@@ -1,8 +1,9 @@
 import type { HttpErrorCode } from '../../../../storage/model/errors.js';
 
 /** Why a request was refused, where the service says no more than a code, or where its reader is somebody else than a program. */
-const REFUSALS: Readonly<Partial<Record<HttpErrorCode | 'unreachable', string>>> = {
+const REFUSALS: Readonly<Partial<Record<HttpErrorCode | 'unreachable' | 'unanswered', string>>> = {
   unreachable: 'The service does not answer. Check your connection, then try again.',
+  unanswered: 'No answer came, and it may have been done. Look before you try it again.',
   connection_conflict: 'The account has a connection in this workspace already.',
   connection_busy: 'An operation of the connection runs or waits for its user. Try again when it has ended.',
   connection_not_ready: 'The connection is not ready. Log in first.',
@@ -14,6 +15,7 @@ const REFUSALS: Readonly<Partial<Record<HttpErrorCode | 'unreachable', string>>>
   too_many_subscriptions: 'There are as many subscriptions as there may be.',
   too_many_secrets: 'As many earlier secrets sign as may. Wait until one has run out.',
   too_many_tests: 'As many test events are under way as may. Wait until one has ended.',
+  key_ending: 'The key ends within a day, and its successor would end with it. Make another key.',
   links_unavailable: 'The service does not know its own public address. Its operator sets PUBLIC_URL.',
   not_simulated: 'The connection is a real one, and its events come from the provider alone.',
   erased: 'It was erased by its age, as the installation is set to.',
