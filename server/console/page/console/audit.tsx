@@ -139,10 +139,11 @@ interface TargetsProps extends Pick<PageProps, 'api' | 'session'> {
 
 function Targets({ api, session, entry: { targets, workspace_id } }: TargetsProps) {
   const more = targets.length - SHOWN;
+  if (targets.length === 0) return null;
   return (
     <span class="stacked">
       {targets.slice(0, SHOWN).map((target) => (
-        <span key={target.id} class="short">
+        <span key={target.id}>
           {target.kind} <Target {...{ api, session, target, workspace_id }} />
         </span>
       ))}
@@ -161,5 +162,9 @@ function Target({ api, session, target: { kind, id }, workspace_id }: TargetProp
   const operator = session.kind === 'operator';
   if (kind === 'connection' && (!operator || workspace_id === api.workspace))
     return <Account {...{ api, session, id }} />;
-  return <a href={hrefOf(`${path}/${id}`, operator ? { workspace: workspace_id } : {})}>…{id.slice(-8)}</a>;
+  return (
+    <a class="short" href={hrefOf(`${path}/${id}`, operator ? { workspace: workspace_id } : {})}>
+      …{id.slice(-8)}
+    </a>
+  );
 }

@@ -74,7 +74,7 @@ export function Gaps({ listener, connection }: GapsProps) {
         <p class="tones" aria-hidden="true">
           <span class="good">No gap is recorded</span>
           <span class="bad">Gap</span>
-          {unknown.length > 0 && <span class="quiet">Not known</span>}
+          {unknown.length > 0 && <span class="unknown">Not known</span>}
         </p>
       </div>
       <table>

@@ -64,15 +64,15 @@ function statusSpans(timeline: readonly TransitionJson[], end_ms: number): Span[
 function phaseWords({ status, phase, boundary_at }: AttemptJson): string {
   switch (phase) {
     case 'preparing':
-      return 'Preparing';
+      return 'preparing';
     case 'reading':
-      return 'Reading';
+      return 'reading';
     case 'dispatching':
-      return status === 'running' ? 'Past the write boundary' : 'Past the write boundary, no answer';
+      return status === 'running' ? 'past the write boundary' : 'past the write boundary without an answer';
     case 'confirming':
-      return 'Past the write boundary, answered without success';
+      return 'past the write boundary, answered without success';
     case 'done':
-      return boundary_at ? 'Past the write boundary, confirmed' : 'Ran';
+      return boundary_at ? 'past the write boundary until it was confirmed' : 'ran';
     default:
       return phase satisfies never;
   }
@@ -80,8 +80,10 @@ function phaseWords({ status, phase, boundary_at }: AttemptJson): string {
 
 /** The phases of an attempt, how long each lasted, and what came of it. */
 function toldOf(attempt: AttemptJson, end_ms: number): string {
+  const phases = attemptSpans(attempt, end_ms).map((span) => `${span.words} for ${lasting(span.to_ms - span.from_ms)}`);
   const end = attempt.status === 'running' ? 'so far' : ATTEMPTS[attempt.status][1].toLowerCase();
-  return [...attemptSpans(attempt, end_ms).map(inWords), end].join(', ');
+  const text = [...phases, end].join('; ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** What led up to the write boundary is no part of what came of it. */
@@ -94,7 +96,7 @@ function attemptSpans(attempt: AttemptJson, end_ms: number): Span[] {
   if (!boundary_at) return [{ tone, words, from_ms, to_ms }];
   const boundary_ms = Date.parse(boundary_at);
   return [
-    { tone: 'busy', words: 'Preparing', from_ms, to_ms: boundary_ms },
+    { tone: 'busy', words: 'preparing', from_ms, to_ms: boundary_ms },
     { tone, words, from_ms: boundary_ms, to_ms },
   ];
 }

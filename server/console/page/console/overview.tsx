@@ -65,11 +65,11 @@ function Hour<T extends OverviewJson>({ api, live, path, plots }: HourProps<T>) 
 /** A topic that nobody tells of. */
 const NEVER = 'never';
 
-const NUMBER = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const counted = (value: number) => NUMBER.format(value);
-const rate = (value: number) => `${NUMBER.format(value)}/s`;
+const rate = (value: number) => (value > 0 && value < 0.01 ? '<0.01/s' : `${NUMBER.format(value)}/s`);
 const seconds = (value: number) => lasting(1000 * value);
-const milliseconds = (value: number) => `${value.toFixed(1)} ms`;
+const milliseconds = (value: number) => `${NUMBER.format(value)} ms`;
 
 function WorkPlots({ hour }: { hour: OverviewJson }) {
   const { step_s, accepted, succeeded, failed, unknown, canceled, delivered, undelivered } = hour;
