@@ -22,6 +22,7 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
     await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
     const unready = page.getByRole('region', { name: 'Connections that are not ready' });
     await unready.getByText('It was disconnected.').waitFor();
+    await unready.getByRole('link', { name: '<img src=x onerror=alert(1)>' }).waitFor();
     t.match(await unready.textContent(), /<img src=x onerror=alert\(1\)>/, 'text is text');
     t.equal(await unready.getByRole('link').getAttribute('href'), `#/connections/${hostile}`);
     const operations = page.getByRole('region', { name: 'Operations a second' });
