@@ -17,7 +17,7 @@ import { listNodes } from '../../storage/overview/nodes.js';
 import { listPartitions } from '../../storage/partitions/inspection.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { type Answer, json } from '../http/answer.js';
-import type { Count, Timestamp } from '../http/fields.js';
+import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { challengeCause, healthCause, pauseCause, proxyCause } from './attention-words.js';
@@ -67,6 +67,8 @@ export interface AttentionEntryJson {
   id: string;
   /** What it is called: of an operation or a subscription, the account of its connection, or `All connections`; null when it has no name. */
   name: string | null;
+  /** The connection that it concerns; null where it concerns none, or all of them. */
+  connection_id: Uuid | null;
   /** Why it needs somebody, for people; its words may change. */
   cause: string;
   /** Since when; null when that is not known. */
@@ -152,7 +154,7 @@ async function ofWorkspace({ db, key, keyExpiryWarningDays }: Call<undefined, un
     if (!key.scopes.includes(needs)) continue;
     const { rows, count, more } = await find(db, key.workspace_id, keyExpiryWarningDays);
     const entries = rows.map((row) => ({
-      ...{ id: row.id, name: row.name, cause: cause(row.cause ?? 'unknown') },
+      ...{ id: row.id, name: row.name, connection_id: row.connection_id, cause: cause(row.cause ?? 'unknown') },
       ...{ since: row.since.toISOString(), path: path(row.id) },
     }));
     if (count > 0) attention.push({ kind, severity, count, more, entries });
@@ -192,7 +194,7 @@ async function unownedPartitions(db: Sql): Promise<AttentionEntryJson[]> {
   return partitions
     .filter(({ owned }) => !owned)
     .map(({ partition, lease_until }) => ({
-      ...{ id: String(partition), name: `Partition ${partition}`, path: '/v1/operator/nodes' },
+      ...{ id: String(partition), name: `Partition ${partition}`, connection_id: null, path: '/v1/operator/nodes' },
       cause: 'No node runs it: what stands in it is accepted, and waits.',
       since: lease_until?.toISOString() ?? null,
     }));
@@ -203,7 +205,7 @@ async function silentNodes(db: Sql): Promise<AttentionEntryJson[]> {
   return nodes
     .filter(({ state }) => state !== 'alive')
     .map(({ id, state, heartbeat_at }) => ({
-      ...{ id, name: null, path: '/v1/operator/nodes', since: heartbeat_at.toISOString() },
+      ...{ id, name: null, connection_id: null, path: '/v1/operator/nodes', since: heartbeat_at.toISOString() },
       cause: state === 'late' ? 'It has not shown itself for too long.' : 'It is gone: others may take what it had.',
     }));
 }
@@ -211,7 +213,13 @@ async function silentNodes(db: Sql): Promise<AttentionEntryJson[]> {
 async function failingProxies(db: Sql): Promise<AttentionEntryJson[]> {
   const proxies = await listFailingProxies(db, LIMITS.listed_proxies);
   return proxies.map(({ id, region, failing_since, failure }) => ({
-    ...{ id, name: region, path: '/v1/operator/proxies', since: failing_since?.toISOString() ?? null },
+    ...{
+      id,
+      name: region,
+      connection_id: null,
+      path: '/v1/operator/proxies',
+      since: failing_since?.toISOString() ?? null,
+    },
     cause: proxyCause(failure),
   }));
 }
@@ -219,7 +227,7 @@ async function failingProxies(db: Sql): Promise<AttentionEntryJson[]> {
 async function unusedProxies(db: Sql): Promise<AttentionEntryJson[]> {
   const proxies = await listIdleProxies(db, LIMITS.listed_proxies);
   return proxies.map(({ id, region, created_at }) => ({
-    ...{ id, name: region, path: '/v1/operator/proxies', since: created_at.toISOString() },
+    ...{ id, name: region, connection_id: null, path: '/v1/operator/proxies', since: created_at.toISOString() },
     cause: `No connection of ${region} uses it.`,
   }));
 }

@@ -27,6 +27,8 @@ export interface ConnectionJson {
   health_reason: string | null;
   /** Since when it has it; null when it is not known. */
   health_since: Timestamp | null;
+  /** When it was created. */
+  created_at: Timestamp;
   /** Names of the capabilities that can be submitted on it. */
   capabilities: readonly CapabilityName[];
   /** Generation of its session: a change invalidates what an earlier session still does. */
@@ -81,6 +83,7 @@ export function connectionJson(row: ConnectionView): ConnectionJson {
     health: row.health,
     health_reason: row.health_reason,
     health_since: row.health_since?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
     capabilities: NAMES,
     state_revision: row.state_revision,
   };

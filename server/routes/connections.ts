@@ -20,7 +20,7 @@ import type { Sql, Transaction } from '../../storage/postgres/database.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { limitOf, roomForConnection } from '../../storage/workspaces/limits.js';
-import { type Answer, json } from '../http/answer.js';
+import { type Answer, invalidField, json } from '../http/answer.js';
 import type { NonBlank, Printable } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
@@ -75,7 +75,12 @@ export interface ConnectionsQuery extends CursorQuery {
    * They are listed by these names, always in pages.
    */
   search?: Text<1, 255> & NonBlank;
+  /** Only these, by their ids with commas between, up to 50; what is not of the workspace is left out. It stands alone. */
+  ids?: Uuids;
 }
+
+type Uuids = string &
+  tags.Pattern<'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(,[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}){0,49}$'>;
 
 /** Every connection of the workspace, or a page of them. */
 export interface ConnectionsJson {
@@ -104,7 +109,8 @@ export function identityKey(username: string): string {
 
 async function list({ db, key, query }: Call<undefined, undefined, ConnectionsQuery>): Promise<Answer> {
   const name = 'connections' satisfies keyof ConnectionsJson;
-  const { provider = null, health = null, search } = query;
+  const { provider = null, health = null, search, ids } = query;
+  if (ids !== undefined) return json(200, await named(db, key.workspace_id, query));
   const filter: ConnectionFilter = { workspaceId: key.workspace_id, provider, health };
   if (search !== undefined) return json(200, await searched(db, filter, search, query));
   const read = (after: ListPlace, limit: number) =>
@@ -112,6 +118,20 @@ async function list({ db, key, query }: Call<undefined, undefined, ConnectionsQu
       ? listConnections(db, key.workspace_id, after, limit)
       : listFilteredConnections(db, filter, after, limit);
   return listAnswer({ name, read, show: connectionJson }, query);
+}
+
+/** Those that a page shows beside what it lists: one request for their names, however many rows. */
+async function named(
+  db: Sql,
+  workspaceId: string,
+  { ids = '', ...others }: ConnectionsQuery,
+): Promise<ConnectionsJson> {
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw invalidField(`query.${other}`, 'nothing beside ids', others[other as keyof typeof others]);
+  const rows = await findConnections(db, ids.split(','));
+  const own = rows.filter(({ workspace_id }) => workspace_id === workspaceId);
+  return { connections: own.sort((a, b) => a.created_at.getTime() - b.created_at.getTime()).map(connectionJson) };
 }
 
 /** A page of those that were looked for by name. */
@@ -165,7 +185,7 @@ export const connectionRoutes: Route[] = [
     path: '/v1/connections',
     summary: 'Every connection of the workspace, oldest first; limit and cursor make pages of them',
     description:
-      'Lists the connections of the workspace in the order of their creation, of one health or one provider if you ask for it. Without `limit` and `cursor` it answers all of them. With `search` it lists the one of that username and simulated ones whose actor’s id begins with the text, by their names and page by page. No answer shows a username.',
+      'Lists the connections of the workspace in the order of their creation, of one health or one provider if you ask for it. Without `limit` and `cursor` it answers all of them. With `ids` it answers those. With `search` it lists the one of that username and simulated ones whose actor’s id begins with the text, by their names and page by page. No answer shows a username.',
     scopes: ['connections:read'],
     body: { kind: 'none' },
     query: {

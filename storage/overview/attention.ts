@@ -5,6 +5,8 @@ import type { Sql } from '../postgres/database.js';
 export interface AttentionRow {
   id: string;
   name: string | null;
+  /** The connection that it concerns, where it is one. */
+  connection_id: string | null;
   /** What is known of the cause: a code, or a number. */
   cause: string | null;
   since: Date;
@@ -21,7 +23,7 @@ export interface AttentionRows {
 export const unknownOutcomes: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionUnknown', [workspaceId], {
     found: 'select operation_id as id, since from unknown_outcome where workspace_id = $1',
-    columns: 'c.actor_id as name, o.capability as cause',
+    columns: 'c.id as connection_id, c.actor_id as name, o.capability as cause',
     joins: 'join operation o on o.id = f.id join connection c on c.id = o.connection_id',
   });
 
@@ -29,7 +31,7 @@ export const unknownOutcomes: Attention = (sql, workspaceId) =>
 export const waitingOperations: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionWaiting', [workspaceId], {
     found: 'select operation_id as id, since from waiting_operation where workspace_id = $1',
-    columns: `c.actor_id as name, o.challenge ->> 'kind' as cause`,
+    columns: `c.id as connection_id, c.actor_id as name, o.challenge ->> 'kind' as cause`,
     joins: 'join operation o on o.id = f.id join connection c on c.id = o.connection_id',
   });
 
@@ -39,7 +41,7 @@ export const unreadyConnections: Attention = (sql, workspaceId) =>
     found: `select id, coalesce(health_since, created_at) as since from connection
       where workspace_id = $1 and health <> 'ready' and deleted_at is null`,
     order: 'health_since',
-    columns: 'c.actor_id as name, coalesce(c.health_reason, c.health) as cause',
+    columns: 'c.id as connection_id, c.actor_id as name, coalesce(c.health_reason, c.health) as cause',
     joins: 'join connection c on c.id = f.id',
   });
 
@@ -65,7 +67,7 @@ export const exhaustedSubscriptions: Attention = (sql, workspaceId) =>
     found: 'select id, null::timestamptz as since from subscriptions where id is not null',
     order: null,
     since: 'coalesce(l.since, e.received_at)',
-    columns: `${ACCOUNT} as name, l.last_error as cause`,
+    columns: `c.id as connection_id, ${ACCOUNT} as name, l.last_error as cause`,
     joins: `join subscription s on s.id = f.id and s.deleted_at is null left join connection c on c.id = s.connection_id
       cross join lateral (
         select d.event_id, d.last_error, (select max(a.completed_at) from delivery_attempt a where a.delivery_id = d.id) as since
@@ -78,7 +80,7 @@ export const pausedSubscriptions: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionPaused', [workspaceId], {
     found: `select s.id, p.since from (select * from callback_pause limit ${LIMITS.attention_pauses}) p
       join subscription s on s.workspace_id = $1 and s.destination = p.destination and s.active and s.parent_id is null`,
-    columns: `${ACCOUNT} as name, p.reason as cause`,
+    columns: `c.id as connection_id, ${ACCOUNT} as name, p.reason as cause`,
     joins: `join subscription s on s.id = f.id left join connection c on c.id = s.connection_id
       join callback_pause p on p.destination = s.destination`,
   });
@@ -88,7 +90,7 @@ export const heldSubscriptions: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionHeld', [workspaceId, LIMITS.attention_hold_h], {
     found: `select id, held_at as since from subscription where workspace_id = $1 and held_at < now() - $2 * interval '1 hour'
       and active and deleted_at is null`,
-    columns: `${ACCOUNT} as name, null as cause`,
+    columns: `c.id as connection_id, ${ACCOUNT} as name, null as cause`,
     joins: 'join subscription s on s.id = f.id left join connection c on c.id = s.connection_id',
   });
 
@@ -97,7 +99,7 @@ export const expiringKeys = (sql: Sql, workspaceId: string, days: number): Promi
   attention(sql, 'attentionKeys', [workspaceId, days], {
     found: `select id, expires_at - $2 * interval '1 day' as since from api_key where workspace_id = $1 and revoked_at is null
       and expires_at is not null and expires_at > now() and expires_at < now() + $2 * interval '1 day'`,
-    columns: `k.name, to_char(k.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as cause`,
+    columns: `k.name, null::uuid as connection_id, to_char(k.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as cause`,
     joins: 'join api_key k on k.id = f.id',
   });
 
@@ -135,7 +137,13 @@ async function attention(
   );
   const count = rows[0]?.count ?? 0;
   return {
-    rows: rows.map(({ id, name: called, cause, since }) => ({ id, name: called, cause, since })),
+    rows: rows.map(({ id, name: called, connection_id, cause, since }) => ({
+      id,
+      name: called,
+      connection_id,
+      cause,
+      since,
+    })),
     count: Math.min(count, LIMITS.attention_counted),
     more: count > LIMITS.attention_counted,
   };

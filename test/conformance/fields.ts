@@ -7,6 +7,7 @@ export const CONNECTION = [
   'health',
   'health_reason',
   'health_since',
+  'created_at',
   'capabilities',
   'state_revision',
 ];

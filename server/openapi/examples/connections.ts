@@ -21,6 +21,7 @@ export const connection: ConnectionJson = {
   health: 'ready',
   health_reason: 'login_succeeded',
   health_since: LATER,
+  created_at: AT,
   capabilities: NAMES,
   state_revision: 2,
   region: 'DE',
@@ -64,6 +65,7 @@ export const synthetic: ConnectionJson = {
   health: 'ready',
   health_reason: 'created',
   health_since: AT,
+  created_at: AT,
   capabilities: NAMES,
   state_revision: 0,
 };

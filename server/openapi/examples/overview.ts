@@ -15,6 +15,7 @@ export const attention: AttentionJson = {
         {
           id: OPERATION,
           name: OWN_HASH_ID,
+          connection_id: CONNECTION,
           cause: 'social.message.send may have happened, or not: nobody has looked.',
           since: AT,
           path: `/v1/operations/${OPERATION}`,
@@ -30,6 +31,7 @@ export const attention: AttentionJson = {
         {
           id: CONNECTION,
           name: OWN_HASH_ID,
+          connection_id: CONNECTION,
           cause: 'It was disconnected.',
           since: AT,
           path: `/v1/connections/${CONNECTION}`,

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import t from 'tap';
+import { LIMITS } from '../../../server/http/limits.js';
+import { insertOperations } from '../rows.js';
 import { consoleFixture, keyWithout, looksRight, VIEWS } from './console-fixture.js';
 
 const EVIL = '<img src=x onerror=alert(1)>';
@@ -109,5 +112,82 @@ t.test('an operation is canceled, and a challenge is answered, by who may', asyn
     await looksRight(t, page, 'operation-canceled');
     await client.settled(queued);
   }
+  t.strictSame(complaints, []);
+});
+
+t.test('what has ended is not loaded again, and a file in its result is downloaded and not laid out', async (t) => {
+  const { client, db, signedIn, complaints } = await consoleFixture(t);
+  const ada = await client.connect(person('ada'));
+  const loads: string[] = [];
+  const id = String((await client.submit(ada, 'social.profile.get', { profile_id: 'sim-delay-2000' })).body.id);
+  const page = await signedIn(`#/operations/${id}`);
+  page.on('request', (request) => request.url().endsWith(`/v1/operations/${id}`) && loads.push(request.url()));
+  await page.locator('.title').getByText('Succeeded').waitFor();
+  const list = await signedIn('#/operations');
+  await list.getByRole('cell', { name: 'ada', exact: true }).first().waitFor();
+  const ended = loads.length;
+  await client.run(ada, 'social.health.check');
+  await list.getByRole('link', { name: 'social.health.check' }).waitFor();
+  await client.run(ada, 'social.identity.get');
+  await list.getByRole('link', { name: 'social.identity.get' }).waitFor();
+  t.equal(loads.length, ended, 'although the page was told of others twice');
+
+  const bytes = Buffer.alloc(300 * 1024, 'x');
+  await db.query('testFile', 'update operation set result = $2, result_sealed = null where id = $1', [
+    id,
+    JSON.stringify({ state_revision: 0, content_type: 'text/plain', data_base64: bytes.toString('base64') }),
+  ]);
+  await page.reload();
+  await page.getByText(/eHh4… \(400 KiB in all\)/).waitFor();
+  t.ok(String(await page.locator('pre').first().textContent()).length < 1000);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the file (300 KiB)' }).click(),
+  ]);
+  t.equal(download.suggestedFilename(), `${id}.bin`);
+  t.ok(bytes.equals(await readFile(await download.path())));
+  await looksRight(t, page, 'operation-file');
+  t.strictSame(complaints, []);
+});
+
+t.test('a look that does not come is told, and shows when it comes', async (t) => {
+  const service = await consoleFixture(t);
+  const { client, db, signedIn, complaints } = service;
+  for (const [i, view] of VIEWS.entries()) {
+    const ada = await client.connect(person(`ada-${i} sim-unknown-written`));
+    const write = { recipient_actor_id: 'ACoAAgrace', body: 'a secret' };
+    const { id } = await client.run(ada, 'social.message.send', write);
+    const health = (now: string) =>
+      db.query('testHealth', 'update connection set health = $2 where id = $1', [ada, now]);
+    const page = await signedIn(`#/operations/${id}`, view);
+    const evidence = page.getByRole('region', { name: 'Evidence' });
+    await health('needs_login');
+    await evidence.getByRole('button', { name: 'Look' }).click();
+    await evidence.getByText('Nothing was looked at: the connection is not ready.').waitFor();
+    t.equal(await evidence.getByText('Nobody has looked yet.').count(), 0);
+    await evidence.getByRole('link', { name: `ada-${i}` }).waitFor();
+    await looksRight(t, page, 'operation-look-refused');
+    await health('ready');
+    await db.transaction(async (tx) => {
+      // What it found cannot be stored meanwhile.
+      await tx.query('testHold', 'select 1 from operation where id = $1 for no key update', [id]);
+      await evidence.getByRole('button', { name: 'Look' }).click();
+      await evidence.getByText('The look has not ended yet.').waitFor();
+      await looksRight(t, page, 'operation-looks');
+    });
+    await evidence.getByText('One thing stands there that may be it.').waitFor();
+    t.equal(await evidence.getByText('The look has not ended yet.').count(), 0);
+  }
+  t.strictSame(complaints, []);
+});
+
+t.test('a rare status is found behind pages that hold none of it', async (t) => {
+  const { client, db, signedIn, complaints } = await consoleFixture(t);
+  const ada = await client.connect(person('ada'));
+  const { id } = await client.run(ada, 'social.profile.get', { profile_id: 'sim-fail-proxy_error' });
+  await insertOperations(db, ada, 2 * LIMITS.looked_at_operations);
+  const page = await signedIn('#/operations?status=failed');
+  await page.getByRole('link', { name: 'social.profile.get' }).waitFor();
+  t.match(await page.getByRole('link', { name: 'social.profile.get' }).getAttribute('href'), id);
   t.strictSame(complaints, []);
 });

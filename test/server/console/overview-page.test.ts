@@ -2,7 +2,7 @@ import t from 'tap';
 import { storeHour } from '../../../bench/consoles/hour.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { noteStored } from '../../../storage/workspaces/stored.js';
-import { consoleFixture, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
+import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
 
 t.test('what needs attention stands first, with its cause and a way to it, and what happened below', async (t) => {
   const service = await consoleFixture(t);
@@ -22,12 +22,23 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
     await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
     const unready = page.getByRole('region', { name: 'Connections that are not ready' });
     await unready.getByText('It was disconnected.').waitFor();
+    await unready.getByRole('link', { name: '<img src=x onerror=alert(1)>' }).waitFor();
     t.match(await unready.textContent(), /<img src=x onerror=alert\(1\)>/, 'text is text');
     t.equal(await unready.getByRole('link').getAttribute('href'), `#/connections/${hostile}`);
-    await page.getByRole('region', { name: 'Operations', exact: true }).waitFor();
+    const operations = page.getByRole('region', { name: 'Operations a second' });
+    await operations.waitFor();
     await page.locator('.plot canvas').nth(2).waitFor();
     t.equal(await page.locator('.plot canvas').count(), 3);
-    t.match(await page.getByRole('region', { name: 'Operations', exact: true }).textContent(), /accepted \d{4}/);
+    t.strictSame(await operations.getByRole('columnheader').allTextContents(), ['Now', 'Average', 'Highest']);
+    const accepted = operations.getByRole('row').filter({ hasText: 'accepted' }).getByRole('cell');
+    const [now = '', average = '', highest = ''] = await accepted.allTextContents();
+    t.match([now, average, highest], [/^[\d.]+\/s$/, /^[\d.]+\/s$/, /^[\d.]+\/s$/], 'rates with their unit');
+    t.ok(Number.parseFloat(average) > 1 && Number.parseFloat(highest) < 6, 'a second, of 5 to 39 in ten');
+    const times = page.getByRole('region', { name: 'Time from acceptance to the end' });
+    t.match(
+      await times.getByRole('row').filter({ hasText: '99 of 100' }).getByRole('cell').last().textContent(),
+      / m?s$/,
+    );
     const limits = page.getByRole('region', { name: 'Limits' });
     await limits.getByText('0 of 100,000').waitFor();
     await limits.getByText('3 of 2 Used up').waitFor();
@@ -54,7 +65,7 @@ t.test('a change shows by itself, and a service that is gone is told', async (t)
   t.ok(await page.getByText('It was disconnected.').isVisible(), 'what was there stays');
 });
 
-t.test('an operator sees the installation, and a key without the scope sees no overview', async (t) => {
+t.test('an operator sees the installation, and a key without its scopes begins elsewhere', async (t) => {
   const service = await consoleFixture(t);
   const { db, workspaceId, open, complaints } = service;
   await storeHour(db, workspaceId);
@@ -70,10 +81,21 @@ t.test('an operator sees the installation, and a key without the scope sees no o
     t.equal(await page.locator('.plot canvas').count(), 8);
     await looksRight(t, page, 'installation');
   }
-  const narrow = await open('#/overview');
-  await signIn(narrow, (await keyWithout(service, 'operations:read')).key);
-  await narrow.getByText('This page needs a key with the scope operations:read.').waitFor();
-  t.equal(await narrow.getByRole('link', { name: 'Overview' }).count(), 0);
-  t.equal(await narrow.getByRole('link', { name: 'Installation' }).count(), 0);
+  const needs = 'This page needs a key with the scopes operations:read and connections:read.';
+  for (const scope of ['operations:read', 'connections:read'] as const) {
+    const narrow = await open('#/overview');
+    await signIn(narrow, (await keyWithout(service, scope)).key);
+    await narrow.getByText(needs).waitFor();
+    t.equal(await narrow.getByRole('link', { name: 'Overview' }).count(), 0);
+    t.equal(await narrow.getByRole('link', { name: 'Installation' }).count(), 0);
+  }
+  const reader = await open();
+  const refused: string[] = [];
+  await signIn(reader, (await keyWith(service, 'operations:read')).key);
+  reader.on('response', (answer) => answer.status() === 403 && refused.push(answer.url()));
+  await reader.reload();
+  await reader.getByRole('heading', { name: 'Operations' }).waitFor();
+  await reader.getByText('There is no such operation.').waitFor();
+  t.strictSame(refused, [], 'its first page is one that it may see');
   t.strictSame(complaints, []);
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { keyRing } from '../../../storage/secrets/encryption.js';
-import { insertWorkspace } from '../../fixture/rows.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, insertKey, startTestEdge } from '../edge-fixture.js';
 import { insertDeliveries, makeReady, putOperation } from '../rows.js';
 
@@ -51,6 +51,7 @@ t.test('a simulated connection is ready at once and has no fields of a real one'
   const { json } = await call('POST', '/v1/connections', { body: simulated('ann') });
   t.strictSame(Object.keys(json).sort(), [
     'capabilities',
+    'created_at',
     'external_actor',
     'health',
     'health_reason',
@@ -64,7 +65,8 @@ t.test('a simulated connection is ready at once and has no fields of a real one'
 });
 
 t.test('connections are listed in order of creation', async (t) => {
-  const { call } = await startTestEdge(t);
+  const edge = await startTestEdge(t);
+  const { call } = edge;
   const ids = [];
   for (const name of ['c', 'a', 'b'])
     ids.push((await call('POST', '/v1/connections', { body: simulated(name) })).json.id);
@@ -73,6 +75,18 @@ t.test('connections are listed in order of creation', async (t) => {
     json.connections.map((connection) => connection.id),
     ids,
   );
+  const { db } = edge;
+  const strange = await insertSimulated(db, await insertWorkspace(db), 'ann');
+  const named = await call('GET', `/v1/connections?ids=${[ids[2], strange.id, ids[0]].join()}`);
+  t.strictSame(
+    named.json.connections.map((connection) => connection.id),
+    [ids[0], ids[2]],
+    'by their ids, of the own workspace alone',
+  );
+  t.match(await call('GET', `/v1/connections?ids=${ids[0]}&limit=1`), {
+    ...{ status: 400, json: { errors: [{ path: 'query.limit' }] } },
+  });
+  t.equal((await call('GET', '/v1/connections?ids=ann')).status, 400);
 });
 
 t.test(

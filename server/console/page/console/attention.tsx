@@ -5,6 +5,7 @@ import type {
   AttentionJson,
   AttentionKind,
 } from '../../../routes/attention.js';
+import { AccountName } from './accounts.js';
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
 import { Badge, Empty, Id, Problem, Time, type Tone } from './parts.js';
@@ -40,7 +41,7 @@ export function Attention({ api, live, path }: Pick<PageProps, 'api' | 'live'> &
       <h2 id="attention">What needs attention</h2>
       <Problem error={error} again={again} />
       {value?.attention.map((kind) => (
-        <Kind key={kind.kind} {...kind} />
+        <Kind key={kind.kind} {...{ api }} of={kind} />
       ))}
       {value?.attention.length === 0 && <Empty text="Nothing needs anybody now." />}
       {!value && !error && <Empty text="Loading" />}
@@ -48,7 +49,10 @@ export function Attention({ api, live, path }: Pick<PageProps, 'api' | 'live'> &
   );
 }
 
-function Kind({ kind, severity, count, more, entries }: AttentionGroupJson) {
+function Kind({
+  api,
+  of: { kind, severity, count, more, entries },
+}: Pick<PageProps, 'api'> & { of: AttentionGroupJson }) {
   const [tone, word] = SEVERITIES[severity];
   const rest = entries.slice(SHOWN_AT_ONCE);
   const unseen = count - entries.length;
@@ -58,11 +62,11 @@ function Kind({ kind, severity, count, more, entries }: AttentionGroupJson) {
         {TITLES[kind]} <Badge tone={tone} text={word} />{' '}
         <span class="quiet">{more ? `more than ${count}` : count}</span>
       </h3>
-      <Entries entries={entries.slice(0, SHOWN_AT_ONCE)} />
+      <Entries {...{ api }} entries={entries.slice(0, SHOWN_AT_ONCE)} />
       {rest.length > 0 && (
         <details>
           <summary>{rest.length} more</summary>
-          <Entries entries={rest} />
+          <Entries {...{ api }} entries={rest} />
           {unseen > 0 && <p class="quiet">These are the ones that wait the longest.</p>}
         </details>
       )}
@@ -70,12 +74,14 @@ function Kind({ kind, severity, count, more, entries }: AttentionGroupJson) {
   );
 }
 
-function Entries({ entries }: { entries: readonly AttentionEntryJson[] }) {
+function Entries({ api, entries }: Pick<PageProps, 'api'> & { entries: readonly AttentionEntryJson[] }) {
   return (
     <ul>
-      {entries.map(({ id, name, cause, since, path }) => (
+      {entries.map(({ id, name, connection_id, cause, since, path }) => (
         <li key={id}>
-          <a href={hrefOf(path.replace(/^\/v1\/(operator\/)?/, ''))}>{name ?? `…${id.slice(-8)}`}</a>
+          <a href={hrefOf(path.replace(/^\/v1\/(operator\/)?/, ''))}>
+            {connection_id ? <AccountName {...{ api }} id={connection_id} /> : (name ?? `…${id.slice(-8)}`)}
+          </a>
           <span class="cause">{cause}</span>
           <span class="quiet">{since && <Time at={since} />}</span>
           <Id id={id} />

@@ -1,47 +1,85 @@
 import { AUDIT_ACTIONS, type AuditActorKind, type AuditTargetKind } from '../../../../storage/model/audit.js';
+import type { Right } from '../../../../storage/model/records.js';
 import type { AuditEntryJson } from '../../../routes/audit-json.js';
+import type { WorkspaceJson } from '../../../routes/operator-workspaces.js';
+import { Account } from './accounts.js';
 import { Choice, List } from './list.js';
-import type { PageProps } from './page-props.js';
+import { Moment } from './moment.js';
+import { may, type PageProps } from './page-props.js';
 import { Id, Time, Title } from './parts.js';
 import { hereWith, hrefOf } from './place.js';
+import { useWorkspaces } from './workspaces.js';
 
 /** Who did what in the workspace. */
 export function Audit(props: PageProps) {
   return <Log {...props} title="Audit" path="/v1/audit" />;
 }
 
-/** The same over all workspaces, for operators. */
+/** The same over all workspaces, for operators. Which one is looked for is no choice of the one that they work in. */
 export function InstallationAudit(props: PageProps) {
-  return <Log {...props} title="Audit of all" path="/v1/operator/audit" />;
+  const { value = [] } = useWorkspaces(props);
+  const wanted = props.query.get(OF);
+  return (
+    <Log
+      {...props}
+      title="Audit of all"
+      path="/v1/operator/audit"
+      workspaces={value}
+      {...(wanted !== null && { fixed: { workspace: wanted } })}
+    />
+  );
 }
 
+/** In the fragment: the workspace that the log is about. */
+const OF = 'of';
+
+const FILTERS = ['action', 'actor', 'target', 'since', 'until', OF];
 const ACTIONS = Object.keys(AUDIT_ACTIONS).map((action) => [action, action] as const);
 
-function Log({ api, query, live, title, path }: PageProps & { title: string; path: string }) {
+interface LogProps extends PageProps {
+  title: string;
+  path: string;
+  fixed?: Readonly<Record<string, string>>;
+  /** Of the installation's log: all of them, by their names. */
+  workspaces?: readonly WorkspaceJson[];
+}
+
+function Log({ api, session, query, live, title, path, fixed, workspaces }: LogProps) {
   const [actor, target] = [query.get('actor'), query.get('target')];
+  const names = workspaces?.map(({ id, name }) => [id, name] as const);
+  const workspace = {
+    title: 'Workspace',
+    cell: ({ workspace_id: id }: AuditEntryJson) =>
+      id === null ? <span class="quiet">none</span> : (new Map(names).get(id) ?? <Id id={id} />),
+  };
   return (
     <>
       <Title text={title} />
       <div class="filters">
         <Choice {...{ query }} name="action" label="Action" all="Any action" values={ACTIONS} />
+        {names && <Choice {...{ query }} name={OF} label="Workspace" all="Any workspace" values={names} />}
+        <Moment {...{ query }} name="since" label="Since" />
+        <Moment {...{ query }} name="until" label="Until" />
       </div>
       {actor && <Only what="What was done by" id={actor} without={{ actor: null }} />}
       {target && <Only what="What was done to" id={target} without={{ target: null }} />}
       <List<AuditEntryJson>
         {...{ api, query, live, path }}
+        {...(fixed && { fixed })}
         label="entries"
         field="entries"
-        filters={['action', 'actor', 'target']}
+        filters={['action', 'actor', 'target', 'since', 'until']}
         topic="audit"
         keyOf={({ id }) => id}
         columns={[
           { title: 'When', cell: ({ at }) => <Time at={at} /> },
+          ...(workspaces ? [workspace] : []),
           { title: 'Who', cell: ({ actor }) => <Actor {...actor} /> },
           { title: 'What', cell: (entry) => <What {...entry} /> },
-          { title: 'On', cell: ({ targets }) => <Targets targets={targets} /> },
+          { title: 'On', cell: (entry) => <Targets {...{ api, session, entry }} /> },
           { title: 'From', cell: ({ address }) => <span class="short">{address ?? 'no address'}</span> },
         ]}
-        empty="Nothing was done yet."
+        empty={FILTERS.some((name) => query.has(name)) ? 'Nothing like this was done.' : 'Nothing was done yet.'}
       />
     </>
   );
@@ -85,26 +123,48 @@ function What({ action, details }: AuditEntryJson) {
   );
 }
 
-/** Where a thing has a page of its own. */
-const PLACES: Readonly<Partial<Record<AuditTargetKind, string>>> = {
-  connection: 'connections',
-  operation: 'operations',
-  subscription: 'subscriptions',
-  delivery: 'deliveries',
+/** Where a thing has a page of its own, and what it takes to open it. */
+const PLACES: Readonly<Partial<Record<AuditTargetKind, readonly [path: string, needs: Right]>>> = {
+  connection: ['connections', 'connections:read'],
+  operation: ['operations', 'operations:read'],
+  subscription: ['subscriptions', 'events:read'],
+  delivery: ['deliveries', 'events:read'],
 };
 
 const SHOWN = 3;
 
-function Targets({ targets }: Pick<AuditEntryJson, 'targets'>) {
+interface TargetsProps extends Pick<PageProps, 'api' | 'session'> {
+  entry: AuditEntryJson;
+}
+
+function Targets({ api, session, entry: { targets, workspace_id } }: TargetsProps) {
   const more = targets.length - SHOWN;
+  if (targets.length === 0) return null;
   return (
     <span class="stacked">
-      {targets.slice(0, SHOWN).map(({ kind, id }) => (
-        <span key={id} class="short">
-          {kind} {PLACES[kind] ? <a href={hrefOf(`${PLACES[kind]}/${id}`)}>…{id.slice(-8)}</a> : <Id id={id} />}
+      {targets.slice(0, SHOWN).map((target) => (
+        <span key={target.id}>
+          {target.kind} <Target {...{ api, session, target, workspace_id }} />
         </span>
       ))}
       {more > 0 && <span class="quiet">and {more} more</span>}
     </span>
+  );
+}
+
+type TargetProps = Pick<PageProps, 'api' | 'session'> &
+  Pick<AuditEntryJson, 'workspace_id'> & { target: AuditEntryJson['targets'][number] };
+
+/** In the workspace that the entry concerns, which need not be the one that an operator works in: names are asked for in that one alone. */
+function Target({ api, session, target: { kind, id }, workspace_id }: TargetProps) {
+  const [path, needs] = PLACES[kind] ?? [];
+  if (path === undefined || needs === undefined || !may(session, needs)) return <Id id={id} />;
+  const operator = session.kind === 'operator';
+  if (kind === 'connection' && (!operator || workspace_id === api.workspace))
+    return <Account {...{ api, session, id }} />;
+  return (
+    <a class="short" href={hrefOf(`${path}/${id}`, operator ? { workspace: workspace_id } : {})}>
+      …{id.slice(-8)}
+    </a>
   );
 }

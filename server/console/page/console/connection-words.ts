@@ -3,6 +3,7 @@ import type { ConnectionJson, RecruiterJson } from '../../../routes/connection-j
 import type { ListenerJson } from '../../../routes/listener.js';
 import { failureWords } from './operation-words.js';
 import type { Tone } from './parts.js';
+import { onDay } from './times.js';
 
 type Words<T extends string> = Readonly<Record<T, readonly [tone: Tone, words: string]>>;
 
@@ -45,6 +46,10 @@ const REASONS: Readonly<Record<string, string>> = {
 /** What led to its health. */
 export const reasonWords = (reason: string): string => REASONS[reason] ?? failureWords(reason).what;
 
-/** What people know the connection by. */
-export const accountOf = ({ external_actor }: Pick<ConnectionJson, 'external_actor'>): string =>
-  external_actor.id ?? 'Not signed in yet';
+type Known = Pick<ConnectionJson, 'id' | 'provider' | 'external_actor' | 'region' | 'created_at'>;
+
+/** What people know the connection by. A real account has no name that may be shown, and its id at the provider says nothing to them. */
+export const accountOf = ({ id, provider, external_actor, region, created_at }: Known): string =>
+  provider === 'simulated' && external_actor.id !== null
+    ? external_actor.id
+    : `${region ?? 'Real'} account of ${onDay(created_at)} (${id.slice(-8)})`;

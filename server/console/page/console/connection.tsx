@@ -33,7 +33,7 @@ export function Connection(props: PageProps) {
       {may(session, 'operations:read') && <WaitsFor {...props} />}
       <ConnectionActions props={props} connection={connection} changed={again} />
       <About connection={connection} />
-      {may(session, 'events:read') && <Listener {...props} />}
+      {may(session, 'events:read') && <Listener {...props} connection={connection} />}
       {may(session, 'operations:read') && (
         <>
           <h2>Last operations</h2>
@@ -63,7 +63,8 @@ function About({ connection }: { connection: ConnectionJson }) {
           ['Because', health_reason && reasonWords(health_reason)],
           ['Since', health_since && <Time at={health_since} />],
           ['Kind', `${PROVIDERS[connection.provider]}, ${external_actor.kind}`],
-          ['Account at the provider', external_actor.id && <code>{external_actor.id}</code>],
+          ['Created', <Time key="created" at={connection.created_at} />],
+          ['Account at the provider', external_actor.id ? <code>{external_actor.id}</code> : 'Not signed in yet'],
           ['Session', `Generation ${connection.state_revision}`],
           [
             'Region',

@@ -1,6 +1,7 @@
 import './deliveries.css';
 import { useState } from 'preact/hooks';
 import type { DeliveryAttemptJson, DeliveryDetailJson } from '../../../routes/deliveries.js';
+import type { SubscriptionDetailJson } from '../../../routes/subscription-json.js';
 import type { Api } from './api.js';
 import { DeliveryBadge, Outcome } from './delivery-list.js';
 import { attemptWords, OUTCOMES } from './delivery-words.js';
@@ -35,12 +36,7 @@ export function Delivery({ api, session, id, live }: PageProps) {
               ['Recorded', <Time key="recorded" at={value.received_at} />],
               ['What happened', <Outcome key="outcome" of={value} />],
               ['Replays', value.replay_count],
-              [
-                'Subscription',
-                <a key="subscription" href={hrefOf(`subscriptions/${value.subscription_id}`)}>
-                  Open
-                </a>,
-              ],
+              ['Subscription', <Receiver key="subscription" {...{ api, live }} id={value.subscription_id} />],
               ['Id', <Id key="id" id={value.id} />],
               ['Id of the event', <Id key="event" id={value.event_id} />],
             ]}
@@ -53,6 +49,13 @@ export function Delivery({ api, session, id, live }: PageProps) {
       )}
     </>
   );
+}
+
+/** The subscription, by whom it calls. */
+function Receiver({ api, live, id }: Pick<PageProps, 'api' | 'live'> & { id: string }) {
+  const load = () => api.get<SubscriptionDetailJson>(`/v1/subscriptions/${id}`);
+  const { value } = useLoaded(load, [api, id], live, null);
+  return <a href={hrefOf(`subscriptions/${id}`)}>{value ? new URL(value.callback_url).host : `…${id.slice(-8)}`}</a>;
 }
 
 function Attempts({ of }: { of: readonly DeliveryAttemptJson[] }) {

@@ -78,7 +78,9 @@ function Shown({ props, place, page, workspaces }: ShownProps) {
     return <WorkspaceChoice {...{ props, workspaces }} />;
   if (!page) return <Missing title="No such page" text="The address leads nowhere. Choose a page above." />;
   if (!isOpenTo(session, page)) {
-    const wanted = page.operator ? 'the key of an operator' : `a key with the scope ${page.needs}`;
+    const [first, ...more] = page.needs;
+    const scopes = more.length > 0 ? `scopes ${page.needs.join(' and ')}` : `scope ${first}`;
+    const wanted = page.operator ? 'the key of an operator' : `a key with the ${scopes}`;
     return <Missing title={page.title} text={`This page needs ${wanted}.`} />;
   }
   const View = page.view;

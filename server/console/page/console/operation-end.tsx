@@ -1,9 +1,9 @@
-import type { EvidenceJson } from '../../../routes/evidence-json.js';
-import type { FailedOperationJson, OperationJson } from '../../../routes/operation-json.js';
-import { Json } from './operation-input.js';
+import type { FailedOperationJson, OperationJson, UnknownOperationJson } from '../../../routes/operation-json.js';
+import { Json } from './json.js';
+import { Look } from './look.js';
 import { FAULTS, failureWords, SENT, SKIPS } from './operation-words.js';
-import { may, type PageProps } from './page-props.js';
-import { Action, Empty, Facts, Time } from './parts.js';
+import type { PageProps } from './page-props.js';
+import { Facts, Time } from './parts.js';
 
 interface EndProps {
   props: PageProps;
@@ -21,7 +21,7 @@ export function OperationEnd({ props, operation, changed }: EndProps) {
           {operation.result === null ? (
             <p class="quiet">It was erased by its age, as the installation is set to.</p>
           ) : (
-            <Json value={operation.result} label="Result" />
+            <Json value={operation.result} label="Result" file={operation.id} />
           )}
         </>
       );
@@ -30,7 +30,7 @@ export function OperationEnd({ props, operation, changed }: EndProps) {
     case 'failed':
       return <Failure {...operation} />;
     case 'outcome_unknown':
-      return <Evidence {...{ props, changed }} id={operation.id} evidence={operation.evidence} />;
+      return <Evidence {...{ props, operation, changed }} />;
     case 'queued':
     case 'running':
     case 'waiting_user':
@@ -58,19 +58,8 @@ function Failure({ error_code, error_details }: FailedOperationJson) {
   );
 }
 
-interface EvidenceProps {
-  props: PageProps;
-  id: string;
-  evidence: EvidenceJson;
-  changed: () => void;
-}
-
-function Evidence({ props: { api, session }, id, evidence, changed }: EvidenceProps) {
-  const { boundary_at, request, answer, fault, worker, look } = evidence;
-  const reconcile = async () => {
-    await api.send('POST', `/v1/operations/${id}/reconcile`);
-    changed();
-  };
+function Evidence({ props, operation, changed }: EndProps & { operation: UnknownOperationJson }) {
+  const { boundary_at, request, answer, fault, worker } = operation.evidence;
   return (
     <section class="card unknown" aria-label="Evidence">
       <p>
@@ -86,29 +75,7 @@ function Evidence({ props: { api, session }, id, evidence, changed }: EvidencePr
           ['Node', worker.node_id && <code>{`${worker.node_id.slice(-8)} ${worker.thread ?? ''}`}</code>],
         ]}
       />
-      {may(session, 'operations:write') && <Action label="Look" main run={reconcile} />}
-      {look ? <Look look={look} /> : <Empty text="Nobody has looked yet." />}
+      <Look {...{ props, operation, changed }} />
     </section>
   );
 }
-
-const FOUND = {
-  none: 'Nothing stands there that would be it.',
-  one: 'One thing stands there that may be it.',
-  several: 'Several things stand there that may be it.',
-} as const;
-
-function Look({ look }: { look: NonNullable<EvidenceJson['look']> }) {
-  const { at, found, reason, matches } = look;
-  const words = found ? FOUND[found] : reason === 'too_many_newer' ? TOO_MANY : failureWords(reason ?? '').what;
-  return (
-    <div role="status">
-      <p>
-        <strong>{words}</strong> Looked <Time at={at} />.
-      </p>
-      {matches.length > 0 && <Json value={matches} label="What stands there" />}
-    </div>
-  );
-}
-
-const TOO_MANY = 'It cannot be told: more was written since than a look reads.';

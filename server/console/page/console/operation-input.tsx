@@ -1,4 +1,5 @@
 import type { SubmittedInputJson } from '../../../routes/operation-input.js';
+import { Json } from './json.js';
 import { useLoaded } from './loaded.js';
 import type { PageProps } from './page-props.js';
 import { Empty, Problem } from './parts.js';
@@ -22,15 +23,5 @@ export function OperationInput({ api, id = '', live }: PageProps) {
       )}
       {value && Object.keys(value.input).length + value.hidden.length === 0 && <Empty text="It takes no input." />}
     </>
-  );
-}
-
-/** Data as text; a long one scrolls, by keyboard too. */
-export function Json({ value, label }: { value: unknown; label: string }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-    <section class="json" tabIndex={0} aria-label={label}>
-      <pre>{JSON.stringify(value, null, 2)}</pre>
-    </section>
   );
 }

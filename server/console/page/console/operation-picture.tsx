@@ -1,8 +1,8 @@
 import './pictures.css';
 import type { OperationJson } from '../../../routes/operation-json.js';
 import type { AttemptJson, TransitionJson } from '../../../routes/operation-parts.js';
-import { ATTEMPTS, isOver, PHASES, STATUSES, spoken } from './operation-words.js';
-import { Badge, Time } from './parts.js';
+import { Attempts, Steps } from './operation-tables.js';
+import { ATTEMPTS, isOver, STATUSES } from './operation-words.js';
 import { lasting } from './times.js';
 
 /** A part of the picture. */
@@ -37,6 +37,7 @@ export function OperationPicture({ operation }: { operation: OperationJson }) {
             spans={attemptSpans(attempt, to)}
             boundary={attempt.boundary_at}
             percent={percent}
+            told={toldOf(attempt, to)}
           />
         ))}
         <p class="ends quiet">
@@ -59,15 +60,43 @@ function statusSpans(timeline: readonly TransitionJson[], end_ms: number): Span[
   });
 }
 
+/** The phase that an attempt is in, or ended in. One that came to its end without a write boundary keeps no other. */
+function phaseWords({ status, phase, boundary_at }: AttemptJson): string {
+  switch (phase) {
+    case 'preparing':
+      return 'preparing';
+    case 'reading':
+      return 'reading';
+    case 'dispatching':
+      return status === 'running' ? 'past the write boundary' : 'past the write boundary without an answer';
+    case 'confirming':
+      return 'past the write boundary, answered without success';
+    case 'done':
+      return boundary_at ? 'past the write boundary until it was confirmed' : 'ran';
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** The phases of an attempt, how long each lasted, and what came of it. */
+function toldOf(attempt: AttemptJson, end_ms: number): string {
+  const phases = attemptSpans(attempt, end_ms).map((span) => `${span.words} for ${lasting(span.to_ms - span.from_ms)}`);
+  const end = attempt.status === 'running' ? 'so far' : ATTEMPTS[attempt.status][1].toLowerCase();
+  const text = [...phases, end].join('; ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** What led up to the write boundary is no part of what came of it. */
-function attemptSpans({ status, boundary_at, started_at, completed_at }: AttemptJson, end_ms: number): Span[] {
-  const [tone, words] = ATTEMPTS[status];
+function attemptSpans(attempt: AttemptJson, end_ms: number): Span[] {
+  const { status, boundary_at, started_at, completed_at } = attempt;
+  const [tone] = ATTEMPTS[status];
+  const words = phaseWords(attempt);
   const from_ms = Date.parse(started_at);
   const to_ms = completed_at ? Date.parse(completed_at) : end_ms;
   if (!boundary_at) return [{ tone, words, from_ms, to_ms }];
   const boundary_ms = Date.parse(boundary_at);
   return [
-    { tone: 'busy', words: 'Preparing', from_ms, to_ms: boundary_ms },
+    { tone: 'busy', words: 'preparing', from_ms, to_ms: boundary_ms },
     { tone, words, from_ms: boundary_ms, to_ms },
   ];
 }
@@ -82,14 +111,16 @@ interface LaneProps {
   spans: readonly Span[];
   boundary?: string | null;
   percent(at_ms: number): number;
+  /** The same in words, below it. */
+  told?: string;
 }
 
-function Lane({ label, spans, boundary, percent }: LaneProps) {
+function Lane({ label, spans, boundary, percent, told }: LaneProps) {
   const at = boundary ? `${percent(Date.parse(boundary))}%` : null;
   return (
     <div class="lane">
       <span>{label}</span>
-      <svg role="img" aria-label={spans.map(inWords).join(', ')}>
+      <svg role="img" aria-label={told ?? spans.map(inWords).join(', ')}>
         <rect class="ground" width="100%" height="100%" />
         {spans.toSorted(longestFirst).map(({ tone, words, from_ms, to_ms }) => {
           const width = Math.max(percent(to_ms) - percent(from_ms), LEAST_percent);
@@ -102,6 +133,11 @@ function Lane({ label, spans, boundary, percent }: LaneProps) {
         })}
         {at && <line class="boundary" x1={at} x2={at} y1="0" y2="100%" />}
       </svg>
+      {told && (
+        <p class="quiet" aria-hidden="true">
+          {told}
+        </p>
+      )}
     </div>
   );
 }
@@ -116,78 +152,5 @@ function Legend({ boundary }: { boundary: boolean }) {
       <span class="bad">Failed</span>
       {boundary && <span class="boundary">Write boundary: from here on it is never tried again</span>}
     </p>
-  );
-}
-
-function Steps({ timeline }: { timeline: readonly TransitionJson[] }) {
-  return (
-    <table>
-      <caption>Changes of status</caption>
-      <thead>
-        <tr>
-          <th scope="col">Status</th>
-          <th scope="col">Because</th>
-          <th scope="col">When</th>
-          <th scope="col">Lasted</th>
-        </tr>
-      </thead>
-      <tbody>
-        {timeline.map(({ to, reason, at }, i) => {
-          const next = timeline[i + 1];
-          const [tone, text] = STATUSES[to];
-          return (
-            <tr key={`${at} ${to} ${i}`}>
-              <td data-title="Status">
-                <Badge {...{ tone, text }} />
-              </td>
-              <td data-title="Because">{spoken(reason)}</td>
-              <td data-title="When">
-                <Time at={at} />
-              </td>
-              <td data-title="Lasted">
-                {next ? lasting(Date.parse(next.at) - Date.parse(at)) : isOver(to) ? '' : 'until now'}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
-  );
-}
-
-function Attempts({ attempts }: { attempts: readonly AttemptJson[] }) {
-  return (
-    <table>
-      <caption>Attempts</caption>
-      <thead>
-        <tr>
-          <th scope="col">Attempt</th>
-          <th scope="col">State</th>
-          <th scope="col">Came to</th>
-          <th scope="col">Write boundary</th>
-          <th scope="col">Lasted</th>
-        </tr>
-      </thead>
-      <tbody>
-        {attempts.map(({ id, number, status, phase, boundary_at, started_at, completed_at }) => {
-          const [tone, text] = ATTEMPTS[status];
-          return (
-            <tr key={id}>
-              <td data-title="Attempt">{number}</td>
-              <td data-title="State">
-                <Badge {...{ tone, text }} />
-              </td>
-              <td data-title="Came to">{PHASES[phase]}</td>
-              <td data-title="Write boundary">
-                {boundary_at ? `after ${lasting(Date.parse(boundary_at) - Date.parse(started_at))}` : 'not passed'}
-              </td>
-              <td data-title="Lasted">
-                {completed_at ? lasting(Date.parse(completed_at) - Date.parse(started_at)) : 'until now'}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
   );
 }

@@ -1,7 +1,7 @@
-import type { ConnectionJson } from '../../../routes/connection-json.js';
+import { useState } from 'preact/hooks';
 import type { OperationJson } from '../../../routes/operation-json.js';
+import { Account } from './accounts.js';
 import { ChallengeCard } from './challenge.js';
-import { accountOf } from './connection-words.js';
 import { useLoaded } from './loaded.js';
 import { OperationEnd } from './operation-end.js';
 import { OperationInput } from './operation-input.js';
@@ -10,13 +10,18 @@ import { isOver } from './operation-words.js';
 import { StatusBadge } from './operations.js';
 import { may, type PageProps } from './page-props.js';
 import { Action, Empty, Facts, Id, Problem, Time, Title } from './parts.js';
-import { hrefOf } from './place.js';
 
 /** One operation: how it stands and what to do about it, how it went, what went in and what came out. */
 export function Operation(props: PageProps) {
   const { api, session, id = '', live } = props;
-  const load = () => api.get<OperationJson>(`/v1/operations/${id}`);
-  const { value: operation, error, again } = useLoaded(load, [api, id], live, 'operations');
+  const [over, setOver] = useState(false);
+  const load = async () => {
+    const loaded = await api.get<OperationJson>(`/v1/operations/${id}`);
+    setOver(isOver(loaded.status));
+    return loaded;
+  };
+  // One that has ended stays as it is, and its result may be a file: only what somebody does here loads it again.
+  const { value: operation, error, again } = useLoaded(load, [api, id], live, over ? null : 'operations');
   if (!operation) {
     return (
       <>
@@ -52,7 +57,7 @@ export function Operation(props: PageProps) {
       <OperationEnd props={props} operation={operation} changed={again} />
       <Facts
         rows={[
-          ['Connection', <Account key="account" {...props} id={operation.connection_id} />],
+          ['Connection', <Account key="account" {...{ api, session }} id={operation.connection_id} />],
           ['Submitted', <Time key="created" at={operation.created_at} />],
           ['Last changed', <Time key="updated" at={operation.updated_at} />],
           ['Cancel', cancel_requested && !isOver(status) ? 'Requested' : null],
@@ -60,20 +65,6 @@ export function Operation(props: PageProps) {
       />
       <OperationPicture operation={operation} />
       <OperationInput {...props} />
-    </>
-  );
-}
-
-/** By its name, where the session may read it. */
-function Account({ api, session, id = '', live }: PageProps) {
-  const readable = may(session, 'connections:read');
-  const load = async () => (readable ? api.get<ConnectionJson>(`/v1/connections/${id}`) : undefined);
-  const { value, error, again } = useLoaded(load, [api, id], live, null);
-  if (!readable) return <Id id={id} />;
-  return (
-    <>
-      <a href={hrefOf(`connections/${id}`)}>{value ? accountOf(value) : id.slice(-8)}</a>
-      <Problem error={error} again={again} />
     </>
   );
 }

@@ -1,4 +1,8 @@
+import { useMemo } from 'preact/hooks';
 import type { OperationJson } from '../../../routes/operation-json.js';
+import type { OperationsJson } from '../../../routes/operations.js';
+import { Account } from './accounts.js';
+import { Api } from './api.js';
 import { CAPABILITIES } from './capabilities.js';
 import { Choice, List } from './list.js';
 import { failureWords, STATUSES } from './operation-words.js';
@@ -10,6 +14,7 @@ const CHOICES = CAPABILITIES.map((name) => [name, name] as const);
 
 /** The operations of the workspace, or of one connection. */
 export function Operations(props: PageProps) {
+  const { api, session } = props;
   const connection = props.query.get('connection_id');
   const statuses = Object.entries(STATUSES).map(([value, [, words]]) => [value, words] as const);
   return (
@@ -21,7 +26,7 @@ export function Operations(props: PageProps) {
       </div>
       {connection && (
         <p>
-          Of one connection only: <a href={hrefOf(`connections/${connection}`)}>{connection.slice(-8)}</a>.{' '}
+          Of one connection only: <Account {...{ api, session }} id={connection} /> ·{' '}
           <a href={hereWith({ connection_id: null })}>Show all</a>
         </p>
       )}
@@ -30,7 +35,31 @@ export function Operations(props: PageProps) {
   );
 }
 
-export function OperationList({ api, query, live, fixed }: PageProps & { fixed?: Readonly<Record<string, string>> }) {
+/** Pages without a row that are walked over at once to find a rare one: each of them looks at a bounded number of operations. */
+const WALKED_PAGES = 8;
+
+/** Where a page of operations is empty and the list goes on, the next one is answered. */
+class WalkingApi extends Api {
+  override async get<T>(...[path, ...more]: Parameters<Api['get']>): Promise<T> {
+    let page = await super.get<T & OperationsJson>(path, ...more);
+    for (let n = 0; n < WALKED_PAGES && page.operations.length === 0 && page.next_cursor !== null; n++) {
+      const [route, query] = path.split('?');
+      const next = new URLSearchParams(query);
+      next.set('cursor', page.next_cursor);
+      page = await super.get<T & OperationsJson>(`${route}?${next}`, ...more);
+    }
+    return page;
+  }
+}
+
+/** Of one connection, that is told beside it: `fixed` names it. */
+export function OperationList(props: PageProps & { fixed?: Readonly<Record<string, string>> }) {
+  const { query, live, fixed } = props;
+  const api = useMemo(() => new WalkingApi(props.api.workspace, props.api.heard), [props.api]);
+  const account = {
+    title: 'Account',
+    cell: ({ connection_id }: OperationJson) => <Account {...props} id={connection_id} />,
+  };
   return (
     <List<OperationJson>
       {...{ api, query, live }}
@@ -43,6 +72,7 @@ export function OperationList({ api, query, live, fixed }: PageProps & { fixed?:
       keyOf={({ id }) => id}
       columns={[
         { title: 'Capability', cell: ({ id, capability }) => <a href={hrefOf(`operations/${id}`)}>{capability}</a> },
+        ...(fixed ? [] : [account]),
         { title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
         { title: 'Error', cell: ({ error_code }) => error_code && failureWords(error_code).what },
         { title: 'Submitted', cell: ({ created_at }) => <Time at={created_at} /> },

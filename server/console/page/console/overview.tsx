@@ -65,35 +65,39 @@ function Hour<T extends OverviewJson>({ api, live, path, plots }: HourProps<T>) 
 /** A topic that nobody tells of. */
 const NEVER = 'never';
 
-const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
-const newest = (values: readonly number[]) => values.at(-1) ?? null;
-const counted = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(1));
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const counted = (value: number) => NUMBER.format(value);
+const rate = (value: number) => (value > 0 && value < 0.01 ? '<0.01/s' : `${NUMBER.format(value)}/s`);
+const seconds = (value: number) => lasting(1000 * value);
+const milliseconds = (value: number) => `${NUMBER.format(value)} ms`;
 
 function WorkPlots({ hour }: { hour: OverviewJson }) {
+  const { step_s, accepted, succeeded, failed, unknown, canceled, delivered, undelivered } = hour;
+  const aSecond = (counts: readonly number[]) => counts.map((count) => count / step_s);
+  const ends = succeeded.map((count, i) => count + (failed[i] ?? 0) + (unknown[i] ?? 0) + (canceled[i] ?? 0));
   return (
     <>
       <Plot
-        {...{ title: 'Operations', hour, show: counted, least: 4, whole: total }}
+        {...{ title: 'Operations a second', hour, show: rate, least: 0.4 }}
         lines={[
-          { label: 'succeeded', tone: 'good', values: hour.succeeded },
-          { label: 'failed', tone: 'bad', values: hour.failed },
-          { label: 'unknown', tone: 'wait', values: hour.unknown },
-          { label: 'canceled', tone: 'quiet', dashed: true, values: hour.canceled },
-          { label: 'accepted', tone: 'busy', dashed: true, values: hour.accepted },
+          { label: 'accepted', tone: 'busy', dashed: true, values: aSecond(accepted) },
+          { label: 'finished', tone: 'good', values: aSecond(ends) },
+          { label: 'of them failed', tone: 'bad', values: aSecond(failed) },
+          { label: 'of them unknown', tone: 'wait', values: aSecond(unknown) },
         ]}
       />
       <Plot
-        {...{ title: 'From acceptance to the end', hour, show: lasting, least: 100, whole: newest }}
+        {...{ title: 'Time from acceptance to the end', hour, show: lasting, least: 100, averaged: false }}
         lines={[
           { label: 'half within', tone: 'busy', values: hour.p50_ms },
           { label: '99 of 100 within', tone: 'wait', dashed: true, values: hour.p99_ms },
         ]}
       />
       <Plot
-        {...{ title: 'Deliveries', hour, show: counted, least: 4, whole: total }}
+        {...{ title: 'Attempts of deliveries a second', hour, show: rate, least: 0.4 }}
         lines={[
-          { label: 'made', tone: 'good', values: hour.delivered },
-          { label: 'failed', tone: 'bad', dashed: true, values: hour.undelivered },
+          { label: 'delivered', tone: 'good', values: aSecond(delivered) },
+          { label: 'failed', tone: 'bad', dashed: true, values: aSecond(undelivered) },
         ]}
       />
     </>
@@ -104,39 +108,27 @@ function NodePlots({ hour }: { hour: InstallationOverviewJson }) {
   return (
     <>
       <Plot
-        {...{ title: 'Waiting for their turn', hour, show: counted, least: 4, whole: newest }}
+        {...{ title: 'Operations that wait for their turn', hour, show: counted, least: 4 }}
         lines={[{ label: 'operations', tone: 'busy', values: hour.queued }]}
       />
       <Plot
-        {...{
-          title: 'The oldest of them has waited',
-          hour,
-          show: (s: number) => lasting(1000 * s),
-          least: 2,
-          whole: newest,
-        }}
-        lines={[{ label: 'for', tone: 'wait', values: hour.oldest_queued_s }]}
+        {...{ title: 'Time that the oldest of them has waited', hour, show: seconds, least: 2 }}
+        lines={[{ label: 'waited', tone: 'wait', values: hour.oldest_queued_s }]}
       />
       <Plot
-        {...{
-          title: 'The database answers',
-          hour,
-          show: (ms: number) => `${ms.toFixed(1)} ms`,
-          least: 2,
-          whole: newest,
-        }}
-        lines={[{ label: 'within', tone: 'busy', values: hour.database_ms }]}
+        {...{ title: 'Time in which the database answers', hour, show: milliseconds, least: 2 }}
+        lines={[{ label: 'slowest node', tone: 'busy', values: hour.database_ms }]}
       />
       <Plot
-        {...{ title: 'Pages in browsers', hour, show: counted, least: 4, whole: newest }}
+        {...{ title: 'Pages in browsers', hour, show: counted, least: 4 }}
         lines={[
-          { label: 'open', tone: 'busy', values: hour.pages },
+          { label: 'pages open', tone: 'busy', values: hour.pages },
           { label: 'runs that wait', tone: 'wait', dashed: true, values: hour.runs_waiting },
         ]}
       />
       <Plot
-        {...{ title: 'Threads', hour, show: counted, least: 4, whole: newest }}
-        lines={[{ label: 'live', tone: 'busy', values: hour.threads }]}
+        {...{ title: 'Threads', hour, show: counted, least: 4 }}
+        lines={[{ label: 'threads that live', tone: 'busy', values: hour.threads }]}
       />
     </>
   );

@@ -20,8 +20,8 @@ interface PlotProps {
   show(value: number): string;
   /** The plot is at least so high. */
   least: number;
-  /** What stands for the whole hour. */
-  whole(values: readonly number[]): number | null;
+  /** What its values add up to by their number means something: of an hour of medians it does not. */
+  averaged?: boolean;
 }
 
 const HEIGHT_px = 160;
@@ -31,8 +31,8 @@ const DASH_px = [6, 4];
 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
 
-/** What happened in the last hour, as lines; in words beside them, of the whole hour or of the step that one points at. */
-export function Plot({ title, hour, lines, show, least, whole }: PlotProps) {
+/** What happened in the last hour, as lines, and in a table, for those who cannot point too: now, or at the step that one points at, and over the hour. */
+export function Plot({ title, hour, lines, show, least, averaged = true }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<Uplot | null>(null);
   const [at, setAt] = useState<number | null>(null);
@@ -57,26 +57,51 @@ export function Plot({ title, hour, lines, show, least, whole }: PlotProps) {
     };
   }, []);
   useEffect(() => plot.current?.setData(data), [data]);
-  const words = lines.map((line) => ({ ...line, text: textOf(line.values, at, show, whole) }));
   return (
     <section class="plot card" aria-label={title}>
       <h2>{title}</h2>
       <div ref={box} class="canvas" aria-hidden="true" />
-      <ul class="legend">
-        {words.map(({ label, tone, dashed, text }) => (
-          <li key={label}>
-            <span class={`stroke ${tone} ${dashed ? 'dashed' : ''}`} aria-hidden="true" />
-            {label} <strong>{text}</strong>
-          </li>
-        ))}
-      </ul>
+      <table class="legend">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">{at === null ? 'Now' : CLOCK.format(1000 * (data[0][at] ?? 0))}</th>
+            {averaged && <th scope="col">Average</th>}
+            <th scope="col">Highest</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <Legend key={line.label} {...{ line, at, show, averaged }} />
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }
 
-function textOf(values: Line['values'], at: number | null, show: PlotProps['show'], whole: PlotProps['whole']): string {
-  const value = at === null ? whole(values.filter((one) => one !== null)) : (values[at] ?? null);
-  return value === null ? '–' : show(value);
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+interface LegendProps extends Pick<PlotProps, 'show'> {
+  line: Line;
+  at: number | null;
+  averaged: boolean;
+}
+
+function Legend({ line: { label, tone, dashed, values }, at, show, averaged }: LegendProps) {
+  const told = values.filter((one) => one !== null);
+  const words = (value: number | null | undefined) => (value == null || Number.isNaN(value) ? '–' : show(value));
+  return (
+    <tr>
+      <th scope="row">
+        <span class={`stroke ${tone} ${dashed ? 'dashed' : ''}`} aria-hidden="true" />
+        {label}
+      </th>
+      <td>{words(values.at(at ?? -1))}</td>
+      {averaged && <td>{words(told.reduce((sum, value) => sum + value, 0) / told.length)}</td>}
+      <td>{words(told.length > 0 ? Math.max(...told) : null)}</td>
+    </tr>
+  );
 }
 
 function optionsOf(

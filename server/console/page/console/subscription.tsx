@@ -37,7 +37,7 @@ export function Subscription(props: PageProps) {
               ['Address', value.callback_url],
               ['Events', value.event_types.join(', ')],
               ['Proven by its answer to a challenge', value.verified ? 'yes' : 'no'],
-              ['Connection', <Whose key="connection" of={value} linked={may(session, 'connections:read')} />],
+              ['Connection', <Whose key="connection" {...{ api, session }} of={value} />],
               ['Created', <Time key="created" at={value.created_at} />],
               ['Id', <Id key="id" id={value.id} />],
             ]}

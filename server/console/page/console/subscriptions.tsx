@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { SubscriptionTargetInput } from '../../../routes/new-subscription.js';
 import type { NewSubscriptionJson, SubscriptionJson } from '../../../routes/subscription-json.js';
+import { Account } from './accounts.js';
 import { attemptWords } from './delivery-words.js';
 import { Choice, List } from './list.js';
 import { may, type PageProps } from './page-props.js';
-import { Badge, Id, Time, Title } from './parts.js';
+import { Badge, Time, Title } from './parts.js';
 import { hereWith, hrefOf } from './place.js';
 import { SubscriptionForm } from './subscription-form.js';
 
@@ -36,7 +37,8 @@ export function Subscriptions({ api, session, query, live, keep }: PageProps) {
       </div>
       {connection && (
         <p>
-          Of the connection <Id id={connection} /> · <a href={hereWith({ connection_id: null })}>Show all</a>
+          Of the connection <Account {...{ api, session }} id={connection} /> ·{' '}
+          <a href={hereWith({ connection_id: null })}>Show all</a>
         </p>
       )}
       <List<SubscriptionJson>
@@ -56,7 +58,7 @@ export function Subscriptions({ api, session, query, live, keep }: PageProps) {
           { title: 'Events', cell: ({ event_types }) => <EventTypes of={event_types} /> },
           {
             title: 'Connection',
-            cell: (row) => <Whose of={row} linked={may(session, 'connections:read')} />,
+            cell: (row) => <Whose {...{ api, session }} of={row} />,
           },
           { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
@@ -116,12 +118,10 @@ function EventTypes({ of }: { of: readonly string[] }) {
 }
 
 /** The connection whose events it gets. */
-export function Whose({ of: { connection_id: id }, linked }: { of: SubscriptionJson; linked: boolean }) {
-  if (id === null) return <span>All of the workspace</span>;
-  return (
-    <span class="badges">
-      {linked && <a href={hrefOf(`connections/${id}`)}>Open</a>}
-      <Id id={id} />
-    </span>
-  );
+export function Whose({
+  api,
+  session,
+  of: { connection_id: id },
+}: Pick<PageProps, 'api' | 'session'> & { of: SubscriptionJson }) {
+  return id === null ? <span>All of the workspace</span> : <Account {...{ api, session, id }} />;
 }

@@ -1,4 +1,5 @@
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 86_400_000],
@@ -8,6 +9,8 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 
 export const exactly = (iso: string): string => EXACT.format(new Date(iso));
+
+export const onDay = (iso: string): string => DAY.format(new Date(iso));
 
 /** How long ago, or until then, in its largest unit. */
 export function ago(iso: string, now = Date.now()): string {
