@@ -215,7 +215,7 @@ async function settleSlice(tx: Sql, id: string, most: number): Promise<SettledSl
 
 /**
  * In the order in which they were stored, locked in that of their ids, as by all others who lock several. `live` leaves out those that are
- * gone meanwhile. Index: connection_live.
+ * gone meanwhile, and is found one by one, whatever the planner expects. Index: connection_live.
  */
 async function lockPage(
   tx: Sql,
@@ -231,9 +231,10 @@ async function lockPage(
   );
   const live = await tx.query<Live>(
     'lockConnectionsToSettle',
-    `select id, partition, health = 'ready' as ready, cancel_through is not null as stopping from connection
-     where id = any($1::uuid[]) order by id for no key update`,
-    [page.map(({ id }) => id)],
+    `select c.* from unnest($1::uuid[]) p(id) cross join lateral (
+       select id, partition, health = 'ready' as ready, cancel_through is not null as stopping from connection
+       where id = p.id limit 1 for no key update) c`,
+    [page.map(({ id }) => id).sort()],
   );
   return { page, live };
 }

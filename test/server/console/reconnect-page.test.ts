@@ -105,7 +105,7 @@ t.test('a page whose password or code lost its answer goes on with the login tha
   const page = await open(await linkTo(await connect(client, 'ada+sms@example.com')), view);
   const losing = async (step: string) => {
     const lose = async (route: Route) => {
-      await route.fetch();
+      t.equal((await route.fetch()).status(), 202);
       await route.abort();
     };
     await page.route(`**/reconnect/${step}`, lose, { times: 1 });
