@@ -29,7 +29,7 @@ type Options = OptionValues<typeof OPTIONS>;
 
 const ERASED = 'connection_service_retention_rows_erased_total';
 
-const DAYS = ['EVENTS', 'DELIVERIES', 'ATTEMPTS', 'OPERATIONS', 'TOMBSTONES', 'GAPS'];
+const DAYS = ['EVENTS', 'DELIVERIES', 'ATTEMPTS', 'INPUTS', 'RESULTS', 'OPERATIONS', 'TOMBSTONES', 'GAPS'];
 
 /** How far the p99 of a submission with retention may be from that without, and what the tables may grow by. */
 const GOAL_percent = 10;
@@ -113,7 +113,8 @@ function report(
   const submitOf = (round: LoadResult) => round.kinds.submit ?? NO_LATENCY;
   const p99 = (all: LoadResult[]) => spreadOf(all.map((round) => submitOf(round).p99_ms));
   const p50 = (all: LoadResult[]) => spreadOf(all.map((round) => submitOf(round).p50_ms));
-  const ratios = spreadOf(on.map((round, i) => submitOf(round).p99_ms / submitOf(off[i]!).p99_ms));
+  const pairs = on.map((round, i) => ({ on: submitOf(round).p99_ms, off: submitOf(off[i]!).p99_ms }));
+  const ratios = spreadOf(pairs.map((pair) => pair.on / pair.off));
   const tables = tableVerdicts(sizes, GOAL_percent / 100);
   const level = tables.every((table) => table.level);
   const close = ratios.median <= 1 + GOAL_percent / 100;
@@ -147,6 +148,7 @@ function report(
       p50_on: p50(on),
       p50_off: p50(off),
       p99_ratio: ratios,
+      p99_pairs: pairs,
       erased_per_second: per_second,
       through_s,
       tables,

@@ -151,7 +151,7 @@ async function counted(session: AdminSession, request: ErasureRequest & { kind: 
 async function removed({ db }: AdminSession, ids: readonly string[], progress: Progress): Promise<number> {
   const log = createLogger({ level: 'warn', format: 'json' }, {});
   if (ids.length > 0)
-    await awaitRemoval(db, log, ids, (left) => progress.tell(`${left} connections are being removed`));
+    await awaitRemoval({ db, log }, ids, (left) => progress.tell(`${left} connections are being removed`));
   return ids.length;
 }
 

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { lockIdleConnection, markDeleted } from '../connections/connection-changes.js';
-import { Removals } from '../connections/removals.js';
+import { Removals, type RemovalsOptions } from '../connections/removals.js';
 import { stopWork } from '../connections/stopping.js';
 import { LIMITS } from '../limits.js';
-import type { Logger } from '../log.js';
-import type { Database, Transaction } from '../postgres/database.js';
+import type { Transaction } from '../postgres/database.js';
 
 /** An operation of the connection runs or waits, or another transaction holds it. */
 export class ConnectionBusy extends Error {}
@@ -34,12 +33,12 @@ export async function hideConnection(tx: Transaction, id: string): Promise<strin
  * a submission under way finds the hash of its key (`Removals`). `waiting` is told after each look how many are left.
  */
 export async function awaitRemoval(
-  db: Database,
-  log: Logger,
+  options: RemovalsOptions,
   ids: readonly string[],
   waiting: (left: number) => void,
 ): Promise<void> {
-  const removals = new Removals({ db, log });
+  const { db } = options;
+  const removals = new Removals(options);
   removals.start();
   try {
     for (;;) {

@@ -50,14 +50,21 @@ export async function eraseFiles(tx: Sql, operationIds: string[]): Promise<numbe
   return parts.length;
 }
 
-/** Keys whose operations are gone, noted before: such a key is a new one from then on. Index: idempotency_tombstone_by_creation. */
-export const eraseTombstones: Erasure = async (tx, _after, { time }) => {
-  const gone = await tx.query(
+/**
+ * Keys whose operations are gone, noted before: such a key is a new one from then on. A slice goes on with the time where the last one ended: what was
+ * deleted before it is read by nobody again, however long its entries stay in the index. Index: idempotency_tombstone_by_creation.
+ */
+export const eraseTombstones: Erasure = async (tx, after, { time }) => {
+  const [slice] = await tx.query<{ erased: number; last: string | null }>(
     'eraseTombstones',
-    `delete from idempotency_tombstone where (workspace_id, key_hash) in (
-       select workspace_id, key_hash from idempotency_tombstone where created_at < $1 order by created_at limit $2 for update skip locked)
-     returning created_at`,
-    [time, LIMITS.retention_rows],
+    `with gone as (
+       delete from idempotency_tombstone where (workspace_id, key_hash) in (
+         select workspace_id, key_hash from idempotency_tombstone where created_at >= $1 and created_at < $2
+         order by created_at limit $3 for update skip locked)
+       returning created_at
+     )
+     select count(*)::integer as erased, max(created_at)::text as last from gone`,
+    [after ?? '-infinity', time, LIMITS.retention_rows],
   );
-  return { erased: gone.length, last: gone.length === LIMITS.retention_rows ? FIRST_ID : null };
+  return slice?.erased === LIMITS.retention_rows ? slice : { erased: slice?.erased ?? 0, last: null };
 };

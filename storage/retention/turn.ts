@@ -1,5 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { Database, Sql } from '../postgres/database.js';
+import { isUnreachable } from '../postgres/liveness.js';
 import { classesOf, ERASURES, type RetentionClass, type RetentionDays, wholeDays } from './classes.js';
 import { ageOf } from './erasure.js';
 
@@ -50,8 +51,8 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
       return { class: current, erased };
     });
   } catch (failure) {
-    if (current === undefined) throw failure;
-    // While the database is away this fails as well, and the class keeps its turn.
+    // Where the connection was lost the class keeps its turn: nothing is wrong with its slice.
+    if (current === undefined || isUnreachable(failure)) throw failure;
     await passOn(db, classes, current).catch(() => Promise.reject(failure));
     return { class: current, erased: 0, failure };
   }

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { adminProgram } from '../../../server/admin/program.js';
 import { listAudit } from '../../../storage/audit/entries.js';
 import { Removals } from '../../../storage/connections/removals.js';
-import { hideConnection } from '../../../storage/erasure/connection.js';
+import { awaitRemoval, hideConnection } from '../../../storage/erasure/connection.js';
 import { openReceipt } from '../../../storage/erasure/receipts.js';
 import { createLogger } from '../../../storage/log.js';
 import type { Database } from '../../../storage/postgres/database.js';
@@ -13,17 +13,16 @@ import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertSubscription } from '../../storage/retention/fixture.js';
 import { insertDeliveries, insertOperations, insertQueue, putOperation } from '../rows.js';
 
-// A deletion waits until a submission under way has found the hash of its key.
 t.setTimeout(120_000);
 
+const log = createLogger({ level: 'warn', format: 'json' }, {});
+
 /** The command line without a process of its own, on a database of its own; what it answers is as it is printed. A node beside it waits for no submission. */
-async function operator(t: Test, { node = true } = {}) {
+async function operator(t: Test) {
   const { url, db } = await freshDatabase(t);
-  if (node) {
-    const removals = new Removals({ db, log: createLogger({ level: 'warn', format: 'json' }, {}), settle_ms: 10 });
-    removals.start();
-    t.teardown(() => removals.stop());
-  }
+  const removals = new Removals({ db, log, settle_ms: 10 });
+  removals.start();
+  t.teardown(() => removals.stop());
   const answer = async (...args: string[]) =>
     JSON.parse(JSON.stringify(await adminProgram({ DATABASE_URL: url }, args)));
   const workspaceId = await insertWorkspace(db);
@@ -44,7 +43,7 @@ const entriesOf = async (db: Database, workspaceId: string) =>
   ).entries;
 
 t.test('a connection is erased with a receipt, another stays, and its keys are never new ones', async (t) => {
-  const { db, answer, workspaceId, connection, rows } = await operator(t, { node: false });
+  const { db, answer, workspaceId, connection, rows } = await operator(t);
   const [gone, kept] = [await connection('ada'), await connection('grace')];
   for (const id of [gone, kept]) {
     await insertOperations(db, id, 20);
@@ -144,6 +143,15 @@ t.test('the account of a person is erased as a connection, and one that is in us
   );
   t.match(await answer('erase', '--person', 'ADA-L'), { receipt: { erased: { connections: 1 } } });
   t.equal(await rows('connection'), 1);
+});
+
+t.test('a connection is removed by the command where no node does', async (t) => {
+  const { db } = await freshDatabase(t);
+  const { id } = await insertSimulated(db, await insertWorkspace(db), 'ada');
+  await insertOperations(db, id, 20);
+  await db.transaction((tx) => hideConnection(tx, id));
+  await awaitRemoval({ db, log, settle_ms: 10 }, [id], () => {});
+  t.strictSame(await db.query('testLeft', 'select id from connection union all select id from operation'), []);
 });
 
 t.test('an erasure that was killed is gone on with, though a node has removed the rows', async (t) => {
