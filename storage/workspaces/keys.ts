@@ -1,11 +1,11 @@
 import { LIMITS } from '../limits.js';
-import { HttpError } from '../model/errors.js';
 import { newId } from '../model/new-id.js';
 import type { Right, Scope } from '../model/records.js';
 import type { Sql, Transaction } from '../postgres/database.js';
 import { isBehind, LIST_START, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 import { hashKey, type KeyKind, newKeyText, prefixOf } from './key-format.js';
 import { type OwnLimits, ownLimits } from './limits.js';
+import { giveWay } from './rotation.js';
 
 /** An API key of a workspace as the operator sees it (contract: "Authentication"; CLI-1). */
 export interface ApiKeyRow {
@@ -99,36 +99,19 @@ export async function findUsableKey(sql: Sql, key: string): Promise<ApiKeyRow | 
 
 /**
  * Makes a key with the name, scopes, networks and expiry of an old one, which stays valid for `overlap_ms`. Undefined when the old one is
- * unknown, revoked or expired; `key_ending` when it ends before the overlap, as one that was rotated before does: its successor would end
- * with it.
+ * unknown, revoked or expired.
+ * @throws HttpError `key_ending`, as `giveWay`
  */
 export async function rotateKey(
   tx: Transaction,
   keyId: string,
   overlap_ms: number,
 ): Promise<(NewApiKey & { previousValidUntil: Date }) | undefined> {
-  // The successor copies the expiry as it was before the overlap cuts it short, hence the row lock and two steps.
-  const [old] = await tx.query<ApiKeyRow & { ending: boolean }>(
-    'lockUsableKey',
-    `select ${KEY_COLUMNS}, coalesce(expires_at < now() + $2 * interval '1 millisecond', false) as ending from api_key
-     where id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) for update`,
-    [keyId, overlap_ms],
-  );
-  if (!old) return undefined;
-  if (old.ending) throw new HttpError('key_ending');
-  const [cut] = await tx.query<{ expires_at: Date }>(
-    'expireKey',
-    `update api_key set expires_at = now() + $2 * interval '1 millisecond' where id = $1 returning expires_at`,
-    [keyId, overlap_ms],
-  );
-  const successor = await createKey(tx, {
-    workspaceId: old.workspace_id,
-    name: old.name,
-    scopes: old.scopes,
-    networks: old.networks,
-    expiresAt: old.expires_at,
-  });
-  return { ...successor!, previousValidUntil: cut!.expires_at };
+  const gone = await giveWay<ApiKeyRow>(tx, { table: 'api_key', columns: KEY_COLUMNS, id: keyId, overlap_ms });
+  if (!gone) return undefined;
+  const { workspace_id, name, scopes, networks, expires_at } = gone.old;
+  const successor = await createKey(tx, { workspaceId: workspace_id, name, scopes, networks, expiresAt: expires_at });
+  return { ...successor!, previousValidUntil: gone.validUntil };
 }
 
 /** That something was revoked, and when: the first time counts. `now`: this was it. */

@@ -45,8 +45,9 @@ export async function createOperator(
 }
 
 /**
- * Makes an operator with the name, networks and expiry of another, whose key stays valid for `overlap_ms` at most. Undefined when that is
- * unknown, revoked or expired.
+ * Makes an operator with the name, networks and expiry of another, whose key stays valid for `overlap_ms`. Undefined when that is unknown,
+ * revoked or expired.
+ * @throws HttpError `key_ending`, as `giveWay`
  */
 export async function rotateOperator(
   tx: Transaction,

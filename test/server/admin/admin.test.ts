@@ -117,6 +117,8 @@ t.test('a key is shown once, stored as a hash, rotated with an overlap and revok
   t.not(rotated.key, made.key);
   const overlap_ms = Date.parse(rotated.previous_valid_until) - Date.now();
   t.ok(overlap_ms > 0 && overlap_ms <= 60_000, 'the old one stays valid for the overlap');
+  const ending = { status: 1, stderr: /the key ends before the overlap/ };
+  t.match(await run(['key', 'rotate', '--key', made.key_id]), ending, 'its successor would end with it');
 
   const revoked = await answer(['key', 'revoke', '--key', rotated.key_id]);
   t.match(revoked, { key_id: rotated.key_id, revoked_at: String });
@@ -142,6 +144,12 @@ t.test('an operator is made with a key that is shown once, listed, and revoked',
   t.match(rotated, { key: /^cs_oper_\w{49}$/, name: 'Ada', networks, expires_at: expires, ...previous });
   const overlap_ms = Date.parse(rotated.previous_valid_until) - Date.now();
   t.ok(overlap_ms > 0 && overlap_ms <= 60_000, 'the old one stays valid for the overlap');
+  const ending = { status: 1, stderr: /the key ends before the overlap/ };
+  t.match(
+    await run(['operator', 'rotate', '--operator', bound.operator_id]),
+    ending,
+    'its successor would end with it',
+  );
   const { entries } = await answer(['audit', 'list', '--action', 'operator.rotate']);
   const both = [bound.operator_id, rotated.operator_id].map((id) => ({ kind: 'operator', id }));
   t.match(entries, [{ targets: both, workspace_id: null }]);

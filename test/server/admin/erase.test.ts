@@ -28,7 +28,7 @@ async function operator(t: Test) {
   const workspaceId = await insertWorkspace(db);
   const connection = async (name: string) => (await insertSimulated(db, workspaceId, name)).id;
   const rows = async (table: string) =>
-    (await db.query<{ count: number }>(`testRows ${table}`, `select count(*)::int as count from ${table}`))[0]?.count;
+    (await db.query<{ count: number }>(`test ${table}`, `select count(*)::int as count from ${table}`))[0]?.count;
   return { db, answer, workspaceId, connection, rows };
 }
 
