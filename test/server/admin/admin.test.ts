@@ -78,7 +78,7 @@ t.test('a workspace gets limits of its own, and what cannot be one is refused wi
 });
 
 t.test('a key is shown once, stored as a hash, rotated with an overlap and revoked', async (t) => {
-  const { db, answer } = await operator(t);
+  const { db, answer, run } = await operator(t);
   const { workspace_id } = await answer(['workspace', 'create', '--name', 'Acme']);
   const scopes = ['connections:read', 'social:send'];
   const expires = new Date(Date.now() + 3_600_000).toISOString();
