@@ -48,6 +48,7 @@ const QUERY_EXAMPLES: Record<string, string | number> = {
   connection_id: CONNECTION,
   limit: 50,
   search: 'ada',
+  ids: CONNECTION,
   offset: 100,
   actor: KEY,
   target: CONNECTION,

@@ -20,8 +20,8 @@ export interface AuditEntryJson {
   /** The address that it was asked for from; null of the command line. */
   address: string | null;
   /**
-   * `X-Request-Id` of the request that asked for it, where that is a UUID or 32 hexadecimal digits; null of the command line, and of
-   * submissions, whose operations have their own.
+   * `X-Request-Id` of the request that asked for it, where that has 32 hexadecimal digits, with dashes or without; null of the
+   * command line, and of submissions, whose operations have their own.
    */
   request_id: string | null;
   /** What else is told of it, such as which limit was set; null when nothing is. Never a secret, nor a text of a user. */

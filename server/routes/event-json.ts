@@ -207,7 +207,7 @@ export interface EventGapJson {
 export interface EventHealthJson {
   /** What it is now. */
   health?: Health;
-  /** What it was before; null of a connection that has just been created. */
+  /** What it was before: `needs_login`, `ready` or `invalid`; null of a connection that has just been created. */
   previous_health?: Health | null;
   /** What led to it, as `health_reason` of the connection. */
   reason?: string | null;

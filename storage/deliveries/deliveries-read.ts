@@ -89,12 +89,16 @@ function listDeliveriesOfMembers(
 ): Promise<(DeliveryRow & Placed)[]> {
   return sql.query<DeliveryRow & Placed>(
     'listDeliveriesOfMembers',
-    `select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
-     where d.parent_id = $1 and d.status = any($4::text[]) and d.event_id = any(array(
-       select n.event_id from unnest($4::text[]) o(status) cross join lateral (
-         select event_id from delivery where parent_id = $1 and status = o.status order by event_id desc limit $2 + $3) n
-       order by n.event_id desc offset $2 limit $3))
-     order by d.event_id desc`,
+    `with page as materialized (
+       select n.* from unnest($4::text[]) o(status) cross join lateral (
+         select status, event_id from delivery where parent_id = $1 and status = o.status order by event_id desc limit $2::bigint + $3::bigint) n
+       order by n.event_id desc offset $2 limit $3
+     ), found as materialized (
+       select n.id from page p cross join lateral (
+         select id from delivery where parent_id = $1 and status = p.status and event_id = p.event_id limit 1) n
+     )
+     select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
+     where d.id = any(array(select id from found)) order by d.event_id desc`,
     [parentId, offset, limit, status === null ? [...DELIVERY_STATUSES] : [status]],
   );
 }
