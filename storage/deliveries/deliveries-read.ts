@@ -38,7 +38,8 @@ export interface DeliveryAttemptRow {
 
 const COLUMNS = `d.id, d.workspace_id, coalesce(d.parent_id, d.subscription_id) as subscription_id, s.connection_id, d.event_id, e.type as event_type, e.received_at, d.status,
   d.attempt_count, d.replay_count, d.next_attempt_at, d.delivered_at, d.last_error`;
-const ROWS = 'delivery d join subscription s on s.id = d.subscription_id join event e on e.id = d.event_id';
+const JOINED = 'join subscription s on s.id = d.subscription_id join event e on e.id = d.event_id';
+const ROWS = `delivery d ${JOINED}`;
 
 /**
  * Newest event first. Without a status, an offset is arithmetic on ranks (delivery_by_rank), which are never given again, so every page
@@ -93,12 +94,10 @@ function listDeliveriesOfMembers(
        select n.* from unnest($4::text[]) o(status) cross join lateral (
          select status, event_id from delivery where parent_id = $1 and status = o.status order by event_id desc limit $2::bigint + $3::bigint) n
        order by n.event_id desc offset $2 limit $3
-     ), found as materialized (
-       select n.id from page p cross join lateral (
-         select id from delivery where parent_id = $1 and status = p.status and event_id = p.event_id limit 1) n
      )
-     select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
-     where d.id = any(array(select id from found)) order by d.event_id desc`,
+     select ${COLUMNS}, $2::bigint - 1 + row_number() over (order by d.event_id desc) as place from page p cross join lateral (
+       select * from delivery where parent_id = $1 and status = p.status and event_id = p.event_id limit 1) d ${JOINED}
+     order by d.event_id desc`,
     [parentId, offset, limit, status === null ? [...DELIVERY_STATUSES] : [status]],
   );
 }
