@@ -68,7 +68,7 @@ export async function consoleFixture(t: Test, env: Record<string, string> = {}, 
 }
 
 const CLIENTS = 2;
-const PACE_ms = 60;
+const PACE_ms = 20;
 
 /** A client of another workspace. */
 async function stranger({ db }: Pick<ServiceFixture, 'db'>, url: string): Promise<Client> {

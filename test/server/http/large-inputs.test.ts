@@ -76,7 +76,7 @@ t.test('large inputs take bounded memory, and small ones go by them', async (t) 
     const refused = answers.filter(({ status }) => status === 503);
     t.equal(accepted.length + refused.length, count, `${answers.map(({ status }) => status)}`);
     for (const { body, retryAfter } of refused) t.strictSame([body.code, retryAfter], ['overloaded', '1']);
-    t.ok(accepted.length > 0, `${accepted.length} accepted`);
+    t.ok(accepted.length >= 16, `${accepted.length} accepted`);
     for (const { body } of accepted) {
       const { status } = await eventually(
         'it ends',
@@ -93,7 +93,7 @@ t.test('large inputs take bounded memory, and small ones go by them', async (t) 
       JSON.stringify({ count, took_ms, accepted: accepted.length, refused: refused.length, grown_mib, others }),
     );
     t.strictSame(others.refused, []);
-    t.ok(others.p99_ms < took_ms, `${others.p99_ms} ms beside ${took_ms} ms`);
+    t.ok(others.p99_ms < 500, `${others.p99_ms} ms`);
     t.ok(grown_mib < BOUND_mib, `${grown_mib} MiB`);
   }
 });
