@@ -108,6 +108,9 @@ async function writeRaw({ port, hostname }: URL, bytes: Buffer, quiet_ms: number
   return received;
 }
 
+const DELETED = `(select id from connection where deleted_at is not null limit 1)
+  union all (select id from subscription where deleted_at is not null limit 1)`;
+
 async function countRows(db: Database): Promise<Record<string, number>> {
   await eventually(
     'every accepted operation has ended',
@@ -118,7 +121,7 @@ async function countRows(db: Database): Promise<Record<string, number>> {
   // Its rows go by themselves, a while after it.
   await eventually(
     'what was deleted is gone',
-    () => db.query('testDeleted', 'select id from connection where deleted_at is not null limit 1'),
+    () => db.query('testDeleted', DELETED),
     (rows) => rows.length === 0,
     ENDED_ms,
   );

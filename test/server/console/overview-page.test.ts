@@ -16,6 +16,8 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
     [hostile],
   );
   await setOwnLimit(db, { workspace_id: workspaceId, name: 'stored_mib', value: 2 });
+  // Nothing of it is stored, as a measurement would find.
+  await db.query('testUnmeasured', `update stored_turn set workspace_id = null, due_at = now() + interval '1 day'`);
   await noteStored(db, new Map([[workspaceId, 3 * 2 ** 20]]));
   for (const view of VIEWS) {
     const page = await signedIn('', view);
