@@ -71,7 +71,14 @@ export function OperationList(props: PageProps & { fixed?: Readonly<Record<strin
       topic="operations"
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Capability', cell: ({ id, capability }) => <a href={hrefOf(`operations/${id}`)}>{capability}</a> },
+        {
+          title: 'Capability',
+          cell: ({ id, capability }) => (
+            <a class="word" href={hrefOf(`operations/${id}`)}>
+              {capability}
+            </a>
+          ),
+        },
         ...(fixed ? [] : [account]),
         { title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
         { title: 'Error', cell: ({ error_code }) => error_code && failureWords(error_code).what },
