@@ -17,7 +17,6 @@ import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
 import { type Checks, routeOf, serve } from './http/serve.js';
-import { rateHeaders } from './http/workspace-rates.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 
 export interface ResponderOptions {
@@ -128,7 +127,7 @@ async function finish(options: ResponderOptions, request: Request, answer: Answe
     const headers = {
       ...answerHeaders(exchange, context.requestId),
       ...keyHeaders(context.key, options),
-      ...(context.counted && rateHeaders(context.counted)),
+      ...context.rateHeaders,
     };
     countChange(options.services, request, answer);
     await exchange.send(answer, headers, options.services.drain.draining);

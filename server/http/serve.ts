@@ -16,7 +16,7 @@ import type { RequestContext } from './request-context.js';
 import type { RequestKind } from './request-pace.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
-import { takeOf, type WorkspaceRates } from './workspace-rates.js';
+import { exceeded, rateHeaders, takeOf, type WorkspaceRates } from './workspace-rates.js';
 import type { WorkspaceRequests } from './workspace-requests.js';
 
 /** The checks that a request passes before its route's own. */
@@ -53,8 +53,12 @@ export async function serve(
   const caller = await checks.callers.callerOf(sender);
   context.key = caller;
   checks.rateLimit?.(caller.id);
-  context.counted = checks.workspaceRates.count(caller, route?.submits === true);
-  if (context.counted) takeOf(context.counted);
+  const counted = checks.workspaceRates.count(caller, route?.submits === true);
+  if (counted) {
+    const empty = takeOf(counted);
+    context.rateHeaders = rateHeaders(counted); // as it stands now: a refusal that is held back says what it was refused for
+    if (empty) throw exceeded(empty);
+  }
   const key = await checks.callers.inWorkspace(caller, sender);
   context.key = key;
   return checks.workspaceRequests(key, kindOf(exchange, match), async ({ db, sending, made, parked }) => {

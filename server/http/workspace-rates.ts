@@ -138,11 +138,15 @@ export class WorkspaceRates {
   }
 }
 
-/** Takes one of each. Throws 429 `rate_limited` for the first that is empty. */
-export function takeOf(counted: readonly RateBucket[]): void {
+/** Takes one of each, up to the first that is empty, which it gives. */
+export function takeOf(counted: readonly RateBucket[]): RateBucket | undefined {
   const now = performance.now();
-  for (const bucket of counted)
-    if (!bucket.take(now)) throw new HttpError('rate_limited', `too many ${NAMES[bucket.rate]} of the workspace`);
+  return counted.find((bucket) => !bucket.take(now));
+}
+
+/** 429 for the one that was empty. */
+export function exceeded({ rate }: RateBucket): HttpError {
+  return new HttpError('rate_limited', `too many ${NAMES[rate]} of the workspace`);
 }
 
 /** As the IETF's draft of them has it: the rates that a request counted in, and what this node has left of each. */

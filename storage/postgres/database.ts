@@ -62,10 +62,16 @@ export interface DatabaseOptions {
   outage?: OutageEvents;
 }
 
-/** Gives up one attempt to connect before the wait for a connection is over: the next attempt may find the way. */
-class PromptClient extends pg.Client {
+/**
+ * A connection of a pool. It gives up one attempt to connect before the wait for a connection is over: the next attempt may find the way.
+ *
+ * I1. It always has a listener for errors: between its pool, which hands it out, and the session that takes it, it has no other, and
+ *     a connection that dies there would end the process. Its next statement fails, unsent.
+ */
+class PooledClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: LIMITS.connect_attempt_ms });
+    this.on('error', () => {}); // I1
   }
 }
 
@@ -82,7 +88,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: LIMITS.idle_connection_ms,
     keepAlive: true,
     keepAliveInitialDelayMillis: LIMITS.keepalive_idle_s * 1000,
-    Client: PromptClient as unknown as pg.PoolConfig['Client'],
+    Client: PooledClient as unknown as pg.PoolConfig['Client'],
   });
   let closing = false;
   let lostAt = Number.NEGATIVE_INFINITY;

@@ -32,8 +32,7 @@ export interface MigrateOptions {
  * migration that does not say that it is compatible.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
-  await client.connect();
+  const client = await connected(url);
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const files = (await readdir(FOLDER)).filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name)).sort();
@@ -58,8 +57,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 
 /** Whether any migration was ever made: false for a database that is new. */
 export async function isMigrated(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
-  await client.connect();
+  const client = await connected(url);
   try {
     const { rows } = await client.query<{ made: boolean }>(
       "select to_regclass('schema_migration') is not null as made",
@@ -68,6 +66,13 @@ export async function isMigrated(url: string): Promise<boolean> {
   } finally {
     await client.end();
   }
+}
+
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
+  client.on('error', () => {}); // one that dies between two statements ends no process: the next statement fails
+  await client.connect();
+  return client;
 }
 
 interface AppliedMigration {

@@ -35,7 +35,7 @@ export function destroyConnection(client: pg.ClientBase): void {
 /**
  * One connection while it is checked out of its pool.
  *
- * I1. It has a listener for errors as long as it is checked out: a connection that dies without one ends the process.
+ * I1. It knows of its connection's death as soon as that is told, also between two statements.
  * I2. No statement waits for ever: at its limit it rejects, and the connection is destroyed, so that no late answer comes.
  * I3. Nothing more is sent on a connection that was lost.
  * I4. A connection in an unknown state never goes back to the pool.

@@ -46,14 +46,7 @@ async function ratesOf(t: Test, db: Database, perSecond: number | null) {
   const rates = new WorkspaceRates({ db, log, usual, lease_ms: 8_000 });
   await rates.start();
   t.teardown(() => rates.close());
-  const take = (workspace_id: string): boolean => {
-    try {
-      takeOf(rates.count({ ...KEY, workspace_id }, false) ?? []);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+  const take = (workspace_id: string): boolean => !takeOf(rates.count({ ...KEY, workspace_id }, false) ?? []);
   return { rates, take };
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Database, openDatabase, type Sql } from '../../../storage/postgres/database.js';
 import {
@@ -9,6 +11,7 @@ import {
   NotSent,
   outcomeUnknown,
 } from '../../../storage/postgres/liveness.js';
+import { isMigrated } from '../../../storage/postgres/migrate.js';
 import type { TimeLimits } from '../../../storage/postgres/time-limits.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -202,4 +205,51 @@ t.test('a pool without a free connection says so in time', async (t) => {
   const error = await failure(notes(db));
   t.ok(error instanceof NotSent);
   await Promise.all(sleeping);
+});
+
+/** What a backend says whose postmaster is gone. */
+function fatal(): Buffer {
+  const text = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
+  const head = Buffer.from('E\0\0\0\0', 'latin1');
+  head.writeInt32BE(4 + text.length, 1);
+  return Buffer.concat([head, Buffer.from(text, 'latin1')]);
+}
+
+/** The address of the database of `url` behind a relay whose first connections end in the very packet that makes them ready. */
+async function endingWhenReady(t: Test, url: string, endings: number): Promise<string> {
+  const ready = Buffer.from('Z\0\0\0\x05I', 'latin1');
+  const sockets = new Set<Socket>();
+  const server = createServer((node) => {
+    const database = connect(Number(new URL(url).port), '127.0.0.1');
+    for (const socket of [node, database]) sockets.add(socket.on('error', () => {}));
+    node.pipe(database);
+    database.on('data', (chunk: Buffer) => {
+      if (endings === 0 || !chunk.subarray(-ready.length).equals(ready)) return node.write(chunk);
+      endings--;
+      return node.end(Buffer.concat([chunk, fatal()]));
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = new URL(url);
+  address.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  address.search = '';
+  return address.href;
+}
+
+t.test('a connection that dies in the moment it is made ends no process', async (t) => {
+  const { url } = await freshDatabase(t);
+  const pool = { maxConnections: 1, applicationName: 'test', limits: SHORT };
+  const db = openDatabase({ ...pool, url: await endingWhenReady(t, url, 2) });
+  t.teardown(() => db.close());
+  for (const work of [() => db.query('testOne', 'select 1'), () => db.transaction(notes)]) {
+    const error = await failure(work());
+    t.ok(error instanceof NotSent, 'what was to be said on it is known not to have been');
+  }
+  const found = () => failure(db.query('testOne', 'select 1'));
+  await eventually('the next one is made', found, (error) => error === undefined);
+  t.ok(isUnreachable(await failure(isMigrated(await endingWhenReady(t, url, 1)))), 'nor one that migrates');
 });
