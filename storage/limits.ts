@@ -172,17 +172,17 @@ export const LIMITS = {
    */
   removal_settle_ms: 10_000,
   /** Rows that one slice of the retention reads or deletes of its class; deliveries take their attempts with them. */
-  retention_rows: 500,
-  /** Operations that were passed by before, which one slice of inputs or results looks at again. */
+  retention_rows: 200,
+  /** Operations that were passed by before, which one slice of inputs or results looks at again, and how soon after it did. */
   retention_passed_rows: 100,
+  retention_passed_ms: 10 * 60_000,
   /** Subscriptions, and connections, that one slice of deliveries and of events looks at; it goes on until all are through. */
   retention_subscriptions: 100,
   retention_connections: 20,
-  /** Pause between two slices, so that others' statements and disks keep up. */
-  retention_pause_ms: 50,
-  /** How often a node looks whether a slice is due, and waits after a failure; and how long a round that went through everything rests. */
+  /** How often a node looks whether a slice is due, and waits after a failure. */
   retention_poll_ms: 5_000,
-  retention_rest_ms: 10 * 60_000,
+  /** About how long a round through everything takes: its slices are spread over it, so that others have the database most of the time. */
+  retention_round_ms: 2 * 60_000,
   /** How long a change of a connection waits for a lock; then it is refused with 503. */
   change_lock_ms: 1_000,
   /** How long a disconnect goes on cancelling before it answers; the rest is canceled after it. */

@@ -511,6 +511,8 @@ create table retention_turn (
   through jsonb not null default '{}'::jsonb,
   marks jsonb not null default '{}'::jsonb,
   begun_at timestamp with time zone,
+  worked_ms double precision not null default 0,
+  last_ms double precision,
   constraint retention_turn_pkey PRIMARY KEY (id),
   constraint retention_turn_id_check CHECK (id)
 );

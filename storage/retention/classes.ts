@@ -26,13 +26,32 @@ export const ERASURES: Record<RetentionClass, Erasure> = {
   tombstones: eraseTombstones,
 };
 
-/** The same with what follows from it: events take with them the deliveries that have ended. */
-export function wholeDays({ deliveries, events, ...others }: RetentionDays): RetentionDays {
-  const both = deliveries !== null && events !== null;
-  return { ...others, events, deliveries: both ? Math.min(deliveries, events) : (deliveries ?? events) };
+/**
+ * The same with what follows from it: events take with them the deliveries that have ended. What goes no sooner than the whole it belongs to
+ * is not erased for itself: attempts go along with their delivery, inputs and results with their operation.
+ */
+export function wholeDays(days: RetentionDays): RetentionDays {
+  const { events, operations } = days;
+  const deliveries = soonest(days.deliveries, events);
+  return {
+    ...days,
+    deliveries,
+    attempts: sooner(days.attempts, deliveries),
+    inputs: sooner(days.inputs, operations),
+    results: sooner(days.results, operations),
+  };
 }
 
-/** The classes that have days, in their order. */
+function soonest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+/** Null for a part that goes no sooner than its whole. */
+function sooner(part: number | null, whole: number | null): number | null {
+  return part !== null && whole !== null && part >= whole ? null : part;
+}
+
+/** The classes that are gone through, in their order. */
 export function classesOf(days: RetentionDays): RetentionClass[] {
   const whole = wholeDays(days);
   return RETENTION_CLASSES.filter((one) => whole[one] !== null);

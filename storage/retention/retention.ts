@@ -23,7 +23,7 @@ export interface RetentionOptions {
 
 /**
  * Erases what is older than the settings allow, slice after slice, beside the service. Every node runs one, and one slice is under way in
- * the whole installation (`turn.ts`). Slices pause between them, so that others' statements and disks keep up.
+ * the whole installation (`turn.ts`), which says when the next one is due.
  */
 export function retention({ db, log, days, stats }: RetentionOptions): Background {
   const classes = classesOf(days);
@@ -51,9 +51,8 @@ export function retention({ db, log, days, stats }: RetentionOptions): Backgroun
           { err: turn.failure, class: turn.class },
           'a class is not erased any further in this round: the next one has its turn',
         );
-        return LIMITS.retention_poll_ms;
       }
-      return turn ? LIMITS.retention_pause_ms : LIMITS.retention_poll_ms;
+      return turn?.pause_ms ?? LIMITS.retention_poll_ms;
     } catch (error) {
       log.warn({ err: error }, 'what is older than the retention allows is not erased yet, trying again');
       return LIMITS.retention_poll_ms;

@@ -8,6 +8,10 @@ import { ageOf } from './erasure.js';
 export interface Turn {
   class: RetentionClass;
   erased: number;
+  /** When the next one is due. */
+  pause_ms: number;
+  /** It was the last one of its round. */
+  last: boolean;
   /** Why it was undone; then the class has to wait for the next round. */
   failure?: unknown;
 }
@@ -19,13 +23,17 @@ interface TurnRow {
   now_ms: number;
   /** When the class was begun; null before the first. */
   begun_ms: number | null;
+  /** How long the slices of this round have taken. */
+  worked_ms: number;
+  /** How long those of the last round took; null before the first is over. */
+  last_ms: number | null;
 }
 
 /**
- * Runs the next slice of the installation, and notes where the one after it goes on, in one transaction: after a crash of a node or of the
- * database it is repeated, and finds nothing that is gone. A class erases what was too old when it was begun. Rounds go through the classes that have days, and rest when all are through.
+ * Runs the next slice of the installation, and notes where the one after it goes on and when, in one transaction: after a crash of a node or of the
+ * database it is repeated, and finds nothing that is gone. A class erases what was too old when it was begun. Rounds go through the classes that have days.
  * A class whose slice fails keeps the others from nothing: it is gone on with in the next round.
- * Undefined when a round rests, another node runs a slice, or nothing has days.
+ * Undefined when no slice is due, another node runs one, or nothing has days.
  */
 export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn | undefined> {
   const whole = wholeDays(days);
@@ -33,6 +41,7 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
   let current: RetentionClass | undefined;
   try {
     return await db.transaction(async (tx) => {
+      const began = performance.now();
       const row = await lockTurn(tx);
       if (!row) return undefined;
       current = classes.find((one) => one === row.class) ?? classes[0];
@@ -43,25 +52,44 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
       const after = (goesOn ? row.after : row.marks[current]) ?? null;
       const { erased, last, mark } = await ERASURES[current](tx, after, ageOf(begun_ms, age_days));
       if (mark) await setMark(tx, current, mark);
-      if (last !== null) await passTurn(tx, { next: current, after: last, begun_ms }, 0);
-      else {
-        await noteThrough(tx, current);
-        await passOn(tx, classes, current);
-      }
-      return { class: current, erased };
+      if (last === null) await noteThrough(tx, current);
+      const next = last === null ? behind(classes, current) : { class: current, after: last, begun_ms };
+      const took_ms = performance.now() - began;
+      const pause_ms = pauseBehind(took_ms, row, classes.length);
+      await passTurn(tx, next, took_ms, pause_ms);
+      return { class: current, erased, pause_ms, last: next.class === null };
     });
   } catch (failure) {
     // Where the connection was lost the class keeps its turn: nothing is wrong with its slice.
     if (current === undefined || isUnreachable(failure)) throw failure;
-    await passOn(db, classes, current).catch(() => Promise.reject(failure));
-    return { class: current, erased: 0, failure };
+    const next = behind(classes, current);
+    const pause_ms = LIMITS.retention_poll_ms;
+    await passTurn(db, next, 0, pause_ms).catch(() => Promise.reject(failure));
+    return { class: current, erased: 0, pause_ms, last: next.class === null, failure };
   }
 }
 
-/** To the class behind this one, or to the rest behind the last one. */
-async function passOn(sql: Sql, classes: RetentionClass[], current: RetentionClass): Promise<void> {
-  const next = classes[classes.indexOf(current) + 1] ?? null;
-  await passTurn(sql, { next, after: null, begun_ms: null }, next === null ? LIMITS.retention_rest_ms : 0);
+/**
+ * A round is spread over LIMITS.retention_round_ms: behind a slice comes a pause in the proportion of what a round leaves free. What this
+ * one takes is expected from the last one, or is what it has taken already, and a tenth of the time in the first. A backlog makes it work half of the time at most,
+ * and where there is little to do a class has its share of the round.
+ */
+function pauseBehind(took_ms: number, { worked_ms, last_ms }: TurnRow, classes: number): number {
+  const round_ms = LIMITS.retention_round_ms;
+  const expected_ms = Math.max(last_ms ?? round_ms / 10, worked_ms + took_ms);
+  return Math.min(took_ms * Math.max(1, round_ms / expected_ms - 1), round_ms / classes);
+}
+
+/** Where the next slice goes on; without a class a round is over. */
+interface NextSlice {
+  class: RetentionClass | null;
+  after: string | null;
+  begun_ms: number | null;
+}
+
+/** With the class behind this one. */
+function behind(classes: RetentionClass[], current: RetentionClass): NextSlice {
+  return { class: classes[classes.indexOf(current) + 1] ?? null, after: null, begun_ms: null };
 }
 
 /** Rows are looked up by index, one after the other, whatever the planner takes the sizes for: it expects much of a page, and would read whole tables to join them. */
@@ -69,7 +97,7 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   const [row] = await tx.query<TurnRow>(
     'lockRetentionTurn',
     `select class, after, marks, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
-       (extract(epoch from begun_at) * 1000)::bigint as begun_ms,
+       (extract(epoch from begun_at) * 1000)::bigint as begun_ms, worked_ms, last_ms,
        set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
      from retention_turn where due_at <= now() for update skip locked`,
@@ -77,19 +105,15 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   return row;
 }
 
-/** Where the next slice goes on. */
-interface NextSlice {
-  next: RetentionClass | null;
-  after: string | null;
-  begun_ms: number | null;
-}
-
-async function passTurn(sql: Sql, { next, after, begun_ms }: NextSlice, rest_ms: number): Promise<void> {
+/** `took_ms` is how long the slice took that is over now. */
+async function passTurn(sql: Sql, next: NextSlice, took_ms: number, pause_ms: number): Promise<void> {
   await sql.query(
     'passRetentionTurn',
-    `update retention_turn set class = $1, after = $2, due_at = now() + $3 * interval '1 millisecond',
-       begun_at = to_timestamp($4::float8 / 1000)`,
-    [next, after, rest_ms, begun_ms],
+    `update retention_turn set class = $1, after = $2, begun_at = to_timestamp($3::float8 / 1000),
+       due_at = clock_timestamp() + $5 * interval '1 millisecond',
+       worked_ms = case when $1::text is null then 0 else worked_ms + $4::float8 end,
+       last_ms = case when $1::text is null then worked_ms + $4::float8 else last_ms end`,
+    [next.class, next.after, next.begun_ms, took_ms, pause_ms],
   );
 }
 

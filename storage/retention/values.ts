@@ -89,7 +89,7 @@ function pageBehind(tx: Sql, value: Value, from: string, { id }: Age): Promise<S
   );
 }
 
-/** The longest not looked at first, each once in a round. */
+/** The longest not looked at first, each once in a round and not more often than LIMITS.retention_passed_ms. */
 function passedBefore(tx: Sql, value: Value, { begun }: Age): Promise<Sized[]> {
   return tx.query<Sized>(
     value === 'input' ? 'passedInputs' : 'passedResults',
@@ -97,7 +97,7 @@ function passedBefore(tx: Sql, value: Value, { begun }: Age): Promise<Sized[]> {
        select operation_id, looked_at from retention_passed where class = $1 and looked_at < $2::timestamptz - $3 * interval '1 millisecond'
        order by looked_at limit $4) p
      join operation o on o.id = p.operation_id order by p.looked_at`,
-    [value, begun, LIMITS.retention_rest_ms, LIMITS.retention_passed_rows],
+    [value, begun, LIMITS.retention_passed_ms, LIMITS.retention_passed_rows],
   );
 }
 

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { OperationStatus } from '../../../storage/model/records.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
 import type { RetentionDays } from '../../../storage/retention/classes.js';
-import { takeTurn } from '../../../storage/retention/turn.js';
+import { type Turn, takeTurn } from '../../../storage/retention/turn.js';
 
 export const daysAgo_ms = (days: number): number => Date.now() - days * 24 * 60 * 60_000;
 
@@ -13,14 +13,26 @@ export const onlyDays = (days: Partial<RetentionDays>): RetentionDays => ({
   ...days,
 });
 
-/** Runs slices until a round is through; gives what went, by class. */
+/** Runs slices without a pause until a round is through; gives what went, by class. */
 export async function eraseAll(db: Database, days: Partial<RetentionDays>): Promise<Record<string, number>> {
-  await db.query('testDue', 'update retention_turn set due_at = now()');
   const erased: Record<string, number> = {};
-  for (let turn = await takeTurn(db, onlyDays(days)); turn; turn = await takeTurn(db, onlyDays(days))) {
-    erased[turn.class] = (erased[turn.class] ?? 0) + turn.erased;
+  for (let through = false; !through; ) {
+    const turn = await nextTurn(db, onlyDays(days));
+    if (turn) erased[turn.class] = (erased[turn.class] ?? 0) + turn.erased;
+    through = turn?.last ?? true;
   }
   return erased;
+}
+
+/** Runs the next slice, without the pause before it. */
+export async function nextTurn(db: Database, days: RetentionDays): Promise<Turn | undefined> {
+  await letTurn(db);
+  return takeTurn(db, days);
+}
+
+/** Lets the next slice be due; one that is under way stays undisturbed. */
+export async function letTurn(db: Database): Promise<void> {
+  await db.query('testDue', 'update retention_turn set due_at = now() where due_at > now()');
 }
 
 /** A subscription that no request has made. */

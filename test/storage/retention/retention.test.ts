@@ -3,6 +3,7 @@ import { LIMITS } from '../../../storage/limits.js';
 import { createLogger } from '../../../storage/log.js';
 import type { DeliveryStatus } from '../../../storage/model/records.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
+import { classesOf } from '../../../storage/retention/classes.js';
 import { type RetentionStats, retention } from '../../../storage/retention/retention.js';
 import { takeTurn } from '../../../storage/retention/turn.js';
 import { freshDatabase } from '../../fixture/database.js';
@@ -10,7 +11,17 @@ import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 import { insertDeliveries } from '../../server/rows.js';
-import { daysAgo_ms, eraseAll, idsOf, insertAttempt, insertGap, insertSubscription, onlyDays } from './fixture.js';
+import {
+  daysAgo_ms,
+  eraseAll,
+  idsOf,
+  insertAttempt,
+  insertGap,
+  insertSubscription,
+  letTurn,
+  nextTurn,
+  onlyDays,
+} from './fixture.js';
 
 const log = createLogger({ level: 'silent', format: 'json' }, {});
 
@@ -121,12 +132,11 @@ t.test('a class is through although rows become too old all the time, and the ne
   let sequence = 0;
   const attempt = (at_ms: number) => insertAttempt(db, deliveries[0]!, ++sequence, at_ms);
   for (let n = 0; n < 3; n++) await attempt(daysAgo_ms(31));
-  await db.query('testDue', 'update retention_turn set due_at = now()');
   const days = onlyDays({ attempts: 30, events: 365 });
-  t.match(await takeTurn(db, days), { class: 'attempts', erased: 3 });
+  t.match(await nextTurn(db, days), { class: 'attempts', erased: 3 });
   for (let turns = 1; ; turns++) {
     await attempt(daysAgo_ms(30)); // too old from now on, and not when the class was begun
-    const turn = await takeTurn(db, days);
+    const turn = await nextTurn(db, days);
     if (turn?.class !== 'attempts') break;
     t.equal(turn.erased, 0);
     if (!t.ok(turns < 3, 'it goes on to the next class')) break;
@@ -140,8 +150,8 @@ t.test('a slice that is cut in the middle is repeated, and meanwhile no other no
   t.teardown(() => second.close());
   const { events } = await insertDeliveries(db, subscriptionId, ['delivered', 'failed'], daysAgo_ms(40));
   const days = onlyDays({ events: 30 });
-  t.match(await takeTurn(db, days), { class: 'deliveries', erased: 2 });
-  t.match(await takeTurn(db, days), { class: 'deliveries', erased: 0 }, 'they are through');
+  t.match(await nextTurn(db, days), { class: 'deliveries', erased: 2 });
+  t.match(await nextTurn(db, days), { class: 'deliveries', erased: 0 }, 'they are through');
   const waiting = () =>
     db.query<{ pid: number }>(
       'testWaiting',
@@ -150,14 +160,15 @@ t.test('a slice that is cut in the middle is repeated, and meanwhile no other no
     );
   await db.transaction(async (tx) => {
     await tx.query('testHold', 'select from event where id = $1 for update', [events[1]]);
+    await letTurn(db);
     const failed = t.rejects(takeTurn(second, days), 'its session is ended');
     const [session] = await eventually('the slice waits for the event', waiting, (rows) => rows.length > 0);
-    t.equal(await takeTurn(db, days), undefined, 'another node leaves it alone');
+    t.equal(await nextTurn(db, days), undefined, 'another node leaves it alone');
     await db.query('testEndSession', 'select pg_terminate_backend($1)', [session?.pid]);
     await failed;
   });
   t.equal((await idsOf(db, 'event')).length, 2, 'nothing of it is gone');
-  t.match(await takeTurn(db, days), { class: 'events', erased: 2 }, 'and it is repeated from where it began');
+  t.match(await nextTurn(db, days), { class: 'events', erased: 2 }, 'and it is repeated from where it began');
   t.strictSame(await db.query('testErased', 'select deliveries from erased_deliveries'), [{ deliveries: 2 }]);
 });
 
@@ -188,4 +199,42 @@ t.test('two nodes erase everything once', async (t) => {
     'each counts what it erased itself',
   );
   for (const { behind_s } of told) t.match(Object.keys(behind_s), ['gaps', 'deliveries', 'events']);
+});
+
+t.test('a round is spread over its time; a backlog makes it work half of the time, and no more', async (t) => {
+  const { db } = await oneConnection(t);
+  const days = onlyDays({ gaps: 30, events: 30 });
+  const paced = async (worked_ms: number, last_ms: number | null) => {
+    await db.query('testPace', `update retention_turn set class = 'gaps', after = null, worked_ms = $1, last_ms = $2`, [
+      worked_ms,
+      last_ms,
+    ]);
+    const turn = await nextTurn(db, days);
+    const [row] = await db.query<{ worked_ms: number; due_in_ms: number }>(
+      'testPaced',
+      'select worked_ms, (extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as due_in_ms from retention_turn',
+    );
+    const pause_ms = turn?.pause_ms ?? 0;
+    t.ok(row && row.due_in_ms <= pause_ms && row.due_in_ms > pause_ms - 5_000, 'the next one is due behind it');
+    return { times: pause_ms / ((row?.worked_ms ?? 0) - worked_ms), pause_ms };
+  };
+  const round_ms = LIMITS.retention_round_ms;
+  const about = (given: number, wanted: number) => t.ok(Math.abs(given / wanted - 1) < 0.05, `${given}, not ${wanted}`);
+  about((await paced(0, null)).times, 9);
+  about((await paced(0, round_ms / 5)).times, 4);
+  about((await paced(round_ms / 4, 1_000)).times, 3);
+  about((await paced(0, 100 * round_ms)).times, 1);
+  about((await paced(0, 0)).pause_ms, round_ms / 3); // of three classes: events take deliveries with them
+  t.strictSame(Object.keys(await eraseAll(db, { gaps: 30, events: 30 })), ['deliveries', 'events']);
+  const [row] = await db.query('testRound', 'select worked_ms, last_ms > 0 as worked from retention_turn');
+  t.strictSame(row, { worked_ms: 0, worked: true }, 'and what a round took is known in the next one');
+});
+
+t.test('what goes no sooner than what it belongs to is not gone through for itself', async (t) => {
+  const all = { gaps: 9, attempts: 9, deliveries: 9, events: 9, inputs: 9, results: 9, operations: 9, tombstones: 9 };
+  t.strictSame(classesOf(all), ['gaps', 'deliveries', 'events', 'operations', 'tombstones']);
+  t.strictSame(classesOf({ ...all, attempts: 8, inputs: 8, results: 10 }), [
+    ...['gaps', 'attempts', 'deliveries', 'events', 'inputs', 'operations', 'tombstones'],
+  ]);
+  t.strictSame(classesOf(onlyDays({ attempts: 9, events: 9, results: 9 })), ['deliveries', 'events', 'results']);
 });

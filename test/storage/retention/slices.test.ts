@@ -6,7 +6,7 @@ import { takeTurn } from '../../../storage/retention/turn.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
-import { insertSubscription, onlyDays } from './fixture.js';
+import { insertSubscription, letTurn, onlyDays } from './fixture.js';
 
 const ROWS = 200_000;
 
@@ -71,11 +71,10 @@ t.test(`a slice of ${ROWS} rows reads by index, and no more than a slice`, async
   for (const [name, tables] of classes) {
     for (let n = 0; n < 10 * tables.length; n++) {
       const table = tables[n % tables.length] ?? '';
-      await db.query(
-        'testTurn',
-        'update retention_turn set class = $1, after = null, due_at = now() where class is distinct from $1',
-        [name],
-      );
+      await db.query('testTurn', 'update retention_turn set class = $1, after = null where class is distinct from $1', [
+        name,
+      ]);
+      await letTurn(db);
       const { given, scanned, found } = await db.transaction((tx) =>
         rowsRead(tx, table, () => takeTurn({ ...db, transaction: (work) => work(tx) }, onlyDays({ [name]: 1 }))),
       );

@@ -1,0 +1,3 @@
+-- compatible
+-- How long the slices of the round under way have taken together, and those of the last one: the pauses between slices follow from it.
+alter table retention_turn add column worked_ms double precision not null default 0, add column last_ms double precision;
