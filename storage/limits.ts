@@ -183,6 +183,8 @@ export const LIMITS = {
   retention_poll_ms: 5_000,
   /** About how long a round through everything takes: its slices are spread over it, so that others have the database most of the time. */
   retention_round_ms: 2 * 60_000,
+  /** How many times as long as a slice the pause behind it is at most. */
+  retention_most_pauses: 9,
   /** How long a change of a connection waits for a lock; then it is refused with 503. */
   change_lock_ms: 1_000,
   /** How long a disconnect goes on cancelling before it answers; the rest is canceled after it. */

@@ -511,6 +511,7 @@ create table retention_turn (
   through jsonb not null default '{}'::jsonb,
   marks jsonb not null default '{}'::jsonb,
   begun_at timestamp with time zone,
+  round_at timestamp with time zone,
   worked_ms double precision not null default 0,
   last_ms double precision,
   constraint retention_turn_pkey PRIMARY KEY (id),

@@ -23,7 +23,9 @@ interface TurnRow {
   now_ms: number;
   /** When the class was begun; null before the first. */
   begun_ms: number | null;
-  /** How long the slices of this round have taken. */
+  /** When the round was begun; null before its first slice. */
+  round_ms: number | null;
+  /** How long its slices have taken. */
   worked_ms: number;
   /** How long those of the last round took; null before the first is over. */
   last_ms: number | null;
@@ -55,9 +57,10 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
       if (last === null) await noteThrough(tx, current);
       const next = last === null ? behind(classes, current) : { class: current, after: last, begun_ms };
       const took_ms = performance.now() - began;
-      const pause_ms = pauseBehind(took_ms, row, classes.length);
+      const through = next.class === null;
+      const pause_ms = Math.max(pauseBehind(took_ms, row), through ? restBehind(row) : 0);
       await passTurn(tx, next, took_ms, pause_ms);
-      return { class: current, erased, pause_ms, last: next.class === null };
+      return { class: current, erased, pause_ms, last: through };
     });
   } catch (failure) {
     // Where the connection was lost the class keeps its turn: nothing is wrong with its slice.
@@ -70,14 +73,18 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
 }
 
 /**
- * A round is spread over LIMITS.retention_round_ms: behind a slice comes a pause in the proportion of what a round leaves free. What this
- * one takes is expected from the last one, or is what it has taken already, and a tenth of the time in the first. A backlog makes it work half of the time at most,
- * and where there is little to do a class has its share of the round.
+ * What a round takes is spread over LIMITS.retention_round_ms: behind a slice comes a pause in the proportion of what the round leaves free. It is expected to take what
+ * the last one took, or what it has taken already. With little to do it works a tenth of the time and rests at the end; a backlog makes it work half of the time at most.
  */
-function pauseBehind(took_ms: number, { worked_ms, last_ms }: TurnRow, classes: number): number {
-  const round_ms = LIMITS.retention_round_ms;
-  const expected_ms = Math.max(last_ms ?? round_ms / 10, worked_ms + took_ms);
-  return Math.min(took_ms * Math.max(1, round_ms / expected_ms - 1), round_ms / classes);
+function pauseBehind(took_ms: number, { worked_ms, last_ms }: TurnRow): number {
+  const expected_ms = Math.max(last_ms ?? 0, worked_ms + took_ms);
+  const times = LIMITS.retention_round_ms / expected_ms - 1;
+  return took_ms * Math.min(LIMITS.retention_most_pauses, Math.max(1, times));
+}
+
+/** What is left of the time of a round whose last slice this was. */
+function restBehind({ now_ms, round_ms }: TurnRow): number {
+  return LIMITS.retention_round_ms - (now_ms - (round_ms ?? now_ms));
 }
 
 /** Where the next slice goes on; without a class a round is over. */
@@ -97,7 +104,8 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   const [row] = await tx.query<TurnRow>(
     'lockRetentionTurn',
     `select class, after, marks, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
-       (extract(epoch from begun_at) * 1000)::bigint as begun_ms, worked_ms, last_ms,
+       (extract(epoch from begun_at) * 1000)::bigint as begun_ms,
+       (extract(epoch from round_at) * 1000)::bigint as round_ms, worked_ms, last_ms,
        set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
      from retention_turn where due_at <= now() for update skip locked`,
@@ -110,7 +118,7 @@ async function passTurn(sql: Sql, next: NextSlice, took_ms: number, pause_ms: nu
   await sql.query(
     'passRetentionTurn',
     `update retention_turn set class = $1, after = $2, begun_at = to_timestamp($3::float8 / 1000),
-       due_at = clock_timestamp() + $5 * interval '1 millisecond',
+       due_at = clock_timestamp() + $5 * interval '1 millisecond', round_at = case when $1::text is not null then coalesce(round_at, now()) end,
        worked_ms = case when $1::text is null then 0 else worked_ms + $4::float8 end,
        last_ms = case when $1::text is null then worked_ms + $4::float8 else last_ms end`,
     [next.class, next.after, next.begun_ms, took_ms, pause_ms],
