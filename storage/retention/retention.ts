@@ -52,7 +52,7 @@ export function retention({ db, log, days, stats }: RetentionOptions): Backgroun
           'a class is not erased any further in this round: the next one has its turn',
         );
       }
-      return turn?.pause_ms ?? LIMITS.retention_poll_ms;
+      return Math.min(turn?.pause_ms ?? Number.POSITIVE_INFINITY, LIMITS.retention_poll_ms);
     } catch (error) {
       log.warn({ err: error }, 'what is older than the retention allows is not erased yet, trying again');
       return LIMITS.retention_poll_ms;

@@ -108,7 +108,8 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
        (extract(epoch from round_at) * 1000)::bigint as round_ms, worked_ms, last_ms,
        set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
-     from retention_turn where due_at <= now() for update skip locked`,
+     from retention_turn where due_at <= now() + $1 * interval '1 millisecond' for update skip locked`,
+    [LIMITS.retention_early_ms],
   );
   return row;
 }

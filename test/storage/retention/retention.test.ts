@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../../../storage/limits.js';
 import { createLogger } from '../../../storage/log.js';
 import type { DeliveryStatus } from '../../../storage/model/records.js';
@@ -239,6 +240,32 @@ t.test('a round is spread over its time; a backlog makes it work half of the tim
   t.equal(worked_ms, 0);
   t.ok(last_ms, 'what a round took is known in the next one');
   t.ok(due_in_ms < round_ms / 2 && due_in_ms > round_ms / 4, `it rests for what is left: ${due_in_ms} ms`);
+});
+
+t.test('a node takes the next slice when it is due, and not when it looks for those of others', async (t) => {
+  const { db, connectionId } = await oneConnection(t);
+  const SLICES = 30;
+  const many = Array.from({ length: SLICES * LIMITS.retention_rows }, (_, n) => daysAgo_ms(40) - n);
+  const ids = many.map((msecs) => uuidv7({ msecs }));
+  await db.query(
+    'testGaps',
+    `insert into listener_gap (id, connection_id, reason, started_at, closed_at)
+     select id, $1, 'stream_closed', at, at from unnest($2::uuid[], $3::timestamptz[]) one(id, at)`,
+    [connectionId, ids, many.map((at_ms) => new Date(at_ms))],
+  );
+  await db.query('testBehind', 'update retention_turn set last_ms = $1', [LIMITS.retention_round_ms]); // the shortest pauses
+  const node = retention({ db, log, days: onlyDays({ gaps: 30 }) });
+  const began = performance.now();
+  node.start();
+  await eventually(
+    'the old gaps are gone',
+    async () => (await idsOf(db, 'listener_gap')).length,
+    (left) => left === 0,
+    SLICES * LIMITS.retention_poll_ms,
+  );
+  await node.stop();
+  const looks = (performance.now() - began) / LIMITS.retention_poll_ms;
+  t.ok(looks < SLICES / 6, `${SLICES} slices took as long as ${looks} looks`);
 });
 
 t.test('what goes no sooner than what it belongs to is not gone through for itself', async (t) => {
