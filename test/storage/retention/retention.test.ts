@@ -254,6 +254,12 @@ t.test('a node takes the next slice when it is due, and not when it looks for th
     [connectionId, ids, many.map((at_ms) => new Date(at_ms))],
   );
   await db.query('testBehind', 'update retention_turn set last_ms = $1', [LIMITS.retention_round_ms]); // the shortest pauses
+  const dueIn = (ms: number) =>
+    db.query('testDueIn', `update retention_turn set due_at = clock_timestamp() + $1 * interval '1 millisecond'`, [ms]);
+  await dueIn(60_000);
+  t.equal(await takeTurn(db, onlyDays({ gaps: 30 })), undefined, 'it is not due');
+  await dueIn(LIMITS.retention_early_ms * 0.9);
+  t.match(await takeTurn(db, onlyDays({ gaps: 30 })), { class: 'gaps' }, 'a moment before is soon enough');
   const node = retention({ db, log, days: onlyDays({ gaps: 30 }) });
   const began = performance.now();
   node.start();
