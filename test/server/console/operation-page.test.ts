@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright';
+import type { Page, Route } from 'playwright';
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
 import { insertOperations } from '../rows.js';
@@ -81,10 +81,17 @@ t.test('what is hidden of an input has its name alone, and a write of unknown ou
   t.strictSame(complaints, []);
 });
 
+/** The operation as it is while it tries a code. */
+async function tried(route: Route): Promise<void> {
+  const response = await route.fetch();
+  await route.fulfill({ response, json: { ...(await response.json()), status: 'running', challenge: null } });
+}
+
 t.test('an operation is canceled, and a challenge is answered, by who may', async (t) => {
   const service = await consoleFixture(t);
   const { client, signedIn, complaints } = service;
   const { key } = await keyWithout(service, 'operations:write');
+  const bob = await client.connect(person('bob'));
   for (const [i, view] of VIEWS.entries()) {
     const ada = await client.connect(person(`ada-${i} sim-challenge-sms`));
     const { id } = await client.run(ada, 'social.login');
@@ -101,6 +108,19 @@ t.test('an operation is canceled, and a challenge is answered, by who may', asyn
     const page = await signedIn(`#/operations/${id}`, view);
     await page.getByLabel('Code').fill('999999');
     await page.keyboard.press('Enter');
+    await page.getByText('That code was wrong.').waitFor();
+    await page.getByLabel('Code').waitFor();
+
+    // The page looks just while the next code is tried: there is no challenge then.
+    const trying = async (post: Route) => {
+      await page.route(`**/v1/operations/${id}`, tried, { times: 1 });
+      await post.continue();
+    };
+    await page.route(`**/v1/operations/${id}/challenge`, trying, { times: 1 });
+    await page.getByLabel('Code').fill('999998');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Code').waitFor({ state: 'detached' });
+    await client.run(bob, 'social.health.check'); // what else changes has it look again
     await page.getByText('That code was wrong.').waitFor();
     await page.getByLabel('Code').waitFor();
     const queued = String((await client.submit(ada, 'social.profile.get', { profile_id: 'x' })).body.id);

@@ -5,17 +5,22 @@ import { may, type PageProps } from './page-props.js';
 import { Problem, Time } from './parts.js';
 
 interface ChallengeProps extends Pick<PageProps, 'api' | 'session'> {
-  operation: string;
-  challenge: ChallengeJson;
+  /** The operation that waits; undefined while none does. */
+  operation: string | undefined;
+  /** Null while the operation tries a code: the card stays, and knows which one was given. */
+  challenge: ChallengeJson | null | undefined;
   answered: () => void;
 }
 
 /** What an operation waits for; the code goes to it from here, and is kept nowhere. */
 export function ChallengeCard({ api, session, operation, challenge, answered }: ChallengeProps) {
   const [sending, setSending] = useState(false);
-  // The challenge whose code was given: another one is asked for by another challenge.
-  const [given, setGiven] = useState<string | null>(null);
+  // What the last code was given to: another challenge of the same operation asks for another one.
+  const [given, setGiven] = useState<{ operation: string; challenge: string } | null>(null);
   const [error, setError] = useState<unknown>(null);
+  if (!operation || !challenge) return null;
+  const isGiven = given?.challenge === challenge.id;
+  const wasWrong = !isGiven && given?.operation === operation;
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (sending) return;
@@ -26,7 +31,7 @@ export function ChallengeCard({ api, session, operation, challenge, answered }: 
     try {
       await api.send('POST', `/v1/operations/${operation}/challenge`, { challenge_id: challenge.id, code });
       form.reset();
-      setGiven(challenge.id);
+      setGiven({ operation, challenge: challenge.id });
       answered();
     } catch (failure) {
       setError(failure);
@@ -39,7 +44,7 @@ export function ChallengeCard({ api, session, operation, challenge, answered }: 
       <p>
         {CHALLENGES[challenge.kind]} It is given up <Time at={challenge.expires_at} />.
       </p>
-      {asks && given !== challenge.id && (
+      {asks && !isGiven && (
         <form class="one-line" onSubmit={submit}>
           <label>
             Code
@@ -57,13 +62,8 @@ export function ChallengeCard({ api, session, operation, challenge, answered }: 
           </button>
         </form>
       )}
-      {given !== null && (
-        <p role="status">
-          {given === challenge.id
-            ? 'The code is given. Whether it was right shows in a moment.'
-            : 'That code was wrong.'}
-        </p>
-      )}
+      {isGiven && <p role="status">The code is given. Whether it was right shows in a moment.</p>}
+      {wasWrong && <p role="status">That code was wrong.</p>}
       <Problem error={error} />
     </section>
   );

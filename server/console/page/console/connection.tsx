@@ -50,8 +50,12 @@ function WaitsFor({ api, session, id = '', live }: PageProps) {
     api.get<OperationsJson>(`/v1/operations?connection_id=${id}&status=waiting_user&limit=1&results=false`);
   const { value, error, again } = useLoaded(load, [api, id], live, 'operations');
   const [waiting] = value?.operations ?? [];
-  if (!waiting?.challenge) return <Problem error={error} again={again} />;
-  return <ChallengeCard {...{ api, session }} operation={waiting.id} challenge={waiting.challenge} answered={again} />;
+  return (
+    <>
+      {!waiting && <Problem error={error} again={again} />}
+      <ChallengeCard {...{ api, session }} operation={waiting?.id} challenge={waiting?.challenge} answered={again} />
+    </>
+  );
 }
 
 function About({ connection }: { connection: ConnectionJson }) {

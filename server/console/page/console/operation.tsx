@@ -42,9 +42,7 @@ export function Operation(props: PageProps) {
         <Id id={operation.id} />
       </Title>
       <Problem error={error} again={again} />
-      {operation.challenge && (
-        <ChallengeCard {...{ api, session }} operation={id} challenge={operation.challenge} answered={again} />
-      )}
+      <ChallengeCard {...{ api, session }} operation={id} challenge={operation.challenge} answered={again} />
       {!isOver(status) && !cancel_requested && may(session, 'operations:write') && (
         <div class="actions">
           <Action
