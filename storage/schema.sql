@@ -512,8 +512,9 @@ create table retention_turn (
   marks jsonb not null default '{}'::jsonb,
   begun_at timestamp with time zone,
   round_at timestamp with time zone,
+  came_ms double precision,
   worked_ms double precision not null default 0,
-  last_ms double precision,
+  share double precision,
   constraint retention_turn_pkey PRIMARY KEY (id),
   constraint retention_turn_id_check CHECK (id)
 );

@@ -21,14 +21,25 @@ interface TurnRow {
   after: string | null;
   marks: Partial<Record<RetentionClass, string>>;
   now_ms: number;
+  due_ms: number;
   /** When the class was begun; null before the first. */
   begun_ms: number | null;
-  /** When the round was begun; null before its first slice. */
+  /** When the newest round was begun; null before the first. */
   round_ms: number | null;
+  came_ms: number | null;
+  worked_ms: number;
+  share: number | null;
+}
+
+/** The round that is under way. */
+interface Round {
+  begun_ms: number;
+  /** For how long its rows have come: since the round before was begun. Null for the first one. */
+  came_ms: number | null;
   /** How long its slices have taken. */
   worked_ms: number;
-  /** How long those of the last round took; null before the first is over. */
-  last_ms: number | null;
+  /** What the last round took of the time in which its rows had come; null before there is one. */
+  share: number | null;
 }
 
 /**
@@ -57,9 +68,12 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
       if (last === null) await noteThrough(tx, current);
       const next = last === null ? behind(classes, current) : { class: current, after: last, begun_ms };
       const took_ms = performance.now() - began;
+      const round = withSlice(roundOf(row), took_ms);
       const through = next.class === null;
-      const pause_ms = Math.max(pauseBehind(took_ms, row), through ? restBehind(row) : 0);
-      await passTurn(tx, next, took_ms, pause_ms);
+      const late_ms = Math.max(0, row.now_ms - row.due_ms);
+      const pause_ms = Math.max(pauseBehind(took_ms, late_ms, round), through ? restBehind(row.now_ms, round) : 0);
+      await passTurn(tx, next, pause_ms);
+      await noteRound(tx, through ? ended(round) : round);
       return { class: current, erased, pause_ms, last: through };
     });
   } catch (failure) {
@@ -67,24 +81,38 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
     if (current === undefined || isUnreachable(failure)) throw failure;
     const next = behind(classes, current);
     const pause_ms = LIMITS.retention_poll_ms;
-    await passTurn(db, next, 0, pause_ms).catch(() => Promise.reject(failure));
+    await passTurn(db, next, pause_ms).catch(() => Promise.reject(failure));
     return { class: current, erased: 0, pause_ms, last: next.class === null, failure };
   }
 }
 
+function roundOf(row: TurnRow): Round {
+  const { now_ms, round_ms, came_ms, worked_ms, share } = row;
+  if (row.class !== null && round_ms !== null) return { begun_ms: round_ms, came_ms, worked_ms, share };
+  return { begun_ms: now_ms, came_ms: round_ms && Math.max(1, now_ms - round_ms), worked_ms: 0, share };
+}
+
+const withSlice = (round: Round, took_ms: number): Round => ({ ...round, worked_ms: round.worked_ms + took_ms });
+
+const ended = (round: Round): Round => ({
+  ...round,
+  share: round.came_ms === null ? null : round.worked_ms / round.came_ms,
+});
+
 /**
- * What a round takes is spread over LIMITS.retention_round_ms: behind a slice comes a pause in the proportion of what the round leaves free. It is expected to take what
- * the last one took, or what it has taken already. With little to do it works a tenth of the time and rests at the end; a backlog makes it work half of the time at most.
+ * What a round takes is spread over LIMITS.retention_round_ms: behind a slice comes a pause in the proportion of what the round leaves free, less what the slice was late.
+ * A round is expected to take what the last one took, for as much longer or shorter as its own rows have come, or what it has taken already. With little to do it works a
+ * tenth of the time and rests at the end; a backlog makes it work half of the time at most.
  */
-function pauseBehind(took_ms: number, { worked_ms, last_ms }: TurnRow): number {
-  const expected_ms = Math.max(last_ms ?? 0, worked_ms + took_ms);
-  const times = LIMITS.retention_round_ms / expected_ms - 1;
-  return took_ms * Math.min(LIMITS.retention_most_pauses, Math.max(1, times));
+function pauseBehind(took_ms: number, late_ms: number, { came_ms, worked_ms, share }: Round): number {
+  const expected_ms = Math.max((share ?? 0) * (came_ms ?? 0), worked_ms);
+  const times = Math.min(LIMITS.retention_most_pauses, Math.max(1, LIMITS.retention_round_ms / expected_ms - 1));
+  return Math.max(took_ms, took_ms * times - late_ms);
 }
 
 /** What is left of the time of a round whose last slice this was. */
-function restBehind({ now_ms, round_ms }: TurnRow): number {
-  return LIMITS.retention_round_ms - (now_ms - (round_ms ?? now_ms));
+function restBehind(now_ms: number, { begun_ms }: Round): number {
+  return LIMITS.retention_round_ms - (now_ms - begun_ms);
 }
 
 /** Where the next slice goes on; without a class a round is over. */
@@ -105,7 +133,7 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
     'lockRetentionTurn',
     `select class, after, marks, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
        (extract(epoch from begun_at) * 1000)::bigint as begun_ms,
-       (extract(epoch from round_at) * 1000)::bigint as round_ms, worked_ms, last_ms,
+       (extract(epoch from due_at) * 1000)::bigint as due_ms, (extract(epoch from round_at) * 1000)::bigint as round_ms, came_ms, worked_ms, share,
        set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
      from retention_turn where due_at <= now() + $1 * interval '1 millisecond' for update skip locked`,
@@ -114,15 +142,20 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   return row;
 }
 
-/** `took_ms` is how long the slice took that is over now. */
-async function passTurn(sql: Sql, next: NextSlice, took_ms: number, pause_ms: number): Promise<void> {
+async function passTurn(sql: Sql, { class: name, after, begun_ms }: NextSlice, pause_ms: number): Promise<void> {
   await sql.query(
     'passRetentionTurn',
     `update retention_turn set class = $1, after = $2, begun_at = to_timestamp($3::float8 / 1000),
-       due_at = clock_timestamp() + $5 * interval '1 millisecond', round_at = case when $1::text is not null then coalesce(round_at, now()) end,
-       worked_ms = case when $1::text is null then 0 else worked_ms + $4::float8 end,
-       last_ms = case when $1::text is null then worked_ms + $4::float8 else last_ms end`,
-    [next.class, next.after, next.begun_ms, took_ms, pause_ms],
+       due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
+    [name, after, begun_ms, pause_ms],
+  );
+}
+
+async function noteRound(tx: Sql, { begun_ms, came_ms, worked_ms, share }: Round): Promise<void> {
+  await tx.query(
+    'noteRetentionRound',
+    'update retention_turn set round_at = to_timestamp($1::float8 / 1000), came_ms = $2, worked_ms = $3, share = $4',
+    [begun_ms, came_ms, worked_ms, share],
   );
 }
 

@@ -206,40 +206,57 @@ t.test('a round is spread over its time; a backlog makes it work half of the tim
   const { db } = await oneConnection(t);
   const days = onlyDays({ gaps: 30, events: 30 });
   interface Pace {
+    came_ms: number | null;
     worked_ms: number;
-    last_ms: number | null;
+    share: number | null;
     due_in_ms: number;
   }
   const paceOf = async (): Promise<Pace> => {
     const [pace] = await db.query<Pace>(
       'testPace',
-      'select worked_ms, last_ms, (extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as due_in_ms from retention_turn',
+      'select came_ms, worked_ms, share, (extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as due_in_ms from retention_turn',
     );
     return pace!;
   };
   const about = (given: number, wanted: number) => t.ok(Math.abs(given / wanted - 1) < 0.05, `${given}, not ${wanted}`);
   const round_ms = LIMITS.retention_round_ms;
-  for (const [worked_ms, last_ms, times] of [
-    [0, null, 9],
-    [0, 10, 9],
-    [0, round_ms / 5, 4],
-    [round_ms / 4, 10, 3],
-    [0, 100 * round_ms, 1],
+  for (const [worked_ms, came_ms, share, times] of [
+    [0, null, null, 9],
+    [0, round_ms, 0.001, 9],
+    [0, round_ms, 0.2, 4],
+    [0, 2 * round_ms, 0.2, 1.5],
+    [round_ms / 4, round_ms, 0.001, 3],
+    [0, round_ms, 100, 1],
   ] as const) {
-    await db.query('testWorked', `update retention_turn set class = 'gaps', worked_ms = $1, last_ms = $2`, [
-      ...[worked_ms, last_ms],
-    ]);
-    const pause_ms = (await nextTurn(db, days))?.pause_ms ?? 0;
+    await db.query(
+      'testWorked',
+      `update retention_turn set class = 'gaps', round_at = now(), due_at = now() + interval '50 milliseconds', worked_ms = $1, came_ms = $2, share = $3`,
+      [worked_ms, came_ms, share],
+    );
+    const pause_ms = (await takeTurn(db, days))?.pause_ms ?? 0;
     const pace = await paceOf();
     about(pause_ms / (pace.worked_ms - worked_ms), times);
     t.ok(pace.due_in_ms <= pause_ms, 'the next one is due behind it');
   }
-  await db.query('testBegun', `update retention_turn set round_at = now() - interval '1 minute', last_ms = 10`);
-  t.strictSame(Object.keys(await eraseAll(db, { gaps: 30, events: 30 })), ['deliveries', 'events']);
-  const { worked_ms, last_ms, due_in_ms } = await paceOf();
-  t.equal(worked_ms, 0);
-  t.ok(last_ms, 'what a round took is known in the next one');
+  await db.query(
+    'testLate',
+    `update retention_turn set class = 'gaps', round_at = now(), due_at = now() - interval '1 second', worked_ms = 0, came_ms = $1, share = 0.2`,
+    [round_ms],
+  );
+  const late_ms = (await takeTurn(db, days))?.pause_ms ?? 0;
+  about(late_ms / (await paceOf()).worked_ms, 1);
+
+  await db.query(
+    'testBegun',
+    `update retention_turn set class = 'gaps', round_at = now() - interval '1 minute', came_ms = $1, worked_ms = 0, share = null`,
+    [4 * round_ms],
+  );
+  t.strictSame(Object.keys(await eraseAll(db, { gaps: 30, events: 30 })), ['gaps', 'deliveries', 'events']);
+  const { worked_ms, share, due_in_ms } = await paceOf();
+  about(worked_ms / (share ?? 0), 4 * round_ms);
   t.ok(due_in_ms < round_ms / 2 && due_in_ms > round_ms / 4, `it rests for what is left: ${due_in_ms} ms`);
+  t.match(await nextTurn(db, days), { class: 'gaps' });
+  about((await paceOf()).came_ms ?? 0, round_ms / 2);
 });
 
 t.test('a node takes the next slice when it is due, and not when it looks for those of others', async (t) => {
@@ -253,7 +270,9 @@ t.test('a node takes the next slice when it is due, and not when it looks for th
      select id, $1, 'stream_closed', at, at from unnest($2::uuid[], $3::timestamptz[]) one(id, at)`,
     [connectionId, ids, many.map((at_ms) => new Date(at_ms))],
   );
-  await db.query('testBehind', 'update retention_turn set last_ms = $1', [LIMITS.retention_round_ms]); // the shortest pauses
+  await db.query('testBehind', 'update retention_turn set round_at = now(), class = $1, came_ms = 1, share = $2', [
+    ...['gaps', LIMITS.retention_round_ms],
+  ]); // the shortest pauses
   const dueIn = (ms: number) =>
     db.query('testDueIn', `update retention_turn set due_at = clock_timestamp() + $1 * interval '1 millisecond'`, [ms]);
   await dueIn(60_000);
