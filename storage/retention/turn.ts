@@ -16,7 +16,20 @@ export interface Turn {
   failure?: unknown;
 }
 
-interface TurnRow {
+/** The round that is under way. */
+interface Round {
+  /** When it was begun. */
+  round_ms: number;
+  /** For how long its rows have come: since the round before was begun. Null for the first one. */
+  came_ms: number | null;
+  /** How long its slices have taken. */
+  worked_ms: number;
+  /** What the last round took of the time in which its rows had come; null before there is one. */
+  share: number | null;
+}
+
+/** The newest round is over when there is no class. */
+interface TurnRow extends Omit<Round, 'round_ms'> {
   class: string | null;
   after: string | null;
   marks: Partial<Record<RetentionClass, string>>;
@@ -24,22 +37,8 @@ interface TurnRow {
   due_ms: number;
   /** When the class was begun; null before the first. */
   begun_ms: number | null;
-  /** When the newest round was begun; null before the first. */
+  /** Null before the first round. */
   round_ms: number | null;
-  came_ms: number | null;
-  worked_ms: number;
-  share: number | null;
-}
-
-/** The round that is under way. */
-interface Round {
-  begun_ms: number;
-  /** For how long its rows have come: since the round before was begun. Null for the first one. */
-  came_ms: number | null;
-  /** How long its slices have taken. */
-  worked_ms: number;
-  /** What the last round took of the time in which its rows had come; null before there is one. */
-  share: number | null;
 }
 
 /**
@@ -52,6 +51,7 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
   const whole = wholeDays(days);
   const classes = classesOf(days);
   let current: RetentionClass | undefined;
+  let round: Round | undefined;
   try {
     return await db.transaction(async (tx) => {
       const began = performance.now();
@@ -60,6 +60,7 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
       current = classes.find((one) => one === row.class) ?? classes[0];
       const age_days = current ? whole[current] : null;
       if (current === undefined || age_days === null) return undefined;
+      round = roundOf(row);
       const goesOn = row.class === current && row.after !== null;
       const begun_ms = goesOn ? (row.begun_ms ?? row.now_ms) : row.now_ms;
       const after = (goesOn ? row.after : row.marks[current]) ?? null;
@@ -68,36 +69,29 @@ export async function takeTurn(db: Database, days: RetentionDays): Promise<Turn 
       if (last === null) await noteThrough(tx, current);
       const next = last === null ? behind(classes, current) : { class: current, after: last, begun_ms };
       const took_ms = performance.now() - began;
-      const round = withSlice(roundOf(row), took_ms);
+      const worked: Round = { ...round, worked_ms: round.worked_ms + took_ms };
       const through = next.class === null;
       const late_ms = Math.max(0, row.now_ms - row.due_ms);
-      const pause_ms = Math.max(pauseBehind(took_ms, late_ms, round), through ? restBehind(row.now_ms, round) : 0);
-      await passTurn(tx, next, pause_ms);
-      await noteRound(tx, through ? ended(round) : round);
+      const pause_ms = Math.max(pauseBehind(took_ms, late_ms, worked), through ? restBehind(row.now_ms, worked) : 0);
+      await passTurn(tx, next, worked, pause_ms);
       return { class: current, erased, pause_ms, last: through };
     });
   } catch (failure) {
     // Where the connection was lost the class keeps its turn: nothing is wrong with its slice.
-    if (current === undefined || isUnreachable(failure)) throw failure;
+    if (!current || !round || isUnreachable(failure)) throw failure;
     const next = behind(classes, current);
     const pause_ms = LIMITS.retention_poll_ms;
-    await passTurn(db, next, pause_ms).catch(() => Promise.reject(failure));
+    await passTurn(db, next, round, pause_ms).catch(() => Promise.reject(failure));
     return { class: current, erased: 0, pause_ms, last: next.class === null, failure };
   }
 }
 
+/** The round of a slice: the one under way, or the one that the slice begins. */
 function roundOf(row: TurnRow): Round {
   const { now_ms, round_ms, came_ms, worked_ms, share } = row;
-  if (row.class !== null && round_ms !== null) return { begun_ms: round_ms, came_ms, worked_ms, share };
-  return { begun_ms: now_ms, came_ms: round_ms && Math.max(1, now_ms - round_ms), worked_ms: 0, share };
+  if (row.class !== null && round_ms !== null) return { round_ms, came_ms, worked_ms, share };
+  return { round_ms: now_ms, came_ms: round_ms && Math.max(1, now_ms - round_ms), worked_ms: 0, share };
 }
-
-const withSlice = (round: Round, took_ms: number): Round => ({ ...round, worked_ms: round.worked_ms + took_ms });
-
-const ended = (round: Round): Round => ({
-  ...round,
-  share: round.came_ms === null ? null : round.worked_ms / round.came_ms,
-});
 
 /**
  * What a round takes is spread over LIMITS.retention_round_ms: behind a slice comes a pause in the proportion of what the round leaves free, less what the slice was late.
@@ -111,8 +105,8 @@ function pauseBehind(took_ms: number, late_ms: number, { came_ms, worked_ms, sha
 }
 
 /** What is left of the time of a round whose last slice this was. */
-function restBehind(now_ms: number, { begun_ms }: Round): number {
-  return LIMITS.retention_round_ms - (now_ms - begun_ms);
+function restBehind(now_ms: number, { round_ms }: Round): number {
+  return LIMITS.retention_round_ms - (now_ms - round_ms);
 }
 
 /** Where the next slice goes on; without a class a round is over. */
@@ -142,20 +136,16 @@ async function lockTurn(tx: Sql): Promise<TurnRow | undefined> {
   return row;
 }
 
-async function passTurn(sql: Sql, { class: name, after, begun_ms }: NextSlice, pause_ms: number): Promise<void> {
+/** Without a next class the round is over, and its share is noted. */
+async function passTurn(sql: Sql, next: NextSlice, round: Round, pause_ms: number): Promise<void> {
+  const { round_ms, came_ms, worked_ms } = round;
+  const share = next.class === null ? came_ms && worked_ms / came_ms : round.share;
   await sql.query(
     'passRetentionTurn',
     `update retention_turn set class = $1, after = $2, begun_at = to_timestamp($3::float8 / 1000),
-       due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
-    [name, after, begun_ms, pause_ms],
-  );
-}
-
-async function noteRound(tx: Sql, { begun_ms, came_ms, worked_ms, share }: Round): Promise<void> {
-  await tx.query(
-    'noteRetentionRound',
-    'update retention_turn set round_at = to_timestamp($1::float8 / 1000), came_ms = $2, worked_ms = $3, share = $4',
-    [begun_ms, came_ms, worked_ms, share],
+       due_at = clock_timestamp() + $4 * interval '1 millisecond',
+       round_at = to_timestamp($5::float8 / 1000), came_ms = $6, worked_ms = $7, share = $8`,
+    [next.class, next.after, next.begun_ms, pause_ms, round_ms, came_ms, worked_ms, share],
   );
 }
 

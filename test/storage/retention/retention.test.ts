@@ -243,8 +243,8 @@ t.test('a round is spread over its time; a backlog makes it work half of the tim
     `update retention_turn set class = 'gaps', round_at = now(), due_at = now() - interval '1 second', worked_ms = 0, came_ms = $1, share = 0.2`,
     [round_ms],
   );
-  const late_ms = (await takeTurn(db, days))?.pause_ms ?? 0;
-  about(late_ms / (await paceOf()).worked_ms, 1);
+  const short_ms = (await takeTurn(db, days))?.pause_ms ?? 0;
+  about(short_ms / (await paceOf()).worked_ms, 1);
 
   await db.query(
     'testBegun',

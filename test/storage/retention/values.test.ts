@@ -244,6 +244,12 @@ t.test('a slice erases bounded bytes, and a class that fails does not keep the n
   const inSlices = (name: string) => [3, 1].map((count) => [name, count]);
   t.strictSame(await round({ inputs: 30, results: 30 }), [['inputs', 0], ...inSlices('results')]);
   t.strictSame(Object.keys(await throughSince_s(db)), ['results'], 'the other one is told to be behind');
+  await db.query('testBefore', `update retention_turn set round_at = now() - interval '1 hour'`);
+  const both = onlyDays({ inputs: 30, results: 30 });
+  t.match(await nextTurn(db, both), { class: 'inputs', last: false, failure: { message: 'refused' } });
+  const [pace] = await db.query<{ came_ms: number }>('testPace', 'select came_ms from retention_turn');
+  t.ok(Math.abs((pace?.came_ms ?? 0) - 60 * 60_000) < 60_000, 'a round is begun by a slice that fails, too');
+  await eraseAll(db, both);
   await db.query('testAllow', 'drop trigger refuse on operation');
   t.strictSame(await round({ operations: 30 }), Array(2).fill(['operations', 0]), 'keys are noted');
   await db.query('testSettle', `update idempotency_tombstone set created_at = created_at - interval '1 hour'`);

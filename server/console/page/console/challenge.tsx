@@ -17,7 +17,7 @@ export function ChallengeCard({ api, session, operation, challenge, answered }: 
   const [sending, setSending] = useState(false);
   // What the last code was given to: another challenge of the same operation asks for another one.
   const [given, setGiven] = useState<{ operation: string; challenge: string } | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const [failure, setFailure] = useState<{ challenge: string; error: unknown } | null>(null);
   if (!operation || !challenge) return null;
   const isGiven = given?.challenge === challenge.id;
   const wasWrong = !isGiven && given?.operation === operation;
@@ -27,14 +27,14 @@ export function ChallengeCard({ api, session, operation, challenge, answered }: 
     const form = event.currentTarget as HTMLFormElement;
     const code = String(new FormData(form).get('code') ?? '').trim();
     setSending(true);
-    setError(null);
+    setFailure(null);
     try {
       await api.send('POST', `/v1/operations/${operation}/challenge`, { challenge_id: challenge.id, code });
       form.reset();
       setGiven({ operation, challenge: challenge.id });
       answered();
-    } catch (failure) {
-      setError(failure);
+    } catch (error) {
+      setFailure({ challenge: challenge.id, error });
     }
     setSending(false);
   };
@@ -64,7 +64,7 @@ export function ChallengeCard({ api, session, operation, challenge, answered }: 
       )}
       {isGiven && <p role="status">The code is given. Whether it was right shows in a moment.</p>}
       {wasWrong && <p role="status">That code was wrong.</p>}
-      <Problem error={error} />
+      <Problem error={failure?.challenge === challenge.id ? failure.error : null} />
     </section>
   );
 }
