@@ -1,18 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import { type BrowserContextOptions, chromium, type Page, type Route } from 'playwright';
+import { type BrowserContextOptions, chromium, type Route } from 'playwright';
 import t, { type Test } from 'tap';
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { CONTENT_SECURITY_POLICY } from '../../../server/console/pages.js';
 import type { Client } from '../../fixture/client.js';
 import { serviceFixture, startService } from '../../fixture/service.js';
-
-/** As the owner of an account sees it: at a desk and with a phone, by day and by night. */
-const VIEWS: BrowserContextOptions[] = [
-  { viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
-  { viewport: { width: 375, height: 812 }, colorScheme: 'dark' },
-];
-/** Set: pictures of each step are kept there, to be looked at. */
-const PICTURES = process.env.TEST_PICTURES;
+import { looksRight, VIEWS } from './console-fixture.js';
 
 async function started(t: Test) {
   const executablePath = findBrowser();
@@ -46,19 +38,6 @@ async function started(t: Test) {
 const connect = (client: Client, username: string) =>
   client.connect({ provider: 'social', username, password: 'former', region: 'us' });
 
-async function looksRight(t: Test, page: Page, name: string) {
-  const { width } = page.viewportSize() ?? { width: 0 };
-  if (PICTURES) await page.screenshot({ path: `${PICTURES}/reconnect-${name}-${width}.png` });
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  t.strictSame(
-    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    [],
-    `${name}: axe finds nothing`,
-  );
-  const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-  t.equal(wide, 0, `${name}: nothing is wider than the screen`);
-}
-
 t.test('the owner of an account signs in by the page, by keyboard alone', async (t) => {
   const { client, linkTo, open, complaints } = await started(t);
   for (const [i, view] of VIEWS.entries()) {
@@ -68,19 +47,19 @@ t.test('the owner of an account signs in by the page, by keyboard alone', async 
     await page.getByRole('heading', { name: 'Sign in again' }).waitFor();
     t.notOk(page.url().includes('#'), 'the link is taken out of the address');
     t.match(await page.getByRole('main').textContent(), /test asks you to sign in to your account g•••@example.com/);
-    await looksRight(t, page, 'password');
+    await looksRight(t, page, 'reconnect-password');
 
     await page.keyboard.press('Tab');
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
     await page.getByText('The password was not accepted.').waitFor();
     t.match(await page.getByRole('main').textContent(), /4 tries are left/);
-    await looksRight(t, page, 'refused');
+    await looksRight(t, page, 'reconnect-refused');
 
     await page.getByLabel('Password').fill('sandbox');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
-    await looksRight(t, page, 'code');
+    await looksRight(t, page, 'reconnect-code');
     await page.reload();
     await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
     await page.getByLabel('Code').fill('999999');
@@ -90,7 +69,7 @@ t.test('the owner of an account signs in by the page, by keyboard alone', async 
     await page.getByLabel('Code').fill(' 000000 ');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    await looksRight(t, page, 'done');
+    await looksRight(t, page, 'reconnect-done');
     t.match(await client.send('GET', `/v1/connections/${connection}`), { body: { health: 'ready' } });
 
     const late = await open(link, view);
@@ -125,7 +104,7 @@ t.test('a link of no use says so, and a service that does not answer is waited f
   const [view = {}] = VIEWS;
   const useless = await open(`${url}/reconnect#${'x'.repeat(64)}`, view);
   await useless.getByText('This link has expired, or a newer one took its place.').waitFor();
-  await looksRight(t, useless, 'useless');
+  await looksRight(t, useless, 'reconnect-useless');
   await (await open(`${url}/reconnect`, view)).getByText('This is not a whole link.').waitFor();
 
   const page = await open(await linkTo(await connect(client, '<img src=x onerror=alert(1)>@example.com')), view);
