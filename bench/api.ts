@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import typia from 'typia';
 import { request } from 'undici';
+import { withRoom } from './with-room.js';
 
 /** An operation that is terminal or waits for its user. */
 export interface EndedOperation {
@@ -15,7 +16,7 @@ type Method = 'GET' | 'POST' | 'PATCH';
 const assertOperation = typia.createAssert<EndedOperation>();
 const assertCreated = typia.createAssert<{ id: string }>();
 
-/** The service's API as a scenario uses it. Every call throws on an answer that is no success. */
+/** The service's API as a scenario uses it. A call that finds no room is sent again; every other answer that is no success throws. */
 export class ServiceApi {
   readonly #url: string;
   readonly #key: string;
@@ -26,6 +27,12 @@ export class ServiceApi {
   }
 
   async send(method: Method, path: string, body?: object, headers = {}): Promise<{ body: unknown }> {
+    const { status, body: answered } = await withRoom(() => this.#sendOnce(method, path, body, headers));
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answered)}`);
+    return { body: answered };
+  }
+
+  async #sendOnce(method: Method, path: string, body: object | undefined, headers: object) {
     const answer = await request(this.#url + path, {
       method,
       headers: {
@@ -35,9 +42,7 @@ export class ServiceApi {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    if (answer.statusCode >= 300)
-      throw new Error(`${method} ${path}: ${answer.statusCode} ${await answer.body.text()}`);
-    return { body: await answer.body.json() };
+    return { status: answer.statusCode, body: await answer.body.json() };
   }
 
   /** Creates a connection and gives its id. */
