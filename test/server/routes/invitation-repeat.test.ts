@@ -8,11 +8,13 @@ import { createLogger } from '../../../storage/log.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
+import { linkTo } from '../../fixture/link.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, subscriptionRules } from '../edge-fixture.js';
 
 t.test('an invitation without a key whose answer was lost can be repeated: it is sent once', async (t) => {
-  const { url, db } = await freshDatabase(t);
+  const { url: direct, db } = await freshDatabase(t);
+  const { link, url } = await linkTo(t, direct);
   const logOptions = { level: 'silent', format: 'json' } as const;
   const log = createLogger(logOptions, {});
   const encryptionKeys = [{ id: 'test', key: randomBytes(32) }];
@@ -53,26 +55,32 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
   };
   const stored = () => db.query<{ id: string }>('stored', 'select id from operation');
 
-  // Its statement waits for a table; then its thread dies, and the statement is committed with nobody to hear of it.
-  const lost = await db.transaction(async (tx) => {
-    await tx.query('hold', 'lock table idempotency_tombstone in access exclusive mode');
-    const reply = invite();
-    await eventually(
-      'the submission waits for the lock',
-      () =>
-        db.query(
-          'lockWaits',
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        ),
-      (waits) => waits.length > 0,
-    );
-    node.crashThread(0);
-    return { answer: await reply };
-  });
-  t.equal(lost.answer.status, 503);
-  const key = String(lost.answer.headers['idempotency-key']);
-  t.match(lost.answer.body, { error: { code: 'unavailable', details: { idempotency_key: key } } });
-  const [operation] = await eventually('it was stored all the same', stored, (rows) => rows.length > 0);
+  // Its statement is held until the link is deaf: it is stored, and nobody hears of it. Then its thread dies.
+  await db.query('held', 'create table held as select 1 as one');
+  await db.query(
+    'hold',
+    `create function hold() returns trigger language plpgsql as $$ begin
+       while exists (select from held) loop perform pg_sleep(0.005); end loop;
+       return null;
+     end $$`,
+  );
+  await db.query('holds', 'create trigger hold before insert on operation execute function hold()');
+  const reply = invite();
+  await eventually(
+    'its statement is held',
+    () =>
+      db.query('waits', `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`),
+    (waits) => waits.length > 0,
+  );
+  link.deaf();
+  await db.query('release', 'delete from held');
+  const [operation] = await eventually('it is stored', stored, (rows) => rows.length > 0);
+  node.crashThread(0);
+  const lost = await reply;
+  link.pass();
+  t.equal(lost.status, 503);
+  const key = String(lost.headers['idempotency-key']);
+  t.match(lost.body, { error: { code: 'unavailable', details: { idempotency_key: key } } });
 
   const repeated = await eventually(
     'the thread is back',
