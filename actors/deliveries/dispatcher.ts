@@ -204,7 +204,7 @@ export class Dispatcher {
     await attempt.finish();
     written();
     actor.written();
-    this.#parking.park(actor); // I2
+    this.#parking.park(this.#actors.latest(actor)); // I2
     this.#pump();
   }
 

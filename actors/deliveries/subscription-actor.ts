@@ -22,7 +22,8 @@ import type { AttemptResult } from './sender.js';
  * I2 a claim that found nothing counts only if its job was not fetched since that claim was asked for;
  * I3 its job is parked at most once at a time; an attempt that ends meanwhile has it parked once more after that;
  * I4 its partition may be taken again by this thread in any state but `gone`. Attempts go on; what a claim or a park under the
- *    epoch before it found or did counts for nothing: either comes once more.
+ *    epoch before it found or did counts for nothing: either comes once more;
+ * I5 one that took over from a `former` actor is busy while that one is: an attempt that ends there has the job parked here.
  */
 export type SubscriptionState =
   /** No delivery is known to be due. */
@@ -60,6 +61,8 @@ export class SubscriptionActor {
   readonly #allowance = new AttemptAllowance();
   readonly #announce: (state: SubscriptionState) => void;
   #epoch: number;
+  /** It led elsewhere, and makes the attempts that it has under way. */
+  #former: SubscriptionActor | undefined;
   #calls = 0;
   #inFlight = 0;
   #finishing = 0;
@@ -109,9 +112,15 @@ export class SubscriptionActor {
     return this.#allowance.slow;
   }
 
-  /** True while attempts of it are in flight or their ends are being written. */
+  /** True while attempts of it, or of the one that it took over from, are in flight or their ends are being written (I5). */
   get busy(): boolean {
-    return this.#inFlight > 0 || this.#finishing > 0;
+    if (this.#former?.busy === false) this.#former = undefined;
+    return this.#former !== undefined || !this.#over;
+  }
+
+  /** Takes over from this one, which leaves. Before it is called first. */
+  follow(former: SubscriptionActor): void {
+    this.#former = former;
   }
 
   /** Its job was fetched: something of it is due. Throws once it has left. */
@@ -209,9 +218,13 @@ export class SubscriptionActor {
     this.#enter({ kind: 'gone' });
   }
 
+  get #over(): boolean {
+    return this.#inFlight === 0 && this.#finishing === 0;
+  }
+
   #goIfOver(): void {
     const { kind } = this.#state;
-    if ((kind === 'leaving' || kind === 'lost') && !this.busy) this.#enter({ kind: 'gone' });
+    if ((kind === 'leaving' || kind === 'lost') && this.#over) this.#enter({ kind: 'gone' });
   }
 
   #enter(next: SubscriptionState): void {

@@ -52,10 +52,11 @@ export class SubscriptionActors {
       known.call();
       return;
     }
-    known?.leave(stale === true); // I1
     const actor: SubscriptionActor = new SubscriptionActor(id, destinations.of(fetched), partition, epoch, (state) =>
       this.#changed(actor, state),
     );
+    if (known && !stale) actor.follow(known);
+    known?.leave(stale === true); // I1
     this.#active.set(id, actor);
     destinations.hold(actor);
     held.workspaces.add(actor.workspaceId);
@@ -71,6 +72,11 @@ export class SubscriptionActors {
   /** True when an actor of the subscription will give its job back. */
   holdsJob(id: string): boolean {
     return this.#active.get(id)?.holdsJob ?? false;
+  }
+
+  /** The actor that took over from this one, or this one: the subscription's job is its to give back. */
+  latest(actor: SubscriptionActor): SubscriptionActor {
+    return this.#active.get(actor.id) ?? actor;
   }
 
   /** Lets these start nothing more; resolves when their last attempt is over. `lost`: their partitions are another owner's. */

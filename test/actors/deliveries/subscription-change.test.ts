@@ -101,6 +101,52 @@ t.test('an attempt under way at the address before ends there, and is written on
   t.equal(former.received.length, 1);
 });
 
+t.test('an attempt at the address before that fails is tried again at the new one', async (t) => {
+  const { db } = await freshDatabase(t);
+  const connection = await insertConnection(db);
+  const answers: (() => void)[] = [];
+  const former = await receiver(t, onLoopback, (_request, response) =>
+    answers.push(() => response.writeHead(500).end()),
+  );
+  const next = await receiver(t, onLoopback, TAKEN);
+  const id = await insertSubscription(db, connection, former.url);
+  const states: string[] = [];
+  const host = await DeliveryHost.start(t, db, { ca, onState: (_id, { kind }) => states.push(kind) });
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  await eventually(
+    'the attempt',
+    () => answers.length,
+    (n) => n === 1,
+  );
+  await move(db, connection, id, next.url);
+  await record(db, connection);
+  await host.fetch(connection.partition);
+  await eventually(
+    'the one of the new address has nothing to do',
+    () => deliveries(db, id),
+    (all) => all[1]?.status === 'delivered' && /idle|gone/.test(states.at(-1) ?? ''),
+  );
+  t.ok(host.dispatcher.holdsJob(id), 'until the attempt at the address before is over');
+  answers[0]?.();
+  const [failed] = await eventually(
+    'its job waits for the next attempt',
+    () => deliveries(db, id),
+    ([one]) => one?.job === 'created',
+  );
+  t.match(failed, { status: 'pending', attempt_count: 1, job_due: failed?.next_attempt_at });
+  await db.query('testDue', 'update delivery set next_attempt_at = now() where id = $1', [failed?.id]);
+  await db.query('testJob', 'update pgboss.job_common set start_after = now() where id = $1', [id]);
+  await host.fetch(connection.partition);
+  await eventually(
+    'it is tried at the new address',
+    () => deliveries(db, id),
+    (all) => all.every(({ status }) => status === 'delivered'),
+  );
+  t.equal(former.received.length, 1);
+  t.equal(next.received.length, 2);
+});
+
 t.test(
   'a deleted subscription sends nothing more, and its rows go in slices, whoever holds some of them',
   async (t) => {
