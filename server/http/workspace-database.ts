@@ -8,7 +8,8 @@ import { LIMITS } from './limits.js';
  * The API's database as the requests of one workspace have it: their statements and transactions hold at most
  * `LIMITS.workspace_database_percent` of its connections, so that the others find one free whatever this workspace asks for.
  *
- * I1. What waits for its turn is bounded, by number and by time: past either it is refused with 503 `overloaded`.
+ * I1. What waits for its turn is bounded, by number and by time: past either it is refused with 503 `overloaded`, which says that nothing was
+ *     done. So no request is refused once a transaction of it was begun: it waits, and there are no more of those than requests under way.
  * I2. Within the workspace turns go round its keys. Work that has a connection must not ask for another: it could wait for itself.
  */
 export class WorkspaceDatabase {
@@ -21,28 +22,25 @@ export class WorkspaceDatabase {
     this.#turns = new FairSemaphore(Math.max(1, Math.floor(share)));
   }
 
-  /** The same for the requests with one key. */
+  /** The same for one request with this key. */
   of(key: string): Database {
     const db = this.#db;
+    let begun = false;
+    const turn = () => (begun ? this.#turns.acquire(key, NEVER) : this.#turn(key)); // I1
     return {
       ...db,
-      query: (name, text, values) => this.#inTurn(key, () => db.query(name, text, values)),
-      transaction: (work) => this.#inTurn(key, () => db.transaction(work)),
+      query: (name, text, values) => inTurn(turn, () => db.query(name, text, values)),
+      transaction: (work) =>
+        inTurn(turn, () => {
+          begun = true;
+          return db.transaction(work);
+        }),
     };
-  }
-
-  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const release = await this.#turn(key);
-    try {
-      return await work();
-    } finally {
-      release();
-    }
   }
 
   /** I1, I2 */
   async #turn(key: string): Promise<() => void> {
-    if (this.#turns.free) return this.#turns.acquire(key, AT_ONCE);
+    if (this.#turns.free) return this.#turns.acquire(key, NEVER);
     if (this.#turns.waiting >= LIMITS.workspace_waiting_statements) throw new HttpError('overloaded', CROWDED);
     const limit = new Deadline(LIMITS.workspace_statement_wait_ms, () => new HttpError('overloaded', CROWDED));
     try {
@@ -53,6 +51,14 @@ export class WorkspaceDatabase {
   }
 }
 
+async function inTurn<T>(turn: () => Promise<() => void>, work: () => Promise<T>): Promise<T> {
+  const release = await turn();
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
 const CROWDED = 'too many requests of the workspace wait for the database';
-/** Never aborts: for a turn that is there. */
-const AT_ONCE = new AbortController().signal;
+const NEVER = new AbortController().signal;

@@ -56,20 +56,21 @@ export async function changeIdle<T>(
 }
 
 async function patch(call: Call<ConnectionView, ConnectionPatchInput, undefined>): Promise<Answer> {
-  const { db, ring, resource, body } = call;
+  const { ring, resource, body } = call;
   if (body.password === undefined && body.region === undefined) throw invalidField('body', 'password or region');
   if (!PROVIDERS[resource.provider].signsIn) throw invalidField('body', 'a connection of provider social');
   const region = body.region?.toUpperCase() ?? null;
   // An unchanged region alone changes nothing, busy or not (CONN-4).
   if (body.password === undefined && region === resource.region) return json(200, connectionJson(resource));
   const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(resource.id));
-  await changeIdle(call, resource.id, async (tx) => {
+  const row = await changeIdle(call, resource.id, async (tx) => {
     await changeCredentials(tx, resource.id, { passwordSealed, region });
     const details = { password: passwordSealed !== null, ...(region !== null && { region }) };
     await call.audit.record(tx, [['connection', resource.id]], { details });
+    const [changed] = await findConnections(tx, [resource.id]);
+    if (!changed) throw new HttpError('not_found');
+    return changed;
   });
-  const [row] = await findConnections(db, [resource.id]);
-  if (!row) throw new HttpError('not_found');
   return json(200, connectionJson(row));
 }
 

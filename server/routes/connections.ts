@@ -164,18 +164,19 @@ async function create(call: Call<undefined, NewConnectionInput, undefined>): Pro
           region: body.region.toUpperCase(),
         });
   try {
-    await db.transaction(async (tx) => {
+    const row = await db.transaction(async (tx) => {
       const room = bound === null || (await roomForConnection(tx, key.workspace_id, bound));
       if (!room) throw new HttpError('too_many_connections');
       await insert(tx);
       await audit.record(tx, [['connection', id]], { details: { provider: body.provider } });
+      const [created] = await findConnections(tx, [id]);
+      if (!created) throw new HttpError('not_found');
+      return created;
     });
+    return json(201, connectionJson(row), { Location: `/v1/connections/${id}` });
   } catch (error) {
     throw isIdentityTaken(error) ? new HttpError('connection_conflict') : error;
   }
-  const [row] = await findConnections(db, [id]);
-  if (!row) throw new HttpError('not_found', 'the connection was deleted meanwhile');
-  return json(201, connectionJson(row), { Location: `/v1/connections/${id}` });
 }
 
 export const connectionRoutes: Route[] = [

@@ -57,19 +57,18 @@ async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined
     type: body.type,
     data: body.data,
   };
-  const recorded = await db.transaction(async (tx) => {
+  const { row, deliveries } = await db.transaction(async (tx) => {
     const [one] = await recordEvents(tx, key.workspace_id, [event]);
-    if (one)
-      await audit.record(tx, [
-        ['event', one.id],
-        ['connection', resource.id],
-      ]);
-    return one;
+    if (!one) throw new HttpError('not_found');
+    await audit.record(tx, [
+      ['event', one.id],
+      ['connection', resource.id],
+    ]);
+    const [row] = await findEvents(tx, [one.id]);
+    if (!row) throw new HttpError('not_found');
+    return { row, deliveries: one.deliveries };
   });
-  if (!recorded) throw new HttpError('not_found');
-  if (recorded.deliveries > 0) system.hint({ type: 'deliveries', connectionId: resource.id });
-  const [row] = await findEvents(db, [recorded.id]);
-  if (!row) throw new HttpError('not_found');
+  if (deliveries > 0) system.hint({ type: 'deliveries', connectionId: resource.id });
   return json(201, eventJson(db, row), { Location: `/v1/events/${row.id}` });
 }
 
