@@ -122,7 +122,7 @@ t.test('the pool', async (t) => {
   t.test('a browser that can make no page any more is found out by its canary', async (t) => {
     const pool = new Pool(network.site, {
       canary_interval_ms: 300,
-      canary_deadline_ms: 4_000,
+      canary_deadline_ms: 10_000,
       probe_interval_ms: 60_000,
     });
     t.teardown(() => pool.close());

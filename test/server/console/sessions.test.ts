@@ -167,11 +167,14 @@ t.test('an operator works in the workspace that each request names', async (t) =
 
 t.test('wrong keys of sign-ins meet the guard that wrong keys meet', async (t) => {
   const edge = await startTestEdge(t);
-  const wrong = Array.from({ length: 400 }, async () => {
+  const wrong = async () => {
     const key = `cs_${randomBytes(32).toString('base64url')}`;
     return (await edge.call('POST', '/console/session', { body: { key }, key: '' })).status;
-  });
-  const statuses = new Set(await Promise.all(wrong));
+  };
+  const statuses = new Set<number>();
+  for (let n = 0; n < 20; n++) {
+    for (const status of await Promise.all(Array.from({ length: 20 }, wrong))) statuses.add(status);
+  }
   t.strictSame([...statuses].sort(), [401, 429]);
 });
 

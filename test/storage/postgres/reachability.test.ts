@@ -51,9 +51,9 @@ for (const trouble of ['stall', 'deaf', 'refuse'] as const) {
 
 t.test('a full pool is no outage', async (t) => {
   const { db, told } = await watched(t, 1);
-  const sleeping = db.query('testSleep', 'select pg_sleep(0.24)');
+  const sleeping = db.query('testSleep', 'select pg_sleep(0.1)');
   const queue = await Promise.allSettled(
-    Array.from({ length: 8 }, () => db.query('testSleep', 'select pg_sleep(0.24)')),
+    Array.from({ length: 8 }, () => db.query('testSleep', 'select pg_sleep(0.1)')),
   );
   t.ok(queue.some(({ status }) => status === 'rejected'));
   await sleeping;
