@@ -177,7 +177,8 @@ t.test('an attempt that failed is told in words, and its delivery arrives by its
     await page.getByText(SCRIPT).waitFor();
     await looksRight(t, page, 'delivery-failed');
     answers.status = 204;
-    await row(page, 'The receiver answered 204.').waitFor();
+    // By now it may have been tried for the third or fourth time: the next attempt is half a minute away, or two.
+    await row(page, 'The receiver answered 204.').waitFor({ timeout: 150_000 });
     const shown = await page.locator('pre').textContent();
     t.ok(bodiesWith(connection).length > 1);
     for (const body of bodiesWith(connection)) t.equal(shown, body, 'each attempt carries the same');
