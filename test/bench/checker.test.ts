@@ -391,3 +391,19 @@ t.test('kept evidence is judged again by a program, which also tells what is kno
   t.match(broke.stdout, `neverInternalError: operation ${row.id}`);
   t.match(broke.stdout, `written at ${write.at - started_at}`, 'what is known of it goes with it');
 });
+
+t.test('a node whose clock became wrong while it stored an end is not blamed for the time it noted', async (t) => {
+  const overlap = (clockWrongAt: number) => {
+    const evidence = turns([
+      { sent: 0, stored: 1, answered: 2, begun: 10, lasted: 90 },
+      { sent: 50_000, stored: 1, answered: 2, begun: 50_010, lasted: 10 },
+    ]);
+    const [first] = evidence.rows.operations;
+    first!.attempts[0]!.completed_at! += 170_000; // its row has the time at which its transaction began
+    const from = evidence.run.started_at + clockWrongAt;
+    evidence.run.faults = [{ kind: 'clock_off', target: 'node 0', from, to: from + 8_000 }];
+    return check(evidence).filter(({ invariant }) => invariant === 'oneRunsAtATime').length;
+  };
+  t.equal(overlap(112), 0);
+  t.equal(overlap(5_000), 1);
+});

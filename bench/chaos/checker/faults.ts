@@ -141,8 +141,9 @@ export class Faults {
     );
   }
 
-  /** True when the clock of some node was wrong at the time. */
-  clockWasWrong(life: Span): boolean {
+  /** True when the clock of some node was wrong at the time, or when the node noted its own time of the end. */
+  clockWasWrong({ from, to }: Span): boolean {
+    const life = { from, to: to + LIMITS.stored_end_ms };
     return this.#faults.some((fault) => fault.family === 'clock' && overlaps(fault, life));
   }
 

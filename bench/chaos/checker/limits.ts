@@ -9,6 +9,8 @@ export const LIMITS = {
   same_clock_ms: 5,
   /** Between a write at the network and the end that the database stored for its operation. Past it the write was late. */
   late_write_ms: 250,
+  /** From the begin of the transaction that stores an end, which is its time in the rows, until the node notes its own time of it. */
+  stored_end_ms: 1_000,
   /** After a fault was undone, what it did still explains failures: a lease, a take-over and the browsers' way back. */
   fault_aftermath_ms: 20_000,
   /** From the answer to a cancel until it must have worked. An attempt that begins later began in spite of it. */
