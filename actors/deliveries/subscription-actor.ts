@@ -22,8 +22,7 @@ import type { AttemptResult } from './sender.js';
  * I2 a claim that found nothing counts only if its job was not fetched since that claim was asked for;
  * I3 its job is parked at most once at a time; an attempt that ends meanwhile has it parked once more after that;
  * I4 its partition may be taken again by this thread in any state but `gone`. Attempts go on; what a claim or a park under the
- *    epoch before it found or did counts for nothing: either comes once more;
- * I5 one that took over from a `former` actor is busy while that one is: an attempt that ends there has the job parked here.
+ *    epoch before it found or did counts for nothing: either comes once more.
  */
 export type SubscriptionState =
   /** No delivery is known to be due. */
@@ -61,8 +60,6 @@ export class SubscriptionActor {
   readonly #allowance = new AttemptAllowance();
   readonly #announce: (state: SubscriptionState) => void;
   #epoch: number;
-  /** It led elsewhere, and makes the attempts that it has under way. */
-  #former: SubscriptionActor | undefined;
   #calls = 0;
   #inFlight = 0;
   #finishing = 0;
@@ -112,15 +109,9 @@ export class SubscriptionActor {
     return this.#allowance.slow;
   }
 
-  /** True while attempts of it, or of the one that it took over from, are in flight or their ends are being written (I5). */
+  /** True while attempts of it are in flight or their ends are being written. */
   get busy(): boolean {
-    if (this.#former?.busy === false) this.#former = undefined;
-    return this.#former !== undefined || !this.#over;
-  }
-
-  /** Takes over from this one, which leaves. Before it is called first. */
-  follow(former: SubscriptionActor): void {
-    this.#former = former;
+    return this.#inFlight > 0 || this.#finishing > 0;
   }
 
   /** Its job was fetched: something of it is due. Throws once it has left. */
@@ -218,13 +209,9 @@ export class SubscriptionActor {
     this.#enter({ kind: 'gone' });
   }
 
-  get #over(): boolean {
-    return this.#inFlight === 0 && this.#finishing === 0;
-  }
-
   #goIfOver(): void {
     const { kind } = this.#state;
-    if ((kind === 'leaving' || kind === 'lost') && this.#over) this.#enter({ kind: 'gone' });
+    if ((kind === 'leaving' || kind === 'lost') && !this.busy) this.#enter({ kind: 'gone' });
   }
 
   #enter(next: SubscriptionState): void {

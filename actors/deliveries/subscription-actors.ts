@@ -20,7 +20,9 @@ export interface SubscriptionActorsOptions {
  * The subscription actors of one thread. Owns their places in the slot scheduler's queues. Invariants:
  * I1 a subscription has one actor that may start attempts: the one of the latest epoch;
  * I2 an actor whose partition was given up or lost is known here until its last attempt is over;
- * I3 a workspace, or a destination, that is `full` is fetched no further: past its share by one fetch of each partition at most.
+ * I3 the job of a subscription is its active actor's to give back, which stays while attempts of a former one are under way: their
+ *    ends have it parked once more;
+ * I4 a workspace, or a destination, that is `full` is fetched no further: past its share by one fetch of each partition at most.
  */
 export class SubscriptionActors {
   readonly #options: SubscriptionActorsOptions;
@@ -52,11 +54,10 @@ export class SubscriptionActors {
       known.call();
       return;
     }
+    known?.leave(stale === true); // I1
     const actor: SubscriptionActor = new SubscriptionActor(id, destinations.of(fetched), partition, epoch, (state) =>
       this.#changed(actor, state),
     );
-    if (known && !stale) actor.follow(known);
-    known?.leave(stale === true); // I1
     this.#active.set(id, actor);
     destinations.hold(actor);
     held.workspaces.add(actor.workspaceId);
@@ -71,10 +72,11 @@ export class SubscriptionActors {
 
   /** True when an actor of the subscription will give its job back. */
   holdsJob(id: string): boolean {
-    return this.#active.get(id)?.holdsJob ?? false;
+    const actor = this.#active.get(id);
+    return actor !== undefined && (actor.holdsJob || this.#hasFormer(id)); // I3
   }
 
-  /** The actor that took over from this one, or this one: the subscription's job is its to give back. */
+  /** The actor that took over from this one, or this one where none did (I3). */
   latest(actor: SubscriptionActor): SubscriptionActor {
     return this.#active.get(actor.id) ?? actor;
   }
@@ -93,10 +95,16 @@ export class SubscriptionActors {
    * would count as fast at the next delivery. There is room up to half of what the thread, and its workspace, may have here.
    */
   passivate(actor: SubscriptionActor): void {
-    if (actor.state !== 'idle' || actor.busy) return;
+    if (actor.state !== 'idle' || actor.busy || this.#hasFormer(actor.id)) return; // I3
     const { workspaces } = this.#options.held;
     const roomy = this.#active.size <= LIMITS.idle_slow_subscriptions && workspaces.roomy(actor.workspaceId);
     if (!actor.slow || !roomy) actor.passivate();
+  }
+
+  /** True while one that the active actor took over from has attempts under way. */
+  #hasFormer(id: string): boolean {
+    for (const former of this.#leaving) if (former.id === id) return true;
+    return false;
   }
 
   #changed(actor: SubscriptionActor, state: SubscriptionState): void {

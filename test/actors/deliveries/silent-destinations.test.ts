@@ -157,16 +157,16 @@ t.test(
     const [later] = await listSubscriptions(db, connection.id, LIST_START, 1_000);
     t.strictSame(later?.paused_since, noted?.paused_since, 'since it was paused first');
     up = true;
-    const sent = hook.received.length;
     await eventually(
       'every delivery is tried after the first answer, a failure though it is',
       async () => {
         // Some have waits of half a minute before them.
-        await db.query('testDue', `update delivery set next_attempt_at = now() where status = 'pending'`);
+        const waits = `status = 'pending' and last_error is distinct from 'status_503'`;
+        await db.query('testDue', `update delivery set next_attempt_at = now() where ${waits}`);
         await db.query('testJobs', `update pgboss.job_common set start_after = now() where state = 'created'`);
-        return new Set(hook.received.slice(sent).map(({ headers }) => headers['x-cs-delivery-id']));
+        return deliveries(db);
       },
-      (ids) => ids.size === count,
+      (all) => all.every(({ last_error }) => last_error === 'status_503'),
     );
     await eventually(
       'its owner is told',

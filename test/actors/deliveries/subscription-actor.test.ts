@@ -53,21 +53,6 @@ t.test('a recalled subscription that is exhausted is parked once more', async (t
   t.strictSame(states, ['parking', 'recalled', 'parking', 'idle']);
 });
 
-t.test('one that took over is busy until the attempts of the former one are written', async (t) => {
-  const [former, actor] = [observed().actor, observed().actor];
-  former.call();
-  former.begin();
-  actor.follow(former);
-  former.leave(false);
-  t.ok(actor.busy);
-  t.ok(actor.holdsJob, 'its job stays with it');
-  former.ended(delivered);
-  t.ok(actor.busy, 'the end is not written yet');
-  former.written();
-  t.notOk(actor.busy);
-  t.notOk(actor.holdsJob);
-});
-
 t.test('one that leaves is gone when its last attempt is written, and a lost one stays lost', async (t) => {
   const { actor, states } = observed();
   actor.call();
