@@ -103,9 +103,9 @@ export class DeliveryHost {
   /** The calls of `wakeIn`, in order. */
   wakes: { partition: number; due_in_ms: number }[] = [];
   logged: Record<string, unknown>[] = [];
-  readonly #present = new Set<string>();
-  #woken: (() => void)[] = [];
-  #quiet: (() => void)[] = [];
+  /** The states that were announced last, without those that are gone. */
+  readonly #present = new Map<string, SubscriptionState['kind']>();
+  #changed: (() => void)[] = [];
 
   private constructor(
     readonly db: Database,
@@ -120,10 +120,7 @@ export class DeliveryHost {
       concurrency: 32,
       workspace_share: 1,
       log,
-      wakeIn: (partition, due_in_ms) => {
-        this.wakes.push({ partition, due_in_ms });
-        for (const wake of this.#woken.splice(0)) wake();
-      },
+      wakeIn: (partition, due_in_ms) => void this.wakes.push({ partition, due_in_ms }),
       onState: (subscription, { kind }) => this.#onState(subscription, kind),
       ...options,
     });
@@ -151,14 +148,13 @@ export class DeliveryHost {
     return fetched.length;
   }
 
-  /** Resolves once nothing is under way and every subscription without a slow receiver has gone back to its queue. */
-  quiet(): Promise<void> {
-    return this.#present.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve));
+  /** Resolves once no attempt is under way and every job was given back: then `wakes` ends with when the last of them is due. */
+  async quiet(): Promise<void> {
+    while (!this.#isQuiet) await new Promise<void>((resolve) => this.#changed.push(resolve));
   }
 
-  /** Resolves at the next call of `wakeIn`. */
-  woken(): Promise<void> {
-    return new Promise((resolve) => this.#woken.push(resolve));
+  get #isQuiet(): boolean {
+    return [...this.#present].every(([id, kind]) => kind === 'idle' && !this.dispatcher.holdsJob(id));
   }
 
   /** As after the loss of the thread: the next epoch, everything recovered, and the old dispatcher knows of nothing. */
@@ -173,7 +169,7 @@ export class DeliveryHost {
 
   #onState(subscription: string, state: SubscriptionState['kind']): void {
     if (state === 'gone') this.#present.delete(subscription);
-    else this.#present.add(subscription);
-    if (this.#present.size === 0) for (const resolve of this.#quiet.splice(0)) resolve();
+    else this.#present.set(subscription, state);
+    for (const resolve of this.#changed.splice(0)) resolve();
   }
 }

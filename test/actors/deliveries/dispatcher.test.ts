@@ -97,9 +97,8 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection);
   for (const [i, wait_s] of [1, 5, 30, 120].entries()) {
-    const woken = host.woken();
     t.equal(await host.fetch(connection.partition), 1);
-    await woken;
+    await host.quiet();
     const [delivery] = await deliveries(db);
     const due = new Date(clock.now().getTime() + wait_s * 1000);
     t.strictSame(host.wakes.at(-1), { partition: connection.partition, due_in_ms: wait_s * 1000 });
@@ -159,9 +158,8 @@ for (const off_s of [-120, 120]) {
     t.teardown(() => mock.timers.reset());
     const host = await DeliveryHost.start(t, db, { ca });
     await record(db, connection);
-    const woken = host.woken();
     await host.fetch(connection.partition);
-    await woken;
+    await host.quiet();
     t.equal(await host.fetch(connection.partition), 0, 'the second attempt is not due yet');
     const due_in_ms = host.wakes.at(-1)?.due_in_ms ?? Number.NaN;
     t.ok(due_in_ms > 0 && due_in_ms <= 1_000, `${due_in_ms} ms until the second attempt`);
@@ -185,9 +183,8 @@ t.test('a receiver that comes back gets the delivery at the next attempt', async
   await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection);
-  const woken = host.woken();
   await host.fetch(connection.partition);
-  await woken;
+  await host.quiet();
   up = true;
   await clock.moveTo(new Date(clock.now().getTime() + host.wakes.at(-1)!.due_in_ms));
   await host.fetch(connection.partition);
@@ -376,12 +373,19 @@ t.test('a retry that falls due while a slow attempt is under way is made in time
   await insertSubscription(db, connection, hook.url);
   const host = await DeliveryHost.start(t, db, { ca });
   await record(db, connection, 2);
-  const woken = host.woken();
   await host.fetch(connection.partition);
-  await woken;
+  const [failed] = await eventually(
+    'one has failed and the job waits for its retry',
+    async () => (await deliveries(db)).filter(({ last_error }) => last_error === 'status_500'),
+    ([first]) => first?.job === 'created' && first.job_due?.getTime() === first.next_attempt_at?.getTime(),
+  );
   t.equal(host.dispatcher.stats().in_flight, 1);
-  await clock.moveTo(new Date(clock.now().getTime() + host.wakes.at(-1)!.due_in_ms));
-  t.equal(await host.fetch(connection.partition), 1);
+  await clock.moveTo(failed!.next_attempt_at!);
+  await eventually(
+    'the job is fetched for it',
+    () => host.fetch(connection.partition),
+    (fetched) => fetched === 1,
+  );
   await eventually(
     'the retry is delivered',
     () => deliveries(db),
