@@ -104,7 +104,7 @@ export class DeliveryHost {
   wakes: { partition: number; due_in_ms: number }[] = [];
   logged: Record<string, unknown>[] = [];
   /** The states that were announced last, without those that are gone. */
-  readonly #present = new Map<string, SubscriptionState['kind']>();
+  readonly states = new Map<string, SubscriptionState['kind']>();
   #changed: (() => void)[] = [];
 
   private constructor(
@@ -148,13 +148,14 @@ export class DeliveryHost {
     return fetched.length;
   }
 
-  /** Resolves once no attempt is under way and every job was given back: then `wakes` ends with when the last of them is due. */
-  async quiet(): Promise<void> {
-    while (!this.#isQuiet) await new Promise<void>((resolve) => this.#changed.push(resolve));
+  /** Resolves once every subscription has gone back to its queue and nothing is under way. One with a slow receiver may stay. */
+  quiet(): Promise<void> {
+    return this.#until(() => this.states.size === 0);
   }
 
-  get #isQuiet(): boolean {
-    return [...this.#present].every(([id, kind]) => kind === 'idle' && !this.dispatcher.holdsJob(id));
+  /** Resolves once no attempt is under way and every job was given back, whoever stays: then `wakes` ends with when the last is due. */
+  parked(): Promise<void> {
+    return this.#until(() => [...this.states].every(([id, kind]) => kind === 'idle' && !this.dispatcher.holdsJob(id)));
   }
 
   /** As after the loss of the thread: the next epoch, everything recovered, and the old dispatcher knows of nothing. */
@@ -167,9 +168,13 @@ export class DeliveryHost {
     });
   }
 
+  async #until(reached: () => boolean): Promise<void> {
+    while (!reached()) await new Promise<void>((resolve) => this.#changed.push(resolve));
+  }
+
   #onState(subscription: string, state: SubscriptionState['kind']): void {
-    if (state === 'gone') this.#present.delete(subscription);
-    else this.#present.set(subscription, state);
+    if (state === 'gone') this.states.delete(subscription);
+    else this.states.set(subscription, state);
     for (const resolve of this.#changed.splice(0)) resolve();
   }
 }
