@@ -65,6 +65,9 @@ export const LIMITS = {
   /** Of a long history, the oldest operations that failed: a page that looks for them goes the longest way. */
   failed_operations: 100,
 
+  /** Until a PostgreSQL that a run starts answers. Past it the run fails. */
+  postgres_start_ms: 60_000,
+
   /** Installing what a scenario compares with. Past it the comparison is left out, or the scenario fails. */
   install_ms: 300_000,
 

@@ -8,9 +8,10 @@ import pg from 'pg';
 import { type ProcessIdentity, postgresUser } from '../../../storage/postgres/postgres-user.js';
 import { descendantsOf } from '../../cost/cpu.js';
 import { eventually } from '../../eventually.js';
+import { steadyPort } from '../../steady-port.js';
 import { LIMITS } from '../limits.js';
 import { FullableDisk } from './disk.js';
-import { ended, run, signal, steadyPort } from './processes.js';
+import { ended, run, signal } from './processes.js';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

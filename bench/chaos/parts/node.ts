@@ -7,9 +7,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { descendantsOf } from '../../cost/cpu.js';
 import { profileArguments } from '../../profile.js';
+import { steadyPort } from '../../steady-port.js';
 import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
-import { ended, signal, steadyPort } from './processes.js';
+import { ended, signal } from './processes.js';
 
 /** The service's process of this version. */
 export const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;

