@@ -15,9 +15,9 @@ import { Postmaster } from './postmaster.js';
 
 export interface PostgresServerOptions {
   binaries: PostgresBinaries;
-  /** An empty folder, for the cluster, its sockets and its log. */
+  /** An empty folder, for the cluster and its log. */
   folder: string;
-  /** Settings that differ from the server's defaults, beside its port and the folder of its socket. */
+  /** Settings that differ from the server's defaults, beside its port; without any it opens no socket but on TCP. */
   settings?: Record<string, string>;
   /** Of the cluster's databases; absent: UTF8. */
   encoding?: string;
@@ -183,7 +183,8 @@ class Server implements PostgresServer {
 
   #spawned(): ChildProcess {
     const { settings, cores } = this.#options;
-    const flags = Object.entries({ unix_socket_directories: this.#dir, ...settings }).flatMap(([name, value]) => [
+    // No socket: its path must not exceed 107 bytes, and the folder of a run may.
+    const flags = Object.entries({ unix_socket_directories: '', ...settings }).flatMap(([name, value]) => [
       ...['-c', `${name}=${value}`],
     ]);
     const all = [this.binaries.postgres, '-D', this.#dir, '-p', String(this.port), ...flags];

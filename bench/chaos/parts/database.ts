@@ -10,7 +10,6 @@ import { FullableDisk } from './disk.js';
 /** What differs from PostgreSQL's defaults where the programs are those of the embedded database. */
 const EMBEDDED = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
   max_connections: '300',
   shared_buffers: '256MB',
   max_wal_size: '1GB',
