@@ -137,7 +137,9 @@ function report(options: Options, server: PostgresBinaries, { compared, costs, f
       ]),
     ],
     costs,
-    ratios: worst ? [`${number(worst.worse, 2)} times worse on the stock server at the most: ${worst.name}`] : [],
+    ratios: worst
+      ? [`${number(worst.worse, 2)} of the embedded database's at the worst, where more is worse: ${worst.name}`]
+      : [],
     notMeasured: NOT_MEASURED,
     data: { server, compared },
     plots: [
