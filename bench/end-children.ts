@@ -26,7 +26,7 @@ export function endChildrenOnSignal(): AbortSignal {
 
 /**
  * Children get SIGTERM, and end what is below them by themselves; what outlives its parent gets SIGINT, on which PostgreSQL waits for no
- * client. The scenario goes on meanwhile and may start others, which get the same. What has not ended in time is killed. From then on
+ * client. A PostgreSQL that the scenario started itself gets that once all others have ended: a service drains into it. The scenario goes on meanwhile and may start others, which get the same. What has not ended in time is killed. From then on
  * nothing of the scenario runs: its folders go and the process exits in one turn.
  */
 async function endChildren(status: number): Promise<void> {
@@ -35,15 +35,16 @@ async function endChildren(status: number): Promise<void> {
   const seen = new Map<number, Seen>();
   for (;;) {
     for (const pid of descendantsOf(process.pid)) {
-      const { began, parent } = processorOf(pid) ?? {};
+      const { began, parent, name } = processorOf(pid) ?? {};
       if (began === undefined || parent === undefined || seen.get(pid)?.began === began) continue;
       seen.set(pid, { began, parent });
-      if (parent === process.pid) signal(pid, 'SIGTERM');
+      if (parent === process.pid && name !== DATABASE) signal(pid, 'SIGTERM');
     }
+    const onlyDatabases = [...seen.keys()].every((pid) => [DATABASE, undefined].includes(processorOf(pid)?.name));
     for (const [pid, one] of seen) {
       const now = processorOf(pid);
       if (now?.began !== one.began || now.isZombie) seen.delete(pid);
-      else if (now.parent !== one.parent) signal(pid, 'SIGINT');
+      else if (now.parent !== one.parent || (onlyDatabases && now.parent === process.pid)) signal(pid, 'SIGINT');
       one.parent = now?.parent ?? one.parent;
     }
     if (seen.size === 0 || performance.now() > until) break;
@@ -53,6 +54,9 @@ async function endChildren(status: number): Promise<void> {
   deleteTemporaryFolders();
   process.exit(status);
 }
+
+/** The name of PostgreSQL's processes. */
+const DATABASE = 'postgres';
 
 interface Seen {
   began: number;

@@ -25,6 +25,7 @@ import { retention } from './scenarios/retention.js';
 import { rolling } from './scenarios/rolling.js';
 import { schedule } from './scenarios/schedule.js';
 import { soak } from './scenarios/soak.js';
+import { stockOf } from './scenarios/stock.js';
 import { submit } from './scenarios/submit.js';
 import { tuneOf } from './scenarios/tune.js';
 import { wait } from './scenarios/wait.js';
@@ -54,7 +55,7 @@ const MEASURING: Scenario[] = [
   retention,
   rolling,
 ];
-const SCENARIOS: Scenario[] = [...MEASURING, tuneOf(MEASURING)];
+const SCENARIOS: Scenario[] = [...MEASURING, stockOf(MEASURING), tuneOf(MEASURING)];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);

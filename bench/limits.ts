@@ -67,6 +67,9 @@ export const LIMITS = {
 
   /** Until a PostgreSQL that a run starts answers. Past it the run fails. */
   postgres_start_ms: 60_000,
+  /** What it may take to let a client in, and to end. Past the first the client is turned away, past the second the server is killed. */
+  postgres_connect_ms: 5_000,
+  postgres_stop_ms: 30_000,
 
   /** Installing what a scenario compares with. Past it the comparison is left out, or the scenario fails. */
   install_ms: 300_000,

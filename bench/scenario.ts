@@ -44,6 +44,11 @@ export function defineScenario<Known extends Options>(
   return scenario;
 }
 
+/** The scenario's own defaults, but for what is said here; what it has no option for is left out. */
+export function valuesOf({ options }: Scenario, said: Record<string, OptionValue>): Record<string, OptionValue> {
+  return Object.fromEntries(Object.entries(options).map(([name, option]) => [name, said[name] ?? option.default]));
+}
+
 export interface Report {
   text: string;
   /** The same as one JSON object. */

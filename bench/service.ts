@@ -10,6 +10,8 @@ import { connectDatabase } from '../storage/postgres/embedded.js';
 import { ServiceApi } from './api.js';
 import { onCores } from './cores.js';
 import { mapConcurrent } from './map-concurrent.js';
+import { type DatabaseChoice, databaseChoice } from './postgres/choice.js';
+import { newEncryptionKeys, newKey, type StockDatabase, startStockDatabase } from './postgres/stock-database.js';
 import { profileArguments } from './profile.js';
 import { TemporaryFolder } from './temporary-folder.js';
 
@@ -25,29 +27,38 @@ interface Addresses {
 
 const PROGRAM = new URL('../server/main.js', import.meta.url).pathname;
 
+/** What a service of the bench consists of. */
+interface Parts {
+  child: ChildProcess;
+  folder: TemporaryFolder;
+  addresses: Addresses;
+  /** Its own, unless that is the embedded one. */
+  stock: StockDatabase | undefined;
+  /** Undefined: the embedded one. */
+  databaseUrl: string | undefined;
+}
+
 /** The real service as a child process, on a database of its own under `.data/`, deleted afterwards. */
 export class BenchService implements AsyncDisposable {
   readonly addresses: Addresses;
   /** With every scope. */
   readonly key: string;
   readonly api: ServiceApi;
-  readonly #folder: TemporaryFolder;
-  readonly #child: ChildProcess;
+  readonly #parts: Parts;
 
-  constructor(child: ChildProcess, folder: TemporaryFolder, addresses: Addresses, key: string) {
-    this.#child = child;
-    this.#folder = folder;
-    this.addresses = addresses;
+  constructor(parts: Parts, key: string) {
+    this.#parts = parts;
+    this.addresses = parts.addresses;
     this.key = key;
-    this.api = new ServiceApi({ url: addresses.url, key });
+    this.api = new ServiceApi({ url: parts.addresses.url, key });
   }
 
   get dataDir(): string {
-    return this.#folder.path;
+    return this.#parts.folder.path;
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.#parts.child.pid ?? 0;
   }
 
   /** Creates a connection of each body and gives their ids, in the same order. */
@@ -60,26 +71,34 @@ export class BenchService implements AsyncDisposable {
     return this.createConnections(people.map((external_actor) => ({ provider: 'simulated', external_actor })));
   }
 
-  /** Works on the service's database, which is started anew when the service has been stopped. */
-  async withDatabase<T>(work: (url: string, db: Database) => Promise<T>): Promise<T> {
-    const server = await connectDatabase({ dataDir: this.dataDir, exclusive: false });
-    const db = openDatabase({ url: server.url, maxConnections: 1, applicationName: 'bench' });
-    try {
-      return await work(server.url, db);
-    } finally {
-      await db.close();
-      await server.stop();
-    }
+  /** Works on the service's database, which answers also when the service has been stopped. */
+  withDatabase<T>(work: (url: string, db: Database) => Promise<T>): Promise<T> {
+    return withDatabase(this.#parts, work);
   }
 
   /** Sends SIGTERM and waits until the process has ended. */
   stop(): Promise<void> {
-    return end(this.#child);
+    return end(this.#parts.child);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-    await this.#folder[Symbol.asyncDispose]();
+    await this.#parts.stock?.server[Symbol.asyncDispose]();
+    await this.#parts.folder[Symbol.asyncDispose]();
+  }
+}
+
+async function withDatabase<T>(
+  { folder, databaseUrl }: Parts,
+  work: (url: string, db: Database) => Promise<T>,
+): Promise<T> {
+  const server = await connectDatabase({ databaseUrl, dataDir: folder.path, exclusive: false });
+  const db = openDatabase({ url: server.url, maxConnections: 1, applicationName: 'bench' });
+  try {
+    return await work(server.url, db);
+  } finally {
+    await db.close();
+    await server.stop();
   }
 }
 
@@ -90,6 +109,8 @@ interface Start {
   onLog?: ((line: string) => void) | undefined;
   /** The database and key of a service that it joins as another node; they need the same ENCRYPTION_KEYS. */
   joins?: { databaseUrl: string; key: string };
+  /** Its database, unless it joins another's. Absent: what the variable DATABASE asks for. */
+  database?: DatabaseChoice | undefined;
 }
 
 /**
@@ -98,31 +119,45 @@ interface Start {
  */
 export async function startService(
   settings: Record<string, string> = {},
-  { inspect = false, cores, onLog, joins }: Start = {},
+  { inspect = false, cores, onLog, joins, database = databaseChoice() }: Start = {},
 ): Promise<BenchService> {
   await mkdir('.data', { recursive: true });
   // Beside the default DATA_DIR, not in the system's temporary folder, which may be memory: fsync has to cost.
   const folder = new TemporaryFolder(join(process.cwd(), '.data/bench-'));
   const dataDir = folder.path;
-  const { DATABASE_URL: _, ...inherited } = process.env;
-  const fixed = { LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0', DATA_DIR: dataDir };
-  const database = joins && { DATABASE_URL: joins.databaseUrl };
-  const env = { LOG_LEVEL: 'warn', ...inherited, ...settings, ...fixed, ...database };
-  const [command, args] = onCores(cores, process.execPath, [
-    ...(inspect ? ['--inspect=127.0.0.1:0'] : []),
-    ...profileArguments(),
-    PROGRAM,
-  ]);
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', inspect ? 'pipe' : 'inherit'] });
+  let stock: StockDatabase | undefined;
+  let child: ChildProcess | undefined;
   try {
-    const addresses = await addressesOf(child, onLog);
-    const key = joins?.key ?? (await readFile(join(dataDir, 'demo-key'), 'utf8')).trim();
-    return new BenchService(child, folder, addresses, key);
+    if (!joins && database !== 'embedded') {
+      stock = await startStockDatabase(database, join(dataDir, 'stock'), cores);
+    }
+    const databaseUrl = joins?.databaseUrl ?? stock?.url;
+    const { DATABASE_URL: _, ...inherited } = process.env;
+    const fixed = { LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0', DATA_DIR: dataDir };
+    const env = {
+      ...(stock && { ENCRYPTION_KEYS: await newEncryptionKeys(dataDir) }),
+      ...{ LOG_LEVEL: 'warn', ...inherited, ...settings, ...fixed },
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    };
+    const [command, args] = onCores(cores, process.execPath, [
+      ...(inspect ? ['--inspect=127.0.0.1:0'] : []),
+      ...profileArguments(),
+      PROGRAM,
+    ]);
+    child = spawn(command, args, { env, stdio: ['ignore', 'pipe', inspect ? 'pipe' : 'inherit'] });
+    const parts = { child, folder, addresses: await addressesOf(child, onLog), stock, databaseUrl };
+    return new BenchService(parts, joins?.key ?? (await keyOf(parts)));
   } catch (error) {
-    await end(child);
+    if (child) await end(child);
+    await stock?.server[Symbol.asyncDispose]();
     await folder[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+async function keyOf(parts: Parts): Promise<string> {
+  if (parts.stock) return withDatabase(parts, (_, db) => newKey(db));
+  return (await readFile(join(parts.folder.path, 'demo-key'), 'utf8')).trim();
 }
 
 interface Ready {

@@ -16,8 +16,6 @@ export const LIMITS = {
   /** How often a tampered thread looks for orders. */
   tamper_poll_ms: 100,
 
-  /** Until PostgreSQL answers after its start. Past it the run fails. */
-  database_start_ms: 60_000,
   /** The file system of a database that can be full. The image is sparse: it takes what is written. */
   disk_mib: 16_384,
 

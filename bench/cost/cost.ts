@@ -39,3 +39,24 @@ export function costOf(rounds: readonly Metered[]): Required<Cost> {
     operations: rounds.reduce((sum, { operations }) => sum + operations, 0),
   };
 }
+
+/** Of several measurements one whose spreads hold the rounds of all; a part that one of them lacks is left out. Pure. Throws when there is none. */
+export function mergeCosts(costs: readonly Cost[]): Cost {
+  const all = (of: (cost: Cost) => Spread | undefined) => {
+    const spreads = costs.map(of);
+    return spreads.every((one) => one !== undefined) ? spreadOf(spreads.flatMap(({ rounds }) => rounds)) : undefined;
+  };
+  const [service_us, postgres_us] = [all((cost) => cost.service_us), all((cost) => cost.postgres_us)];
+  if (!service_us || !postgres_us) throw new Error('nothing was measured');
+  const wal_bytes = all((cost) => cost.wal_bytes);
+  const others_cores = all((cost) => cost.others_cores);
+  const parts = PARTS.map((part) => [part, all((cost) => cost.cpu_us?.[part])] as const);
+  const cpu_us = parts.every(([, spread]) => spread !== undefined) && Object.fromEntries(parts);
+  return {
+    ...{ service_us, postgres_us },
+    ...(wal_bytes && { wal_bytes }),
+    ...(cpu_us && { cpu_us: cpu_us as Record<Part, Spread> }),
+    ...(others_cores && { others_cores }),
+    operations: costs.reduce((sum, { operations }) => sum + operations, 0),
+  };
+}

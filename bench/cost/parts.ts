@@ -42,7 +42,7 @@ export class MeasuredProcesses {
     for (const pid of this.#services) this.#addService(pid, times);
     times.postgres = treeTime_ms(this.#postmaster);
     for (const pid of childrenOf(process.pid)) {
-      if (!this.#services.includes(pid)) times.client += processorOf(pid)?.own_ms ?? 0;
+      if (!this.#services.includes(pid) && pid !== this.#postmaster) times.client += processorOf(pid)?.own_ms ?? 0;
     }
     return times;
   }

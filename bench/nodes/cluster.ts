@@ -2,12 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { eventually } from '../eventually.js';
 import { LIMITS } from '../limits.js';
 import { readMetrics } from '../metrics.js';
+import type { DatabaseChoice } from '../postgres/choice.js';
 import { type BenchService, startService } from '../service.js';
 
-/** Nodes on the embedded database of the first of them. */
+/** Nodes on the database of the first of them. */
 export class Cluster implements AsyncDisposable {
   readonly nodes: BenchService[] = [];
+  readonly #database: DatabaseChoice | undefined;
   readonly #env = { ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}` };
+
+  /** `database`: of the first node. Absent: what the variable DATABASE asks for. */
+  constructor(database?: DatabaseChoice) {
+    this.#database = database;
+  }
 
   /** The node that has the database. */
   get first(): BenchService {
@@ -24,7 +31,7 @@ export class Cluster implements AsyncDisposable {
   async add(): Promise<void> {
     const [first] = this.nodes;
     const joins = first && { databaseUrl: await first.withDatabase(async (url) => url), key: first.key };
-    this.nodes.push(await startService(this.#env, joins ? { joins } : {}));
+    this.nodes.push(await startService(this.#env, joins ? { joins } : { database: this.#database }));
     await eventually(
       'the partitions are levelled out',
       () =>

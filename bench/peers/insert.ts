@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { treeTime_ms } from '../cost/cpu.js';
+import { pgServer } from '../cost/pg-server.js';
 import { LIMITS } from '../limits.js';
 import { startService } from '../service.js';
 import { insertBaseline } from '../submit/baseline.js';
 import type { Figures } from './figures.js';
 import { CONNECTIONS } from './ours.js';
-import { postmasterOf } from './store.js';
 
 /**
  * What PostgreSQL gives to a plain program: one row a transaction, into the service's own table. It makes the schema and the
@@ -19,8 +19,8 @@ export async function measureInserts(options: {
   await using service = await startService();
   const connectionIds = await service.createSimulated(CONNECTIONS);
   await service.stop();
-  return await service.withDatabase(async (url) => {
-    const postmaster = await postmasterOf(service.dataDir);
+  return await service.withDatabase(async (url, db) => {
+    const { postmaster } = await pgServer(db);
     const insert = (seconds: number) =>
       insertBaseline({ url, connectionIds, seconds, connections: options.connections });
     await insert(options.warmup);

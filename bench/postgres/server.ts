@@ -1,25 +1,32 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { childEnvironment } from '../../storage/child-environment.js';
 import { type ProcessIdentity, postgresUser } from '../../storage/postgres/postgres-user.js';
+import { onCores } from '../cores.js';
 import { eventually } from '../eventually.js';
 import { LIMITS } from '../limits.js';
 import { steadyPort } from '../steady-port.js';
 import type { PostgresBinaries } from './binaries.js';
+import { Postmaster } from './postmaster.js';
 
 export interface PostgresServerOptions {
   binaries: PostgresBinaries;
-  /** An empty folder, for the cluster, its sockets and its log. */
+  /** An empty folder, for the cluster and its log. */
   folder: string;
-  /** Settings that differ from the server's defaults, beside its port and the folder of its socket. */
+  /** Settings that differ from the server's defaults, beside its port; without any it opens no socket but on TCP. */
   settings?: Record<string, string>;
   /** Makes a standby of this server, which streams from it, in place of a new cluster. Only Debian's packages can. */
   standbyOf?: PostgresServer;
+  /** Absent: `postgres.log` in the folder. */
+  logFile?: string;
+  /** Given: a server that ends although nobody ended it is started again after so many milliseconds. */
+  restart_ms?: number;
+  /** The only processor cores that it runs on. */
+  cores?: string | undefined;
 }
 
 /** A PostgreSQL of its own with default settings but the port, as its users install it. Its superuser `postgres` has a password. */
@@ -36,7 +43,9 @@ export interface PostgresServer extends AsyncDisposable {
   run(text: string, database?: string): Promise<pg.QueryResult>;
   /** A fast shutdown: clients are disconnected. */
   stop(): Promise<void>;
-  /** Starts it again, at the same port. */
+  /** SIGKILL of the server and of every backend. */
+  kill(): Promise<void>;
+  /** Starts it unless it runs, at the same port; resolves once it answers. */
   start(): Promise<void>;
 }
 
@@ -54,7 +63,7 @@ class Server implements PostgresServer {
   readonly #password: string;
   readonly #identity: ProcessIdentity;
   readonly #log: WriteStream;
-  #child: ChildProcess | undefined;
+  readonly #postmaster: Postmaster;
   #lastLines = '';
 
   private constructor(
@@ -66,7 +75,8 @@ class Server implements PostgresServer {
     this.#dir = parts.dir;
     this.#password = parts.password;
     this.#identity = parts.identity;
-    this.#log = createWriteStream(join(options.folder, 'postgres.log'), { flags: 'a' });
+    this.#log = createWriteStream(options.logFile ?? join(options.folder, 'postgres.log'), { flags: 'a' });
+    this.#postmaster = new Postmaster(() => this.#spawned(), options.restart_ms);
   }
 
   static async prepare(options: PostgresServerOptions): Promise<Server> {
@@ -94,7 +104,7 @@ class Server implements PostgresServer {
   }
 
   get pid(): number {
-    return this.#child?.pid ?? 0;
+    return this.#postmaster.pid;
   }
 
   get url(): string {
@@ -110,43 +120,34 @@ class Server implements PostgresServer {
   async run(text: string, database = 'postgres'): Promise<pg.QueryResult> {
     const url = new URL(this.url);
     url.pathname = `/${database}`;
-    const client = new pg.Client({ connectionString: url.href });
+    const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: LIMITS.postgres_connect_ms });
     client.on('error', () => {});
-    await client.connect();
     try {
+      await client.connect();
       return await client.query(text);
     } finally {
-      await client.end();
+      await client.end().catch(() => {});
     }
   }
 
   async start(): Promise<void> {
-    const settings = { unix_socket_directories: this.#dir, ...this.#options.settings };
-    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const child = this.#spawned(this.binaries.postgres, ['-D', this.#dir, '-p', String(this.port), ...flags]);
-    this.#child = child;
-    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`it ended: ${this.#lastLines.trim()}`)));
-    const answers = eventually(
-      'PostgreSQL answers',
-      () =>
-        this.run('select 1').then(
-          () => true,
-          // A standby that is behind, or any server that lets nobody in yet, is asked again.
-          () => false,
-        ),
-      Boolean,
-      LIMITS.postgres_start_ms,
-    );
-    ended.catch(() => {}); // it will end, and nobody waits for that once it answers
-    await Promise.race([answers, ended]);
+    this.#postmaster.start();
+    const answers = () =>
+      this.run('select 1').then(
+        () => true,
+        // A standby that is behind, or any server that lets nobody in yet, is asked again.
+        () => this.#postmaster.isOver,
+      );
+    await eventually('PostgreSQL answers', answers, Boolean, LIMITS.postgres_start_ms);
+    if (this.#postmaster.isOver) throw new Error(`PostgreSQL ended: ${this.#lastLines.trim()}`);
   }
 
-  async stop(): Promise<void> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGINT');
-    await exited;
+  stop(): Promise<void> {
+    return this.#postmaster.stop();
+  }
+
+  kill(): Promise<void> {
+    return this.#postmaster.kill();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -177,8 +178,15 @@ class Server implements PostgresServer {
     execFileSync(command, args, { ...this.#identity.options, cwd: '/', stdio: 'pipe', env: childEnvironment() });
   }
 
-  #spawned(program: string, all: string[]): ChildProcess {
-    const [command = '', ...args] = [...this.#identity.command, program, ...all];
+  #spawned(): ChildProcess {
+    const { settings, cores } = this.#options;
+    // No socket: its path must not exceed 107 bytes, and the folder of a run may.
+    const flags = Object.entries({ unix_socket_directories: '', ...settings }).flatMap(([name, value]) => [
+      ...['-c', `${name}=${value}`],
+    ]);
+    const all = [this.binaries.postgres, '-D', this.#dir, '-p', String(this.port), ...flags];
+    const [first = '', ...others] = [...this.#identity.command, ...all];
+    const [command, args] = onCores(cores, first, others);
     const child = spawn(command, args, {
       ...this.#identity.options,
       cwd: '/',

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 import type { Plot } from '../page/plot.js';
 import { number, reportOf, spreadText } from '../report.js';
-import { defineScenario, type OptionValue, type OptionValues, type Report, type Scenario } from '../scenario.js';
+import { defineScenario, type OptionValues, type Report, type Scenario, valuesOf } from '../scenario.js';
 import { kneeOf, type Tried } from '../tune/knee.js';
 import { TUNABLES, type Tunable } from '../tune/tunables.js';
 
@@ -58,7 +58,7 @@ export const tuneOf = (scenarios: Scenario[]): Scenario =>
 async function sweep(
   scenario: Scenario,
   { variable, settings }: Tunable,
-  options: Options,
+  { seconds, rounds }: Options,
   say: (line: string) => void,
 ): Promise<Sweep> {
   const tried: Tried[] = [];
@@ -66,7 +66,9 @@ async function sweep(
   for (const setting of settings) {
     process.env[variable] = String(setting);
     say(`${variable}=${setting}`);
-    const { headline } = await scenario.run(valuesOf(scenario, options), (line) => say(`  ${line}`));
+    const { headline } = await scenario.run(valuesOf(scenario, { seconds, rounds, kind: 'read' }), (line) =>
+      say(`  ${line}`),
+    );
     if (!headline) throw new Error(`${scenario.name} has no rate to tune by`);
     what = headline.what;
     tried.push({ setting, rate: headline.spread });
@@ -74,13 +76,6 @@ async function sweep(
   const knee = kneeOf(tried).setting;
   process.env[variable] = String(knee);
   return { variable, what, tried, knee };
-}
-
-/** The scenario's own defaults, with what this one says. */
-function valuesOf(scenario: Scenario, { seconds, rounds }: Options): Record<string, OptionValue> {
-  const own = Object.entries(scenario.options).map(([name, option]) => [name, option.default] as const);
-  const said: Record<string, OptionValue> = { seconds, rounds, kind: 'read' };
-  return Object.fromEntries(own.map(([name, value]) => [name, said[name] ?? value]));
 }
 
 function report(options: Options, sweeps: Sweep[]): Promise<Report> {

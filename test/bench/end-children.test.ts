@@ -10,9 +10,9 @@ import { eventually } from '../fixture/eventually.js';
 const BENCH = join(import.meta.dirname, '../../bench/main.js');
 
 /** The bench in a folder of its own, once it has printed such a line. */
-async function benchAt(cwd: string, line: RegExp, args: string[]): Promise<ChildProcess> {
+async function benchAt(cwd: string, line: RegExp, args: string[], database: string): Promise<ChildProcess> {
   // With none of the hooks that tap loads into its children.
-  const env = { PATH: process.env.PATH, HOME: cwd, TMPDIR: temporaryIn(cwd) };
+  const env = { PATH: process.env.PATH, HOME: cwd, TMPDIR: temporaryIn(cwd), DATABASE: database };
   const bench = spawn(process.execPath, [BENCH, ...args], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
   for await (const said of createInterface({ input: bench.stderr })) if (line.test(said)) break;
   bench.stderr.resume();
@@ -37,13 +37,15 @@ const foldersIn = (cwd: string): string[] =>
 
 const SUBMIT = ['submit', '--seconds', '30', '--rounds', '1', '--warmup', '1', '--simulated-connections', '4'];
 
-for (const [name, line, args] of [
-  ['a client and a service', /round 1/, SUBMIT],
-  ['the database of a service that was stopped', /baseline, round 1/, SUBMIT.with(2, '1')],
+for (const [name, line, args, database] of [
+  ['a client and a service', /round 1/, SUBMIT, 'embedded'],
+  ['the database of a service that was stopped', /baseline, round 1/, SUBMIT.with(2, '1'), 'embedded'],
+  ['a client, a service and a PostgreSQL of the run', /round 1/, SUBMIT, '15'],
+  ['a PostgreSQL of the run whose service was stopped', /baseline, round 1/, SUBMIT.with(2, '1'), '15'],
 ] as const) {
   t.test(`SIGTERM ends ${name}, and deletes their folders`, async (t) => {
     const cwd = t.testdir();
-    const bench = await benchAt(cwd, line, [...args]);
+    const bench = await benchAt(cwd, line, [...args], database);
     const below = descendantsOf(bench.pid ?? 0);
     t.ok(below.length > 1, 'it has started some');
     t.ok(foldersIn(cwd).length > 0);

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { control } from '../../control.js';
+import { signal } from '../../processes.js';
 import type { FaultRecord } from '../evidence.js';
 import type { Worked } from '../load/work.js';
 import type { ChaosNode } from '../parts/node.js';
-import { signal } from '../parts/processes.js';
 import type { ChaosReceiver } from '../parts/receiver.js';
 import type { World } from '../parts/world.js';
 import { type FaultKind, KINDS } from './kinds.js';

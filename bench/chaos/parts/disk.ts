@@ -1,7 +1,7 @@
 import { mkdir, rm, statfs, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { run } from '../../processes.js';
 import { LIMITS } from '../limits.js';
-import { run } from './processes.js';
 
 /**
  * A file system of its own, in a sparse image that is mounted on a folder, so that it can be full without harm to others.

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { descendantsOf } from '../../cost/cpu.js';
+import { ended, signal } from '../../processes.js';
 import { profileArguments } from '../../profile.js';
 import { steadyPort } from '../../steady-port.js';
 import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
-import { ended, signal } from './processes.js';
 
 /** The service's process of this version. */
 export const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;
@@ -27,10 +27,9 @@ export interface NodeOptions {
   number: number;
   /** Its log, its DATA_DIR and its orders stand here. */
   folder: string;
-  /** Of the database. */
-  databasePort: number;
-  /** As whom it connects to the database. */
+  /** As whom it connects to the database, and that role's address of it. */
   role: string;
+  databaseUrl: string;
   /** The service's `main.js`. */
   program: string;
   /** Further variables. */
@@ -78,7 +77,7 @@ export class ChaosNode implements AsyncDisposable {
       ...process.env,
       ...options.env,
       LOG_FORMAT: 'json',
-      DATABASE_URL: `postgres://${options.role}@127.0.0.1:${link.port}/postgres`,
+      DATABASE_URL: link.through(options.databaseUrl),
       DATA_DIR: join(folder, 'data'),
       PORT: String(ports.port),
       METRICS_PORT: String(ports.metricsPort),
@@ -91,7 +90,7 @@ export class ChaosNode implements AsyncDisposable {
   /** Opens the link and starts the node; it may take a while until it serves. */
   static async start(options: NodeOptions): Promise<ChaosNode> {
     await mkdir(join(options.folder, 'orders'), { recursive: true });
-    const link = await FaultyLink.open(options.databasePort);
+    const link = await FaultyLink.open(Number(new URL(options.databaseUrl).port));
     const node = new ChaosNode(options, link, { port: await steadyPort(), metricsPort: await steadyPort() });
     node.start();
     return node;

@@ -65,12 +65,11 @@ export async function startWorld(
   const all: ChaosNode[] = [];
   for (let number = 0; number < nodes; number++) {
     const role = `node_${number}`;
-    await database.addRole(role);
+    const databaseUrl = await database.addRole(role);
     const own = join(folder, `node-${number}`);
     await mkdir(own, { recursive: true });
-    const databasePort = database.port;
     const onOwnEnd = (end: OwnEnd) => ownEnds.push(end);
-    all.push(await ChaosNode.start({ number, folder: own, databasePort, role, program, env, onOwnEnd }));
+    all.push(await ChaosNode.start({ number, folder: own, role, databaseUrl, program, env, onOwnEnd }));
   }
   // All at once: each drains for seconds.
   started.onEnd(async () => {
