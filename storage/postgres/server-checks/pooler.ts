@@ -58,7 +58,7 @@ async function processOf(client: pg.Client): Promise<number | undefined> {
 const announced = (client: pg.Client) => (client as unknown as { processID: number }).processID;
 
 /** What a pooler without another server connection leaves without an answer. */
-const inTime = <T>(work: Promise<T>): Promise<T> =>
-  Deadline.within(LIMITS.probe_timeout_ms, work, { reason: noSecond });
+const inTime = <T>(work: () => Promise<T>): Promise<T> =>
+  Deadline.within(LIMITS.probe_timeout_ms, work(), { reason: noSecond });
 
 const noSecond = () => new Error('a pooler answers, and gives no second connection: allow it more');
