@@ -18,6 +18,7 @@ import { Overview } from '../storage/overview/overview.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
+import { findingLine } from '../storage/postgres/server-checks/inspect.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
 import { type RetentionStats, retention } from '../storage/retention/retention.js';
 import { DataVault } from '../storage/secrets/data-vault.js';
@@ -38,6 +39,7 @@ import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
 import { DataSealing } from './start/data-sealing.js';
+import { databaseConnections } from './start/database-connections.js';
 import { httpConnections } from './start/descriptors.js';
 import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { useSandboxProxies } from './start/first-run.js';
@@ -322,6 +324,7 @@ async function openStorage(
   log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
+    connections: databaseConnections(config),
     dataDir: config.dataDir,
     exclusive: true,
     restarts: {
@@ -330,10 +333,8 @@ async function openStorage(
       gaveUp: (reason) => fatal(`DATA_DIR: the embedded database keeps ending: ${reason}`),
     },
   });
-  if (parts.database.superuser) {
-    log.warn(
-      'DATABASE_URL: its role is a superuser, which may run programs on the database’s machine: give the service a role that owns its database and nothing else',
-    );
+  for (const finding of parts.database.findings) {
+    if (finding.level === 'warning') log.warn({ means: finding.means }, `DATABASE_URL: ${findingLine(finding)}`);
   }
   log.info('bringing the schema up to date');
   await migrate(parts.database.url, {

@@ -239,6 +239,8 @@ export const LIMITS = {
   idle_connection_ms: 60_000,
   /** How long a start-up waits for an answer of DATABASE_URL; then the command fails. */
   probe_timeout_ms: 5_000,
+  /** How often it is tried whether a pooler gives a session's server connection away: other clients may hide it once. */
+  pooler_rounds: 5,
   /** How long a start-up waits for another process to stop the embedded database; then the command fails. */
   database_stop_ms: 15_000,
   /** Wait before the embedded database is started again when it has ended by itself; doubles up to the cap. */

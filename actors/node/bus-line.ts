@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { Deadline } from '../../storage/deadline.js';
 import type { Notice } from '../../storage/partitions/hints.js';
+import { ServiceClient } from '../../storage/postgres/service-client.js';
 import { LIMITS } from '../limits.js';
 
 /**
@@ -24,7 +25,7 @@ export class BusLine {
     this.#channels = channels;
     const ended = Promise.withResolvers<void>();
     this.lost = ended.promise;
-    this.#client = new pg.Client({
+    this.#client = new ServiceClient({
       connectionString: databaseUrl,
       application_name: 'connection-service bus',
       stream: () => this.#socket,

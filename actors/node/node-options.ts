@@ -68,6 +68,12 @@ export function browserHostOptions({ browser, logOptions }: NodeOptions, thread:
   return { ...browser, thread, log: logOptions };
 }
 
+/** Connections to the database that a node with so many threads opens at most, beside those of its edge. */
+export function actorConnections(threads: number): number {
+  const ofHints = 1;
+  return ofHints + threads * (connectionsPerThread(threads) + LIMITS.relaxed_connections);
+}
+
 /** Database connections one of `threads` threads may hold: four a processor in all, within the bounds for one thread. */
 function connectionsPerThread(threads: number): number {
   const share = Math.floor((4 * availableParallelism()) / threads);

@@ -67,7 +67,8 @@ async function installDebian(version: PostgresVersion, say: (line: string) => vo
   const name = `postgresql-${version}`;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   try {
-    if (!(await aptHas(name))) await run('apt-get', ['update'], { timeout: LIMITS.install_ms });
+    // A machine that never asked for the list of packages knows none: not even the one that is there in any Debian.
+    if (!(await aptHas('postgresql'))) await run('apt-get', ['update'], { timeout: LIMITS.install_ms });
     if (!(await aptHas(name))) return;
     say(`installing ${name} with apt`);
     const install = ['install', '--yes', '--no-install-recommends', name];

@@ -19,8 +19,6 @@ export interface PostgresServerOptions {
   folder: string;
   /** Settings that differ from the server's defaults, beside its port; without any it opens no socket but on TCP. */
   settings?: Record<string, string>;
-  /** Of the cluster's databases; absent: UTF8. */
-  encoding?: string;
   /** Makes a standby of this server, which streams from it, in place of a new cluster. Only Debian's packages can. */
   standbyOf?: PostgresServer;
   /** Absent: `postgres.log` in the folder. */
@@ -160,11 +158,10 @@ class Server implements PostgresServer {
   async #initialise(): Promise<void> {
     const passwordFile = join(this.#dir, '..', 'password');
     await writeFile(passwordFile, this.#password, { mode: 0o644 });
-    const { encoding = 'UTF8' } = this.#options;
     try {
       this.#toEnd(this.binaries.initdb, [
         ...['-D', this.#dir, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
-        ...['--locale=C', `--encoding=${encoding}`, '--no-sync'],
+        ...['--locale=C', '--encoding=UTF8', '--no-sync'],
       ]);
     } finally {
       await rm(passwordFile, { force: true });

@@ -4,7 +4,7 @@ import { Failure } from './answer.js';
 import { adminProgram } from './program.js';
 
 /**
- * The operator's command line (CLI-1): one JSON object on stdout, status 0. An error is one line on stderr: status 2
+ * The operator's command line (CLI-1): one JSON object on stdout, status 0; `doctor` has status 1 where a start would be refused. An error is one line on stderr: status 2
  * when the command or the environment is wrong, 1 when the work failed.
  */
 export async function runCommand(): Promise<void> {
@@ -14,9 +14,9 @@ export async function runCommand(): Promise<void> {
 /** The exit status. */
 async function answered(): Promise<number> {
   try {
-    const answer = await adminProgram(process.env, process.argv.slice(2));
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
-    return 0;
+    const { text, status } = await adminProgram(process.env, process.argv.slice(2));
+    process.stdout.write(`${text}\n`);
+    return status;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     process.stderr.write(`${lineOf(error)}\n`);

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { VERSION } from '../start/version.js';
-import type { Answer } from './answer.js';
+import { asJson, type Printed } from './answer.js';
 import { auditCommands } from './audit.js';
 import { deliveryCommands } from './deliveries.js';
+import { type Apart, doctorCommand } from './doctor.js';
 import { encryptionCommands } from './encryption.js';
 import { eraseCommands } from './erase.js';
 import { inspectionCommands } from './inspection.js';
@@ -18,11 +19,12 @@ import { type Chosen, type Perform, withSession } from './session.js';
 import { workspaceCommands } from './workspaces.js';
 
 /**
- * Reads the command line and gives the command's answer. The database is only opened when the arguments are good.
+ * Reads the command line and gives what the command prints. The database is only opened when the arguments are good.
  * @throws CommanderError for wrong usage (and, with exitCode 0, after --help), ConfigError, Failure
  */
-export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Promise<Answer> {
+export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Promise<Printed> {
   let chosen: Chosen | undefined;
+  let apart: Apart | undefined;
   let options: Readonly<Record<string, unknown>> = {};
   const perform: Perform = (work, door) => {
     const command = argv.slice(0, argv[1]?.startsWith('-') ? 1 : 2).join(' ');
@@ -38,6 +40,9 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(false);
   program.version(VERSION, '--version', "the service's version");
+  doctorCommand(program, (work) => {
+    apart = work;
+  });
   workspaceCommands(program, perform);
   limitCommands(program, perform);
   keyCommands(program, perform);
@@ -57,8 +62,9 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
     noun.allowExcessArguments().action(() => noun.error(usage(noun)));
   }
   program.parse(argv, { from: 'user' });
+  if (apart) return apart(env);
   if (!chosen) throw new Error('no command was chosen');
-  return withSession(env, chosen);
+  return asJson(await withSession(env, chosen));
 }
 
 /** `usage: admin key <create|list|rotate|revoke>` */

@@ -5,24 +5,28 @@ import {
   OPERATION_ERRORS,
   type OperationErrorCode,
 } from '../../storage/model/errors.js';
+import { CHECKS } from '../../storage/postgres/server-checks/checks.js';
 import { METRICS } from '../metrics/catalogue.js';
 import { VARIABLES, type Variable } from '../start/variables.js';
 import { markdownTable } from './table.js';
 
-/** The tables of the operators' reference that are made from records, by the name in their markers. */
-const TABLES: Record<string, () => string> = {
-  variables: variableTable,
-  metrics: metricTable,
-  'http-errors': httpErrorTable,
-  'operation-errors': operationErrorTable,
+/** The tables of the operators' pages that are made from records, by page and by the name in their markers. */
+export const TABLES: Record<string, Record<string, () => string>> = {
+  'server/REFERENCE.md': {
+    variables: variableTable,
+    metrics: metricTable,
+    'http-errors': httpErrorTable,
+    'operation-errors': operationErrorTable,
+  },
+  'OPERATE.md': { 'database-checks': databaseCheckTable },
 };
 
 /**
- * The page with its tables as the records give them. A table's place is between `<!-- name -->` and `<!-- /name -->`.
+ * The page of this name with its tables as the records give them. A table's place is between `<!-- name -->` and `<!-- /name -->`.
  * @throws Error when the page lacks the markers of a table
  */
-export function withTables(page: string): string {
-  return Object.entries(TABLES).reduce((text, [name, table]) => {
+export function withTables(name: string, page: string): string {
+  return Object.entries(TABLES[name] ?? {}).reduce((text, [name, table]) => {
     const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
     const [from, to] = [text.indexOf(begin), text.indexOf(end)];
     if (from < 0 || to < from) throw new Error(`the page lacks ${begin} … ${end}`);
@@ -54,6 +58,11 @@ function metricTable(): string {
     bad,
   ]);
   return markdownTable(['metric', 'type', 'labels', 'meaning', 'what a bad value means'], rows);
+}
+
+function databaseCheckTable(): string {
+  const rows = CHECKS.map(({ name, wants, means, action }) => [name, wants, means, action]);
+  return markdownTable(['check', 'wants', 'what it means otherwise', 'what to do'], rows);
 }
 
 function httpErrorTable(): string {

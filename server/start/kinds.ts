@@ -43,6 +43,22 @@ export const httpAddress: Kind<string> = {
   },
 };
 
+/** Of one PostgreSQL. It holds a password: a refusal does not show it. */
+export const databaseAddress: Kind<string> = {
+  wants: 'postgres://user:password@host:port/database',
+  parse(text) {
+    if (!/^postgres(ql)?:\/\/.+/.test(text)) throw new Unusable();
+    // What libpq takes as a list; the driver would take it for one name.
+    const hosts = text.replace(/^[^:]+:\/\/([^/?]*@)?/, '').replace(/[/?].*$/s, '');
+    // Without a host where a socket is given by a parameter, which the driver takes.
+    const url = URL.parse(text.replace('@/', '@localhost/'));
+    if (hosts.includes(',') || url?.searchParams.get('host')?.includes(','))
+      throw new Unusable('it names several hosts');
+    if (!url) throw new Unusable('special characters of the password have to be percent-encoded');
+    return text;
+  },
+};
+
 /** Scheme, host and port alone, as browsers write an origin. */
 export const origin: Kind<string> = {
   wants: 'an origin such as https://connections.example.com, without a path',

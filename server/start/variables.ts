@@ -2,10 +2,10 @@ import { type EncryptionKey, parseEncryptionKeys } from '../../storage/secrets/e
 import {
   address,
   certificateFile,
+  databaseAddress,
   folder,
   httpAddress,
   type Kind,
-  matching,
   nameServers,
   networks,
   oneOf,
@@ -86,7 +86,7 @@ export const VARIABLES = {
     meaning: "holds the embedded database, generated keys and the stand-in network's state",
   }),
   DATABASE_URL: variable({
-    ...matching(/^postgres(ql)?:\/\/.+/, 'postgres://user:password@host:port/database'),
+    ...databaseAddress,
     default: null,
     defaultInWords: 'the embedded database',
     meaning: 'a PostgreSQL to use instead of the embedded one',

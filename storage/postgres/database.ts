@@ -3,9 +3,11 @@ import { LIMITS } from '../limits.js';
 import { PLAIN_VAULT, type Vault } from '../model/vault.js';
 import { isRefusedForNow, isUnanswered, NotSent } from './liveness.js';
 import { type OutageEvents, Reachability } from './reachability.js';
+import { ServiceClient, type ServiceClientConfig } from './service-client.js';
 import { destroyConnection, Session } from './session.js';
+import type { SessionPurpose } from './session-settings.js';
 import type { Sql, Transaction } from './sql.js';
-import { serverSettings, TIME_LIMITS, type TimeLimits } from './time-limits.js';
+import { TIME_LIMITS } from './time-limits.js';
 
 export type { Sql, Transaction } from './sql.js';
 
@@ -36,59 +38,41 @@ export interface PoolStats {
  */
 export type StatementFailure = 'no_connection' | 'answer_lost' | 'refused_for_now' | 'refused';
 
-export interface DatabaseOptions {
+/** `limits` absent: those of a tool. */
+export interface DatabaseOptions extends SessionPurpose {
   url: string;
   /** Connections of this pool at most. */
   maxConnections: number;
   /** Absent: one that stores plain values and opens no sealed one. */
   vault?: Vault;
-  /** How long its statements may take; absent: as a tool's. */
-  limits?: TimeLimits;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /**
-   * For pools whose statements all use an index: plans each named statement once, for any parameters and any size of the
-   * tables. A plan made while a table was empty would scan it for ever; planning each time costs a third of a start.
-   */
-  indexedPlans?: boolean;
-  /**
-   * Commits return before they are on the disk: a crash of the database server can lose the last half second of them. For
-   * statements whose loss is found and repaired.
-   */
-  relaxedCommits?: boolean;
   /** Receives the loss of idle connections: of several at once, the first. */
   onError?: (error: Error) => void;
   /** Is told when the database cannot be reached any more, and when it can be again. */
   outage?: OutageEvents;
 }
 
-/**
- * A connection of a pool. It gives up one attempt to connect before the wait for a connection is over: the next attempt may find the way.
- *
- * I1. It always has a listener for errors: between its pool, which hands it out, and the session that takes it, it has no other, and
- *     a connection that dies there would end the process. Its next statement fails, unsent.
- */
-class PooledClient extends pg.Client {
-  constructor(config: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: LIMITS.connect_attempt_ms });
-    this.on('error', () => {}); // I1
-  }
-}
-
 /** Opens a pool. Connects lazily: the first statement shows whether the server answers. */
 export function openDatabase(options: DatabaseOptions): Database {
   const limits = options.limits ?? TIME_LIMITS.tool;
   const vault = options.vault ?? PLAIN_VAULT;
+  const { indexedPlans, relaxedCommits } = options;
+  const purpose: SessionPurpose = { limits, indexedPlans, relaxedCommits };
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
-    options: settingsOf(options, limits),
     connectionTimeoutMillis: limits.connect_ms,
     idleTimeoutMillis: LIMITS.idle_connection_ms,
     keepAlive: true,
     keepAliveInitialDelayMillis: LIMITS.keepalive_idle_s * 1000,
-    Client: PooledClient as unknown as pg.PoolConfig['Client'],
+    // It gives up one attempt to connect before the wait for a connection is over: the next attempt may find the way.
+    Client: class extends ServiceClient {
+      constructor(config: ServiceClientConfig) {
+        super({ ...config, purpose, connectionTimeoutMillis: LIMITS.connect_attempt_ms });
+      }
+    } as unknown as pg.PoolConfig['Client'],
   });
   let closing = false;
   let lostAt = Number.NEGATIVE_INFINITY;
@@ -175,18 +159,6 @@ function dropIdle(pool: pg.Pool): void {
       () => {},
     );
   }
-}
-
-/** What each connection of the pool is started with. */
-function settingsOf({ indexedPlans, relaxedCommits }: DatabaseOptions, limits: TimeLimits): string {
-  const settings = {
-    ...serverSettings(limits),
-    ...(indexedPlans && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }),
-    ...(relaxedCommits && { synchronous_commit: 'off' }),
-  };
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
 }
 
 /**

@@ -8,6 +8,7 @@ import { Backoff } from '../backoff.js';
 import { LIMITS } from '../limits.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
 import { type RunningKeeper, startKeeper } from './keeper-process.js';
+import type { Finding } from './server-checks/inspect.js';
 import { type RoleOptions, roleStatements, SERVICE_ROLE } from './service-role.js';
 
 /**
@@ -16,8 +17,8 @@ import { type RoleOptions, roleStatements, SERVICE_ROLE } from './service-role.j
  */
 export interface DatabaseServer {
   url: string;
-  /** Whether its role may do anything on the database's machine: run programs, read files. Never, where it is the embedded one. */
-  superuser: boolean;
+  /** What was found of a server that is not the embedded one: nothing that refuses a start. */
+  findings: Finding[];
   /** Stops the server when this call started it; does nothing for one that was running already, or for DATABASE_URL. */
   stop(): Promise<void>;
 }
@@ -93,7 +94,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<DatabaseS
   if (restarts) void server.keepRunning(restarts);
   return {
     url: server.url,
-    superuser: false,
+    findings: [],
     async stop() {
       await server.stop();
       await rm(runningFile, { force: true });

@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { LIMITS } from '../limits.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
 import { type DatabaseServer, isAlive, type RestartEvents, readRunning, startEmbedded } from './embedded-server.js';
+import type { Wanted } from './server-checks/checks.js';
+import { type Finding, findingLine, inspectServer } from './server-checks/inspect.js';
 
 export { type DatabaseServer, DatabaseUnavailable };
 
 export interface ConnectOptions {
   databaseUrl?: string | undefined;
+  /** Connections to DATABASE_URL that this node opens at most; absent: the server is not asked whether it has as many. */
+  connections?: number;
   dataDir: string;
   /** True for the service, which must own its database; false for a command, which may share a running one. */
   exclusive: boolean;
@@ -25,16 +28,14 @@ export interface ConnectOptions {
 
 /**
  * Connects to a database that answers: DATABASE_URL's, else the embedded one of `dataDir`, started when it is not running.
- * Throws `DatabaseUnavailable`.
+ * Throws `DatabaseUnavailable`, also for a server that the service cannot work on (`server-checks/checks.ts`).
  */
 export async function connectDatabase(options: ConnectOptions): Promise<DatabaseServer> {
   if (options.databaseUrl) {
-    const superuser = await probe(options.databaseUrl).catch((error: Error) => {
-      throw new DatabaseUnavailable(
-        `DATABASE_URL: the database does not answer (${reason(error)}); start it or correct the address`,
-      );
-    });
-    return { url: options.databaseUrl, superuser, stop: async () => {} };
+    const findings = await inspected(options.databaseUrl, { connections: options.connections });
+    const refusing = findings.find(({ level }) => level === 'refused');
+    if (refusing) throw new DatabaseUnavailable(`DATABASE_URL: ${findingLine(refusing)}`);
+    return { url: options.databaseUrl, findings, stop: async () => {} };
   }
   const dir = resolve(options.dataDir, 'postgres');
   if (options.existing && !existsSync(join(dir, 'PG_VERSION'))) {
@@ -50,7 +51,7 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
     }
     if (!isAlive(running.keeper)) {
       process.kill(running.postmaster, 'SIGINT'); // its keeper was killed: no other process stops it
-    } else if (!options.exclusive) return { url: running.url, superuser: false, stop: async () => {} };
+    } else if (!options.exclusive) return { url: running.url, findings: [], stop: async () => {} };
     if (Date.now() > until) {
       throw new DatabaseUnavailable(
         `DATA_DIR: ${options.dataDir} is in use by another running service (process ${running.keeper})`,
@@ -60,19 +61,13 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   }
 }
 
-/** Whether the database's role is a superuser. */
-async function probe(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: LIMITS.probe_timeout_ms });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ rolsuper: boolean }>(
-      'select rolsuper from pg_roles where rolname = current_user',
+/** What was found of the server at DATABASE_URL. Throws `DatabaseUnavailable` when it does not answer. */
+export async function inspected(url: string, wanted: Wanted): Promise<Finding[]> {
+  return await inspectServer(url, wanted).catch((error: Error) => {
+    throw new DatabaseUnavailable(
+      `DATABASE_URL: the database does not answer (${reason(error)}); start it or correct the address`,
     );
-    return rows[0]?.rolsuper === true;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
 }
 
 function reason(error: Error): string {

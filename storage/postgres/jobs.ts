@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { PARTITIONS } from '../model/records.js';
 
 /**
@@ -14,9 +15,10 @@ export type QueueKind = (typeof QUEUE_KINDS)[number];
 export const queueName = (queue: QueueKind, partition: number): string => `${queue}-${partition}`;
 
 /** Installs or upgrades pg-boss's schema and makes the queues of every partition. Safe to run at every start. */
-export async function installQueues(url: string): Promise<void> {
+export async function installQueues(client: pg.Client): Promise<void> {
   const { PgBoss } = await import('pg-boss'); // here: threads and the command line need the queues' names alone
-  const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false, max: 1 });
+  const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
+  const boss = new PgBoss({ db: { executeSql }, supervise: false, schedule: false });
   boss.on('error', () => {});
   await boss.start();
   try {

@@ -46,8 +46,9 @@ export async function pingDatabase(sql: Sql): Promise<void> {
 // Of several addresses that were tried, and of a name that was looked for, the error does not say that a connection was being made.
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
 const CONNECTION_LOST = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
-// Shutting down, crashed, starting up, out of connections; class 08 is a broken connection.
-const SERVER_ERRORS = /^(?:57P0[123]|53300|08...)$/;
+// Shutting down, crashed, starting up, dropped, idle for too long, out of connections; class 08 is a broken connection. By code, as a server
+// may say FATAL in its own language.
+const SERVER_ERRORS = /^(?:57P0[1-5]|25P0[34]|53300|08...)$/;
 // Of these, what the server answers to somebody who is not connected yet: starting up, out of connections, 08001 and 08004.
 const REFUSED_CONNECTION = /^(?:57P03|53300|0800[14])$/;
 // pg reports these without a code.

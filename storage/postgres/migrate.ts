@@ -6,6 +6,7 @@ import pg from 'pg';
 import { LIMITS } from '../limits.js';
 import { DATA_SEALING_MARK } from '../model/vault.js';
 import { installQueues } from './jobs.js';
+import { ServiceClient } from './service-client.js';
 
 const FOLDER = join(import.meta.dirname, '../../../storage/migrations');
 
@@ -49,7 +50,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
       if (before !== undefined) throw new Error(`migration ${name} was changed after it had been applied`);
       await applyWhenUnlocked(client, { name, sha256, compatible: COMPATIBLE.test(text) }, text);
     }
-    await installQueues(url);
+    await installQueues(client);
   } finally {
     await client.end();
   }
@@ -69,8 +70,11 @@ export async function isMigrated(url: string): Promise<boolean> {
 }
 
 async function connected(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
-  client.on('error', () => {}); // one that dies between two statements ends no process: the next statement fails
+  const client = new ServiceClient({
+    connectionString: url,
+    application_name: 'migrate',
+    connectionTimeoutMillis: LIMITS.connect_timeout_ms,
+  });
   await client.connect();
   return client;
 }

@@ -4,6 +4,7 @@ import { Deadline } from '../deadline.js';
 import { LIMITS } from '../limits.js';
 import { checkStep, type Steps } from '../steps.js';
 import { NotSent } from './liveness.js';
+import { ServiceClient } from './service-client.js';
 import { destroyConnection, StatementOverdue } from './session.js';
 
 /** What is told of an outage, once each. */
@@ -138,8 +139,11 @@ function isTimeout(cause: unknown): boolean {
 
 async function probe(url: string): Promise<void> {
   const limit_ms = LIMITS.probe_attempt_ms;
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: limit_ms, query_timeout: limit_ms });
-  client.on('error', () => {});
+  const client = new ServiceClient({
+    connectionString: url,
+    connectionTimeoutMillis: limit_ms,
+    query_timeout: limit_ms,
+  });
   const asked = client.connect().then(() => client.query('select 1'));
   try {
     await Deadline.within(limit_ms, asked);

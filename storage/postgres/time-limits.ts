@@ -47,13 +47,13 @@ export const TIME_LIMITS = {
   },
 } as const satisfies Record<string, TimeLimits>;
 
-/** The limits as the server's settings, for the start of a connection. All of them are known to PostgreSQL 14 and later. */
-export function serverSettings({ statement_ms, lock_ms, idle_transaction_ms }: TimeLimits): Record<string, number> {
+/** The limits as settings of a session. Absent: none of a statement, a lock or a transaction. */
+export function serverSettings(limits: TimeLimits | undefined): Record<string, number> {
   return {
     // Before the client's own limit, so that most statements end with a refusal: its outcome is known.
-    statement_timeout: Math.max(1, statement_ms - LIMITS.statement_margin_ms),
-    lock_timeout: lock_ms,
-    idle_in_transaction_session_timeout: idle_transaction_ms,
+    statement_timeout: limits ? Math.max(1, limits.statement_ms - LIMITS.statement_margin_ms) : 0,
+    lock_timeout: limits?.lock_ms ?? 0,
+    idle_in_transaction_session_timeout: limits?.idle_transaction_ms ?? 0,
     // A node that is gone, or whose link is: its sessions end, and their locks are free.
     tcp_keepalives_idle: LIMITS.keepalive_idle_s,
     tcp_keepalives_interval: LIMITS.keepalive_interval_s,

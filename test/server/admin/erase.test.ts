@@ -23,8 +23,7 @@ async function operator(t: Test) {
   const removals = new Removals({ db, log, settle_ms: 10 });
   removals.start();
   t.teardown(() => removals.stop());
-  const answer = async (...args: string[]) =>
-    JSON.parse(JSON.stringify(await adminProgram({ DATABASE_URL: url }, args)));
+  const answer = async (...args: string[]) => JSON.parse((await adminProgram({ DATABASE_URL: url }, args)).text);
   const workspaceId = await insertWorkspace(db);
   const connection = async (name: string) => (await insertSimulated(db, workspaceId, name)).id;
   const rows = async (table: string) =>

@@ -16,7 +16,7 @@ const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 async function operator(t: Test) {
   const { url, db } = await freshDatabase(t);
   const answer = async (args: string[], env: Record<string, string> = {}) =>
-    JSON.parse(JSON.stringify(await adminProgram({ DATABASE_URL: url, ...env }, args)));
+    JSON.parse((await adminProgram({ DATABASE_URL: url, ...env }, args)).text);
   return { db, answer };
 }
 
