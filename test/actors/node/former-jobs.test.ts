@@ -1,4 +1,5 @@
 import t from 'tap';
+import { v7 as uuidv7 } from 'uuid';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { jobIds } from '../../fixture/jobs.js';
@@ -15,10 +16,10 @@ t.test('what a node of the version before stores while this one runs is run at a
     'testFormerStores',
     `with stored as (
        insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
-       values (uuidv7(), $1, $2, $3, 'social.identity.get', 'queued', 'former', '', '{}') returning id
+       values ($4, $1, $2, $3, 'social.identity.get', 'queued', 'former', '', '{}') returning id
      )
      insert into pgboss.job_common (id, name) select id, 'operation-' || $3::smallint from stored`,
-    [workspaceId, id, partition],
+    [workspaceId, id, partition, uuidv7()],
   );
   await eventually(
     'it has ended',

@@ -4,7 +4,7 @@ import { openGap, saveListener } from '../../../storage/connections/listeners.js
 import { measurePartitions } from '../../../storage/partitions/measures.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
+import { insertSimulated, insertSocial, insertWorkspace, newIds } from '../../fixture/rows.js';
 
 const ALL = Array.from({ length: 64 }, (_, id) => id);
 
@@ -50,12 +50,12 @@ t.test('what owners measure of their partitions adds up, by indexes alone', asyn
     'testQueued',
     `with stored as (
        insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, created_at)
-       select uuidv7(), $1, $2, $3, 'social.identity.get', 'queued', 'queued ' || n, '', '{}', now() - interval '90 seconds'
-       from generate_series(1, 3) n returning id
+       select n, $1, $2, $3, 'social.identity.get', 'queued', 'queued ' || n, '', '{}', now() - interval '90 seconds'
+       from unnest($4::uuid[]) n returning id
      )
      insert into pgboss.job_common (id, name, data)
      select $2, 'mailbox-' || $3::smallint, jsonb_build_object('from', (select id from stored order by id limit 1))`,
-    [workspaceId, simulated.id, simulated.partition],
+    [workspaceId, simulated.id, simulated.partition, newIds(3)],
   );
   const measured = await measurePartitions(db, ALL);
   t.match(measured, { open_gaps: 1, unknown_outcomes: 3, unfetched: 3 });

@@ -8,7 +8,7 @@ import { openDatabase } from '../../../storage/postgres/database.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { JOBS, jobIds } from '../../fixture/jobs.js';
-import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { insertSimulated, insertWorkspace, newIds } from '../../fixture/rows.js';
 
 t.test('a partition whose owner held a large backlog is taken, each statement within its limit', async (t) => {
   const { db, url } = await freshDatabase(t);
@@ -16,8 +16,8 @@ t.test('a partition whose owner held a large backlog is taken, each statement wi
   await db.query(
     'testBacklog',
     `insert into pgboss.job_common (id, name, state, started_on, data)
-     select gen_random_uuid(), 'mailbox-7', 'active', now(), jsonb_build_object('from', uuidv7()) from generate_series(1, $1::integer)`,
-    [jobs],
+     select gen_random_uuid(), 'mailbox-7', 'active', now(), jsonb_build_object('from', id) from unnest($1::uuid[]) id`,
+    [newIds(jobs)],
   );
   const control = openDatabase({ url, maxConnections: 1, applicationName: 'test', limits: TIME_LIMITS.control });
   t.teardown(() => control.close());
@@ -39,11 +39,11 @@ t.test('a large backlog of a node of the version before is taken in, each statem
     'testFormerBacklog',
     `with stored as (
        insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
-       select uuidv7(), $1, $2, $3, 'social.identity.get', 'queued', 'key ' || n, '', '{}' from generate_series(1, $4::integer) n
+       select n, $1, $2, $3, 'social.identity.get', 'queued', 'key ' || n, '', '{}' from unnest($4::uuid[]) n
        returning id
      )
      insert into pgboss.job_common (id, name, state) select id, 'operation-' || $3::smallint, 'active' from stored`,
-    [workspace, id, partition, operations],
+    [workspace, id, partition, newIds(operations)],
   );
   const control = openDatabase({ url, maxConnections: 1, applicationName: 'test', limits: TIME_LIMITS.control });
   t.teardown(() => control.close());
