@@ -4,7 +4,8 @@ import type { Execution, Overdue } from './plan-session.js';
 import { BLOCKS, type HotWork, ROWS, SORTED_ROWS } from './statement.js';
 
 /** What is wrong with how a statement was executed on large tables: nothing, or a line each. */
-export function faultsOf({ rows = ROWS, blocks = BLOCKS }: HotWork, execution: Execution | Overdue): string[] {
+export function faultsOf(work: HotWork, execution: Execution | Overdue, statistics: boolean): string[] {
+  const { rows = ROWS, blocks = BLOCKS } = (!statistics && work.withoutStatistics) || work;
   if ('overdue' in execution) return ['takes seconds'];
   const growing = new Set<string>(GROWING);
   const nodes = nodesOf(execution.plan);

@@ -3,8 +3,9 @@ import { deliveryWork } from './delivery-work.js';
 import { analyze, fill, ownPartitions, stopAutovacuum } from './fill.js';
 import { faultsOf } from './judge.js';
 import { operationWork } from './operation-work.js';
-import { otherWork } from './other-work.js';
 import { PlanSession, type Pool } from './plan-session.js';
+import { readWork } from './read-work.js';
+import { roundWork } from './round-work.js';
 import { type Sizes, SMALL } from './sizes.js';
 import type { HotWork } from './statement.js';
 import { subjectsOf } from './subjects.js';
@@ -41,6 +42,7 @@ const TURNED: readonly Settings[] = [{ random_page_cost: '1.1' }, { work_mem: '6
 export async function findTurnedPlans({ admin, url, large, turned, say = () => {} }: Run): Promise<Finding[]> {
   const findings: Finding[] = [];
   const work = workOf(large);
+  let analyzed = false;
   const judge = async (session: PlanSession, state: string, settings: Settings = {}) => {
     const since = performance.now();
     const generic = settings.plan_cache_mode === GENERIC.plan_cache_mode;
@@ -49,7 +51,7 @@ export async function findTurnedPlans({ admin, url, large, turned, say = () => {
       pool === session.pool && !(generic && notGeneric) && !(kept && notKept);
     for (const one of work.filter(judged)) {
       for (const execution of await session.measure(one.work)) {
-        const faults = faultsOf(one, execution);
+        const faults = faultsOf(one, execution, analyzed);
         if (faults.length === 0) continue;
         findings.push({ state: `${session.pool}: ${state}`, work: one.name, statement: execution.name, faults });
       }
@@ -85,6 +87,7 @@ export async function findTurnedPlans({ admin, url, large, turned, say = () => {
   await judge(small, 'planned while the tables were small');
   await fresh('large, not analysed', {});
   await analyze(admin);
+  analyzed = true;
   await fresh('large', {});
   await settled('large');
   for (const settings of turned ? TURNED : []) await fresh('large', settings);
@@ -93,7 +96,7 @@ export async function findTurnedPlans({ admin, url, large, turned, say = () => {
 
 const workOf = (sizes: Sizes): HotWork[] => {
   const subjects = subjectsOf(sizes);
-  return [...operationWork(subjects), ...deliveryWork(subjects), ...otherWork(subjects)];
+  return [...operationWork(subjects), ...deliveryWork(subjects), ...readWork(subjects), ...roundWork(subjects)];
 };
 
 async function warmed(url: string, pool: Pool, work: HotWork[]): Promise<PlanSession> {

@@ -16,6 +16,8 @@ export interface HotWork {
   notKept?: string;
   /** Why a plan for any parameters need not be right: the server does not choose it. */
   notGeneric?: string;
+  /** What it may read instead where the large tables have no statistics. */
+  withoutStatistics?: { rows: number; blocks: number; why: string };
   work(db: Database): Promise<unknown>;
 }
 

@@ -7,7 +7,6 @@ import {
 } from '../../../storage/connections/filtered-connections.js';
 import { listGaps } from '../../../storage/connections/listener-read.js';
 import { readSecrets } from '../../../storage/connections/session-secrets.js';
-import { newId } from '../../../storage/model/new-id.js';
 import {
   findOperations,
   listOperations,
@@ -22,36 +21,17 @@ import {
   unreadyConnections,
   waitingOperations,
 } from '../../../storage/overview/attention.js';
-import { countsOf, readSteps, stepsOfOthers, storeStep } from '../../../storage/overview/steps.js';
-import { Tally, together } from '../../../storage/overview/tally.js';
-import { shareBacklog } from '../../../storage/partitions/backlog.js';
-import { notifyHints } from '../../../storage/partitions/hints.js';
-import { measurePartitions } from '../../../storage/partitions/measures.js';
-import {
-  claimPartitions,
-  freePartitions,
-  liveNodes,
-  renewLeases,
-  retakePartitions,
-  strayPartitions,
-} from '../../../storage/partitions/partitions.js';
+import { readSteps } from '../../../storage/overview/steps.js';
 import { LIST_START } from '../../../storage/postgres/list-place.js';
 import { findKeysByHash, touchKeys } from '../../../storage/workspaces/keys.js';
-import { dealShares } from '../../../storage/workspaces/rate-shares.js';
-import { noteStored, storedBytes } from '../../../storage/workspaces/stored.js';
-import { ALL_PARTITIONS, BUSY, idOf, NODE } from './sizes.js';
+import { idOf } from './sizes.js';
 import type { HotWork } from './statement.js';
 import type { Subjects } from './subjects.js';
 
 const PAGE = 20;
-const LEASE_ms = 60_000;
 
-/** What requests read, and what nodes do again and again. */
-export function otherWork(of: Subjects): HotWork[] {
-  return [...reads(of), ...rounds(of)];
-}
-
-function reads(of: Subjects): HotWork[] {
+/** What requests read. */
+export function readWork(of: Subjects): HotWork[] {
   const list = {
     workspaceId: of.workspaceId,
     connectionId: null,
@@ -89,6 +69,11 @@ function reads(of: Subjects): HotWork[] {
     {
       name: 'listOperations',
       pool: 'edge',
+      withoutStatistics: {
+        rows: 30_000,
+        blocks: 8_000,
+        why: 'of a table of up to 60,000 rows, it sorts what is of the workspace',
+      },
       async work(db) {
         await listOperations(db, list);
         await listOperations(db, { ...list, results: true, before: of.ended[8]! });
@@ -101,8 +86,7 @@ function reads(of: Subjects): HotWork[] {
     {
       name: 'listOperations, of a connection with a long history',
       pool: 'edge',
-      rows: of.history + 100,
-      why: 'without statistics it sorts what the connection has',
+      withoutStatistics: { rows: of.history + 100, blocks: of.history, why: 'it sorts what the connection has' },
       async work(db) {
         await listOperations(db, { ...list, connectionId });
         await listOperations(db, { ...list, connectionId, before: of.ended[8]!, status: 'failed' });
@@ -168,88 +152,6 @@ function reads(of: Subjects): HotWork[] {
       name: 'readSteps',
       pool: 'edge',
       work: (db) => readSteps(db, of.workspaceId, new Date(Date.now() - 300_000)),
-    },
-  ];
-}
-
-function rounds(of: Subjects): HotWork[] {
-  const tally = new Tally();
-  for (let n = 1; n < 10; n++) tally.count(idOf('workspace', n), 'accepted');
-  const counted = tally.take();
-  const measures = {
-    ...{ queued: 0, oldest_queued_s: 0, database_ms: 1, threads: 2, thread_restarts: 0, mailboxes: 0, browsers: 0 },
-    ...{ browser_restarts: 0, contexts: 0, pages: 0, runs_waiting: 0, batch_items: null, draining: false },
-  };
-  return [
-    { name: 'renewLeases', pool: 'control', work: (db) => renewLeases(db, NODE, LEASE_ms, ALL_PARTITIONS) },
-    {
-      name: 'freePartitions, strayPartitions, liveNodes, shareBacklog, notifyHints',
-      pool: 'control',
-      async work(db) {
-        await freePartitions(db);
-        await strayPartitions(db, NODE, [1]);
-        await liveNodes(db, LEASE_ms);
-        await shareBacklog(db, NODE, new Map([[of.workspaceId, 12]]), LEASE_ms);
-        await notifyHints(db, ['{}']);
-      },
-    },
-    {
-      name: 'claimPartitions, of a quiet partition',
-      pool: 'control',
-      work: (db) => db.transaction((tx) => claimPartitions(tx, NODE, 1, LEASE_ms, [63])),
-    },
-    {
-      name: 'claimPartitions, of the busy partition',
-      pool: 'control',
-      rows: 10 * of.backlog,
-      blocks: 400 * of.backlog,
-      why: 'it recovers everything that was in hand',
-      work: (db) => db.transaction((tx) => claimPartitions(tx, NODE, 1, LEASE_ms, [BUSY])),
-    },
-    {
-      name: 'retakePartitions, of a quiet partition',
-      pool: 'control',
-      work: (db) => db.transaction((tx) => retakePartitions(tx, NODE, [62], LEASE_ms, [newId()])),
-    },
-    {
-      name: 'storeStep, stepsOfOthers, countsOf',
-      pool: 'control',
-      async work(db) {
-        const step = new Date(Math.floor(Date.now() / 10_000) * 10_000);
-        await storeStep(db, { nodeId: NODE, step, workspaces: counted, together: together(counted), measures });
-        await stepsOfOthers(db, newId(), new Date(Date.now() - 30_000));
-        await countsOf(db, [{ node_id: NODE, step }]);
-      },
-    },
-    {
-      name: 'dealShares',
-      pool: 'edge',
-      work: (db) =>
-        db.transaction((tx) =>
-          dealShares(
-            tx,
-            NODE,
-            [{ workspaceId: of.workspaceId, rate: 'requests_per_second', asked: 1, bound: 10 }],
-            [],
-            LEASE_ms,
-          ),
-        ),
-    },
-    {
-      name: 'noteStored, storedBytes',
-      pool: 'edge',
-      async work(db) {
-        await noteStored(db, new Map([[of.workspaceId, 12]]));
-        await storedBytes(db, [of.workspaceId]);
-      },
-    },
-    {
-      name: 'measurePartitions',
-      pool: 'thread',
-      rows: 50_000,
-      blocks: 50_000,
-      why: 'it counts connections, and mailboxes up to a bound',
-      work: (db) => measurePartitions(db, [BUSY, 8]),
     },
   ];
 }
