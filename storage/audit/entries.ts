@@ -46,9 +46,11 @@ const COLUMNS = `e.id, e.at, e.xact::text as xact, (extract(epoch from e.at) * 1
 /** Behind every entry. */
 const NEWEST: ListPlace = { created_us: 253_402_300_799_000_000, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
+// The first 48 bits of an id are its milliseconds. PostgreSQL has a function for it from 17 on only.
+const SUBMITTED_AT = `to_timestamp(('x' || left(replace($7::uuid::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
 // A submission is stored soon after its id was made: it is looked for there, without an index of its targets.
 const SUBMITTED = `e.action = 'operation.submit' and e.target_ids @> array[$7::uuid]
-  and e.at between uuid_extract_timestamp($7) - interval '${LIMITS.submission_lead_s} s' and uuid_extract_timestamp($7) + interval '${LIMITS.submission_lag_s} s'`;
+  and e.at between ${SUBMITTED_AT} - interval '${LIMITS.submission_lead_s} s' and ${SUBMITTED_AT} + interval '${LIMITS.submission_lag_s} s'`;
 const TARGETED = `e.action <> 'operation.submit' and e.target_ids @> array[$7::uuid]`;
 
 /**

@@ -57,21 +57,21 @@ export function listDeliveries(
   if (status === null) {
     return sql.query<DeliveryRow & Placed>(
       'listDeliveries',
-      `select ${COLUMNS}, s.delivery_count - d.rank as place from ${ROWS}
-       where d.subscription_id = $1 and d.rank = any(array(
-         select rank from delivery where subscription_id = $1
+      `select ${COLUMNS}, s.delivery_count - d.rank as place from (
+         select * from delivery where subscription_id = $1
            and rank <= (select delivery_count from subscription where id = $1) - $2
-         order by rank desc limit $3))
+         order by rank desc limit $3) d ${JOINED}
        order by d.rank desc`,
       [subscriptionId, offset, limit],
     );
   }
   return sql.query<DeliveryRow & Placed>(
     'listDeliveriesByStatus',
-    `select ${COLUMNS}, $2 - 1 + row_number() over (order by d.event_id desc) as place from ${ROWS}
-     where d.subscription_id = $1 and d.status = $4 and d.event_id = any(array(
-       select event_id from delivery where subscription_id = $1 and status = $4
-       order by event_id desc offset $2 limit $3))
+    `with page as materialized (
+       select event_id from delivery where subscription_id = $1 and status = (select $4::text) order by event_id desc offset $2 limit $3
+     )
+     select ${COLUMNS}, $2::bigint - 1 + row_number() over (order by d.event_id desc) as place from page p cross join lateral (
+       select * from delivery where subscription_id = $1 and status = $4 and event_id = p.event_id limit 1) d ${JOINED}
      order by d.event_id desc`,
     [subscriptionId, offset, limit, status],
   );

@@ -178,7 +178,7 @@ const FINISH = `
     select i.*, case when h.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then ${ENDED.delivered}
         when h.series_attempts > cardinality($7::integer[]) then ${ENDED.failed} else ${ENDED.pending} end as becomes,
       now() + ($7::integer[])[h.series_attempts] * interval '1 second' as due
-    from input i join held h on h.id = i.id join delivery_attempt a on a.id = i.attempt_id
+    from input i join held h on h.id = i.id join delivery_attempt a on a.id = i.attempt_id and a.id = any($3)
     where h.status = 'canceled' or (h.status = 'sending' and h.epoch = i.epoch and a.outcome = 'sending')
   ), finished as (
     update delivery d set status = o.becomes, epoch = null,

@@ -65,15 +65,16 @@ export interface FullShares {
 }
 
 // `fence`: as that of a start. The rest is pg-boss's fetch. A subscription that is deleted is in no share that could be full.
+// No `exists`: PostgreSQL 18 would read all subscriptions for it.
 const FETCH = `
   with fence as materialized (
     select p.id from partition p where p.id = $1 and p.epoch = $2 for key share
   ), due as materialized (
     select j.id
     from ${dueJobs('delivery', '$1::smallint')} and exists (select 1 from fence)
-      and (cardinality($4::uuid[]) + cardinality($5::text[]) = 0 or not exists (
-        select 1 from subscription s where s.id = j.id
-          and (s.workspace_id = any($4) or s.destination = any(array(select decode(d, 'hex') from unnest($5::text[]) d)))))
+      and (cardinality($4::uuid[]) + cardinality($5::text[]) = 0 or (
+        select s.workspace_id = any($4) or s.destination = any(array(select decode(d, 'hex') from unnest($5::text[]) d))
+        from subscription s where s.id = j.id limit 1) is not true)
     order by ${FETCH_ORDER} limit $3 for update of j skip locked
   ), fetched as (
     ${markFetched('delivery', '$1::smallint', 'due')}

@@ -19,10 +19,11 @@ export interface RecordedEvent {
 const OWN = `'{${OWN_EVENTS.join()}}'`;
 
 // `held` finds connections by their ids alone, whatever the planner expects of a workspace, and joins nothing: a row lock copies every
-// row that it is joined to. Few rows meet few, so that arrays are looked through faster than joins.
+// row that it is joined to. Few rows meet few, so that arrays are looked through faster than joins. `matching` goes from a connection to its
+// subscriptions (`offset` keeps it so): without statistics the planner would read all subscriptions there are.
 const RECORD = `
   with held as materialized (
-    select c.id, c.workspace_id, c.deleted_at from connection c where c.id = any($3) order by c.id for key share
+    select c.id, c.workspace_id, c.partition, c.deleted_at from connection c where c.id = any($3) order by c.id for key share
   ), stored as (
     insert into event (id, workspace_id, connection_id, provider_event_id, type, data, data_sealed, conversation_hash, delivered_ms,
       traceparent)
@@ -46,13 +47,14 @@ const RECORD = `
     insert into event_position (connection_id, rank, event_id) select connection_id, rank, id from listed
   ), matching as materialized (
     select s.id, e.id as event_id
-    from listed e join subscription s on s.connection_id = e.connection_id
-    where s.active and case when $11::uuid is null then e.type = any(s.event_types) and (not s.awaits_ready or e.type = any(${OWN}))
+    from listed e cross join lateral (
+      select * from subscription where connection_id = e.connection_id and active offset 0) s
+    where case when $11::uuid is null then e.type = any(s.event_types) and (not s.awaits_ready or e.type = any(${OWN}))
       else s.id = $11 end
   ), addressed as materialized (
     update subscription s set delivery_count = s.delivery_count + cardinality(m.event_ids)
     from (select id, array_agg(event_id order by event_id desc) as event_ids from matching group by id) m
-    where s.id = m.id and s.active
+    where s.id = any(array(select id from matching)) and s.id = m.id and s.active
     returning s.id, s.parent_id, s.partition, s.delivery_count, m.event_ids
   ), delivery as (
     insert into delivery (id, workspace_id, subscription_id, parent_id, event_id, partition, status, next_attempt_at, rank)
@@ -65,7 +67,7 @@ const RECORD = `
     ${makeJobsDue({ queue: 'delivery', from: 'addressed a', partition: 'a.partition', id: 'a.id', due: 'now()' })}
   )
   select s.id, s.connection_id, c.partition, coalesce(m.count, 0) as deliveries
-  from stored s join connection c on c.id = s.connection_id
+  from stored s join held c on c.id = s.connection_id
   left join (select event_id, count(*)::int as count from delivery group by event_id) m on m.event_id = s.id`;
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -7,16 +7,16 @@ export const RECOVER = DELIVERY_STEPS.sql('sending', 'pending');
 const ABANDON = DELIVERY_ATTEMPT_STEPS.sql('sending', 'abandoned');
 
 /**
- * Common tables that put the deliveries of the locked common table `lost l` back to pending and due, and close those of their
+ * Common tables that put the deliveries of the locked common table `lost` back to pending and due, and close those of their
  * open attempts `a` for which `ofLost` holds: such an attempt may have been sent, so it keeps its number, but ends no series (EVT-6).
  */
 export const recoverLost = (ofLost: string): string => `recovered as (
     update delivery d set status = ${RECOVER.to}, epoch = null, next_attempt_at = now(),
       series_attempts = greatest(d.series_attempts - 1, 0)
-    from lost l where d.id = l.id
+    where d.id = any(array(select id from lost))
   ), abandoned as (
     update delivery_attempt a set outcome = ${ABANDON.to}, completed_at = now()
-    from lost l where ${ofLost} and a.outcome ${ABANDON.from}
+    where ${ofLost} and a.outcome ${ABANDON.from}
   )`;
 
 /**
@@ -30,7 +30,7 @@ export async function recoverDeliveries(tx: Sql, partitions: number[]): Promise<
     'recoverDeliveries',
     `with lost as materialized (
        select d.id, d.subscription_id, d.partition from delivery d where d.partition = any($1) and d.status ${RECOVER.from} order by d.id for update
-     ), ${recoverLost('a.delivery_id = l.id')}
+     ), ${recoverLost('a.delivery_id = any(array(select id from lost))')}
      select subscription_id as id, partition from lost`,
     [partitions],
   );

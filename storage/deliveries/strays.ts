@@ -136,7 +136,7 @@ export function recoverStrays(db: Database, held: Held[], attempts: OpenAttempt[
          where d.status ${RECOVER.from} and (select a.id from delivery_attempt a
            where a.delivery_id = d.id and a.outcome = 'sending') is not distinct from i.attempt_id
          for update of d skip locked
-       ), ${recoverLost('a.id = l.attempt_id')}
+       ), ${recoverLost('a.id = any(array(select attempt_id from lost))')}
        select id as delivery_id, subscription_id as id, partition from lost`,
       [
         held.map(({ id }) => id),

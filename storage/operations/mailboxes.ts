@@ -5,7 +5,7 @@ import {
   changeMailboxes,
   claimDueMailboxes,
   deleteMailboxes,
-  dueMailboxes,
+  isDue,
   isMailboxOf,
   MAILBOX,
   markOf,
@@ -54,11 +54,11 @@ const OPEN = `
     ${changeMailboxes({ rows: 'due', state: 'active', data: "j.data - 'new'" })}
   )
   select d.partition, d.epoch, d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new, false as passed_by
-  from due d left join connection c on c.id = d.id
+  from due d left join lateral (select workspace_id from connection where id = d.id limit 1) c on true
   union all
   select f.id, f.epoch, k.connection_id, null, null, null, true
   from unnest($4::smallint[], $5::uuid[]) k(partition, connection_id) join fence f on f.id = k.partition
-    cross join lateral (select from ${dueMailboxes('k.partition')} and j.id = k.connection_id) j`;
+    cross join lateral (select * from ${MAILBOX} j where ${isMailboxOf('k.partition', 'k.connection_id')} limit 1) j where ${isDue}`;
 
 /** A partition whose mailboxes are to be opened, but for those of these connections. */
 export interface Opening extends OwnedPartition {
@@ -216,7 +216,7 @@ const SETTLE = `
   ), reopened as (
     ${changeMailboxes({ rows: 'seen', where: 'd.missed', state: 'created', data: ALL_NEW })}
   )
-  select i.id, s.missed, not exists (select 1 from ${MAILBOX} j where ${isMailboxOf('i.partition', 'i.id')}) as gone
+  select i.id, s.missed, (select true from ${MAILBOX} j where ${isMailboxOf('i.partition', 'i.id')} limit 1) is null as gone
   from input i left join seen s on s.id = i.id`;
 
 /**

@@ -106,9 +106,11 @@ export async function listOperations(sql: Sql, filter: OperationFilter): Promise
   const waiting = filter.status === 'waiting_user';
   const id = waiting ? 'operation_id' : 'id';
   // Several statements, not one with `or`: each then has the plan that its index allows.
+  // The scope is hidden from the planner by a `select`. Of one that has much it would take the primary key, which is in order, and pass
+  // what all others have submitted since.
   const scope = filter.connectionId
-    ? 'connection_id = $5 and workspace_id = $1'
-    : '$5::uuid is null and workspace_id = $1';
+    ? 'connection_id = (select $5::uuid) and workspace_id = $1'
+    : '$5::uuid is null and workspace_id = (select $1::uuid)';
   const looked = `from ${waiting ? 'waiting_operation' : 'operation'}
     where ${scope} and ${id} < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by ${id} desc`;
   const found = waiting

@@ -153,7 +153,7 @@ export async function startsLeftOut(db: Sql, operations: StartingOperation[]): P
   const rows = await db.query<StartedOperation & { status: OperationStatus; attempt_id: string | null }>(
     'startsLeftOut',
     `select o.status, o.attempts -> -1 ->> 'id' as attempt_id, ${STARTED}
-     from operation o join connection c on c.id = o.connection_id where o.id = any($1::uuid[])`,
+     from operation o cross join lateral (select * from connection where id = o.connection_id limit 1) c where o.id = any($1::uuid[])`,
     [operations.map((o) => o.id)],
   );
   const byId = new Map(rows.map((row) => [row.operation_id, row]));

@@ -283,12 +283,13 @@ async function findEarlier(db: Sql, operations: NewOperation[]): Promise<Map<str
   const rows = await db.query<Earlier>(
     'findEarlierOperations',
     `select i.id, o.id as earlier, o.fingerprint = i.fingerprint as same,
-       exists (select 1 from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id
-         and c.deleted_at is null) as connection,
-       exists (select 1 from idempotency_tombstone t where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash) as tombstone
+       (select c.deleted_at is null from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id limit 1) is true
+         as connection,
+       (select true from idempotency_tombstone t where t.workspace_id = i.workspace_id and t.key_hash = i.key_hash limit 1) is true as tombstone
      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::uuid[])
        i(id, workspace_id, idempotency_key, key_hash, fingerprint, connection_id)
-     left join operation o on o.workspace_id = i.workspace_id and o.idempotency_key = i.idempotency_key`,
+     left join lateral (select id, fingerprint from operation
+       where workspace_id = i.workspace_id and idempotency_key = i.idempotency_key limit 1) o on true`,
     [
       uuids(operations.map((o) => o.id)),
       uuids(operations.map((o) => o.workspaceId)),

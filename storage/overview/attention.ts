@@ -78,8 +78,8 @@ export const exhaustedSubscriptions: Attention = (sql, workspaceId) =>
 /** Subscriptions whose destination does not answer; the cause is why. Index: subscription_active_destination, a step a paused destination. */
 export const pausedSubscriptions: Attention = (sql, workspaceId) =>
   attention(sql, 'attentionPaused', [workspaceId], {
-    found: `select s.id, p.since from (select * from callback_pause limit ${LIMITS.attention_pauses}) p
-      join subscription s on s.workspace_id = $1 and s.destination = p.destination and s.active and s.parent_id is null`,
+    found: `select s.id, p.since from (select * from callback_pause limit ${LIMITS.attention_pauses}) p cross join lateral (
+        select id from subscription where workspace_id = $1 and destination = p.destination and active and parent_id is null offset 0) s`,
     columns: `c.id as connection_id, ${ACCOUNT} as name, p.reason as cause`,
     joins: `join subscription s on s.id = f.id left join connection c on c.id = s.connection_id
       join callback_pause p on p.destination = s.destination`,

@@ -112,7 +112,7 @@ export async function countsOf(sql: Sql, steps: StoredStep[]): Promise<Tallied> 
     'countsOfOverviewSteps',
     `select o.workspace_id, ${COUNTED.map((name) => `o.${name}`).join(', ')}, o.took
      from unnest($1::uuid[], $2::timestamptz[]) i(node_id, step)
-     join overview_step o on o.step = i.step and o.node_id = i.node_id where o.workspace_id is not null`,
+     cross join lateral (select * from overview_step where step = i.step and node_id = i.node_id offset 0) o where o.workspace_id is not null`,
     [steps.map(({ node_id }) => node_id), steps.map(({ step }) => step)],
   );
   return rows.map(({ workspace_id, ...counts }) => [workspace_id, counts]);

@@ -26,7 +26,7 @@ const ADOPT = `
   ), vacated as (
     delete from running_operation r using fence f where r.partition = f.id
   ), former as materialized (
-    select j.name, j.id from fence f join ${JOBS} j on j.name = 'operation-' || f.id order by j.name, j.id limit $3 for update of j
+    select j.name, j.id from ${JOBS} j where j.name = (select 'operation-' || id from fence) order by j.name, j.id limit $3 for update
   ), gone as (
     delete from ${JOBS} j using former f where j.name = f.name and j.id = f.id
   ), live as materialized (

@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { Sql } from './database.js';
-import { dueJobs, FETCH_ORDER, JOBS, NEVER_EXPIRES } from './job-table.js';
+import { dueJobs, FETCH_ORDER, isDue, JOBS, NEVER_EXPIRES } from './job-table.js';
 import { queueName } from './jobs.js';
 
 /**
@@ -8,6 +8,7 @@ import { queueName } from './jobs.js';
  * what their marks mean): the queue is that of the connection's partition, the id is the connection's, `data` holds the marks `from` and `new`.
  */
 export const MAILBOX = JOBS;
+export { isDue };
 
 /** True for the job `j` of this connection. */
 export const isMailboxOf = (partition: string, connection: string): string =>
@@ -42,12 +43,9 @@ export function acceptIntoMailboxes(source: {
     returning j.id, j.state = 'active' as opened`;
 }
 
-/** The mailboxes of a partition that are due, as `j`, for a FROM list; conditions may follow. */
-export const dueMailboxes = (partition: string): string => dueJobs('mailbox', partition);
-
 /** Locks the mailboxes of a partition that are due, the oldest first, with their data; not those of the connections of the array `but`. */
 export function claimDueMailboxes(partition: string, limit: string, but: string): string {
-  return `select j.name, j.id, j.data from ${dueMailboxes(partition)} and j.id <> all (${but})
+  return `select j.name, j.id, j.data from ${dueJobs('mailbox', partition)} and j.id <> all (${but})
     order by ${FETCH_ORDER} limit ${limit} for update of j skip locked`;
 }
 

@@ -90,7 +90,7 @@ export async function findSessions(sql: Sql, hashes: string[]): Promise<Map<stri
        and (api_key.expires_at is null or api_key.expires_at > now())
      left join operator on operator.id = session.operator_id and operator.revoked_at is null
        and (operator.expires_at is null or operator.expires_at > now())
-     where session.token_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
+     where session.token_hash = any(array(select decode(h, 'hex') from unnest($1::text[]) h))
        and session.revoked_at is null and session.expires_at > now()
        and session.last_seen_at > now() - $2 * interval '1 millisecond'
        and (api_key.id is not null or operator.id is not null)`,

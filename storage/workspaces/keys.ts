@@ -162,7 +162,7 @@ export async function findKeysByHash(sql: Sql, hashes: string[]): Promise<Map<st
     'findKeysByHash',
     `select id, name, workspace_id, scopes, networks, expires_at, encode(key_hash, 'hex') as hash,
        ${ownLimits('api_key.workspace_id')} as limits from api_key
-     where key_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
+     where key_hash = any(array(select decode(h, 'hex') from unnest($1::text[]) h))
        and revoked_at is null and (expires_at is null or expires_at > now())`,
     [hashes],
   );
@@ -173,8 +173,8 @@ export async function findKeysByHash(sql: Sql, hashes: string[]): Promise<Map<st
 export const touchStatement = (table: 'api_key' | 'operator') =>
   `with due as materialized (
      select k.id, use.address from unnest($1::uuid[], $2::text[]) use (id, address) join ${table} k on k.id = use.id
-     where k.last_used_at is null or k.last_used_at < now() - $3 * interval '1 millisecond' order by k.id for no key update of k
-   ) update ${table} k set last_used_at = now(), last_used_from = due.address from due where k.id = due.id`;
+     where k.id = any($1::uuid[]) and (k.last_used_at is null or k.last_used_at < now() - $3 * interval '1 millisecond') order by k.id for no key update of k
+   ) update ${table} k set last_used_at = now(), last_used_from = due.address from due where k.id = any($1::uuid[]) and k.id = due.id`;
 
 /** Records that these keys were used, at most once in `key_touch_ms` each, whatever the number of nodes. */
 export async function touchKeys(sql: Sql, uses: readonly KeyUse[]): Promise<void> {

@@ -83,7 +83,7 @@ export async function findOperatorsByHash(sql: Sql, hashes: string[]): Promise<M
   const rows = await sql.query<UsableOperator & { hash: string }>(
     'findOperatorsByHash',
     `select id, name, networks, expires_at, encode(key_hash, 'hex') as hash from operator
-     where key_hash = any(select decode(h, 'hex') from unnest($1::text[]) h)
+     where key_hash = any(array(select decode(h, 'hex') from unnest($1::text[]) h))
        and revoked_at is null and (expires_at is null or expires_at > now())`,
     [hashes],
   );

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
@@ -15,10 +16,10 @@ import { shortStory } from './short-story.js';
 
 const COMPOSE = join(import.meta.dirname, '../../../compose.yaml');
 
-/** A start on this address ends with status 1 and exactly one line, which matches. */
-async function refused(t: Test, databaseUrl: string, line: RegExp): Promise<void> {
+/** A start on this address ends with this status and exactly one line, which matches. */
+async function refused(t: Test, databaseUrl: string, line: RegExp, expected = 1): Promise<void> {
   const { status, stderr } = await failedStart(await serviceSettings(t, databaseUrl));
-  t.equal(status, 1);
+  t.equal(status, expected);
   t.match(stderr, line);
   t.equal(stderr.trim().split('\n').length, 1, 'one line');
 }
@@ -58,7 +59,7 @@ t.test('a server that is trusted by its certificate, and one that is not', async
   await refused(t, distrusting, /^DATABASE_URL: .*certificate/);
 });
 
-const server = await stockPostgres(t);
+const server = await stockPostgres(t, { settings: { unix_socket_directories: tmpdir() } });
 
 t.test('a password of every printable character, percent-encoded in the address', async (t) => {
   const password = String.fromCharCode(...Array.from({ length: 95 }, (_, n) => 32 + n));
@@ -69,13 +70,27 @@ t.test('a password of every printable character, percent-encoded in the address'
 
 t.test('an address of several hosts is refused', async (t) => {
   const hosts = `127.0.0.1:${server.port},127.0.0.1:${server.port}`;
-  await refused(t, `postgres://service:secret@${hosts}/service`, /^DATABASE_URL: .*several hosts/);
+  await refused(t, `postgres://service:secret@${hosts}/service`, /^DATABASE_URL has .*several hosts/, 2);
 });
 
 t.test('a socket in a folder', async (t) => {
   const { username, password } = new URL(await server.createOwner('socketed'));
-  const folder = join(server.folder, 'data');
-  await shortStory(t, `postgres://${username}:${password}@/socketed?host=${folder}&port=${server.port}`);
+  await shortStory(t, `postgres://${username}:${password}@/socketed?host=${tmpdir()}&port=${server.port}`);
+});
+
+t.test('a database and a role whose settings are all turned, and an address with options', async (t) => {
+  const url = await server.createOwner('turned');
+  for (const setting of [`DateStyle = 'German'`, `IntervalStyle = 'iso_8601'`, `TimeZone = 'Asia/Kathmandu'`]) {
+    await server.run(`alter database turned set ${setting}`);
+  }
+  for (const setting of [
+    `bytea_output = 'escape'`,
+    'jit_above_cost = 0',
+    `default_transaction_isolation = 'serializable'`,
+  ]) {
+    await server.run(`alter role turned set ${setting}`);
+  }
+  await shortStory(t, `${url}?options=${encodeURIComponent('-c search_path=public -c enable_indexscan=off')}`);
 });
 
 const pooler = await pgBouncerFiles();
