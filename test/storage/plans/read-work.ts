@@ -112,6 +112,7 @@ export function readWork(of: Subjects): HotWork[] {
     {
       name: 'listFilteredConnections, searchConnections',
       pool: 'edge',
+      withoutStatistics: { rows: 3 * of.backlog, blocks: of.backlog, why: 'it passes connections that do not fit' },
       notGeneric: 'a plan that does not know the filter costs more',
       async work(db) {
         await listFilteredConnections(db, { ...filter, health: 'needs_login' }, LIST_START, PAGE);
@@ -133,7 +134,7 @@ export function readWork(of: Subjects): HotWork[] {
       name: 'attention',
       pool: 'edge',
       rows: 10_000,
-      blocks: 20_000,
+      blocks: 40_000,
       why: 'it looks at paused destinations, and counts, up to bounds of its own',
       async work(db) {
         for (const one of [

@@ -95,8 +95,8 @@ export function roundWork(of: Subjects): HotWork[] {
     {
       name: 'measurePartitions',
       pool: 'thread',
-      rows: 50_000,
-      blocks: 50_000,
+      rows: 2 * of.backlog,
+      blocks: 4 * of.backlog,
       why: 'it counts connections, and mailboxes up to a bound',
       work: (db) => measurePartitions(db, [BUSY, 8]),
     },

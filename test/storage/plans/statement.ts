@@ -23,6 +23,6 @@ export interface HotWork {
 
 /** For a batch of `BATCH` items: some rows of some tables each. */
 export const ROWS = 400;
-export const BLOCKS = 3_000;
+export const BLOCKS = 5_000;
 /** More rows than these are never sorted. */
 export const SORTED_ROWS = 5_000;
