@@ -23,6 +23,8 @@ export interface Figures {
   /** Answers to submissions: 503, and none at all. */
   answered_503: number;
   unanswered: number;
+  /** From a client's first try of a submission until it was accepted, however often it had to send it again. */
+  acceptance: { p50_ms: number; max_ms: number };
 }
 
 /** The figures of a run, for its closing note. */
@@ -43,7 +45,13 @@ export function figures(evidence: Evidence): Figures {
     callbacks: callbacks.length,
     answered_503: answers.filter(({ status }) => status === 503).length,
     unanswered: answers.filter(({ status }) => status === 0).length,
+    acceptance: acceptance(evidence),
   };
+}
+
+function acceptance({ submissions }: Evidence): Figures['acceptance'] {
+  const waits = submissions.flatMap(({ sent_at, accepted_at }) => (accepted_at === null ? [] : [accepted_at - sent_at]));
+  return { p50_ms: median(waits), max_ms: waits.reduce((a, b) => Math.max(a, b), 0) };
 }
 
 function countBy<T>(items: readonly T[], name: (item: T) => string | null): Record<string, number> {
