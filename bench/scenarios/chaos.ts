@@ -117,7 +117,10 @@ function figureLines({ evidence, planned, missed, progress }: ChaosRun, found: F
     ['', list(countBy(run.faults))],
     ['accepted', `${number(found.accepted)} of ${number(progress.sent)} submitted, ${progress.left_out} left out`],
     ['answers', `${number(found.answered_503)} times 503, ${number(found.unanswered)} times none`],
-    ['wait', `${number(found.acceptance.p50_ms)} ms for an answer (p50), ${number(found.acceptance.max_ms)} ms at the longest`],
+    [
+      'wait',
+      `${number(found.acceptance.p50_ms)} ms for an answer (p50), ${number(found.acceptance.max_ms)} ms at the longest`,
+    ],
     ['ends', list(found.operations_by_status)],
     ['failures', list(found.failures_by_code)],
     ['unknown', `${percent(found.unknown_share)} of the writes`],

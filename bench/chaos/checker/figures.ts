@@ -50,7 +50,9 @@ export function figures(evidence: Evidence): Figures {
 }
 
 function acceptance({ submissions }: Evidence): Figures['acceptance'] {
-  const waits = submissions.flatMap(({ sent_at, accepted_at }) => (accepted_at === null ? [] : [accepted_at - sent_at]));
+  const waits = submissions.flatMap(({ sent_at, accepted_at }) =>
+    accepted_at === null ? [] : [accepted_at - sent_at],
+  );
   return { p50_ms: median(waits), max_ms: waits.reduce((a, b) => Math.max(a, b), 0) };
 }
 
