@@ -8,7 +8,7 @@ import { asJson, type Printed } from './answer.js';
 /** A command that migrates nothing and records nothing: it may look at a server that the service cannot use. */
 export type Apart = (env: NodeJS.ProcessEnv) => Promise<Printed>;
 
-/** `doctor`: what a start would find of the database, without starting anything but an embedded server. */
+/** `doctor` (CLI-11): what a start would find of the database, without starting anything but an embedded server. */
 export function doctorCommand(program: Command, perform: (work: Apart) => void): void {
   program
     .command('doctor')

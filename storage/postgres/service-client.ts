@@ -12,7 +12,7 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
 
 /**
  * A connection of the service. Its session is as the code relies on it before anybody uses it, whatever the address, the role or the
- * database set: one statement after connecting sets it and looks at it. It needs no startup option, which poolers refuse.
+ * database set: one statement after connecting sets it and looks at it (STO-8). It needs no startup option, which poolers refuse.
  *
  * I1. It always has a listener for errors: between its pool, which hands it out, and the session that takes it, it has no other, and
  *     a connection that dies there would end the process. Its next statement fails, unsent.

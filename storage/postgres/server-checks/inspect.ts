@@ -12,7 +12,7 @@ export interface Finding {
 }
 
 /**
- * Looks at the server of an address, its database and its role by every check. Throws what the driver throws when it does not answer.
+ * Looks at the server of an address, its database and its role by every check (STO-9). Throws what the driver throws when it does not answer.
  */
 export async function inspectServer(url: string, wanted: Wanted = {}): Promise<Finding[]> {
   const facts = await readFacts(url);
