@@ -3,6 +3,5 @@
  * connection of this id (an expression) is not one of those; the index connection_deleted has them, and is all but empty.
  */
 export function ofKeptConnection(connectionId: string): string {
-  // No `exists`: without statistics the planner would read all connections for it.
-  return `(select true from connection gone where gone.id = ${connectionId} and gone.deleted_at is not null limit 1) is null`;
+  return `not exists (select from connection gone where gone.id = ${connectionId} and gone.deleted_at is not null)`;
 }
