@@ -24,16 +24,6 @@ export class Unusable extends Error {
 /** Any text, unchanged. */
 export const text = (wants: string): Kind<string> => ({ wants, parse: (text) => text });
 
-export function matching(pattern: RegExp, wants: string): Kind<string> {
-  return {
-    wants,
-    parse(text) {
-      if (pattern.test(text)) return text;
-      throw new Unusable();
-    },
-  };
-}
-
 /** May hold a password: a refusal must not show it. */
 export const httpAddress: Kind<string> = {
   wants: 'http://host:port or https://host:port, with or without a path',
