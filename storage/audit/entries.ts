@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.js';
 import type { AuditAction, AuditActorKind, AuditTargetKind } from '../model/audit.js';
 import type { Sql } from '../postgres/database.js';
 import { type ListPlace, placeIn } from '../postgres/list-place.js';
-import { auditEras, type Era } from './eras.js';
+import { auditEras, type Era, FIRST_ERA } from './eras.js';
 
 /** An entry of the audit log (HTTP-30). */
 export interface AuditRow {
@@ -163,12 +163,19 @@ function followEra(
   { xact, id }: AuditPosition,
   limit: number,
 ): Promise<AuditRow[]> {
+  const only = !ended && after === FIRST_ERA;
+  const conditions = [
+    workspaceId === null ? '$1::uuid is null' : 'e.workspace_id = $1',
+    '(e.xact, e.id) > ($2::xid8, $3::uuid)',
+    ended ? 'true' : 'e.xact < pg_snapshot_xmin(pg_current_snapshot())',
+    // Not by the index of times: what it finds would have to be sorted.
+    only
+      ? 'num_nulls($5::timestamptz, $6::timestamptz) = 0'
+      : `coalesce(e.at, 'infinity') > $5::timestamptz and coalesce(e.at, 'infinity') <= $6::timestamptz`,
+  ];
   return sql.query<AuditRow>(
-    `followAudit${workspaceId === null ? '' : 'OfWorkspace'}${ended ? 'Restored' : ''}`,
-    `select ${COLUMNS} from audit.entry e
-     where ${workspaceId === null ? '$1::uuid is null' : 'e.workspace_id = $1'} and (e.xact, e.id) > ($2::xid8, $3::uuid)
-       and ${ended ? 'true' : 'e.xact < pg_snapshot_xmin(pg_current_snapshot())'} and e.at > $5::timestamptz and e.at <= $6::timestamptz
-     order by e.xact, e.id limit $4`,
+    `followAudit${workspaceId === null ? '' : 'OfWorkspace'}${only ? '' : ended ? 'Ended' : 'Behind'}`,
+    `select ${COLUMNS} from audit.entry e where ${conditions.join(' and ')} order by e.xact, e.id limit $4`,
     [workspaceId, xact, id, limit, after, until],
   );
 }
