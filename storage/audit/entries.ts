@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.js';
 import type { AuditAction, AuditActorKind, AuditTargetKind } from '../model/audit.js';
 import type { Sql } from '../postgres/database.js';
 import { type ListPlace, placeIn } from '../postgres/list-place.js';
-import { auditEras, type Era } from './eras.js';
+import { auditEras, type Era, FIRST_ERA } from './eras.js';
 
 /** An entry of the audit log (HTTP-30). */
 export interface AuditRow {
@@ -47,8 +47,10 @@ const COLUMNS = `e.id, e.at, e.xact::text as xact, (extract(epoch from e.at) * 1
 /** Behind every entry. */
 const NEWEST: ListPlace = { created_us: 253_402_300_799_000_000, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
-// The first 48 bits of an id are its milliseconds. PostgreSQL has a function for it from 17 on only.
-const SUBMITTED_AT = `to_timestamp(('x' || left(replace($7::uuid::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
+/** The time in an id, whose first 48 bits are its milliseconds. PostgreSQL has a function for it from 17 on only. */
+const timeIn = (id: string) =>
+  `to_timestamp(('x' || left(replace(${id}::uuid::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
+const SUBMITTED_AT = timeIn('$7');
 // A submission is stored soon after its id was made: it is looked for there, without an index of its targets.
 const SUBMITTED = `e.action = 'operation.submit' and e.target_ids @> array[$7::uuid]
   and e.at between ${SUBMITTED_AT} - interval '${LIMITS.submission_lead_s} s' and ${SUBMITTED_AT} + interval '${LIMITS.submission_lag_s} s'`;
@@ -132,19 +134,25 @@ export async function followAudit(
   return [];
 }
 
-/** The eras behind a position, with that of its entry, and where to go on in the first of them. */
+/**
+ * The eras behind a position, with that of its entry, and where to go on in the first of them. The log of a backup may lack that entry: then behind
+ * the last one of its time. Indexes: entry_by_xact, the primary key.
+ */
 async function leftBehind(sql: Sql, position: AuditPosition): Promise<{ eras: Era[]; from: AuditPosition }> {
   const eras = await auditEras(sql);
-  if (eras.length === 1 || position.xact === AUDIT_START.xact) return { eras, from: position };
-  const [found] = await sql.query<{ era: number }>(
-    'eraOfAudit',
-    `select (select count(*) from audit_era where until < e.at)::integer as era from audit.entry e
-     where e.xact = $1::xid8 and e.id = $2`,
+  // The beginning, or the end of the log.
+  if (position.id === AUDIT_START.id) {
+    return { eras: position.xact === AUDIT_START.xact ? eras : eras.slice(-1), from: position };
+  }
+  const [last] = await sql.query<AuditPosition & { era: number }>(
+    'placeInAudit',
+    `select e.xact::text as xact, e.id, (select count(*) from audit_era where until < e.at)::integer as era from (
+       (select xact, id, at from audit.entry where xact = $1::xid8 and id = $2)
+       union all
+       (select xact, id, at from audit.entry where at <= ${timeIn('$2')} order by at desc, id desc limit 1)) e limit 1`,
     [position.xact, position.id],
   );
-  if (found) return { eras: eras.slice(found.era), from: position };
-  // The end of the log, where no entry is; or an entry that the dump did not have: then all that this server has added follows.
-  return { eras: eras.slice(-1), from: position.id === AUDIT_START.id ? position : AUDIT_START };
+  return last ? { eras: eras.slice(last.era), from: last } : { eras, from: AUDIT_START };
 }
 
 /** Indexes: entry_by_xact, entry_by_workspace_xact. */
@@ -155,12 +163,19 @@ function followEra(
   { xact, id }: AuditPosition,
   limit: number,
 ): Promise<AuditRow[]> {
+  const only = !ended && after === FIRST_ERA;
+  const conditions = [
+    workspaceId === null ? '$1::uuid is null' : 'e.workspace_id = $1',
+    '(e.xact, e.id) > ($2::xid8, $3::uuid)',
+    ended ? 'true' : 'e.xact < pg_snapshot_xmin(pg_current_snapshot())',
+    // Not by the index of times: what it finds would have to be sorted.
+    only
+      ? 'num_nulls($5::timestamptz, $6::timestamptz) = 0'
+      : `coalesce(e.at, 'infinity') > $5::timestamptz and coalesce(e.at, 'infinity') <= $6::timestamptz`,
+  ];
   return sql.query<AuditRow>(
-    `followAudit${workspaceId === null ? '' : 'OfWorkspace'}${ended ? 'Restored' : ''}`,
-    `select ${COLUMNS} from audit.entry e
-     where ${workspaceId === null ? '$1::uuid is null' : 'e.workspace_id = $1'} and (e.xact, e.id) > ($2::xid8, $3::uuid)
-       and ${ended ? 'true' : 'e.xact < pg_snapshot_xmin(pg_current_snapshot())'} and e.at > $5::timestamptz and e.at <= $6::timestamptz
-     order by e.xact, e.id limit $4`,
+    `followAudit${workspaceId === null ? '' : 'OfWorkspace'}${only ? '' : ended ? 'Ended' : 'Behind'}`,
+    `select ${COLUMNS} from audit.entry e where ${conditions.join(' and ')} order by e.xact, e.id limit $4`,
     [workspaceId, xact, id, limit, after, until],
   );
 }

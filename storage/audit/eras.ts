@@ -17,6 +17,9 @@ export interface Era {
   ended: boolean;
 }
 
+/** What the first era begins after. */
+export const FIRST_ERA = '-infinity';
+
 /** Entries of one server that are looked at for the newest: those of the last transactions, which may have begun in another order. */
 const LAST_ENTRIES = 1_000;
 
@@ -36,7 +39,7 @@ export async function auditEras(sql: Sql): Promise<Era[]> {
     ends.push(row.restored);
   }
   return [...ends, 'infinity'].map((until, i) => ({
-    ...{ after: ends[i - 1] ?? '-infinity', until },
+    ...{ after: ends[i - 1] ?? FIRST_ERA, until },
     ended: i < ends.length,
   }));
 }

@@ -150,12 +150,13 @@ const UNDO = `
     partition: 's.partition',
     id: 's.id',
     due: `now() + $2 * interval '1 millisecond'`,
+    kept: true,
   })}`;
 
 /**
  * Takes back starts of which nothing was sent (their answer was lost on the way or came late, or their secret cannot be opened here): what
- * was written of these attempts is deleted, and its delivery is pending again, due after `wait_ms`. Its job is due as well: this
- * statement may itself be late, when the owner has parked the job. Never use these attempts again.
+ * was written of these attempts is deleted, and its delivery is pending again, due after `wait_ms`. A job that is parked becomes due as
+ * well, because this statement may itself be late. Never use these attempts again.
  */
 export async function undoStarts(db: Sql, attemptIds: string[], wait_ms = 0): Promise<void> {
   await db.query('undoStarts', UNDO, [attemptIds, wait_ms]);

@@ -13,11 +13,14 @@ export type ReplayRefusal = 'delivery_not_failed' | 'subscription_inactive';
 
 /** failed → pending and due, or the reason of the refusal (EVT-5). Run it in a transaction. */
 export async function replayDelivery(tx: Sql, deliveryId: string): Promise<ReplayRefusal | 'gone' | 'replayed'> {
-  // FOR SHARE: a deactivation comes first and this is refused, or comes after and cancels the delivery.
+  // FOR SHARE: a deactivation comes first and this is refused, or comes after and cancels the delivery. It locks the subscription first, too.
   const [row] = await tx.query<{ status: DeliveryStatus; active: boolean; partition: number; subscription_id: string }>(
     'lockDelivery',
-    `select d.status, s.active, d.partition, d.subscription_id from delivery d join subscription s on s.id = d.subscription_id
-     where d.id = $1 for update of d for share of s`,
+    `with subscription as materialized (
+       select id, active from subscription where id = (select subscription_id from delivery where id = $1) for share
+     )
+     select d.status, s.active, d.partition, d.subscription_id from delivery d join subscription s on s.id = d.subscription_id
+     where d.id = $1 for update of d`,
     [deliveryId],
   );
   if (!row) return 'gone';

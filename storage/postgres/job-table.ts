@@ -43,16 +43,19 @@ export function jobPage(queue: QueueKind, partition: string, after: string, limi
 
 /**
  * Makes a job for each row due from `due` on. One that is there already becomes due as well, whatever it waited for: it is put
- * back when it was fetched, and never put off. No job may occur twice.
+ * back when it was fetched, and never put off; with `kept` one that was fetched stays so, changed: whoever parks it looks again. No job may occur twice.
  */
-export function makeJobsDue(source: JobSource & { due: string }): string {
+export function makeJobsDue(source: JobSource & { due: string; kept?: boolean }): string {
+  const earlier = 'least(j.start_after, excluded.start_after)';
+  const change = source.kept
+    ? `set start_after = case when j.state = 'active' then excluded.start_after else ${earlier} end`
+    : `set state = 'created', started_on = null, start_after = ${earlier}
+      where j.state <> 'created' or j.start_after > excluded.start_after`;
   return `insert into ${JOBS} as j (id, name, state, started_on, start_after, expire_seconds, keep_until)
     select ${source.id} as id, '${source.queue}-' || ${source.partition} as name, 'created'::pgboss.job_state,
       null::timestamptz, ${source.due}, ${NEVER_EXPIRES}
     from ${source.from} order by name, id
-    on conflict (name, id) do update
-      set state = 'created', started_on = null, start_after = least(j.start_after, excluded.start_after)
-      where j.state <> 'created' or j.start_after > excluded.start_after`;
+    on conflict (name, id) do update ${change}`;
 }
 
 /** The columns of a job that was read without a lock: what it is, and whether it changed since. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { v7 as uuidv7 } from 'uuid';
 import { AUDIT_START, type AuditPosition, auditEnd, followAudit } from '../../../storage/audit/entries.js';
 import { recordAudit } from '../../../storage/audit/record.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 
-/** A dump that is loaded into a new server keeps `xact`; the new server's transactions begin anew. */
+/** `pg_dump` and restore into a new server keep `xact`; the new server's transactions begin anew. */
 
 let inserts = 0;
 
@@ -41,6 +42,9 @@ async function following(db: Database, from: AuditPosition, page: number): Promi
   return actions;
 }
 
+/** Of an entry that was written half an hour ago, after the backup was made. */
+const lostEntry = (xact: string): AuditPosition => ({ xact, id: uuidv7({ msecs: Date.now() - 30 * 60_000 }) });
+
 const CREATED = 'key.create';
 const ADDED = 'key.revoke';
 
@@ -65,12 +69,20 @@ t.test('a follower of the audit log goes on behind a dump and restore', async (t
       [CREATED, CREATED, CREATED, ADDED],
       'who begins anew gets all',
     );
-  const lost = { xact: '900000007', id: randomUUID() };
   t.strictSame(
-    await following(db, lost, 10),
+    await following(db, lostEntry('900000007'), 10),
     [ADDED],
-    'who has an entry that the dump did not have gets what was added',
+    'so does who has an entry that the dump did not',
   );
+});
+
+t.test('and behind a base backup that lacks what the follower has', async (t) => {
+  const { db } = await freshDatabase(t);
+  await restore(db, [3], '1 hour'); // of this server
+  const lost = lostEntry(String(Number((await auditEnd(db)).xact) + 1_000));
+  t.strictSame(await following(db, lost, 10), []);
+  await add(db);
+  t.strictSame(await following(db, lost, 10), [ADDED]);
 });
 
 t.test('each entry comes once while the new server counts past the transactions of the former one', async (t) => {
