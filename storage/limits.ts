@@ -183,6 +183,8 @@ export const LIMITS = {
   retention_poll_ms: 5_000,
   /** About how long a round through everything takes: its slices are spread over it, so that others have the database most of the time. */
   retention_round_ms: 2 * 60_000,
+  /** Rows that fail alone and are passed over in one turn of a class; then it is left to the next round. */
+  retention_failures: 3,
   /** How long before it is due a slice may be begun: timers of a busy process are early by as much as it is behind, and who came too soon would look again much later. */
   retention_early_ms: 100,
   /** How many times as long as a slice the pause behind it is at most. */
