@@ -100,6 +100,8 @@ export const LIMITS = {
   /** When a batch could not be recorded: how long each connection's are by themselves, and how many connections a round takes. */
   announcement_apart_ms: 5_000,
   announcement_connections: 200,
+  /** How long a statement may take that records one announcement alone: it becomes as many deliveries as its connection has subscriptions. */
+  announcement_alone_ms: 5_000,
   /**
    * How often a node has its shares of the rates of workspaces dealt anew, and how long it may be silent: then the others share what was its.
    * Together they are less than two seconds.

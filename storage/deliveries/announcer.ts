@@ -63,12 +63,13 @@ export function announcer({ db, log, recorded, waits }: AnnouncerOptions): Backg
       return 0;
     }
   };
-  /** A batch of each connection of a page; the next page begins behind it. Gives how much was told. */
+  /** A batch of each connection of a page, those that failed last; the next page begins behind it. Gives how much was told. */
   const apart = async (isStopping: () => boolean): Promise<number> => {
     const connections = await announcedConnections(db, after, LIMITS.announcement_connections);
     after = connections.length < LIMITS.announcement_connections ? BEFORE_ALL : (connections.at(-1) ?? BEFORE_ALL);
+    const inTurn = connections.toSorted((a, b) => Number(portions.has(a)) - Number(portions.has(b)));
     let told = 0;
-    for (const connection of connections) {
+    for (const connection of inTurn) {
       if (isStopping()) return 0;
       told += await ofConnection(connection);
     }

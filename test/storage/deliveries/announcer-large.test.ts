@@ -15,7 +15,7 @@ const limits = { ...TIME_LIMITS.edge, statement_ms: 650 };
  * The ends of so many operations at a connection with so many subscriptions: more deliveries than one statement can store. Meanwhile an
  * operation of another workspace ends.
  */
-async function scenario(t: Test, subscriptions: number, finished: number) {
+async function scenario(t: Test, subscriptions: number, finished: number, slow = false) {
   const { db, url } = await freshDatabase(t);
   const edge = openDatabase({ url, maxConnections: 4, limits, applicationName: 'edge', onError: () => {} });
   t.teardown(() => edge.close());
@@ -46,6 +46,16 @@ async function scenario(t: Test, subscriptions: number, finished: number) {
     );
   };
   await finish(connection.id, finished);
+  if (slow) {
+    await db.query(
+      'testSlow',
+      'create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return new; end $$',
+    );
+    await db.query(
+      'testTrap',
+      `create trigger trap before insert on event for each row when (new.connection_id = '${connection.id}') execute function slow()`,
+    );
+  }
   const failed = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
   const told: string[] = [];
@@ -76,3 +86,4 @@ async function scenario(t: Test, subscriptions: number, finished: number) {
 
 t.test('20 ends, 1000 subscriptions', (t) => scenario(t, 1_000, 20));
 t.test('100 ends, 200 subscriptions', (t) => scenario(t, 200, 100));
+t.test('3 ends, of which each takes longer than a statement may', (t) => scenario(t, 1, 3, true));
