@@ -106,7 +106,7 @@ export class DeliveryBatches {
 
   /** Takes a start back of which nothing was sent: its delivery is due again after a while, and the attempt does not count. */
   async putOff(attemptId: string): Promise<void> {
-    await this.#persist('put off', () => undoStarts(this.#options.db, [attemptId], LIMITS.key_wait_ms), always);
+    await this.#persist('put off', () => undoStarts(this.#options.db, [attemptId], LIMITS.key_wait_ms));
     this.drop(attemptId);
   }
 
@@ -151,7 +151,7 @@ export class DeliveryBatches {
       const { keys, started } = await this.#persist(
         'start',
         async () => {
-          if (unsure.length > 0) await this.#persist('undo', () => undoStarts(db, unsure), always);
+          if (unsure.length > 0) await this.#persist('undo', () => undoStarts(db, unsure));
           drop();
           // Asked for each time: meanwhile the partition may have been taken again under its next epoch.
           const keys = subscriptions.map(keyOf);
@@ -188,8 +188,8 @@ export class DeliveryBatches {
     return subscriptions.map(({ id }) => byId.get(id));
   }
 
-  /** Tries again after the errors that `again` says. */
-  async #persist<T>(statement: string, write: () => Promise<T>, again: (error: unknown) => boolean): Promise<T> {
+  /** Tries again after each error, or those that `again` says. */
+  async #persist<T>(statement: string, write: () => Promise<T>, again = (_error: unknown) => true): Promise<T> {
     const { signal } = this.#closing;
     const backoff = new Backoff({ first_ms: LIMITS.statement_retry_ms, cap_ms: LIMITS.statement_retry_cap_ms });
     for (;;) {
@@ -204,7 +204,6 @@ export class DeliveryBatches {
   }
 }
 
-const always = () => true;
 const ofTheDatabase = (error: unknown) => !causedByOne(error);
 
 const keyOf = ({ id, epoch }: Pick<OwnedSubscription, 'id' | 'epoch'>): string => `${id} ${epoch}`;

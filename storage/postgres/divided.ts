@@ -68,7 +68,7 @@ interface Share<T> {
  * I2 an item is in one flush that succeeds at most; a flush that failed here surely had no effect, or ends the division;
  * I3 where the database is away, an answer was lost, or an error is nobody's own, the division ends: the part rejects with that error, and
  *    what was not flushed again rejects as surely not stored;
- * I4 an item that failed is answered, or rejects, `within_ms` and one statement later at the latest.
+ * I4 an item that failed is answered, or rejects, by the first turn of its tenant that comes `within_ms` later.
  */
 export class Divided<T> {
   readonly #options: DividedOptions<T>;
