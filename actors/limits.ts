@@ -61,6 +61,16 @@ export const LIMITS = {
   sweep_partitions: 8,
   /** Mailboxes of a partition that are compared. Those behind them are compared at its next turn. */
   sweep_mailboxes: 5_000,
+  /**
+   * Operations are looked for that no mailbox covers: how often; how old they are then, by their ids; operations of a statement, the others
+   * follow at the next look; how far back a thread begins that is to look; and how many that have not ended are looked at again, past which
+   * some are not.
+   */
+  orphan_look_ms: 1_000,
+  orphan_age_ms: 5_000,
+  orphan_operations: 5_000,
+  orphan_history_ms: 24 * 60 * 60_000,
+  watched_operations: 50_000,
   /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
   execution_batch_items: 256,
   /**
@@ -109,6 +119,11 @@ export const LIMITS = {
   thread_drain_ms: 5_000,
   /** Slow poll behind lost hints: queues with due jobs, cancels of waiting operations. */
   poll_ms: 1_000,
+  /** Partitions whose queues one statement of it looks at; fewer after one that took `slow_poll_ms`. */
+  polled_partitions: 64,
+  slow_poll_ms: 250,
+  /** How often as long as a look took it rests. */
+  poll_rests: 19,
   /** How often a thread reads of its partitions what only rows can tell: for metrics alone. */
   measure_ms: 15_000,
   /** Hints to other nodes gather this long before one NOTIFY; what somebody waits for leaves at once, with what is there. */

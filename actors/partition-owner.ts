@@ -2,10 +2,11 @@ import { partitionOf } from '../storage/model/records.js';
 import { cancelsRequested } from '../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../storage/partitions/partitions.js';
 import { adoptFormerJobs } from '../storage/postgres/former-jobs.js';
-import { dueQueues } from '../storage/postgres/job-table.js';
 import type { Deliveries } from './deliveries/deliveries.js';
+import { DueQueues } from './due-queues.js';
 import type { Listeners } from './listeners/listeners.js';
 import type { LookDesk } from './operations/look-desk.js';
+import type { Orphans } from './operations/orphans.js';
 import { Partition, type PartitionContext } from './operations/partition.js';
 import type { Settling } from './operations/settling.js';
 import type { Sweep } from './operations/sweep.js';
@@ -21,6 +22,7 @@ export interface PartitionOwnerOptions {
   partition: PartitionContext;
   settling: Settling;
   sweep: Sweep;
+  orphans: Orphans;
   looks: LookDesk;
 }
 
@@ -35,9 +37,11 @@ export interface PartitionOwnerOptions {
  */
 export class PartitionOwner {
   readonly #options: PartitionOwnerOptions;
+  readonly #dueQueues: DueQueues;
 
   constructor(options: PartitionOwnerOptions) {
     this.#options = options;
+    this.#dueQueues = new DueQueues(options.partition.db);
   }
 
   own({ id, epoch }: OwnedPartition): void {
@@ -129,9 +133,9 @@ export class PartitionOwner {
 
   /** The slow poll behind every hint that was lost: jobs that are due, looks, cancels of what runs; and behind every lost answer. */
   async poll(): Promise<void> {
-    const { owned, partition, sweep, looks } = this.#options;
+    const { owned, partition, sweep, orphans, looks } = this.#options;
     void looks.fetch();
-    for (const due of await dueQueues(partition.db, owned.ids)) {
+    for (const due of await this.#dueQueues.look(owned.ids)) {
       const one = owned.get(due.partition);
       if (due.queue === 'delivery') void one?.deliveries.wake();
       else if (due.queue === 'mailbox') void one?.partition.fetch();
@@ -143,5 +147,6 @@ export class PartitionOwner {
       for (const id of await cancelsRequested(partition.db, [...attempting.keys()])) attempting.get(id)?.cancel(id);
     }
     await sweep.look();
+    await orphans.look();
   }
 }

@@ -87,6 +87,8 @@ export const LIMITS = {
   batch_items: 128,
   /** How long an item of a batch that failed waits for its part of it, while the batch is divided; then it is asked for again. */
   division_ms: 30_000,
+  /** From asking for a start to sending its callback. Past it the row is asked again, and what was stopped meanwhile is not sent. */
+  late_start_ms: 1_000,
   /** Statements of each kind under way at once. Meanwhile items gather into the next one. */
   batch_statements: 2,
   /** Wait before what is noted of paused destinations is written again; doubles up to `statement_retry_cap_ms`. */

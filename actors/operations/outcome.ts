@@ -2,7 +2,7 @@ import type { ConnectionChange } from '../../storage/connections/session-effects
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
 import { type EvidenceFault, type StoredEvidence, UNKNOWN_PROGRESS } from '../../storage/model/evidence.js';
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
-import type { FinishedOperation } from '../../storage/operations/execution.js';
+import { type FinishedOperation, WAITS_FOR_KEY } from '../../storage/operations/execution.js';
 import type { HeldOperation } from '../../storage/operations/starts.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
@@ -12,6 +12,7 @@ import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
 import { type Effects, type Failed, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
+import type { Begun } from './run-attempt.js';
 
 /**
  * `outcome_unknown` for an end without proof, by the one rule of the write boundary (OPS-4), with this evidence; undefined where the
@@ -23,6 +24,14 @@ export function outcomeAfterBoundary(
 ): Extract<Outcome, { status: 'outcome_unknown' }> | undefined {
   const phase = end.pastBoundary ? 'dispatching' : 'reading';
   return lostAttemptIsUnknown({ kind: end.kind, phase }) ? { status: 'outcome_unknown', evidence } : undefined;
+}
+
+/** Whether the provider may have acted in this attempt: then it is never made again, whatever its row shows. */
+export function isPastBoundary({ pastBoundary, capability }: Pick<Attempt, 'pastBoundary' | 'capability'>): boolean {
+  return (
+    outcomeAfterBoundary({ pastBoundary, kind: capability.kind }, { ...UNKNOWN_PROGRESS, fault: 'internal_error' }) !==
+    undefined
+  );
 }
 
 /** The same of an attempt whose provider threw: it tells nothing of the request. */
@@ -60,9 +69,11 @@ export function outcomeOfError(
 
 /** What the service itself lacks for the moment, its database or an encryption key, ends no operation: it is tried again. */
 export function ownTrouble(error: unknown): Failed | undefined {
-  if (error instanceof KeyUnknown) return own('encryption_key_unknown', LIMITS.key_wait_ms);
+  if (error instanceof KeyUnknown) return own(KEY_UNKNOWN, LIMITS.key_wait_ms);
   return isUnreachable(error) || isRefusedForNow(error) ? own('database_unavailable', 0) : undefined;
 }
+
+const KEY_UNKNOWN = 'encryption_key_unknown';
 
 const own = (reason: string, wait_ms: number): Failed => ({
   status: 'failed',
@@ -174,14 +185,33 @@ export function toFinish(
   const change = retry ? null : connectionChange(attempt, effects, reason, ring);
   const revision = change?.revision ?? attempt.connection.state_revision;
   const ended = finishedOperation(held, attempt, outcome, revision);
+  const waitsForKey = outcome.status === 'failed' && outcome.failure.details?.reason === KEY_UNKNOWN;
+  const again = waitsForKey ? WAITS_FOR_KEY : `retry_${ended.reason}`;
   const operation = retry
-    ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
+    ? { ...ended, to: 'queued' as const, reason: again, errorCode: null, errorDetails: null }
     : ended;
   const { id: connectionId, workspace_id: workspaceId } = attempt.connection;
   const { simulatedInvitation } = effects;
   const { traceparent } = attempt;
   const events = (effects.events ?? []).map((event) => ({ ...event, traceparent }));
   return { operation, connectionId, workspaceId, change, events, simulatedInvitation };
+}
+
+/**
+ * The end of an operation whose capability this version does not know, because a node of another version accepted it. It says so: left in its
+ * row it would hold its connection, and everything behind it.
+ */
+export function unknownCapability({ held, started }: Begun): Finish {
+  const failure: OperationFailure = {
+    code: 'internal_error',
+    details: { reason: 'capability_unknown', retryable: true },
+  };
+  const operation: FinishedOperation = {
+    ...{ ...held, ...NOTHING, from: 'running', to: 'failed', reason: failure.code, attemptStatus: 'failed' },
+    ...{ phase: null, running_ms: 0, errorCode: failure.code, errorDetails: failureDetails(failure) },
+  };
+  const { id: connectionId, workspace_id: workspaceId } = started;
+  return { operation, connectionId, workspaceId, change: null, events: [], simulatedInvitation: undefined };
 }
 
 /** What the effects change on the connection's row; a new session or pin counts state_revision up (CONN-10). */

@@ -7,7 +7,7 @@ import type { OwnedPartition } from '../partitions/partitions.js';
 import { bigints, byteas, jsonbs, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
 import { insertFormerJobs } from '../postgres/former-jobs.js';
-import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
+import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf, OWN_VERSION } from '../postgres/mailbox-jobs.js';
 import { CONNECTION_FIELDS, START_STEP, type StartedOperation } from './starts.js';
 
 /** One accepted request on its way into the table; its input is plain or sealed, never both. */
@@ -50,11 +50,11 @@ export interface FirstAttempt {
 
 /**
  * `created`: stored; `handed`: the caller, which owns the partition under the epoch it passed, has its mailbox open and takes the operation
- * at once; otherwise the mailbox is due. `place`: its own in the order of acceptance. `running`: its first attempt has started under that
+ * at once; otherwise the mailbox is due. `place`: its own in the order of acceptance. `version`: of its job, where the mailbox was not open before. `running`: its first attempt has started under that
  * epoch, on this connection. `locked`: nothing was stored, because the connection is being changed; it may be tried again.
  */
 export type Submitted =
-  | { kind: 'created'; handed: boolean; place: number; running: ConnectionRow | undefined }
+  | { kind: 'created'; handed: boolean; place: number; version: string; running: ConnectionRow | undefined }
   | { kind: 'replayed'; operationId: string }
   | { kind: 'conflict' | 'not_found' | 'locked' };
 
@@ -70,7 +70,8 @@ const RUNNING_CONNECTION = CONNECTION_FIELDS.map(
 );
 
 // Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking. `fence` and the look at the
-// connection pass locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other.
+// connection pass locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other. So does one
+// whose work up to an id above is being canceled: an operation from a clock that is behind would be canceled with it.
 // `to_store`: each with its connection and mailbox as they were when the statement began, looked up by their keys; `epoch` is that of what
 // starts with its acceptance, because nothing stood before it: whatever else is stored meanwhile was under way at the same time and has no order
 // to it. `accepted`: by connection; `taken`: its open mailbox takes what was stored, because its job said so. All others are made due, or
@@ -82,7 +83,7 @@ const SUBMIT = `
     for key share of p skip locked
   ), to_store as materialized (
     select i.*, ${HELD_CONNECTION}, fenced, j.open, j.mark,
-      case when fenced and i.attempt is not null and (j.mark is null or j.open and j.mark <= i.id) and (c.cancel_through is null or i.id > c.cancel_through)
+      case when fenced and i.attempt is not null and (j.mark is null or j.open and j.mark <= i.id)
       then i.fence_epoch end as epoch
     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
       $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[], $17::jsonb[], $19::bigint[], $20::smallint[]) with ordinality
@@ -90,6 +91,7 @@ const SUBMIT = `
       timeline, request_id, traceparent, attempt, fence_epoch, sender, ord)
     cross join lateral (
       select * from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id and c.deleted_at is null
+        and (c.cancel_through is null or i.id > c.cancel_through)
       for key share skip locked) c
     left join lateral (
       select j.state = 'active' and j.id = any($16::uuid[]) as open, ${markOf('j.data')} as mark
@@ -133,16 +135,18 @@ const SUBMIT = `
     ${insertFormerJobs('(select t.id, t.partition, t.connection_id from to_store t where t.id = any(array(select id from stored))) s where s.connection_id <> all (array(select connection_id from handed))')}
   )
   select t.id as operation_id, t.connection_id = any(array(select connection_id from handed)) as handed, ${placeOf('now()')} as place,
-    t.epoch is not null as running, ${RUNNING_CONNECTION}
+    ${OWN_VERSION} as version, t.epoch is not null as running, ${RUNNING_CONNECTION}
   from to_store t where t.id = any(array(select id from stored))`;
 
 interface StoredRow extends ConnectionRow {
   operation_id: string;
   handed: boolean;
   place: number;
+  version: string;
   running: boolean;
 }
 
+const NOTHING_EARLIER: ReadonlyMap<string, Submitted> = new Map();
 const NO_ATTEMPTS: ReadonlyMap<string, FirstAttempt> = new Map();
 
 /**
@@ -188,13 +192,20 @@ export async function submitOperations(
   ]);
   const created = new Map(stored.map((row) => [row.operation_id, row]));
   const others = operations.filter((o) => !created.has(o.id));
-  const earlier = others.length > 0 ? await findEarlier(db, others) : new Map<string, Submitted>();
+  const earlier = others.length > 0 ? await findEarlier(db, others).catch(unlessStored(stored)) : NOTHING_EARLIER;
   return operations.map((o) => {
     const row = created.get(o.id);
-    if (!row) return earlier.get(o.id) as Submitted;
-    return { kind: 'created', handed: row.handed, place: row.place, running: row.running ? row : undefined };
+    if (!row) return earlier.get(o.id) ?? { kind: 'locked' };
+    const { handed, place, version } = row;
+    return { kind: 'created', handed, place, version, running: row.running ? row : undefined };
   });
 }
+
+/** What was stored is told whatever becomes of the look at the others: of those nothing was, and they may be tried again. */
+const unlessStored = (stored: StoredRow[]) => (error: unknown) => {
+  if (stored.length === 0) throw error;
+  return NOTHING_EARLIER;
+};
 
 /** Which of the senders submitted each operation, from 1, and then, column by column, the entry of each of them (HTTP-30). */
 function sendersOf(operations: NewOperation[]): unknown[] {
