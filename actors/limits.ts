@@ -21,6 +21,8 @@ export const LIMITS = {
   committer_batch_submissions: 256,
   /** What their inputs may take in one statement: it takes several times as much on its way. Past it the rest goes into the next one. */
   committer_batch_bytes: 4 * 2 ** 20,
+  /** How long a submission of a batch that failed waits for its part of it, while the batch is divided; then it fails as the batch did. */
+  committer_division_ms: 10_000,
   /**
    * Statements of the committer under way at once for inputs of up to `LARGE_INPUT_bytes`, and as many for larger ones; meanwhile submissions gather into the next batch. One makes larger batches
    * than two, and they cost so much less that it accepts 1.4 times as many (measured on two cores).
@@ -71,6 +73,11 @@ export const LIMITS = {
   watched_operations: 50_000,
   /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
   execution_batch_items: 256,
+  /**
+   * How long such an item, or an event, of a batch that failed waits for its part of it, while the batch is divided; then it fails as the batch
+   * did, and is asked for again. Five statements at their limit (`thread_statement_ms`) leave one item of 256 alone.
+   */
+  execution_division_ms: 30_000,
   /** Statements of each of these kinds under way at once; meanwhile the next batch gathers. */
   execution_statements: 1,
   /**

@@ -107,6 +107,8 @@ export const LIMITS = {
   /** When a batch could not be recorded: how long each connection's are by themselves, and how many connections a round takes. */
   announcement_apart_ms: 5_000,
   announcement_connections: 200,
+  /** How long a statement may take that records one announcement alone: it becomes as many deliveries as its connection has subscriptions. */
+  announcement_alone_ms: 5_000,
   /**
    * How often a node has its shares of the rates of workspaces dealt anew, and how long it may be silent: then the others share what was its.
    * Together they are less than two seconds.
@@ -190,6 +192,8 @@ export const LIMITS = {
   retention_poll_ms: 5_000,
   /** About how long a round through everything takes: its slices are spread over it, so that others have the database most of the time. */
   retention_round_ms: 2 * 60_000,
+  /** Rows that fail alone and are passed over in one turn of a class; then it is left to the next round. */
+  retention_failures: 3,
   /** How long before it is due a slice may be begun: timers of a busy process are early by as much as it is behind, and who came too soon would look again much later. */
   retention_early_ms: 100,
   /** How many times as long as a slice the pause behind it is at most. */

@@ -19,6 +19,7 @@ import type { Logger } from '../../storage/log.js';
 import { newId } from '../../storage/model/new-id.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { causedByOne } from '../../storage/postgres/liveness.js';
 import type { LeaseCell } from '../lease.js';
 import { type ClaimMark, ClaimMarks } from './claim-marks.js';
 import { LIMITS } from './limits.js';
@@ -37,8 +38,9 @@ export interface DeliveryBatchesOptions {
 
 /**
  * What the deliveries of a thread write, in batches. A statement that fails is tried again until it succeeds or the thread
- * drains: a delivery whose end is not written would stay `sending` for as long as its partition has an owner. That is safe:
- * every write is fenced and changes nothing the second time, or is undone first.
+ * drains: the whole batch where the database does not answer, item by item where one can have caused it. A delivery whose end is not
+ * written would stay `sending` for as long as its partition has an owner. That is safe: every write is fenced and changes nothing the
+ * second time, or is undone first.
  *
  * I1 the id of an attempt is in one start statement only, because the statement that takes a start back may itself come late;
  * I2 an attempt is in hand from before its start is asked for until its end is written, or it is known that none was made:
@@ -59,11 +61,24 @@ export class DeliveryBatches {
     this.#options = options;
     const { batch_items: maxItems, batch_statements: concurrency } = LIMITS;
     const batching = { maxItems, linger_ms: 0, concurrency, bound: options.bound };
-    this.#starts = new Batcher({ ...batching, flush: (subscriptions) => this.#start(subscriptions) });
-    this.#finishes = new Batcher({ ...batching, flush: (attempts) => this.#finish(attempts) });
+    const divide = { tenant: ({ id }: { id: string }) => id, within_ms: LIMITS.division_ms };
+    this.#starts = new Batcher<OwnedSubscription, StartedDelivery | undefined>({
+      ...batching,
+      divide,
+      flush: (subscriptions) => this.#start(subscriptions),
+    });
+    this.#finishes = new Batcher<FinishedAttempt, FinishedDelivery | undefined>({
+      ...batching,
+      divide,
+      flush: (attempts) => this.#finish(attempts),
+    });
     // One a subscription at most: bounded by the subscriptions of the thread.
     const bound = Number.POSITIVE_INFINITY;
-    this.#parks = new Batcher({ ...batching, bound, flush: (subscriptions) => this.#park(subscriptions) });
+    this.#parks = new Batcher<OwnedSubscription, ParkedSubscription | undefined>({
+      ...batching,
+      ...{ bound, divide },
+      flush: (subscriptions) => this.#park(subscriptions),
+    });
   }
 
   /** The ids of the attempts in hand (I2). */
@@ -73,7 +88,7 @@ export class DeliveryBatches {
 
   /** Starts the delivery of the subscription that has been due the longest; undefined when none is. Follow with `finish` or `drop`. */
   start(subscription: OwnedSubscription): Promise<StartedDelivery | undefined> {
-    return this.#starts.add(subscription);
+    return this.#persist('start', () => this.#starts.add(subscription), causedByOne);
   }
 
   /** Ends an attempt. Undefined when the delivery was no longer held: nothing of it was written. */
@@ -82,7 +97,7 @@ export class DeliveryBatches {
     const backoff = new Backoff({ first_ms: LIMITS.locked_retry_ms, cap_ms: LIMITS.statement_retry_cap_ms });
     try {
       for (;;) {
-        const finished = await this.#finishes.add(attempt);
+        const finished = await this.#persist('finish', () => this.#finishes.add(attempt), causedByOne);
         if (finished?.status !== 'locked') return finished;
         await wait(backoff.next_ms(), undefined, { signal });
       }
@@ -104,7 +119,7 @@ export class DeliveryBatches {
 
   /** Nothing of the subscription is due: its job goes back. Undefined when it has no job, or the epoch is stale. */
   park(subscription: OwnedSubscription): Promise<ParkedSubscription | undefined> {
-    return this.#parks.add(subscription);
+    return this.#persist('park', () => this.#parks.add(subscription), causedByOne);
   }
 
   /** From now on a statement that fails rejects: what it would have written is left to the next recovery. */
@@ -119,7 +134,11 @@ export class DeliveryBatches {
     const missing = subscriptions.flatMap((one, i) => (!started[i] && marks.get(one) ? [i] : []));
     if (missing.length === 0) return started;
     const again = missing.map((i) => subscriptions[i] as OwnedSubscription);
-    const found = await this.#claim(again, new Map());
+    // A statement of its own: where it fails, what the first one started stays started, and parking finds what else is due.
+    const found = await this.#claim(again, new Map()).catch((error) => {
+      if (!causedByOne(error)) throw error;
+      return [];
+    });
     for (const [n, i] of missing.entries()) started[i] = found[n];
     return started;
   }
@@ -136,17 +155,21 @@ export class DeliveryBatches {
       unsure = [];
     };
     try {
-      const { permission, keys, started } = await this.#persist('start', async () => {
-        if (unsure.length > 0) await undoStarts(db, unsure);
-        drop();
-        // Asked for each time: meanwhile the partition may have been taken again under its next epoch.
-        const permission = this.#permission(subscriptions);
-        const keys = subscriptions.map((one) => (permission.covers(one.partition) ? keyOf(one) : undefined));
-        const claims = claimsOf(subscriptions, keys, marks);
-        unsure = claims.flatMap(({ attemptIds }) => attemptIds); // I1
-        for (const id of unsure) this.#inHand.add(id); // I2
-        return { permission, keys, started: claims.length === 0 ? [] : await startDeliveries(relaxed, claims) };
-      });
+      const { permission, keys, started } = await this.#persist(
+        'start',
+        async () => {
+          if (unsure.length > 0) await this.#persist('undo', () => undoStarts(db, unsure));
+          drop();
+          // Asked for each time: meanwhile the partition may have been taken again under its next epoch.
+          const permission = this.#permission(subscriptions);
+          const keys = subscriptions.map((one) => (permission.covers(one.partition) ? keyOf(one) : undefined));
+          const claims = claimsOf(subscriptions, keys, marks);
+          unsure = claims.flatMap(({ attemptIds }) => attemptIds); // I1
+          for (const id of unsure) this.#inHand.add(id); // I2
+          return { permission, keys, started: claims.length === 0 ? [] : await startDeliveries(relaxed, claims) };
+        },
+        ofTheDatabase,
+      );
       const byKey = Map.groupBy(started, ({ subscription_id: id, epoch }) => keyOf({ id, epoch }));
       const made = new Set(started.map(({ attempt_id }) => attempt_id));
       unsure = unsure.filter((id) => !made.has(id));
@@ -189,31 +212,34 @@ export class DeliveryBatches {
 
   async #finish(attempts: FinishedAttempt[]): Promise<(FinishedDelivery | undefined)[]> {
     const write = () => finishDeliveries(this.#options.db, attempts, LIMITS.retry_waits_s);
-    const finished = await this.#persist('finish', write);
+    const finished = await this.#persist('finish', write, ofTheDatabase);
     const byId = new Map(finished.map((delivery) => [delivery.id, delivery]));
     return attempts.map(({ id }) => byId.get(id));
   }
 
   async #park(subscriptions: OwnedSubscription[]): Promise<(ParkedSubscription | undefined)[]> {
-    const parked = await this.#persist('park', () => parkSubscriptions(this.#options.db, subscriptions));
+    const parked = await this.#persist('park', () => parkSubscriptions(this.#options.db, subscriptions), ofTheDatabase);
     const byId = new Map(parked.map((one) => [one.id, one]));
     return subscriptions.map(({ id }) => byId.get(id));
   }
 
-  async #persist<T>(statement: string, write: () => Promise<T>): Promise<T> {
+  /** Tries again after each error, or those that `again` says. */
+  async #persist<T>(statement: string, write: () => Promise<T>, again = (_error: unknown) => true): Promise<T> {
     const { signal } = this.#closing;
     const backoff = new Backoff({ first_ms: LIMITS.statement_retry_ms, cap_ms: LIMITS.statement_retry_cap_ms });
     for (;;) {
       try {
         return await write();
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted || !again(error)) throw error;
         this.#options.log.error({ err: error, statement }, 'a delivery statement failed, trying again');
-        await wait(backoff.next_ms(), undefined, { signal });
+        await wait(backoff.next_ms(), undefined, { signal }).catch(() => Promise.reject(error));
       }
     }
   }
 }
+
+const ofTheDatabase = (error: unknown) => !causedByOne(error);
 
 const keyOf = ({ id, epoch }: Pick<OwnedSubscription, 'id' | 'epoch'>): string => `${id} ${epoch}`;
 

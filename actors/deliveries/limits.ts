@@ -85,6 +85,8 @@ export const LIMITS = {
   sweep_attempts: 500,
   /** Deliveries or subscriptions in one statement. Past it they go into the next one. */
   batch_items: 128,
+  /** How long an item of a batch that failed waits for its part of it, while the batch is divided; then it is asked for again. */
+  division_ms: 30_000,
   /** From asking for a start to sending its callback. Past it the row is asked again, and what was stopped meanwhile is not sent. */
   late_start_ms: 1_000,
   /** Statements of each kind under way at once. Meanwhile items gather into the next one. */

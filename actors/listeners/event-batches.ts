@@ -2,7 +2,6 @@ import { type RecordedEvent, recordEvents } from '../../storage/deliveries/event
 import type { NewEvent } from '../../storage/model/records.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { causedByOne } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
 
 interface WorkspaceEvent {
@@ -25,7 +24,7 @@ export class EventBatches {
       linger_ms: 0,
       concurrency: 1,
       bound: Number.POSITIVE_INFINITY, // one an open stream at most: each waits for its own before the next
-      isolate: causedByOne,
+      divide: { tenant: ({ workspaceId }) => workspaceId, within_ms: LIMITS.execution_division_ms },
       flush: (items) => this.#record(items),
     });
   }
@@ -41,12 +40,10 @@ export class EventBatches {
   }
 
   async #record(items: WorkspaceEvent[]): Promise<true[]> {
-    const recorded: RecordedEvent[] = [];
     for (const [workspaceId, own] of Map.groupBy(items, (item) => item.workspaceId)) {
       const events = own.map((item) => item.event);
-      recorded.push(...(await recordEvents(this.#db, workspaceId, events)));
+      this.#recorded(await recordEvents(this.#db, workspaceId, events)); // each a commit of its own
     }
-    this.#recorded(recorded);
     return items.map(() => true);
   }
 }

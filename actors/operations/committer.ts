@@ -13,7 +13,7 @@ import {
 } from '../../storage/operations/submission.js';
 import { Batcher, type BatcherOptions, Full } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { causedByOne, outcomeUnknown } from '../../storage/postgres/liveness.js';
+import { outcomeUnknown } from '../../storage/postgres/liveness.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { inputContext } from '../../storage/secrets/sealing.js';
 import { capabilityNamed } from '../capabilities/catalogue.js';
@@ -65,7 +65,7 @@ export class Committer {
       linger_ms: 0,
       concurrency: LIMITS.committer_statements,
       bound: LIMITS.committer_submissions,
-      isolate: causedByOne,
+      divide: { tenant: ({ operation }) => operation.workspaceId, within_ms: LIMITS.committer_division_ms },
       ...(options.flushed && { flushed: options.flushed }),
       flush: (prepared) => this.#store(prepared),
     };

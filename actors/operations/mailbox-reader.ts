@@ -46,7 +46,7 @@ interface MailboxVersion {
 
 /**
  * Opens and reads mailboxes for all partitions of a thread: what several of them ask for goes into one statement, since what other nodes
- * accept comes to many partitions at once, and to each a little. An error, or a lost answer, is that of all who asked.
+ * accept comes to many partitions at once, and to each a little. A lost answer is that of all who asked.
  */
 export class MailboxReader {
   readonly #db: Database;
@@ -57,10 +57,12 @@ export class MailboxReader {
   constructor(db: Database, flushed: (batch: OperationBatch, items: number) => void = () => {}) {
     this.#db = db;
     const options = { linger_ms: 0, bound: Number.POSITIVE_INFINITY }; // one a partition at most
+    const within_ms = LIMITS.execution_division_ms;
     this.#openings = new Batcher({
       ...options,
       maxItems: LIMITS.opened_partitions,
       concurrency: 1,
+      divide: { tenant: ({ id }) => String(id), within_ms },
       flushed: (items) => flushed('open', items),
       flush: async (partitions) => {
         const limit = Math.ceil(LIMITS.opened_mailboxes / partitions.length);
@@ -74,6 +76,7 @@ export class MailboxReader {
       weigh: (mailboxes) => mailboxes.length,
       maxWeight: LIMITS.opened_mailboxes,
       concurrency: LIMITS.reading_statements,
+      divide: { tenant: ([first]) => String(first?.partition), within_ms },
       flushed: (items) => flushed('read', items),
       flush: (unread) => readEach(db, unread),
     });

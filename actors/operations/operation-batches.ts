@@ -19,7 +19,7 @@ import {
 } from '../../storage/operations/starts.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
-import { causedByOne, isLockTimeout } from '../../storage/postgres/liveness.js';
+import { isLockTimeout } from '../../storage/postgres/liveness.js';
 import { capabilities } from '../capabilities/catalogue.js';
 import { LIMITS } from '../limits.js';
 import type { OperationBatch } from './operation-counters.js';
@@ -89,8 +89,8 @@ export class OperationBatches {
       linger_ms: 0,
       concurrency: LIMITS.execution_statements,
       bound: Number.POSITIVE_INFINITY, // one a connection at most: bounded by the connections that run
-      isolate: causedByOne,
     };
+    const within_ms = LIMITS.execution_division_ms;
     const startAll = async (sql: Sql, items: StartingOperation[]): Promise<LeftOut[]> => {
       const started = new Map((await startOperations(sql, items, WRITES)).map((row) => [row.operation_id, row]));
       const others = items.filter((item) => !started.has(item.id));
@@ -103,6 +103,7 @@ export class OperationBatches {
     };
     this.#starts = new Batcher({
       ...options,
+      divide: { tenant: ({ connectionId }) => connectionId, within_ms },
       flushed: (items) => flushed('start', items),
       flush: (items) => apartFromLocked(relaxed, items, (item) => item.id, startAll),
     });
@@ -112,6 +113,7 @@ export class OperationBatches {
     };
     this.#boundaries = new Batcher({
       ...options,
+      divide: { tenant: ({ id }) => id, within_ms },
       flushed: (items) => flushed('boundary', items),
       flush: (items) => apartFromLocked(db, items, (item) => item.id, enterAll),
     });
@@ -121,6 +123,7 @@ export class OperationBatches {
     };
     this.#ends = new Batcher({
       ...options,
+      divide: { tenant: ({ workspaceId }) => workspaceId, within_ms },
       flushed: (items) => flushed('finish', items),
       flush: async (items) => {
         const plain = items.every(

@@ -15,18 +15,21 @@ export interface DeletedConnection {
   age_ms: number;
 }
 
-/** The connections whose rows are to go, the longest deleted first. Index: connection_deleted. */
-export function deletedConnections(sql: Sql): Promise<DeletedConnection[]> {
+/** The connections whose rows are to go, but for these, the longest deleted first. Index: connection_deleted. */
+export function deletedConnections(sql: Sql, but: readonly string[]): Promise<DeletedConnection[]> {
   return sql.query<DeletedConnection>(
     'deletedConnections',
     `select id, partition, extract(epoch from clock_timestamp() - deleted_at)::float8 * 1000 as age_ms from connection
-     where deleted_at is not null order by deleted_at, id limit $1`,
-    [LIMITS.removal_connections],
+     where deleted_at is not null and id <> all($2) order by deleted_at, id limit $1`,
+    [LIMITS.removal_connections, but],
   );
 }
 
-/** One slice, from the row after `after` on. `last` is where the next one goes on; null when this one found nothing. */
-export type Slice = (tx: Sql, connectionId: string, after: string) => Promise<{ last: string | null }>;
+/**
+ * One slice of `rows` at most, `LIMITS.removal_rows` unless told, from the row after `after` on. `last` is where the next one goes on; null
+ * when this one found nothing.
+ */
+export type Slice = (tx: Sql, connectionId: string, after: string, rows?: number) => Promise<{ last: string | null }>;
 
 /** Another node is at this connection just now. */
 export const ELSEWHERE = 'elsewhere';
@@ -39,6 +42,7 @@ export function inSlice(
   connectionId: string,
   slice: Slice,
   after: string,
+  rows?: number,
 ): Promise<{ last: string | null } | typeof ELSEWHERE> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<{ mine: boolean }>(
@@ -46,7 +50,7 @@ export function inSlice(
       `select pg_try_advisory_xact_lock($1, hashtext($2)) as mine, set_config('synchronous_commit', 'off', true)`,
       [REMOVAL_LOCK, connectionId],
     );
-    return row?.mine ? slice(tx, connectionId, after) : ELSEWHERE;
+    return row?.mine ? slice(tx, connectionId, after, rows) : ELSEWHERE;
   });
 }
 
@@ -55,7 +59,7 @@ export const FROM_THE_START = { id: '00000000-0000-0000-0000-000000000000', rank
 const FROM_THE_END = EVERY_OPERATION;
 
 /** Notes the used keys: a reused one conflicts and never sends again (CONN-7). In their order, as everywhere: two that note the same wait, and do not deadlock. */
-export const keepKeys: Slice = async (tx, connectionId, after) => {
+export const keepKeys: Slice = async (tx, connectionId, after, rows = LIMITS.removal_rows) => {
   const [page] = await tx.query<{ last: string | null }>(
     'keepKeys',
     `with page as materialized (
@@ -66,7 +70,7 @@ export const keepKeys: Slice = async (tx, connectionId, after) => {
        on conflict do nothing
      )
      select (select id from page order by id desc limit 1) as last`,
-    [connectionId, after, LIMITS.removal_rows],
+    [connectionId, after, rows],
   );
   return page ?? { last: null };
 };
@@ -75,24 +79,25 @@ export const keepKeys: Slice = async (tx, connectionId, after) => {
  * Operations with their files, the newest first: those stand in the way of a list of the workspace's operations. Their keys are noted once more, for one that was stored while the first pass went on.
  * While there are many parts of files, a slice takes only those.
  */
-const dropOperations: Slice = async (tx, connectionId, after) => {
+const dropOperations: Slice = async (tx, connectionId, after, rows = LIMITS.removal_rows) => {
   const page = await tx.query<{ id: string; bytes: number }>(
     'pageOfOperations',
     `select o.id, ${bytesOf('o')} as bytes from operation o where o.connection_id = $1 and o.id < $2::uuid order by o.id desc limit $3
      for update skip locked`,
-    [connectionId, after, LIMITS.removal_rows],
+    [connectionId, after, rows],
   );
   const operations = withinBytes(page, LIMITS.removal_bytes);
   const last = operations.at(-1)?.id ?? null;
   if (last === null) return { last };
   const ids = operations.map(({ id }) => id);
+  const parts = Math.min(rows, LIMITS.removal_file_parts);
   const files = await tx.query(
     'dropFileParts',
     `delete from operation_file where (operation_id, attempt_id, part) in (
        select operation_id, attempt_id, part from operation_file where operation_id = any($1) limit $2) returning part`,
-    [ids, LIMITS.removal_file_parts],
+    [ids, parts],
   );
-  if (files.length === LIMITS.removal_file_parts) return { last: after };
+  if (files.length === parts) return { last: after };
   await tx.query(
     'keepKeysOf',
     `insert into idempotency_tombstone (workspace_id, key_hash)
@@ -105,7 +110,7 @@ const dropOperations: Slice = async (tx, connectionId, after) => {
 };
 
 /** Deliveries, with their attempts, of one subscription after the other; then that subscription. */
-const dropDeliveries: Slice = async (tx, connectionId, after) => {
+const dropDeliveries: Slice = async (tx, connectionId, after, rows = LIMITS.removal_rows) => {
   const [subscription] = await tx.query<{ id: string }>(
     'nextSubscription',
     'select id from subscription where connection_id = $1 and id >= $2::uuid order by id limit 1',
@@ -118,9 +123,9 @@ const dropDeliveries: Slice = async (tx, connectionId, after) => {
        select id from delivery where subscription_id = $1 order by rank limit $2 for update skip locked
      ), gone as (delete from delivery d using page p where d.id = p.id)
      select count(*) as rows from page`,
-    [subscription.id, LIMITS.removal_rows],
+    [subscription.id, rows],
   );
-  if ((dropped?.rows ?? 0) === LIMITS.removal_rows) return { last: subscription.id };
+  if ((dropped?.rows ?? 0) === rows) return { last: subscription.id };
   await tx.query('dropSubscription', 'delete from subscription where id = $1', [subscription.id]);
   return { last: subscription.id };
 };
@@ -128,7 +133,7 @@ const dropDeliveries: Slice = async (tx, connectionId, after) => {
 /** Rows of a table that has the connection's id and, beside it, a column that puts them in order. */
 const dropRows =
   (table: string, key: string, type: 'uuid' | 'bigint'): Slice =>
-  async (tx, connectionId, after) => {
+  async (tx, connectionId, after, rows = LIMITS.removal_rows) => {
     const [page] = await tx.query<{ last: string | null }>(
       `dropRows.${table}`,
       `with page as materialized (
@@ -138,7 +143,7 @@ const dropRows =
          delete from ${table} t using page p where t.connection_id = $1 and t.${key} = p.key
        )
        select (select key::text from page order by page.key desc limit 1) as last`,
-      [connectionId, after, LIMITS.removal_rows],
+      [connectionId, after, rows],
     );
     return page ?? { last: null };
   };

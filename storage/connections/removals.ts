@@ -3,6 +3,8 @@ import { deletedSubscriptions, dropDeleted } from '../deliveries/subscription-ch
 import { LIMITS } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Database } from '../postgres/database.js';
+import { Portion } from '../postgres/divided.js';
+import { hitTimeLimit, isUnreachable } from '../postgres/liveness.js';
 import { checkStep, type Steps } from '../steps.js';
 import {
   type DeletedConnection,
@@ -43,13 +45,16 @@ const STEPS: Steps<State> = {
  *
  * I1 the rows of used keys go only a while after the keys were noted, and those were noted only a while after the connection was
  *    hidden: a submission that does not find the one finds the other;
- * I2 at any time one slice of this process is under way.
+ * I2 at any time one slice of this process is under way;
+ * I3 what cannot be removed holds up no other: it is passed over, and looked at again once there is room beside the others.
  */
 export class Removals {
   readonly #options: RemovalsOptions;
   readonly #settle_ms: number;
   /** When this process had noted all keys of a connection, on the monotonic clock. */
   readonly #keptAt = new Map<string, number>();
+  /** Connections and subscriptions that failed, and are left out of the next round (I3). */
+  readonly #failed = new Set<string>();
   #state: State = 'new';
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
@@ -80,17 +85,34 @@ export class Removals {
   async #work(): Promise<void> {
     const { db, log } = this.#options;
     try {
-      for (const connection of await stoppingConnections(db)) await stopRest(db, connection, () => this.#paused());
-      const deleted = await deletedConnections(db);
+      for (const connection of await stoppingConnections(db)) {
+        await this.#apart(connection.id, () => stopRest(db, connection, () => this.#paused()));
+      }
+      const failed = [...this.#failed];
+      this.#failed.clear();
+      const deleted = await deletedConnections(db, failed);
       for (const id of this.#keptAt.keys()) if (!deleted.some((one) => one.id === id)) this.#keptAt.delete(id);
-      for (const connection of deleted) await this.#remove(connection);
-      for (const id of await deletedSubscriptions(db)) await this.#sliced(id, dropDeleted, id);
+      for (const connection of deleted) await this.#apart(connection.id, () => this.#remove(connection));
+      for (const id of await deletedSubscriptions(db, failed)) {
+        await this.#apart(id, () => this.#sliced(id, dropDeleted, id));
+      }
     } catch (error) {
       log.warn({ err: error }, 'what was deleted is not removed yet, trying again');
     }
     if (this.#state === 'stopping') return this.#enter('stopped');
     this.#enter('waiting');
     this.#timer = setTimeout(() => this.start(), LIMITS.removal_poll_ms).unref();
+  }
+
+  /** I3. Rejects when the database is away. */
+  async #apart(id: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      this.#failed.add(id);
+      this.#options.log.warn({ err: error, id }, 'removals: one failed, the others go on');
+    }
   }
 
   async #remove({ id, partition, age_ms }: DeletedConnection): Promise<void> {
@@ -108,11 +130,16 @@ export class Removals {
     log.info({ connection_id: id }, 'a deleted connection is removed');
   }
 
-  /** Slice after slice until one finds nothing; false when this has to be gone on with later. */
+  /** Slice after slice until one finds nothing, smaller ones after the time limit; false when this has to be gone on with later. */
   async #sliced(connectionId: string, slice: Slice, from: string): Promise<boolean> {
+    const portion = new Portion(LIMITS.removal_rows);
     for (let after: string | null = from; after !== null; ) {
       if (await this.#paused()) return false;
-      const done: Awaited<ReturnType<typeof inSlice>> = await inSlice(this.#options.db, connectionId, slice, after);
+      const begin: string = after;
+      const done = await inSlice(this.#options.db, connectionId, slice, begin, portion.size).catch((error) => {
+        if (hitTimeLimit(error) && portion.failed(error)) return { last: begin };
+        throw error;
+      });
       if (done === ELSEWHERE) return false;
       after = done.last;
     }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.js';
 import type { RecordedEventType } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
 import { type RecordedEvent, recordEvents } from './events-record.js';
@@ -46,9 +47,10 @@ const TAKE_OF_CONNECTION = take('a.connection_id = $2 and ');
 
 /**
  * Turns the oldest announcements, `rows` at most, into events; of one connection where one is given. Undefined when somebody else is at
- * it. What belongs to a connection that was deleted is left out.
+ * it. What belongs to a connection that was deleted is left out. One alone may take longer than a statement of the pool.
  */
 export function tell(db: Database, rows: number, connectionId: string | null = null): Promise<Told | undefined> {
+  const statement_ms = rows === 1 ? LIMITS.announcement_alone_ms : undefined;
   return db.transaction(async (tx) => {
     const [teller] = await tx.query<{ held: boolean }>('holdTeller', 'select pg_try_advisory_xact_lock($1) as held', [
       TELLER_LOCK,
@@ -61,7 +63,7 @@ export function tell(db: Database, rows: number, connectionId: string | null = n
         : await tx.query<AnnouncementRow>('takeAnnouncementsOf', TAKE_OF_CONNECTION, [rows, connectionId]);
     taken.sort((a, b) => Number(BigInt(a.id) - BigInt(b.id)));
     return { announcements: taken.length, events: await record(tx, taken) };
-  });
+  }, statement_ms);
 }
 
 /** In one order of workspaces: what is recorded stays locked until the commit, and recorders must not wait for each other. */

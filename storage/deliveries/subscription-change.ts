@@ -78,22 +78,27 @@ export async function deleteSubscription(
   return true;
 }
 
-/** Those whose rows are to go; what a connection leaves goes with it. Index: subscription_deleted. */
-export async function deletedSubscriptions(sql: Sql): Promise<string[]> {
+/** Those whose rows are to go, but for these; what a connection leaves goes with it. Index: subscription_deleted. */
+export async function deletedSubscriptions(sql: Sql, but: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'deletedSubscriptions',
-    'select id from subscription where deleted_at is not null order by id limit $1',
-    [LIMITS.removal_connections],
+    'select id from subscription where deleted_at is not null and id <> all($2) order by id limit $1',
+    [LIMITS.removal_connections, but],
   );
   return rows.map(({ id }) => id);
 }
 
 /**
- * One slice of the rows of a deleted subscription, in a transaction: deliveries with their attempts, then members, then itself. What an event
+ * One slice of the rows of a deleted subscription, so many at most, in a transaction: deliveries with their attempts, then members, then itself. What an event
  * that is being recorded adds to a member meanwhile goes with the member. Gives `last` null when it is gone.
  * Indexes: delivery_by_rank, delivery_of_parent, subscription_member.
  */
-export async function dropDeleted(tx: Sql, id: string): Promise<{ last: string | null }> {
+export async function dropDeleted(
+  tx: Sql,
+  id: string,
+  _after = id,
+  rows: number = LIMITS.removal_rows,
+): Promise<{ last: string | null }> {
   for (const [name, whose, order] of [
     ['dropOwnDeliveries', 'subscription_id', 'rank'],
     ['dropDeliveriesOfMembers', 'parent_id', 'status, event_id'],
@@ -102,15 +107,15 @@ export async function dropDeleted(tx: Sql, id: string): Promise<{ last: string |
       `${name}`,
       `delete from delivery where id = any(array(
          select id from delivery where ${whose} = $1 order by ${order} limit $2 for update skip locked)) returning 1`,
-      [id, LIMITS.removal_rows],
+      [id, rows],
     );
-    if (deliveries.length === LIMITS.removal_rows) return { last: id };
+    if (deliveries.length === rows) return { last: id };
   }
   const members = await tx.query(
     'dropMembers',
     `delete from subscription where id = any(array(
        select id from subscription where parent_id = $1 limit $2 for update skip locked)) returning 1`,
-    [id, LIMITS.removal_rows],
+    [id, rows],
   );
   if (members.length > 0) return { last: id };
   await tx.query(

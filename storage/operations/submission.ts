@@ -149,6 +149,7 @@ interface StoredRow extends ConnectionRow {
   running: boolean;
 }
 
+const NOTHING_EARLIER: ReadonlyMap<string, Submitted> = new Map();
 const NO_ATTEMPTS: ReadonlyMap<string, FirstAttempt> = new Map();
 
 /**
@@ -198,14 +199,20 @@ export async function submitOperations(
   ]);
   const created = new Map(stored.map((row) => [row.operation_id, row]));
   const others = operations.filter((o) => !created.has(o.id));
-  const earlier = others.length > 0 ? await findEarlier(db, others) : new Map<string, Submitted>();
+  const earlier = others.length > 0 ? await findEarlier(db, others).catch(unlessStored(stored)) : NOTHING_EARLIER;
   return operations.map((o) => {
     const row = created.get(o.id);
-    if (!row) return earlier.get(o.id) as Submitted;
+    if (!row) return earlier.get(o.id) ?? { kind: 'locked' };
     const { handed, place, version } = row;
     return { kind: 'created', handed, place, version, running: row.running ? row : undefined };
   });
 }
+
+/** What was stored is told whatever becomes of the look at the others: of those nothing was, and they may be tried again. */
+const unlessStored = (stored: StoredRow[]) => (error: unknown) => {
+  if (stored.length === 0) throw error;
+  return NOTHING_EARLIER;
+};
 
 /** Which of the senders submitted each operation, from 1, and then, column by column, the entry of each of them (HTTP-30). */
 function sendersOf(operations: NewOperation[]): unknown[] {

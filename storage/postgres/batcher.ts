@@ -1,11 +1,14 @@
+import { Divided } from './divided.js';
+import { causedByOne } from './liveness.js';
+
 /**
  * Collects the items of one turn of the event loop and flushes them together: submissions, starts, finishes and reads
  * all reach PostgreSQL this way.
  *
  * Owns: the items from `add` until their flush settles. Invariants:
- * I1 an item is in exactly one flush, but for `isolate`, which flushes those of a failed batch once more, each alone;
- * I2 items are flushed in the order in which they were added;
- * I3 a flush holds at most `maxItems`, of at most `maxWeight` together; at most `concurrency` flushes are under way;
+ * I1 an item is in exactly one flush, but where a failed batch is divided: then in one that succeeds at most;
+ * I2 items are flushed in the order in which they were added; where a batch is divided, those of each tenant are;
+ * I3 a flush holds at most `maxItems`, of at most `maxWeight` together; at most `concurrency` flushes are under way, and one of a divided batch;
  * I4 `size` never exceeds `bound`, and nothing is added while the oldest item has waited for `wait_ms`: `add` refuses instead.
  */
 export interface BatcherOptions<In, Out> {
@@ -24,13 +27,13 @@ export interface BatcherOptions<In, Out> {
   /** How long an item may wait for its flush; while one has waited longer, `add` rejects with `Full`. Absent: for ever. */
   wait_ms?: number;
   /**
-   * Whether one item alone can have caused this error of a flush of several: then each is flushed alone, so that a single bad
-   * one cannot fail the others. Must be false for a database that cannot be reached, where each would wait anew. Absent: never.
+   * A failed flush of several is divided where one item can have caused its error, so that it fails none of the others (`Divided`): by whose
+   * an item is, then by number; and how long an item waits for its part. Absent: a failed flush rejects all of its items.
    */
-  isolate?: (error: unknown) => boolean;
+  divide?: { tenant: (item: In) => string; within_ms: number };
   /** Is told how many items a flush takes. */
   flushed?: (items: number) => void;
-  /** Does the work; answers one `Out` per item, in order. A throw rejects every item of the batch. */
+  /** Does the work; answers one `Out` per item, in order. A throw fails the batch. */
   flush: (items: In[]) => Promise<Out[]>;
 }
 
@@ -55,21 +58,37 @@ export class Batcher<In, Out> {
   #inFlight = 0;
   #scheduled = false;
   readonly #idle: (() => void)[] = [];
+  readonly #divided: Divided<Waiting<In, Out>> | undefined;
 
   constructor(options: BatcherOptions<In, Out>) {
     this.#options = options;
+    const { divide } = options;
+    this.#divided =
+      divide &&
+      new Divided({
+        tenant: ({ item }) => divide.tenant(item),
+        within_ms: divide.within_ms,
+        flush: (part) => this.#answer(part),
+        reject: ({ reject }, error) => reject(error),
+        release: (joined) => {
+          for (const one of joined) this.#waiting.push(one);
+          this.#settled();
+        },
+      });
   }
 
   /** Items held now. */
   get size(): number {
-    return this.#waiting.length + this.#inFlight;
+    return this.#waiting.length + this.#inFlight + (this.#divided?.size ?? 0);
   }
 
   /** Resolves with the answer of its flush. Rejects with what the flush threw, or with `Full` (I4). */
   add(item: In): Promise<Out> {
     if (this.#full()) return Promise.reject(new Full()); // I4
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, since: performance.now(), resolve, reject });
+      const one = { item, since: performance.now(), resolve, reject };
+      if (this.#divided?.join(one)) return;
+      this.#waiting.push(one);
       this.#schedule();
     });
   }
@@ -118,34 +137,37 @@ export class Batcher<In, Out> {
     return most;
   }
 
-  async #flushEach(batch: Waiting<In, Out>[]): Promise<void> {
-    for (const { item, resolve, reject } of batch) {
-      try {
-        const [out] = await this.#options.flush([item]);
-        resolve(out as Out);
-      } catch (error) {
-        reject(error);
-      }
-    }
-  }
-
   async #flush(batch: Waiting<In, Out>[]): Promise<void> {
     this.#flushing++;
     this.#inFlight += batch.length;
-    this.#options.flushed?.(batch.length);
     try {
-      const outs = await this.#options.flush(batch.map((w) => w.item));
-      batch.forEach((w, i) => {
-        w.resolve(outs[i] as Out);
-      });
+      await this.#answer(batch);
     } catch (error) {
-      if (batch.length > 1 && this.#options.isolate?.(error)) await this.#flushEach(batch);
+      if (this.#divided && batch.length > 1 && causedByOne(error)) this.#divide(this.#divided, batch, error);
       else for (const w of batch) w.reject(error);
     } finally {
       this.#flushing--;
       this.#inFlight -= batch.length;
-      if (this.#waiting.length > 0) this.#schedule();
-      else if (this.size === 0) for (const wake of this.#idle.splice(0)) wake();
+      this.#settled();
     }
+  }
+
+  /** With those that wait of the same tenants, so that they stay behind (I2). */
+  #divide(divided: Divided<Waiting<In, Out>>, batch: Waiting<In, Out>[], error: unknown): void {
+    divided.divide(batch, error);
+    for (const one of this.#waiting.splice(0)) if (!divided.join(one)) this.#waiting.push(one);
+  }
+
+  async #answer(batch: Waiting<In, Out>[]): Promise<void> {
+    this.#options.flushed?.(batch.length);
+    const outs = await this.#options.flush(batch.map((w) => w.item));
+    batch.forEach((w, i) => {
+      w.resolve(outs[i] as Out);
+    });
+  }
+
+  #settled(): void {
+    if (this.#waiting.length > 0) this.#schedule();
+    else if (this.size === 0) for (const wake of this.#idle.splice(0)) wake();
   }
 }

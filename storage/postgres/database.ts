@@ -15,9 +15,10 @@ export interface Database extends Sql {
   readonly pool: pg.Pool;
   /**
    * Runs `work` in one READ COMMITTED transaction on one connection; rolls back when it throws. Throws what `work` throws;
-   * `NotCommitted` when the connection is lost before the commit is sent, `AnswerLost` when the commit's answer is.
+   * `NotCommitted` when the connection is lost before the commit is sent, `AnswerLost` when the commit's answer is. `statement_ms`: how long
+   * each of its statements may take, instead of the pool's limit.
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>, statement_ms?: number): Promise<T>;
   stats(): PoolStats;
   /** Waits for what is in flight, then closes every connection. */
   close(): Promise<void>;
@@ -88,9 +89,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     const failure = failureOf(error);
     if (failure) failures[failure]++;
   };
-  const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+  const withSession = async <T>(
+    work: (session: Session) => Promise<T>,
+    statement_ms = limits.statement_ms,
+  ): Promise<T> => {
     const since = performance.now();
-    const session = await opened({ pool, vault }, limits.statement_ms, reachability).catch((error) => {
+    const session = await opened({ pool, vault }, statement_ms, reachability).catch((error) => {
       count(error);
       throw error;
     });
@@ -110,7 +114,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     vault,
     query: (name, text, values) => withSession((session) => session.query(name, text, values)),
-    transaction: (work) => withSession((session) => session.transaction(work)),
+    transaction: (work, statement_ms) =>
+      withSession((session) => session.transaction(work, statement_ms), statement_ms),
     stats: () => ({
       in_use: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,

@@ -113,7 +113,18 @@ export function isRefusedForNow(error: unknown): boolean {
   return error instanceof pg.DatabaseError && REFUSED_FOR_NOW.test(error.code ?? '');
 }
 
-/** True when one item of a batch may have caused the failure of its statement: without it the others could succeed. */
+/** True when a statement was ended at the server's time limit: it has no effect, and with less to do it can succeed. */
+export function hitTimeLimit(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '57014';
+}
+
+// Full disk, failed reading and writing, a server that has become a standby, and what it has too little of without saying what.
+const OF_THE_SERVER = /^(?:53[01]00|58030|25006)$/;
+
+/**
+ * True when one item of a batch may have caused the failure of its statement: without it the others could succeed. The statement then has no
+ * effect. False for a database that is away, or whose answer was lost.
+ */
 export function causedByOne(error: unknown): boolean {
-  return !isUnreachable(error) && (isLockTimeout(error) || !isRefusedForNow(error));
+  return !isUnreachable(error) && !(error instanceof pg.DatabaseError && OF_THE_SERVER.test(error.code ?? ''));
 }

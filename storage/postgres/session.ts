@@ -82,10 +82,14 @@ export class Session implements Sql {
   }
 
   /** Runs `work` in a transaction; see `Database.transaction`. */
-  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, statement_ms?: number): Promise<T> {
     let result: T;
     try {
       await this.run({ text: 'begin' });
+      if (statement_ms !== undefined) {
+        const server_ms = Math.max(1, Math.round(statement_ms - LIMITS.statement_margin_ms)); // as `serverSettings`
+        await this.run({ text: `set local statement_timeout = ${server_ms}` });
+      }
       result = await work(this as Sql as Transaction);
     } catch (error) {
       await this.#rollback();

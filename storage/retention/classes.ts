@@ -1,9 +1,9 @@
-import { eraseAttempts, eraseDeliveries } from './deliveries.js';
-import type { Erasure } from './erasure.js';
-import { eraseEvents } from './events.js';
+import { eraseAttempts, eraseDeliveries, passDelivery } from './deliveries.js';
+import { type Erasure, type PassOver, passRowOf } from './erasure.js';
+import { eraseEvents, passEvent } from './events.js';
 import { eraseGaps } from './gaps.js';
-import { eraseOperations, eraseTombstones } from './operations.js';
-import { eraseInputs, eraseResults } from './values.js';
+import { eraseOperations, eraseTombstones, passTombstone } from './operations.js';
+import { eraseInputs, eraseResults, passValue } from './values.js';
 
 /** What may be erased by its age, in the order in which it is: an event goes once no delivery of it is left. */
 export const RETENTION_CLASSES = [
@@ -24,6 +24,17 @@ export const ERASURES: Record<RetentionClass, Erasure> = {
   results: eraseResults,
   operations: eraseOperations,
   tombstones: eraseTombstones,
+};
+
+export const PASS_OVER: Record<RetentionClass, PassOver> = {
+  gaps: passRowOf('listener_gap'),
+  attempts: passRowOf('delivery_attempt'),
+  deliveries: passDelivery,
+  events: passEvent,
+  inputs: passValue('input'),
+  results: passValue('result'),
+  operations: passRowOf('operation'),
+  tombstones: passTombstone,
 };
 
 /**

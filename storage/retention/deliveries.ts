@@ -1,12 +1,12 @@
 import { LIMITS } from '../limits.js';
 import { ofKeptConnection } from '../model/kept-connection.js';
-import { type Erasure, FIRST_ID } from './erasure.js';
+import { type Erasure, FIRST_ID, type PassOver, shareOf } from './erasure.js';
 
 /** Deliveries that nothing is done with any more; a failed one may be replayed until it is erased. */
 const ENDED = ['delivered', 'failed', 'canceled'];
 
 /** Attempts that were begun before, of deliveries that have ended. The others are passed, and looked at again in the next round. Index: delivery_attempt_pkey. */
-export const eraseAttempts: Erasure = async (tx, after, { id }) => {
+export const eraseAttempts: Erasure = async (tx, after, { id }, rows) => {
   const [slice] = await tx.query<{ erased: number; last: string | null }>(
     'eraseAttempts',
     `with page as materialized (
@@ -17,7 +17,7 @@ export const eraseAttempts: Erasure = async (tx, after, { id }) => {
        delete from delivery_attempt where id = any(array(select id from ended)) returning 1
      )
      select (select count(*)::integer from gone) as erased, (select id from page order by id desc limit 1) as last`,
-    [after ?? FIRST_ID, id, LIMITS.retention_rows, ENDED],
+    [after ?? FIRST_ID, id, rows, ENDED],
   );
   return slice ?? { erased: 0, last: null };
 };
@@ -26,7 +26,7 @@ export const eraseAttempts: Erasure = async (tx, after, { id }) => {
  * Deliveries that have ended, with their attempts, of events that were recorded before; one that is locked is left to the next round. A slice
  * looks at several subscriptions, and at the same again while it is full. Index: delivery_by_status, which never reads those that wait.
  */
-export const eraseDeliveries: Erasure = async (tx, after, { id }) => {
+export const eraseDeliveries: Erasure = async (tx, after, { id }, rows) => {
   const from = after ?? FIRST_ID;
   const [slice] = await tx.query<{ erased: number; last: string | null }>(
     'eraseDeliveries',
@@ -45,8 +45,18 @@ export const eraseDeliveries: Erasure = async (tx, after, { id }) => {
        on conflict (subscription_id) do update set deliveries = c.deliveries + excluded.deliveries
      )
      select (select count(*)::integer from gone) as erased, (select id from page order by id desc limit 1) as last`,
-    [from, LIMITS.retention_subscriptions, id, LIMITS.retention_rows, ENDED],
+    [from, shareOf(LIMITS.retention_subscriptions, rows), id, rows, ENDED],
   );
   if (!slice) return { erased: 0, last: null };
-  return slice.erased === LIMITS.retention_rows ? { ...slice, last: from } : slice;
+  return slice.erased === rows ? { ...slice, last: from } : slice;
+};
+
+/** The rest of a subscription. */
+export const passDelivery: PassOver = async (tx, after) => {
+  const [row] = await tx.query<{ id: string }>(
+    'passDelivery',
+    `select id from subscription s where id > $1 and ${ofKeptConnection('s.connection_id')} order by id limit 1`,
+    [after ?? FIRST_ID],
+  );
+  return row?.id ?? null;
 };

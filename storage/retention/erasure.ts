@@ -17,15 +17,34 @@ export function ageOf(now_ms: number, days: number): Age {
 }
 
 /**
- * One slice of a class, from the place `after` on; null: from the beginning. It reads and deletes a bounded number of rows, by an index that
- * has their age. `last` is where the next one goes on; null when this was the last one. `mark`: where the next round begins, of a class whose
+ * One slice of a class, from the place `after` on; null: from the beginning. It reads and deletes `rows` at most, by an index that has their
+ * age: those of one delivery, connection or operation where that is one. `last` is where the next one goes on; null when this was the last one. `mark`: where the next round begins, of a class whose
  * rows stay in their table; absent: at the beginning.
  */
 export type Erasure = (
   tx: Sql,
   after: string | null,
   age: Age,
+  rows: number,
 ) => Promise<{ erased: number; last: string | null; mark?: string | null }>;
+
+/** The place behind the one row that a slice of one would take from `after` on; null: there is none. It is left to a later round. */
+export type PassOver = (tx: Sql, after: string | null, age: Age) => Promise<string | null>;
 
 /** Before every id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Of a class whose place is the id of a row. */
+export const passRowOf =
+  (table: string): PassOver =>
+  async (tx, after, { id }) => {
+    const [row] = await tx.query<{ id: string }>(
+      `passRow.${table}`,
+      `select id from ${table} where id > $1 and id < $2 order by id limit 1`,
+      [after ?? FIRST_ID, id],
+    );
+    return row?.id ?? null;
+  };
+
+/** So many of `most` as a slice of `rows` is of a whole one. */
+export const shareOf = (most: number, rows: number) => Math.max(1, Math.ceil((most * rows) / LIMITS.retention_rows));

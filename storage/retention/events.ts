@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.js';
 import { DELIVERY_STATUSES } from '../model/records.js';
-import { type Erasure, FIRST_ID } from './erasure.js';
+import { type Erasure, FIRST_ID, type PassOver, shareOf } from './erasure.js';
 
 /** Where a slice of events goes on: behind this position of this connection's list, where this event stands. */
 interface Place {
@@ -21,6 +21,9 @@ function placeOf(text: string): Place {
   return { connection_id, rank, event_id };
 }
 
+/** The connections from the place of `$1` and `$2` on. */
+const FROM_PLACE = `c.id >= $1 and not (c.id = $1 and $2::bigint = ${END.rank}) and c.deleted_at is null`;
+
 /**
  * Events that were recorded before, with their positions in the list, once no delivery of theirs is left. `old` counts them by
  * event_by_connection, which has the age, and so many positions are read: both go in the order in which events came, but for a few that
@@ -29,7 +32,7 @@ function placeOf(text: string): Place {
 const ERASE = `
   with page as materialized (
     select c.id, case when c.id = $1 then $2::bigint else 0 end as rank, case when c.id = $1 then $3::uuid else '${FIRST_ID}' end as event_id
-    from connection c where c.id >= $1 and c.deleted_at is null order by c.id limit $4
+    from connection c where ${FROM_PLACE} order by c.id limit $4
   ), read as materialized (
     select c.id as connection_id, p.rank, p.event_id from page c cross join lateral (
       select count(*) as events from (
@@ -62,15 +65,27 @@ interface Slice extends Place {
   last_connection: string;
 }
 
-export const eraseEvents: Erasure = async (tx, after, { id }) => {
+export const eraseEvents: Erasure = async (tx, after, { id }, rows) => {
   const { connection_id, rank, event_id } = after === null ? START : placeOf(after);
+  const most = shareOf(LIMITS.retention_connections, rows);
   const [slice] = await tx.query<Slice>('eraseEvents', ERASE, [
-    ...[connection_id, rank, event_id, LIMITS.retention_connections, id, LIMITS.retention_rows],
+    ...[connection_id, rank, event_id, most, id, rows],
     [...DELIVERY_STATUSES],
   ]);
   if (!slice) return { erased: 0, last: null };
   const { erased, read, connections, last_connection } = slice;
-  if (read === LIMITS.retention_rows) return { erased, last: textOf(slice) };
-  const more = connections === LIMITS.retention_connections;
+  if (read === rows) return { erased, last: textOf(slice) };
+  const more = connections === most;
   return { erased, last: more ? textOf({ connection_id: last_connection, ...END }) : null };
+};
+
+/** The rest of a connection. */
+export const passEvent: PassOver = async (tx, after) => {
+  const { connection_id, rank } = after === null ? START : placeOf(after);
+  const [row] = await tx.query<{ id: string }>(
+    'passEvent',
+    `select c.id from connection c where ${FROM_PLACE} order by c.id limit 1`,
+    [connection_id, rank],
+  );
+  return row ? textOf({ connection_id: row.id, ...END }) : null;
 };

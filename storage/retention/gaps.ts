@@ -1,8 +1,7 @@
-import { LIMITS } from '../limits.js';
 import { type Erasure, FIRST_ID } from './erasure.js';
 
 /** Gaps of streams that were closed before; an open one is passed, and looked at again in the next round. Index: listener_gap_pkey. */
-export const eraseGaps: Erasure = async (tx, after, { time, id }) => {
+export const eraseGaps: Erasure = async (tx, after, { time, id }, rows) => {
   const [slice] = await tx.query<{ erased: number; last: string | null }>(
     'eraseGaps',
     `with page as materialized (
@@ -11,7 +10,7 @@ export const eraseGaps: Erasure = async (tx, after, { time, id }) => {
        delete from listener_gap g using page p where g.id = p.id and p.closed_at < $3 returning 1
      )
      select (select count(*)::integer from gone) as erased, (select id from page order by id desc limit 1) as last`,
-    [after ?? FIRST_ID, id, time, LIMITS.retention_rows],
+    [after ?? FIRST_ID, id, time, rows],
   );
   return slice ?? { erased: 0, last: null };
 };

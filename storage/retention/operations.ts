@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.js';
 import { bytesOf, withinBytes } from '../model/operation-bytes.js';
 import { OPERATION_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { type Erasure, FIRST_ID } from './erasure.js';
+import { type Erasure, FIRST_ID, type PassOver } from './erasure.js';
 
 const ENDED = OPERATION_STEPS.statuses.filter((status) => OPERATION_STEPS.isTerminal(status));
 
@@ -11,12 +11,12 @@ const ENDED = OPERATION_STEPS.statuses.filter((status) => OPERATION_STEPS.isTerm
  * submission that does not find the one finds the other, because it takes less time than is between (CONN-7). What is locked, or is to be
  * looked at, and what has not ended, is passed and looked at again in the next round. Index: operation_pkey.
  */
-export const eraseOperations: Erasure = async (tx, after, { id, time }) => {
+export const eraseOperations: Erasure = async (tx, after, { id, time }, rows) => {
   const from = after ?? FIRST_ID;
-  const rows = await tx.query<{ id: string; due: boolean; bytes: number }>('pageOfOldOperations', PAGE, [
-    ...[from, id, LIMITS.retention_rows, ENDED, LIMITS.removal_settle_ms, time],
+  const read = await tx.query<{ id: string; due: boolean; bytes: number }>('pageOfOldOperations', PAGE, [
+    ...[from, id, rows, ENDED, LIMITS.removal_settle_ms, time],
   ]);
-  const page = withinBytes(rows, LIMITS.removal_bytes);
+  const page = withinBytes(read, LIMITS.removal_bytes);
   const due = page.filter((row) => row.due).map((row) => row.id);
   if (due.length > 0 && (await eraseFiles(tx, due)) === LIMITS.removal_file_parts) return { erased: 0, last: from };
   // A look that was asked for while the rows were being locked is seen here.
@@ -59,7 +59,7 @@ export async function eraseFiles(tx: Sql, operationIds: string[]): Promise<numbe
  * Keys whose operations are gone, noted before: such a key is a new one from then on. A slice goes on with the time where the last one ended: what was
  * deleted before it is read by nobody again, however long its entries stay in the index. Index: idempotency_tombstone_by_creation.
  */
-export const eraseTombstones: Erasure = async (tx, after, { time }) => {
+export const eraseTombstones: Erasure = async (tx, after, { time }, rows) => {
   const [slice] = await tx.query<{ erased: number; last: string | null }>(
     'eraseTombstones',
     `with gone as (
@@ -69,7 +69,17 @@ export const eraseTombstones: Erasure = async (tx, after, { time }) => {
        returning created_at
      )
      select count(*)::integer as erased, max(created_at)::text as last from gone`,
-    [after ?? '-infinity', time, LIMITS.retention_rows],
+    [after ?? '-infinity', time, rows],
   );
-  return slice?.erased === LIMITS.retention_rows ? slice : { erased: slice?.erased ?? 0, last: null };
+  return slice?.erased === rows ? slice : { erased: slice?.erased ?? 0, last: null };
+};
+
+export const passTombstone: PassOver = async (tx, after, { time }) => {
+  const [row] = await tx.query<{ behind: string }>(
+    'passTombstone',
+    `select (created_at + interval '1 microsecond')::text as behind from idempotency_tombstone
+     where created_at >= $1 and created_at < $2 order by created_at limit 1`,
+    [after ?? '-infinity', time],
+  );
+  return row?.behind ?? null;
 };

@@ -49,7 +49,7 @@ export function retention({ db, log, days, stats }: RetentionOptions): Backgroun
       if (turn?.failure !== undefined) {
         log.warn(
           { err: turn.failure, class: turn.class },
-          'a class is not erased any further in this round: the next one has its turn',
+          'retention: a slice failed, going on with less, or behind it',
         );
       }
       return Math.min(turn?.pause_ms ?? Number.POSITIVE_INFINITY, LIMITS.retention_poll_ms);

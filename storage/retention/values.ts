@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.js';
 import { bytesOf, LARGE_COLUMNS, withinBytes } from '../model/operation-bytes.js';
 import { OPERATION_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { type Age, type Erasure, FIRST_ID } from './erasure.js';
+import { type Age, type Erasure, FIRST_ID, type PassOver, passRowOf } from './erasure.js';
 import { eraseFiles } from './operations.js';
 
 /*
@@ -17,8 +17,8 @@ type Value = 'input' | 'result';
  * Of a write whose outcome nobody has looked at the input stays, because it says what to look for. What errors repeat of an input goes with
  * it. Indexes: operation_pkey, retention_passed_by_look.
  */
-export const eraseInputs: Erasure = (tx, after, age) =>
-  erase(tx, 'input', after, age, async (ids) => {
+export const eraseInputs: Erasure = (tx, after, age, rows) =>
+  erase(tx, 'input', after, age, rows, async (ids) => {
     await tx.query(
       'eraseInputs',
       `update operation o set input = null, input_sealed = null, input_erased_at = now(),
@@ -35,8 +35,8 @@ export const eraseInputs: Erasure = (tx, after, age) =>
  * With their files, and of a write whose outcome is unknown what the last look found; why an operation was skipped stays. A look is as old as
  * itself, and notes its operation as passed by, which may be behind the place of the round. Indexes: operation_pkey, retention_passed_by_look.
  */
-export const eraseResults: Erasure = (tx, after, age) =>
-  erase(tx, 'result', after, age, async (ids) => {
+export const eraseResults: Erasure = (tx, after, age, rows) =>
+  erase(tx, 'result', after, age, rows, async (ids) => {
     if ((await eraseFiles(tx, ids)) === LIMITS.removal_file_parts) return false;
     await tx.query(
       'eraseResults',
@@ -57,11 +57,13 @@ async function erase(
   value: Value,
   after: string | null,
   age: Age,
+  rows: number,
   work: (ids: string[]) => Promise<boolean>,
 ): ReturnType<Erasure> {
   const from = after ?? FIRST_ID;
-  const page = bounded(await pageBehind(tx, value, from, age), LIMITS.retention_rows);
-  const again = bounded(await passedBefore(tx, value, age), LIMITS.retention_passed_rows);
+  const page = bounded(await pageBehind(tx, value, from, age, rows), rows);
+  const most = rows === 1 && page.ids.length === 1 ? 0 : Math.min(rows, LIMITS.retention_passed_rows);
+  const again = bounded(await passedBefore(tx, value, age, most), most);
   const ids = [...page.ids, ...again.ids];
   const due = await lockDue(tx, value, ids, age);
   if (due.length > 0 && !(await work(due))) return { erased: 0, last: from };
@@ -81,23 +83,23 @@ function bounded(rows: Sized[], full: number): { ids: string[]; more: boolean } 
   return { ids: taken.map(({ id }) => id), more: rows.length === full || taken.length < rows.length };
 }
 
-function pageBehind(tx: Sql, value: Value, from: string, { id }: Age): Promise<Sized[]> {
+function pageBehind(tx: Sql, value: Value, from: string, { id }: Age, rows: number): Promise<Sized[]> {
   return tx.query<Sized>(
     value === 'input' ? 'pageOfOldInputs' : 'pageOfOldResults',
     `select o.id, ${bytesOf('o', LARGE_COLUMNS[value])} as bytes from operation o where o.id > $1 and o.id < $2 order by o.id limit $3`,
-    [from, id, LIMITS.retention_rows],
+    [from, id, rows],
   );
 }
 
 /** The longest not looked at first, each once in a round and not more often than LIMITS.retention_passed_ms. */
-function passedBefore(tx: Sql, value: Value, { begun }: Age): Promise<Sized[]> {
+function passedBefore(tx: Sql, value: Value, { begun }: Age, rows: number): Promise<Sized[]> {
   return tx.query<Sized>(
     value === 'input' ? 'passedInputs' : 'passedResults',
     `select o.id, ${bytesOf('o', LARGE_COLUMNS[value])} as bytes from (
        select operation_id, looked_at from retention_passed where class = $1 and looked_at < $2::timestamptz - $3 * interval '1 millisecond'
        order by looked_at limit $4) p
      join operation o on o.id = p.operation_id order by p.looked_at`,
-    [value, begun, LIMITS.retention_passed_ms, LIMITS.retention_passed_rows],
+    [value, begun, LIMITS.retention_passed_ms, rows],
   );
 }
 
@@ -157,3 +159,20 @@ async function notePassed(tx: Sql, value: Value, ids: string[], due: string[]): 
     [value, ids.filter((id) => !gone.has(id))],
   );
 }
+
+/** Is noted, so that it is looked at again as any that was passed by. */
+export const passValue =
+  (value: Value): PassOver =>
+  async (tx, after, age) => {
+    const place = await passRowOf('operation')(tx, after, age);
+    const [again] = place === null ? await passedBefore(tx, value, age, 1) : [];
+    const id = place ?? again?.id;
+    if (id === undefined) return null;
+    await tx.query(
+      value === 'input' ? 'passInput' : 'passResult',
+      `insert into retention_passed (class, operation_id) values ($1, $2)
+       on conflict (class, operation_id) do update set looked_at = now()`,
+      [value, id],
+    );
+    return place ?? after ?? FIRST_ID;
+  };

@@ -128,7 +128,9 @@ t.test('an input stays when a look was asked for while its row was being locked'
     query: <Row extends object>(name: string, text: string, values?: unknown[]) =>
       name === 'lockOldInputs' ? Promise.resolve([{ id }] as unknown as Row[]) : tx.query<Row>(name, text, values),
   });
-  const { erased } = await db.transaction((tx) => eraseInputs(older(tx), null, ageOf(now_ms, 1)));
+  const { erased } = await db.transaction((tx) =>
+    eraseInputs(older(tx), null, ageOf(now_ms, 1), LIMITS.retention_rows),
+  );
   t.equal(erased, 0);
   const [row] = await db.query<{ input: unknown }>('testInput', 'select input from operation where id = $1', [id]);
   t.strictSame(row?.input, {});

@@ -44,7 +44,7 @@ async function fixture(t: Test) {
     const started = await Promise.all(Array.from({ length: count }, () => batches.start(subscription)));
     return started.flatMap((one) => one ?? []);
   };
-  return { db, connection, pages, claim, own, batches };
+  return { db, connection, subscription, pages, claim, own, batches };
 }
 
 /** Pages of the deliveries' index by due time that this transaction has looked at, among those of the moment before. */
@@ -86,6 +86,27 @@ t.test('what becomes due before the place where claims stand is found', async (t
   t.equal((await claim(6)).length, 6);
   t.match(await claim(3), [{ id: late?.id }], 'at the latest when nothing is left behind it');
   t.strictSame(await claim(3), []);
+});
+
+t.test('a subscription whose statements fail holds up no other', async (t) => {
+  const { db, connection, subscription, batches } = await fixture(t);
+  const bad = { ...subscription, id: await insertSubscription(db, connection, 'https://bad.test/') };
+  await record(db, connection, 2);
+  await db.query(
+    'testFails',
+    `create function fails() returns trigger language plpgsql as $$ begin
+       raise exception 'canceling statement due to statement timeout' using errcode = 'query_canceled'; end $$`,
+  );
+  await db.query(
+    'testTrap',
+    `create trigger trap before update on delivery for each row when (old.subscription_id = '${bad.id}') execute function fails()`,
+  );
+  const stuck = batches.start(bad);
+  const started = await Promise.all([batches.start(subscription), batches.start(subscription)]);
+  t.match(started, [{ subscription_id: subscription.id }, { subscription_id: subscription.id }]);
+  await db.query('testFree', 'drop trigger trap on delivery');
+  t.match(await stuck, { subscription_id: bad.id, attempt_count: 1 });
+  t.equal(batches.inHand.size, 3, 'what failed left no attempt in hand');
 });
 
 t.test('nothing is started without a lease', async (t) => {

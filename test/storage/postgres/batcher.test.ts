@@ -25,30 +25,6 @@ t.test('nothing is added while the oldest item waits for too long', async (t) =>
   t.equal(await batcher.add(5), 5, 'and there is room again');
 });
 
-t.test('a failed batch is tried one by one only for what one item can have caused', async (t) => {
-  const flushed: number[][] = [];
-  const batcher = new Batcher<number, number>({
-    ...plain,
-    isolate: (error) => error instanceof RangeError,
-    flush: async (items) => {
-      flushed.push(items);
-      if (items.includes(13)) throw new RangeError('13');
-      if (items.includes(99)) throw new Error('unreachable');
-      return items;
-    },
-  });
-  const settle = (items: number[]) => Promise.allSettled(items.map((item) => batcher.add(item)));
-  const bad = await settle([1, 13, 2]);
-  t.strictSame(
-    bad.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  );
-  t.strictSame(flushed.splice(0), [[1, 13, 2], [1], [13], [2]]);
-  const lost = await settle([1, 99, 2]);
-  t.ok(lost.every(({ status }) => status === 'rejected'));
-  t.strictSame(flushed, [[1, 99, 2]], 'a database that is away is asked once');
-});
-
 t.test('a flush is bounded by what its items weigh, and an item that weighs more goes alone', async (t) => {
   const flushed: number[][] = [];
   const batcher = new Batcher<number, number>({

@@ -6,7 +6,7 @@ import type { DeliveryStatus } from '../../../storage/model/records.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { classesOf } from '../../../storage/retention/classes.js';
 import { type RetentionStats, retention } from '../../../storage/retention/retention.js';
-import { takeTurn } from '../../../storage/retention/turn.js';
+import { takeTurn, throughSince_s } from '../../../storage/retention/turn.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
@@ -300,4 +300,63 @@ t.test('what goes no sooner than what it belongs to is not gone through for itse
     ...['gaps', 'attempts', 'deliveries', 'events', 'inputs', 'operations', 'tombstones'],
   ]);
   t.strictSame(classesOf(onlyDays({ attempts: 9, events: 9, results: 9 })), ['deliveries', 'events', 'results']);
+});
+
+t.test('a row that cannot be erased keeps none of the others', async (t) => {
+  const { db, connectionId, subscriptionId } = await oneConnection(t);
+  const gaps = [40, 41, 42, 43, 44].map((days) => insertGap(db, connectionId, daysAgo_ms(days), daysAgo_ms(days)));
+  const [, bad = ''] = await Promise.all(gaps);
+  const { deliveries } = await insertDeliveries(db, subscriptionId, ['delivered', 'failed'], daysAgo_ms(40));
+  await db.query(
+    'testFails',
+    `create function refuse() returns trigger language plpgsql as $$ begin
+       if old.id = any('{${bad},${deliveries[0]}}') then raise 'refused'; end if;
+       return old; end $$`,
+  );
+  for (const table of ['listener_gap', 'delivery']) {
+    await db.query(
+      `testRefuse.${table}`,
+      `create trigger refuse before delete on ${table} for each row execute function refuse()`,
+    );
+  }
+  const days = { gaps: 30, deliveries: 30, events: 30 };
+  await eraseAll(db, days);
+  t.strictSame(await idsOf(db, 'listener_gap'), [bad]);
+  t.strictSame(await idsOf(db, 'delivery'), deliveries.toSorted(), 'of a subscription the rest is left as well');
+  t.strictSame(Object.keys(await throughSince_s(db)), ['events'], 'the classes are told to be behind');
+  for (const table of ['listener_gap', 'delivery'])
+    await db.query(`testAllow.${table}`, `drop trigger refuse on ${table}`);
+  await eraseAll(db, days);
+  for (const table of ['listener_gap', 'delivery', 'event']) t.strictSame(await idsOf(db, table), [], table);
+  t.strictSame(Object.keys(await throughSince_s(db)).sort(), ['deliveries', 'events', 'gaps']);
+});
+
+t.test('what takes a slice too long is erased in smaller ones', async (t) => {
+  const { db, connectionId } = await oneConnection(t);
+  const ids = Array.from({ length: 150 }, (_, n) => uuidv7({ msecs: daysAgo_ms(40) - n }));
+  await db.query(
+    'testGaps',
+    `insert into listener_gap (id, connection_id, reason, started_at, closed_at)
+     select id, $1, 'stream_closed', $3, $3 from unnest($2::uuid[]) one(id)`,
+    [connectionId, ids, new Date(daysAgo_ms(40))],
+  );
+  await db.query(
+    'testSlow',
+    `create function slow() returns trigger language plpgsql as $$ begin
+       if (select count(*) > 20 from gone) then
+         raise exception 'canceling statement due to statement timeout' using errcode = 'query_canceled';
+       end if;
+       return null; end $$`,
+  );
+  await db.query(
+    'testTrap',
+    'create trigger trap after delete on listener_gap referencing old table as gone for each statement execute function slow()',
+  );
+  const sizes: number[] = [];
+  const days = onlyDays({ gaps: 30 });
+  for (let turn = await nextTurn(db, days); turn; turn = turn.last ? undefined : await nextTurn(db, days)) {
+    sizes.push(turn.failure ? 0 : turn.erased);
+  }
+  t.strictSame(sizes, [0, 0, ...Array(12).fill(12), 6, 0], 'a quarter of a quarter at a time');
+  t.match(await throughSince_s(db), { gaps: Number });
 });
