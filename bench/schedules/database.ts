@@ -1,0 +1,128 @@
+import pg from 'pg';
+import type { Database, Sql, Transaction } from '../../storage/postgres/database.js';
+import { AnswerLost, NotSent } from '../../storage/postgres/liveness.js';
+import { type FaultKind, type Faults, REFUSALS } from './faults.js';
+import type { Gates } from './gates.js';
+import type { Stage } from './stage.js';
+
+/** Settings that stand before a transaction's first statement: nothing is seen by them. */
+const SETTINGS = new Set(['limitLockWaits', 'boundLockWaits', 'seeOneMoment']);
+
+export interface SteppedOptions {
+  /** The node's own pool. */
+  own: Database;
+  stage: Stage;
+  faults: Faults;
+  gates: Gates;
+  /** The node in the words of a step. */
+  node: string;
+  /** False when the node has died: it sends nothing more, and hears nothing. */
+  alive(): boolean;
+}
+
+/** What a statement or transaction was released as. */
+interface Met {
+  name: string;
+  fault: FaultKind | undefined;
+}
+
+/** The database as a node of a schedule sees it: each statement, and each transaction, is a step and meets its fault. */
+export function steppedDatabase({ own, stage, faults, gates, node, alive }: SteppedOptions): Database {
+  const ifAlive = () => {
+    if (!alive()) throw new NotSent(new Error('the node has died'));
+  };
+
+  /** Waits for the step of a statement. Throws what is refused. */
+  async function release(name: string, step: (words: string) => Promise<void>): Promise<Met> {
+    ifAlive();
+    const fault = faults.of(name);
+    await step(`${node}: ${name}${fault ? ` (${fault})` : ''}`);
+    ifAlive();
+    if (fault === 'not_sent') throw new NotSent(new Error('no connection'));
+    const code = fault && REFUSALS[fault];
+    if (code) throw refusal(code);
+    return { name, fault };
+  }
+
+  /** The statements of this transaction stand still between what they see and their rows. */
+  async function hold(tx: Sql, { name, fault }: Met): Promise<void> {
+    if (fault !== 'held') return;
+    const open = await gates.close(tx);
+    void stage.step(`${node}: ${name} goes on`).then(open);
+  }
+
+  /** Does the work in a transaction that meets the fault which `met` tells once the work is done. */
+  async function transact<T>(met: () => Met, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const worked = Promise.withResolvers<void>();
+    const committed = stage.sent(
+      own.transaction(async (tx) => {
+        const result = await work(tx);
+        worked.resolve();
+        const { name, fault } = met();
+        if (fault === 'late' || fault === 'lost_late') await stage.holdUp(`${node}: ${name} commits`);
+        if (fault === 'unheard') throw new Error('the connection ends');
+        return result;
+      }),
+    );
+    await Promise.race([worked.promise, committed.catch(() => {})]);
+    const { name, fault } = met();
+    if (fault === 'lost_late') {
+      await stage.step(`${node}: the answer of ${name} is lost`);
+      committed.catch(() => {});
+      throw noAnswer();
+    }
+    if (fault === 'unheard') {
+      await committed.catch(() => {});
+      throw noAnswer();
+    }
+    const result = await committed;
+    if (fault === 'slow') await stage.step(`${node}: the answer of ${name} comes`);
+    if (fault === 'lost') throw noAnswer();
+    ifAlive();
+    return result;
+  }
+
+  return {
+    ...own,
+    async query<Row extends object>(name: string, text: string, values?: unknown[]): Promise<Row[]> {
+      const met = await release(name, (words) => stage.step(words));
+      if (met.fault === undefined) {
+        const rows = await stage.sent(own.query<Row>(name, text, values));
+        ifAlive();
+        return rows;
+      }
+      return transact(
+        () => met,
+        async (tx) => {
+          await hold(tx, met);
+          return tx.query<Row>(name, text, values);
+        },
+      );
+    },
+    async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+      ifAlive();
+      let met: Met | undefined;
+      return transact(
+        () => met ?? { name: 'nothing', fault: undefined },
+        (tx) => {
+          const query: Sql['query'] = async (name, text, values) => {
+            if (!met && !SETTINGS.has(name)) {
+              met = await release(name, (words) => stage.holdUp(words));
+              await hold(tx, met);
+            }
+            return tx.query(name, text, values);
+          };
+          return work({ vault: tx.vault, query } as Transaction);
+        },
+      );
+    },
+  };
+}
+
+const noAnswer = () => new AnswerLost(new Error('no answer'));
+
+function refusal(code: string): pg.DatabaseError {
+  const error = new pg.DatabaseError(`refused: ${code}`, 0, 'error');
+  error.code = code;
+  return error;
+}

@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto';
+import { lockIdleConnection } from '../../storage/connections/connection-changes.js';
+import { stopRest, stopWork } from '../../storage/connections/stopping.js';
+import type { Hint } from '../../actors/system.js';
+import { isTerminal } from '../../storage/model/transitions.js';
+import { cancelOperation } from '../../storage/operations/operations.js';
+import type { Database } from '../../storage/postgres/database.js';
+import { keyRing } from '../../storage/secrets/encryption.js';
+import type { Command } from './commands.js';
+import type { Faults } from './faults.js';
+import type { Gates } from './gates.js';
+import { type Entry, Ledger, type Work } from './ledger.js';
+import { ScheduledNode } from './node.js';
+import { type Ground, orphans, runningOf, whatIsLeft } from './rows.js';
+import type { Stage } from './stage.js';
+import { judge } from './judge.js';
+
+const RING = keyRing([{ id: 'schedules', key: randomBytes(32) }]);
+const CAPABILITIES: Record<Work, string> = {
+  read: 'social.identity.get',
+  file: 'social.identity.get',
+  write: 'social.invitation.send',
+};
+
+export interface WorldOptions {
+  stage: Stage;
+  faults: Faults;
+  gates: Gates;
+  ground: Ground;
+  /** The tester's own. */
+  db: Database;
+  /** Of the nodes, one each. */
+  pools: [Database, Database];
+}
+
+/** What a schedule is played with: two nodes, and all that clients, operators and luck do to them. */
+export class World {
+  readonly ledger = new Ledger();
+  readonly #options: WorldOptions;
+  readonly #nodes: [ScheduledNode, ScheduledNode];
+  readonly #lives = [0, 0];
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#nodes = [this.#start(0), this.#start(1)];
+  }
+
+  #start(which: 0 | 1): ScheduledNode {
+    const { stage, faults, gates, pools } = this.#options;
+    const life = ++this.#lives[which]!;
+    const name = `${'AB'[which]}${life > 1 ? life : ''}`;
+    const hint = (one: Hint) => this.#hint(one);
+    return new ScheduledNode({ name, own: pools[which], stage, faults, gates, ledger: this.ledger, ring: RING, hint });
+  }
+
+  /** Both partitions are the first node's, before anything is a step. */
+  async begin(): Promise<void> {
+    const { ground, stage } = this.#options;
+    const claims = Promise.all(ground.partitions.map((id) => this.#nodes[0].claim(id)));
+    await stage.still();
+    while (stage.pending > 0) await stage.next();
+    await claims;
+  }
+
+  /** Begins to do it. What it leads to are steps of its own. */
+  do(command: Command): void {
+    void this.#play(command).catch((error) => {
+      this.#options.stage.note(`${command.do} failed: ${(error as Error).message}`);
+    });
+  }
+
+  async #play(command: Command): Promise<void> {
+    const { db, ground, stage } = this.#options;
+    switch (command.do) {
+      case 'submit': {
+        const name = `operation ${this.ledger.entries.size + 1}`;
+        const { id } = this.#connection(command.connection);
+        return this.#submit(this.ledger.ask(name, id, command.work), command.at as 0 | 1);
+      }
+      case 'cancel':
+        return this.#cancel([...this.ledger.entries.values()][command.operation]);
+      case 'change':
+      case 'disconnect':
+        return this.#change(this.#connection(command.connection), command.do);
+      case 'lock':
+        return this.#lock(this.#connection(command.connection));
+      case 'settle':
+      case 'sweep':
+      case 'poll':
+      case 'renew':
+        return this.#node(command.node)[command.do]();
+      case 'kill': {
+        const which = command.node as 0 | 1;
+        this.#nodes[which].kill();
+        this.#nodes[which] = this.#start(which);
+        return;
+      }
+      case 'claim':
+        return this.#node(command.node).claim(ground.partitions[command.partition] as number);
+      case 'release': {
+        const id = ground.partitions[command.partition] as number;
+        return this.#owner(id)?.release(id);
+      }
+      case 'lapse':
+        return this.#lapse(ground.partitions[command.partition] as number);
+      case 'lose_start':
+        return this.#loseStart(this.#connection(command.connection).id, 'not past_boundary');
+      case 'lose_commits':
+        return this.#loseStart(this.#connection(command.connection).id, 'past_boundary');
+      case 'store_future':
+        stage.note('nothing yet');
+        void db;
+        return;
+      default:
+        command satisfies never;
+    }
+  }
+
+  #node(which: number): ScheduledNode {
+    return this.#nodes[which as 0 | 1];
+  }
+
+  #connection(which: number): Ground['connections'][number] {
+    return this.#options.ground.connections[which] as Ground['connections'][number];
+  }
+
+  #owner(partition: number): ScheduledNode | undefined {
+    return this.#nodes.find((node) => node.owns(partition));
+  }
+
+  async #hint(hint: Hint): Promise<void> {
+    const { stage, faults } = this.#options;
+    const lost = faults.of('hint') !== undefined;
+    await stage.step(`a hint of ${hint.type} ${lost ? 'is lost' : 'arrives'}`);
+    if (!lost) for (const node of this.#nodes) node.hear(hint);
+  }
+
+  /** As a client does: again and again until it is answered. */
+  async #submit(entry: Entry, at: 0 | 1): Promise<void> {
+    const { stage, ground } = this.#options;
+    const { name, connectionId, work } = entry;
+    const capability = CAPABILITIES[work];
+    const input = { name, work };
+    for (;;) {
+      const { committer } = this.#node(at);
+      const submission = { workspaceId: ground.workspaceId, connectionId, capability, input, idempotencyKey: name };
+      const outcome = await committer.submit(submission).catch((error: Error) => error);
+      if (outcome instanceof Error) {
+        stage.note(`${name} is not answered: ${outcome.message}`);
+      } else if (outcome.kind === 'created' || outcome.kind === 'replayed') {
+        const id = outcome.kind === 'created' ? outcome.operation.id : outcome.operationId;
+        this.ledger.accept(entry, id);
+        stage.note(`${name} is accepted (${outcome.kind})`);
+        return;
+      } else if (outcome.kind !== 'overloaded') throw new Error(`${name}: ${outcome.kind}`);
+      await stage.step(`the client sends ${name} again`);
+    }
+  }
+
+  /** As the route does. */
+  async #cancel(entry: Entry | undefined): Promise<void> {
+    const { db, stage } = this.#options;
+    const { operationId, connectionId, name } = entry ?? {};
+    if (!entry || !operationId || !connectionId) return;
+    const canceled = await stage.sent(db.transaction((tx) => cancelOperation(tx, operationId)));
+    if (canceled === 'requested') await this.#hint({ type: 'cancel', connectionId, operationId });
+    if (typeof canceled !== 'object') return;
+    stage.note(`${name} is canceled`);
+    this.ledger.cancel(entry);
+  }
+
+  /** As PATCH and disconnect do: nothing of the connection may run while they hold it. */
+  async #change({ id, partition }: { id: string; partition: number }, kind: 'change' | 'disconnect'): Promise<void> {
+    const { db, stage } = this.#options;
+    const connection = { id, partition, reason: 'connection_disconnected' as const };
+    const stopped = await stage.sent(
+      db.transaction(async (tx) => {
+        const locked = await lockIdleConnection(tx, id);
+        if (typeof locked !== 'object') return true;
+        for (const { key } of await runningOf(tx, id)) this.ledger.breach(`a connection was given while ${key} ran`);
+        await stage.holdUp(`the ${kind} of a connection commits`);
+        for (const { key } of await runningOf(tx, id)) this.ledger.breach(`${key} ran while its connection was given`);
+        return kind === 'change' || stopWork(tx, connection);
+      }),
+    );
+    if (!stopped) await stage.sent(stopRest(db, connection, () => false));
+  }
+
+  /** Somebody's transaction has rows locked for a while. */
+  async #lock({ id }: { id: string }): Promise<void> {
+    const { db, stage } = this.#options;
+    await stage.sent(
+      db.transaction(async (tx) => {
+        await tx.query('lockJob', 'select 1 from pgboss.job_common where id = $1 for update', [id]);
+        await tx.query(
+          'lockOperations',
+          `select 1 from operation where connection_id = $1 and status in ('queued', 'running') order by id for update`,
+          [id],
+        );
+        await stage.holdUp('rows of a connection are free again');
+      }),
+    );
+  }
+
+  /** The lease of a partition runs out, for its node and in its row. */
+  async #lapse(id: number): Promise<void> {
+    const { db, stage } = this.#options;
+    this.#owner(id)?.lapse(id);
+    await stage.sent(db.query('lapse', `update partition set lease_until = '-infinity' where id = $1`, [id]));
+  }
+
+  /** The database comes back without the last commits of what runs of a connection. */
+  async #loseStart(connectionId: string, which: 'past_boundary' | 'not past_boundary'): Promise<void> {
+    const { db, stage } = this.#options;
+    const rows = await stage.sent(
+      db.query<{ key: string }>(
+        `loseStart ${which}`,
+        `update operation set status = 'queued', epoch = null, attempts = '[]', timeline = jsonb_build_array(timeline -> 0)
+         where connection_id = $1 and status = 'running'
+           and ${which.replace('past_boundary', `coalesce(attempts -> -1 ->> 'phase' = 'dispatching', false)`)}
+         returning idempotency_key as key`,
+        [connectionId],
+      ),
+    );
+    for (const { key } of rows) stage.note(`the database has lost the start of ${key}`);
+  }
+
+  /** Looks for operations that nobody can find any more. */
+  async probe(): Promise<void> {
+    const { db, ground } = this.#options;
+    const ids = ground.connections.map(({ id }) => id);
+    for (const { key, status } of await orphans(db, ids)) this.ledger.breach(`${key} is ${status} and in no mailbox`);
+  }
+
+  /** One round of everything that happens by itself. True when nothing is left to do. */
+  async round(): Promise<boolean> {
+    const { db, ground, stage } = this.#options;
+    for (const id of ground.partitions) {
+      if (this.#owner(id)) continue;
+      await this.#lapse(id);
+      this.#begin(this.#nodes[0].claim(id));
+    }
+    for (const node of this.#nodes) this.#begin(node.renew());
+    await stage.rest();
+    for (const node of this.#nodes) for (const poll of [node.poll(), node.sweep()]) this.#begin(poll);
+    await stage.rest();
+    for (const node of this.#nodes) this.#begin(node.settle());
+    await stage.rest();
+    const { operations, jobs } = await whatIsLeft(db, ground);
+    return stage.pending === 0 && jobs.length === 0 && operations.every(({ status }) => isTerminal(status));
+  }
+
+  #begin(work: Promise<void>): void {
+    work.catch((error: Error) => this.#options.stage.note(error.message));
+  }
+
+  /** What the schedule broke. */
+  async judge(): Promise<string[]> {
+    const left = await whatIsLeft(this.#options.db, this.#options.ground);
+    return judge({ ledger: this.ledger, ...left, inHand: this.#nodes.flatMap((node) => node.inHand) });
+  }
+
+  /** Ends both nodes. */
+  end(): void {
+    for (const node of this.#nodes) node.kill();
+  }
+
+}
