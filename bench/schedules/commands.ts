@@ -8,9 +8,10 @@ export type Command =
   | { do: 'change'; connection: number }
   | { do: 'disconnect'; connection: number }
   | { do: 'lock'; connection: number }
-  | { do: 'settle'; node: number }
-  | { do: 'sweep'; node: number }
-  | { do: 'poll'; node: number }
+  /** By the node that owns this partition. */
+  | { do: 'settle'; partition: number }
+  | { do: 'sweep'; partition: number }
+  | { do: 'poll'; partition: number }
   | { do: 'renew'; node: number }
   | { do: 'kill'; node: number }
   | { do: 'claim'; node: number; partition: number }
@@ -32,9 +33,9 @@ const works = fc.constantFrom<Work>('read', 'write', 'write', 'file');
 /** How often each is drawn beside the others, and of what. */
 const DRAWN: { [What in Command['do']]: [weight: number, of: fc.Arbitrary<Omit<Extract<Command, { do: What }>, 'do'>>] } = {
   submit: [12, fc.record({ connection, at: node, work: works })],
-  settle: [4, fc.record({ node })],
-  poll: [2, fc.record({ node })],
-  sweep: [1, fc.record({ node })],
+  settle: [8, fc.record({ partition })],
+  poll: [2, fc.record({ partition })],
+  sweep: [1, fc.record({ partition })],
   renew: [1, fc.record({ node })],
   kill: [1, fc.record({ node })],
   claim: [2, fc.record({ node, partition })],
@@ -44,18 +45,30 @@ const DRAWN: { [What in Command['do']]: [weight: number, of: fc.Arbitrary<Omit<E
   change: [1, fc.record({ connection })],
   disconnect: [1, fc.record({ connection })],
   lock: [1, fc.record({ connection })],
-  lose_start: [1, fc.record({ connection })],
+  lose_start: [2, fc.record({ connection })],
   lose_commits: [1, fc.record({ connection })],
   store_future: [1, fc.record({ connection })],
 };
 
+/** A command, and whether everything else that can happen comes before it. */
+export interface Cue {
+  command: Command;
+  rested: boolean;
+}
+
+/** Settling finds something to do where nothing is in hand. */
+const RESTED: Partial<Record<Command['do'], number>> = { settle: 3, change: 1, disconnect: 1, submit: 1 };
+
 /** Any command but these. */
-export function anyCommand(without: readonly string[]): fc.Arbitrary<Command> {
+export function anyCue(without: readonly string[]): fc.Arbitrary<Cue> {
   const drawn = Object.entries(DRAWN).filter(([what]) => !without.includes(what));
   return fc.oneof(
     ...drawn.map(([what, [weight, of]]) => ({
       weight,
-      arbitrary: (of as fc.Arbitrary<object>).map((rest) => ({ do: what, ...rest }) as Command),
+      arbitrary: fc.record({
+        command: (of as fc.Arbitrary<object>).map((rest) => ({ do: what, ...rest }) as Command),
+        rested: fc.nat(3).map((n) => n >= 4 - (RESTED[what as Command['do']] ?? 0)),
+      }),
     })),
   );
 }
@@ -76,11 +89,11 @@ export function commandWords(command: Command): string {
     case 'lock':
       return `somebody locks the job and the operations of connection ${command.connection}`;
     case 'settle':
-      return `${NODES[command.node]} settles its mailboxes`;
+      return `the owner of partition ${command.partition} settles its mailboxes`;
     case 'sweep':
-      return `${NODES[command.node]} compares its mailboxes with the rows`;
+      return `the owner of partition ${command.partition} compares its mailboxes with the rows`;
     case 'poll':
-      return `${NODES[command.node]} looks for what is due`;
+      return `the owner of partition ${command.partition} looks for what is due`;
     case 'renew':
       return `${NODES[command.node]} renews its leases`;
     case 'kill':

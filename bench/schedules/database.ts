@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Database, Sql, Transaction } from '../../storage/postgres/database.js';
 import { AnswerLost, NotSent } from '../../storage/postgres/liveness.js';
-import { type FaultKind, type Faults, REFUSALS } from './faults.js';
+import { type Fault, type Faults, REFUSALS } from './faults.js';
 import type { Gates } from './gates.js';
 import type { Stage } from './stage.js';
 
@@ -23,7 +23,7 @@ export interface SteppedOptions {
 /** What a statement or transaction was released as. */
 interface Met {
   name: string;
-  fault: FaultKind | undefined;
+  fault: Fault | undefined;
 }
 
 /** The database as a node of a schedule sees it: each statement, and each transaction, is a step and meets its fault. */
@@ -36,19 +36,19 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
   async function release(name: string, step: (words: string) => Promise<void>): Promise<Met> {
     ifAlive();
     const fault = faults.of(name);
-    await step(`${node}: ${name}${fault ? ` (${fault})` : ''}`);
+    await step(`${node}: ${name}${fault ? ` (${fault.kind})` : ''}`);
     ifAlive();
-    if (fault === 'not_sent') throw new NotSent(new Error('no connection'));
-    const code = fault && REFUSALS[fault];
+    if (fault?.kind === 'not_sent') throw new NotSent(new Error('no connection'));
+    const code = fault && REFUSALS[fault.kind];
     if (code) throw refusal(code);
     return { name, fault };
   }
 
   /** The statements of this transaction stand still between what they see and their rows. */
   async function hold(tx: Sql, { name, fault }: Met): Promise<void> {
-    if (fault !== 'held') return;
+    if (fault?.kind !== 'held') return;
     const open = await gates.close(tx);
-    void stage.step(`${node}: ${name} goes on`).then(open);
+    void stage.step(`${node}: ${name} goes on`, fault.steps).then(open);
   }
 
   /** Does the work in a transaction that meets the fault which `met` tells once the work is done. */
@@ -59,25 +59,27 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
         const result = await work(tx);
         worked.resolve();
         const { name, fault } = met();
-        if (fault === 'late' || fault === 'lost_late') await stage.holdUp(`${node}: ${name} commits`);
-        if (fault === 'unheard') throw new Error('the connection ends');
+        if (fault?.kind === 'late' || fault?.kind === 'lost_late') {
+          await stage.holdUp(`${node}: ${name} commits`, fault.steps);
+        }
+        if (fault?.kind === 'unheard') throw new Error('the connection ends');
         return result;
       }),
     );
     await Promise.race([worked.promise, committed.catch(() => {})]);
     const { name, fault } = met();
-    if (fault === 'lost_late') {
+    if (fault?.kind === 'lost_late') {
       await stage.step(`${node}: the answer of ${name} is lost`);
       committed.catch(() => {});
       throw noAnswer();
     }
-    if (fault === 'unheard') {
+    if (fault?.kind === 'unheard') {
       await committed.catch(() => {});
       throw noAnswer();
     }
     const result = await committed;
-    if (fault === 'slow') await stage.step(`${node}: the answer of ${name} comes`);
-    if (fault === 'lost') throw noAnswer();
+    if (fault?.kind === 'slow') await stage.step(`${node}: the answer of ${name} comes`, fault.steps);
+    if (fault?.kind === 'lost') throw noAnswer();
     ifAlive();
     return result;
   }

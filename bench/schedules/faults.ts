@@ -1,18 +1,19 @@
 import fc from 'fast-check';
+import { LIMITS } from './limits.js';
 
-/** What may become of a statement beside being answered. */
+/** What may become of a statement beside being answered, and how often that is drawn beside the others. */
 const KINDS = {
-  slow: 'its answer comes later',
-  lost: 'it commits, and its answer is lost',
-  late: 'it commits late',
-  lost_late: 'its answer is lost, and it commits after that',
-  held: 'it stands still between what it sees and its rows',
-  not_sent: 'it is not sent',
-  unheard: 'its connection ends before it commits',
-  overdue: 'it is refused: 57014',
-  deadlock: 'it is refused: 40P01',
-  locked: 'it is refused: 55P03',
-  read_only: 'it is refused: 25006',
+  slow: [3, 'its answer comes later'],
+  lost: [3, 'it commits, and its answer is lost'],
+  late: [2, 'it commits late'],
+  lost_late: [4, 'its answer is lost, and it commits after that'],
+  held: [5, 'it stands still between what it sees and its rows'],
+  not_sent: [1, 'it is not sent'],
+  unheard: [2, 'its connection ends before it commits'],
+  overdue: [1, 'it is refused: 57014'],
+  deadlock: [1, 'it is refused: 40P01'],
+  locked: [1, 'it is refused: 55P03'],
+  read_only: [1, 'it is refused: 25006'],
 } as const;
 
 export type FaultKind = keyof typeof KINDS;
@@ -25,42 +26,48 @@ export const REFUSALS: Partial<Record<FaultKind, string>> = {
   read_only: '25006',
 };
 
-/** The statements of the nodes that a fault may meet; of a transaction, its first. */
-export const STATEMENTS = [
-  'submitOperations',
-  'openMailboxes',
-  'readQueued',
-  'settleMailboxes',
-  'startOperations',
-  'startsLeftOut',
-  'enterDispatching',
-  'finishOperations',
-  'finishAndStart',
-  'storeFilePart',
-  'claimPartitions',
-  'retakePartitions',
-  'releasePartitions',
-  'hint',
-] as const;
+/** The statements of the nodes that a fault may meet, with how often; of a transaction, its first. A hint can only be lost. */
+const STATEMENTS = {
+  submitOperations: 4,
+  openMailboxes: 4,
+  readQueued: 3,
+  settleMailboxes: 6,
+  startOperations: 2,
+  startsLeftOut: 1,
+  enterDispatching: 2,
+  finishOperations: 2,
+  finishAndStart: 2,
+  storeFilePart: 1,
+  claimPartitions: 1,
+  retakePartitions: 1,
+  releasePartitions: 1,
+  hint: 2,
+} as const;
 
 /** The `nth` statement of this name, from 0, meets it. */
 export interface Fault {
-  statement: (typeof STATEMENTS)[number];
+  statement: keyof typeof STATEMENTS;
   nth: number;
   kind: FaultKind;
+  /** What comes later does so after as many other steps at least. */
+  steps: number;
 }
+
+export const faultWords = ({ statement, nth, kind }: Fault): string => `${statement} ${nth + 1}: ${KINDS[kind][1]}`;
 
 /** Any fault but of these kinds. */
 export function anyFault(without: readonly string[]): fc.Arbitrary<Fault> {
-  const kinds = (Object.keys(KINDS) as FaultKind[]).filter((kind) => !without.includes(kind));
+  const kinds = Object.entries(KINDS).filter(([kind]) => !without.includes(kind));
   return fc.record({
-    statement: fc.constantFrom(...STATEMENTS),
-    nth: fc.nat(4),
-    kind: fc.constantFrom(...kinds),
-  });
+    statement: drawn(Object.entries(STATEMENTS)),
+    nth: fc.constantFrom(0, 0, 1, 2),
+    steps: fc.nat(LIMITS.late_steps),
+    kind: drawn(kinds.map(([kind, [weight]]) => [kind, weight])),
+  }) as fc.Arbitrary<Fault>;
 }
 
-export const faultWords = ({ statement, nth, kind }: Fault): string => `${statement} ${nth + 1}: ${KINDS[kind]}`;
+const drawn = (weights: [string, number][]): fc.Arbitrary<string> =>
+  fc.oneof(...weights.map(([value, weight]) => ({ weight, arbitrary: fc.constant(value) })));
 
 /** The faults of a schedule, as they come. */
 export class Faults {
@@ -83,10 +90,10 @@ export class Faults {
   }
 
   /** What the statement that comes now is to meet. */
-  of(statement: string): FaultKind | undefined {
+  of(statement: string): Fault | undefined {
     if (!this.#on) return undefined;
     const nth = this.#seen.get(statement) ?? 0;
     this.#seen.set(statement, nth + 1);
-    return this.#faults.find((fault) => fault.statement === statement && fault.nth === nth)?.kind;
+    return this.#faults.find((fault) => fault.statement === statement && fault.nth === nth);
   }
 }

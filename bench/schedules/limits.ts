@@ -5,6 +5,8 @@ export const LIMITS = {
   /** Commands of one schedule, and faults. */
   commands: 30,
   faults: 6,
+  /** Steps that a fault may put before what it delays. */
+  late_steps: 8,
   /** Steps of one schedule. Past it the schedule has failed: something is tried again for ever. */
   steps: 3_000,
   /** How often each wait is over until something else is to happen. */
@@ -13,6 +15,8 @@ export const LIMITS = {
   last_steps: 20,
   /** Rounds of polls after the last command. Past it what has not ended is told. */
   calm_rounds: 12,
+  /** How long a schedule that failed is made shorter. Past it it stays as it is. */
+  shrink_ms: 60_000,
   /** How long a statement may go unanswered before it is looked whether it waits for a lock. */
   answer_ms: 3,
   /** How long one step may take. Past it the schedule has failed: the server itself stands still. */
@@ -24,7 +28,7 @@ export const LIMITS = {
   /** How long a lease is trusted. It is a step that ends it, not the clock. */
   lease_ms: 600_000,
   /** Steps between two looks for operations that are live and have no job. */
-  probe_steps: 6,
+  probe_steps: 8,
 } as const;
 
 /** The limits of the nodes: what waits for a clock waits for a step instead, and what takes many rows takes few. */

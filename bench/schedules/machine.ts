@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import fc, { type Scheduler } from 'fast-check';
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
-import { anyCommand, type Command, CONNECTIONS, commandWords } from './commands.js';
+import { anyCue, type Cue, CONNECTIONS, commandWords } from './commands.js';
 import { anyFault, type Fault, Faults } from './faults.js';
 import { Gates } from './gates.js';
 import { LIMITS, limitNodes } from './limits.js';
@@ -13,14 +14,19 @@ const PARTITIONS = [7, 42];
 
 /** What one schedule is made of, beside the order of its steps. */
 export interface Plan {
-  commands: Command[];
+  /** How many there are; a command names one of more, which is taken modulo. */
+  connections: number;
+  partitions: number;
+  cues: Cue[];
   faults: Fault[];
 }
 
 /** `without`: commands and kinds of faults that are not to occur. */
 const anyPlan = (without: readonly string[]): fc.Arbitrary<Plan> =>
   fc.record({
-    commands: fc.array(anyCommand(without), { minLength: 1, maxLength: LIMITS.commands, size: 'max' }),
+    connections: fc.integer({ min: 1, max: CONNECTIONS }),
+    partitions: fc.integer({ min: 1, max: PARTITIONS.length }),
+    cues: fc.array(anyCue(without), { minLength: 1, maxLength: LIMITS.commands, size: 'max' }),
     faults: fc.array(anyFault(without), { maxLength: LIMITS.faults, size: 'max' }),
   });
 
@@ -67,14 +73,16 @@ export class Machine implements AsyncDisposable {
   }
 
   /** Plays one schedule. Throws `Broken`. */
-  async play(scheduler: Scheduler, { commands, faults: planned }: Plan): Promise<void> {
-    const ground = await lay(this.#db, PARTITIONS, CONNECTIONS);
+  async play(scheduler: Scheduler, { connections, partitions, cues, faults: planned }: Plan): Promise<void> {
+    const first = randomUUID();
+    const of = { partitions: PARTITIONS.slice(0, partitions), connections, owner: first };
+    const { owned, ...ground } = await lay(this.#db, of);
     const stage = new Stage(scheduler, () => this.#gates.waiting());
     const faults = new Faults(planned);
-    const world = new World({ stage, faults, gates: this.#gates, ground, db: this.#db, pools: this.#pools });
+    const world = new World({ stage, faults, gates: this.#gates, ground, first, owned, db: this.#db, pools: this.#pools });
     this.#timers.play(stage);
     try {
-      const breaches = await this.#playAll({ stage, faults, world, commands });
+      const breaches = await this.#playAll({ stage, faults, world, cues });
       if (breaches.length > 0) throw new Broken(breaches, stage.words);
     } catch (error) {
       throw error instanceof Endless ? new Broken([error.message], stage.words) : error;
@@ -89,24 +97,31 @@ export class Machine implements AsyncDisposable {
     stage,
     faults,
     world,
-    commands,
+    cues,
   }: {
     stage: Stage;
     faults: Faults;
     world: World;
-    commands: Command[];
+    cues: Cue[];
   }): Promise<string[]> {
-    await world.begin();
     faults.begin();
     let played = false;
+    let resting: (() => void) | undefined;
     void (async () => {
-      for (const command of commands) {
+      for (const { command, rested } of cues) {
+        if (rested) await new Promise<void>((resolve) => (resting = resolve));
         await stage.step(commandWords(command));
         world.do(command);
       }
       played = true;
     })();
-    for (let n = 1, last = 0; stage.pending > 0 && last < LIMITS.last_steps; n++) {
+    for (let n = 1, last = 0; last < LIMITS.last_steps; n++) {
+      if (stage.atRest && resting) {
+        resting();
+        resting = undefined;
+        await stage.still();
+      }
+      if (stage.pending === 0) break;
       await stage.next();
       if (played) last++;
       if (n % LIMITS.probe_steps === 0) await world.probe();
@@ -141,13 +156,41 @@ export interface Search {
   played?(schedules: number): void;
 }
 
-/** Plays schedules until one breaks a promise, and shrinks that one. */
-export async function search(machine: Machine, { count, seed, path, without = [], played }: Search) {
-  let schedules = 0;
+/** A schedule that broke a promise, as short as it could be made. */
+export interface Found {
+  /** How many were played until it was found. */
+  after: number;
+  seed: number;
+  path: string;
+  plan: Plan;
+  broken: Broken;
+}
+
+/** Plays schedules until one breaks a promise, and gives that one, shrunk for LIMITS.shrink_ms. */
+export async function search(
+  machine: Machine,
+  { count, seed, path, without = [], played }: Search,
+): Promise<Found | undefined> {
+  let after = 0;
+  let until = Number.POSITIVE_INFINITY;
   const property = fc.asyncProperty(fc.scheduler(), anyPlan(without), async (scheduler, plan) => {
-    await machine.play(scheduler, plan);
-    played?.(++schedules);
+    if (performance.now() > until) return;
+    const shrinking = until !== Number.POSITIVE_INFINITY;
+    if (!shrinking) after++;
+    try {
+      await machine.play(scheduler, plan);
+      if (!shrinking) played?.(after);
+    } catch (error) {
+      if (!shrinking) until = performance.now() + LIMITS.shrink_ms;
+      throw error;
+    }
   });
-  const details = await fc.check(property, { numRuns: count, seed, ...(path && { path }) });
-  return details;
+  const { failed, errorInstance, counterexample, counterexamplePath } = await fc.check(property, {
+    ...{ numRuns: count, seed },
+    ...(path !== undefined && { path, endOnFailure: true }),
+  });
+  if (!failed) return undefined;
+  if (!(errorInstance instanceof Broken)) throw errorInstance;
+  const [, plan] = counterexample as [Scheduler, Plan];
+  return { after, seed, path: counterexamplePath as string, plan, broken: errorInstance };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { LeaseCell } from '../../actors/lease.js';
 import { Takings } from '../../actors/node/takings.js';
 import { Committer } from '../../actors/operations/committer.js';
@@ -28,6 +28,7 @@ import { steppedProvider } from './provider.js';
 import type { Stage } from './stage.js';
 
 export interface NodeOptions {
+  id: string;
   /** In the words of a step. */
   name: string;
   own: Database;
@@ -47,7 +48,7 @@ const log = createLogger({ level: 'silent', format: 'json' }, {});
  * hand-overs of `actors/node/ownership.ts`, partition by partition, without its clocks.
  */
 export class ScheduledNode {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly name: string;
   readonly lease = new LeaseCell();
   readonly committer: Committer;
@@ -59,7 +60,8 @@ export class ScheduledNode {
   readonly #sweep: Sweep;
   #alive = true;
 
-  constructor({ name, own, stage, faults, gates, ledger, ring, hint }: NodeOptions) {
+  constructor({ id, name, own, stage, faults, gates, ledger, ring, hint }: NodeOptions) {
+    this.id = id;
     this.name = name;
     const db = steppedDatabase({ own, stage, faults, gates, node: name, alive: () => this.#alive });
     this.#db = db;
@@ -108,10 +110,14 @@ export class ScheduledNode {
     if (!this.#alive || this.#owned.has(id)) return;
     const taken = await this.#takings.claim(id);
     if (!taken || !this.#alive || this.#owned.has(id)) return;
-    this.#trust(id);
-    const partition = new Partition(taken, this.#context);
-    this.#owned.set(id, partition);
-    void partition.fetch();
+    this.own(taken);
+    void this.#owned.get(id)?.fetch();
+  }
+
+  /** It was taken for this node. */
+  own(taken: OwnedPartition): void {
+    this.#trust(taken.id);
+    this.#owned.set(taken.id, new Partition(taken, this.#context));
   }
 
   #trust(id: number): void {
@@ -142,6 +148,7 @@ export class ScheduledNode {
 
   /** Renews its leases, and loses what is another node's by now. */
   async renew(): Promise<void> {
+    if (this.#owned.size === 0) return;
     const asked = [...this.#owned.values()].map(({ id, epoch }) => ({ id, epoch }));
     for (const { id, epoch, standing } of await renewLeases(this.#db, this.id, LIMITS.lease_ms, asked, false)) {
       const partition = this.#owned.get(id);
@@ -188,6 +195,7 @@ export class ScheduledNode {
 
   /** What the slow poll does for mailboxes and cancels (`PartitionOwner.poll`). */
   async poll(): Promise<void> {
+    if (this.#owned.size === 0) return;
     for (const { queue, partition } of await dueQueues(this.#db, this.owned)) {
       if (queue === 'mailbox') void this.#owned.get(partition)?.fetch();
     }

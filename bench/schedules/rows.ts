@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type OperationStatus, partitionOf } from '../../storage/model/records.js';
+import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 
 /** What a schedule has in the database. */
@@ -17,22 +18,28 @@ function idIn(partition: number): string {
   }
 }
 
-/** A workspace with new connections, the first two in different partitions; nothing of the schedules before is left in these. */
-export async function lay(db: Database, partitions: number[], connections: number): Promise<Ground> {
+/**
+ * A workspace with new connections, in these partitions by turns, which are this node's. Nothing of the schedules before is left in the
+ * partitions.
+ */
+export async function lay(
+  db: Database,
+  { partitions, connections, owner }: { partitions: number[]; connections: number; owner: string },
+): Promise<Ground & { owned: OwnedPartition[] }> {
   const workspaceId = uuidv7();
   const of = Array.from({ length: connections }, (_, n) => {
     const partition = partitions[n % partitions.length] as number;
     return { id: idIn(partition), partition };
   });
-  await db.query(
-    'scheduleWorkspace',
+  const owned = await db.query<OwnedPartition>(
+    'scheduleGround',
     `with cleared as (
        delete from pgboss.job_common where name = any(select 'mailbox-' || p from unnest($2::smallint[]) p)
-     ), free as (
-       update partition set node_id = null, lease_until = '-infinity' where id = any($2)
+     ), workspace as (
+       insert into workspace (id, name) values ($1, 'schedule')
      )
-     insert into workspace (id, name) values ($1, 'schedule')`,
-    [workspaceId, partitions],
+     update partition set node_id = $3, epoch = epoch + 1, lease_until = now() + interval '1 day' where id = any($2) returning id, epoch`,
+    [workspaceId, partitions, owner],
   );
   await db.query(
     'scheduleConnections',
@@ -40,7 +47,7 @@ export async function lay(db: Database, partitions: number[], connections: numbe
      select c.id, $1, c.p, 'simulated', 'person:' || c.id, 'person', c.id::text, 'ready' from unnest($2::uuid[], $3::smallint[]) c(id, p)`,
     [workspaceId, of.map(({ id }) => id), of.map(({ partition }) => partition)],
   );
-  return { workspaceId, partitions, connections: of };
+  return { workspaceId, partitions, connections: of, owned };
 }
 
 /** Live operations of these connections that stand in no mailbox, or before the mark of theirs. */

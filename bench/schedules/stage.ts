@@ -18,6 +18,9 @@ export class Stage {
   readonly #waiting: () => Promise<number>;
   /** Statements under way: sent, and neither answered nor held up by a step. */
   #underWay = 0;
+  /** Steps released so far, and those that are to come later. */
+  #released = 0;
+  #later: { from: number; ready: () => void }[] = [];
   /** Waits among the steps. */
   #waits = 0;
   /** Counts what happened. */
@@ -29,8 +32,10 @@ export class Stage {
     this.#waiting = waiting;
   }
 
-  /** Resolves when the scheduler releases it. */
-  async step(words: string): Promise<void> {
+  /** Resolves when the scheduler releases it, which it may once so many others were released, or there is no other. */
+  async step(words: string, others = 0): Promise<void> {
+    this.#moves++;
+    if (others > 0) await new Promise<void>((ready) => this.#later.push({ from: this.#released + others, ready }));
     this.#moves++;
     await this.#scheduler.schedule(Promise.resolve(), words);
     this.words.push(words);
@@ -67,10 +72,10 @@ export class Stage {
   }
 
   /** The statement under way does not go on before this step. */
-  async holdUp(words: string): Promise<void> {
+  async holdUp(words: string, others = 0): Promise<void> {
     this.#end();
     try {
-      await this.step(words);
+      await this.step(words, others);
     } finally {
       this.#begin();
     }
@@ -89,14 +94,19 @@ export class Stage {
 
   /** Steps that wait. */
   get pending(): number {
-    return this.#scheduler.count();
+    return this.#scheduler.count() + this.#later.length;
+  }
+
+  /** Nothing is left but waits. */
+  get atRest(): boolean {
+    return this.pending === this.#waits;
   }
 
   /** Releases steps until nothing is left but waits that are begun again and again. */
   async rest(): Promise<void> {
     await this.still();
     for (let turn = 0; turn < LIMITS.wait_turns && this.pending > 0; turn++) {
-      while (this.pending > this.#waits) await this.next();
+      while (!this.atRest) await this.next();
       for (let waits = this.#waits; waits > 0; waits--) await this.next();
     }
   }
@@ -110,6 +120,12 @@ export class Stage {
 
   /** Releases one step. */
   async release(): Promise<void> {
+    const due = this.#later.filter(({ from }) => from <= this.#released);
+    if (this.#scheduler.count() === this.#waits && due.length === 0) due.push(...this.#later.slice(0, 1));
+    this.#later = this.#later.filter((one) => !due.includes(one));
+    for (const { ready } of due) ready();
+    if (due.length > 0) await this.#turns();
+    this.#released++;
     await this.#scheduler.waitOne();
     await this.#turns();
   }

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { lockIdleConnection } from '../../storage/connections/connection-changes.js';
 import { stopRest, stopWork } from '../../storage/connections/stopping.js';
 import type { Hint } from '../../actors/system.js';
 import { isTerminal } from '../../storage/model/transitions.js';
 import { cancelOperation } from '../../storage/operations/operations.js';
+import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
 import type { Command } from './commands.js';
@@ -27,6 +28,9 @@ export interface WorldOptions {
   faults: Faults;
   gates: Gates;
   ground: Ground;
+  /** The id of the first node, and what it owns. */
+  first: string;
+  owned: OwnedPartition[];
   /** The tester's own. */
   db: Database;
   /** Of the nodes, one each. */
@@ -42,24 +46,16 @@ export class World {
 
   constructor(options: WorldOptions) {
     this.#options = options;
-    this.#nodes = [this.#start(0), this.#start(1)];
+    this.#nodes = [this.#start(0, options.first), this.#start(1)];
+    for (const one of options.owned) this.#nodes[0].own(one);
   }
 
-  #start(which: 0 | 1): ScheduledNode {
+  #start(which: 0 | 1, id = randomUUID() as string): ScheduledNode {
     const { stage, faults, gates, pools } = this.#options;
     const life = ++this.#lives[which]!;
     const name = `${'AB'[which]}${life > 1 ? life : ''}`;
     const hint = (one: Hint) => this.#hint(one);
-    return new ScheduledNode({ name, own: pools[which], stage, faults, gates, ledger: this.ledger, ring: RING, hint });
-  }
-
-  /** Both partitions are the first node's, before anything is a step. */
-  async begin(): Promise<void> {
-    const { ground, stage } = this.#options;
-    const claims = Promise.all(ground.partitions.map((id) => this.#nodes[0].claim(id)));
-    await stage.still();
-    while (stage.pending > 0) await stage.next();
-    await claims;
+    return new ScheduledNode({ id, name, own: pools[which], stage, faults, gates, ledger: this.ledger, ring: RING, hint });
   }
 
   /** Begins to do it. What it leads to are steps of its own. */
@@ -70,7 +66,7 @@ export class World {
   }
 
   async #play(command: Command): Promise<void> {
-    const { db, ground, stage } = this.#options;
+    const { db, stage } = this.#options;
     switch (command.do) {
       case 'submit': {
         const name = `operation ${this.ledger.entries.size + 1}`;
@@ -87,8 +83,9 @@ export class World {
       case 'settle':
       case 'sweep':
       case 'poll':
+        return this.#owner(this.#partition(command.partition))?.[command.do]();
       case 'renew':
-        return this.#node(command.node)[command.do]();
+        return this.#node(command.node).renew();
       case 'kill': {
         const which = command.node as 0 | 1;
         this.#nodes[which].kill();
@@ -96,13 +93,13 @@ export class World {
         return;
       }
       case 'claim':
-        return this.#node(command.node).claim(ground.partitions[command.partition] as number);
+        return this.#node(command.node).claim(this.#partition(command.partition));
       case 'release': {
-        const id = ground.partitions[command.partition] as number;
+        const id = this.#partition(command.partition);
         return this.#owner(id)?.release(id);
       }
       case 'lapse':
-        return this.#lapse(ground.partitions[command.partition] as number);
+        return this.#lapse(this.#partition(command.partition));
       case 'lose_start':
         return this.#loseStart(this.#connection(command.connection).id, 'not past_boundary');
       case 'lose_commits':
@@ -121,7 +118,13 @@ export class World {
   }
 
   #connection(which: number): Ground['connections'][number] {
-    return this.#options.ground.connections[which] as Ground['connections'][number];
+    const { connections } = this.#options.ground;
+    return connections[which % connections.length] as Ground['connections'][number];
+  }
+
+  #partition(which: number): number {
+    const { partitions } = this.#options.ground;
+    return partitions[which % partitions.length] as number;
   }
 
   #owner(partition: number): ScheduledNode | undefined {
