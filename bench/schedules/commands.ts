@@ -31,9 +31,11 @@ const node = fc.nat(1);
 const works = fc.constantFrom<Work>('read', 'write', 'write', 'file');
 
 /** How often each is drawn beside the others, and of what. */
-const DRAWN: { [What in Command['do']]: [weight: number, of: fc.Arbitrary<Omit<Extract<Command, { do: What }>, 'do'>>] } = {
-  submit: [12, fc.record({ connection, at: node, work: works })],
-  settle: [8, fc.record({ partition })],
+const DRAWN: {
+  [What in Command['do']]: [weight: number, of: fc.Arbitrary<Omit<Extract<Command, { do: What }>, 'do'>>];
+} = {
+  submit: [12, fc.record({ connection, at: fc.constantFrom(0, 0, 1), work: works })],
+  settle: [10, fc.record({ partition })],
   poll: [2, fc.record({ partition })],
   sweep: [1, fc.record({ partition })],
   renew: [1, fc.record({ node })],

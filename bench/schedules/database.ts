@@ -69,7 +69,6 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
     await Promise.race([worked.promise, committed.catch(() => {})]);
     const { name, fault } = met();
     if (fault?.kind === 'lost_late') {
-      await stage.step(`${node}: the answer of ${name} is lost`);
       committed.catch(() => {});
       throw noAnswer();
     }

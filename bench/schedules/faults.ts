@@ -6,8 +6,8 @@ const KINDS = {
   slow: [3, 'its answer comes later'],
   lost: [3, 'it commits, and its answer is lost'],
   late: [2, 'it commits late'],
-  lost_late: [4, 'its answer is lost, and it commits after that'],
-  held: [5, 'it stands still between what it sees and its rows'],
+  lost_late: [6, 'its answer is lost, and it commits after that'],
+  held: [7, 'it stands still between what it sees and its rows'],
   not_sent: [1, 'it is not sent'],
   unheard: [2, 'its connection ends before it commits'],
   overdue: [1, 'it is refused: 57014'],
@@ -31,7 +31,7 @@ const STATEMENTS = {
   submitOperations: 4,
   openMailboxes: 4,
   readQueued: 3,
-  settleMailboxes: 6,
+  settleMailboxes: 8,
   startOperations: 2,
   startsLeftOut: 1,
   enterDispatching: 2,
@@ -60,8 +60,8 @@ export function anyFault(without: readonly string[]): fc.Arbitrary<Fault> {
   const kinds = Object.entries(KINDS).filter(([kind]) => !without.includes(kind));
   return fc.record({
     statement: drawn(Object.entries(STATEMENTS)),
-    nth: fc.constantFrom(0, 0, 1, 2),
-    steps: fc.nat(LIMITS.late_steps),
+    nth: fc.constantFrom(0, 0, 0, 1, 1, 2),
+    steps: fc.integer({ min: 1, max: LIMITS.late_steps }),
     kind: drawn(kinds.map(([kind, [weight]]) => [kind, weight])),
   }) as fc.Arbitrary<Fault>;
 }

@@ -37,7 +37,8 @@ function* writtenAsItEnded({ ledger, operations }: Left): Iterable<string> {
     if (status === 'succeeded' && work === 'write' && written === 0) yield `${name} succeeded, and was not written`;
     if ((status === 'canceled' || status === 'failed') && written > 0) yield `${name} is ${status}, and was written`;
     if (status === 'outcome_unknown' && work !== 'write') yield `${name} is unknown, and writes nothing`;
-    if (status === 'failed') yield `${name} failed`;
+    if (status === 'failed' && work !== 'future') yield `${name} failed`;
+    if (status === 'succeeded' && work === 'future') yield `${name} succeeded, and nobody knows it here`;
   }
 }
 
@@ -50,7 +51,8 @@ function* ranInOrder({ ledger }: Left): Iterable<string> {
     for (const earlier of entries) {
       if (!standsBefore(earlier, later)) continue;
       const last = earlier.begun.at(-1);
-      if (last !== undefined && last > first) yield `${later.name} began before ${earlier.name}, which was accepted before`;
+      if (last !== undefined && last > first)
+        yield `${later.name} began before ${earlier.name}, which was accepted before`;
     }
   }
 }

@@ -1,5 +1,5 @@
-/** What an operation of a schedule is to do at its provider. */
-export type Work = 'read' | 'write' | 'file';
+/** What an operation of a schedule is to do at its provider; what is of a version after has no provider here. */
+export type Work = 'read' | 'write' | 'file' | 'future';
 
 /** An operation as its client knows it, and what its provider did for it. */
 export interface Entry {
@@ -33,14 +33,19 @@ export class Ledger {
   readonly breaches: string[] = [];
   readonly #runs = new Set<Run>();
   #moment = 0;
+  #asked = 0;
 
-  ask(name: string, connectionId: string, work: Work): Entry {
-    const known = this.entries.get(name);
-    if (known) return known;
+  ask(connectionId: string, work: Work): Entry {
+    const name = `operation ${++this.#asked}`;
     const nothing = { accepted: undefined, operationId: undefined, begun: [], written: 0, canceled: undefined };
     const entry = { name, connectionId, work, asked: ++this.#moment, ...nothing };
     this.entries.set(name, entry);
     return entry;
+  }
+
+  /** It was refused, and is not asked for again. */
+  forget({ name }: Entry): void {
+    this.entries.delete(name);
   }
 
   accept(entry: Entry, operationId: string): void {

@@ -3,10 +3,10 @@ import { LIMITS as ACTORS } from '../../actors/limits.js';
 /** The bounds of the schedules, each with its unit in the name: what is bounded, and what happens when it is reached. */
 export const LIMITS = {
   /** Commands of one schedule, and faults. */
-  commands: 30,
-  faults: 6,
+  commands: 24,
+  faults: 8,
   /** Steps that a fault may put before what it delays. */
-  late_steps: 8,
+  late_steps: 10,
   /** Steps of one schedule. Past it the schedule has failed: something is tried again for ever. */
   steps: 3_000,
   /** How often each wait is over until something else is to happen. */

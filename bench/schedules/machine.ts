@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc, { type Scheduler } from 'fast-check';
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
-import { anyCue, type Cue, CONNECTIONS, commandWords } from './commands.js';
+import { anyCue, CONNECTIONS, type Cue, commandWords } from './commands.js';
 import { anyFault, type Fault, Faults } from './faults.js';
 import { Gates } from './gates.js';
 import { LIMITS, limitNodes } from './limits.js';
@@ -24,10 +24,10 @@ export interface Plan {
 /** `without`: commands and kinds of faults that are not to occur. */
 const anyPlan = (without: readonly string[]): fc.Arbitrary<Plan> =>
   fc.record({
-    connections: fc.integer({ min: 1, max: CONNECTIONS }),
-    partitions: fc.integer({ min: 1, max: PARTITIONS.length }),
+    connections: fc.constantFrom(1, 1, 1, 2, 2, CONNECTIONS),
+    partitions: fc.constantFrom(1, 1, PARTITIONS.length),
     cues: fc.array(anyCue(without), { minLength: 1, maxLength: LIMITS.commands, size: 'max' }),
-    faults: fc.array(anyFault(without), { maxLength: LIMITS.faults, size: 'max' }),
+    faults: fc.array(anyFault(without), { minLength: 1, maxLength: LIMITS.faults, size: 'max' }),
   });
 
 /** A schedule that broke a promise. */
@@ -79,7 +79,16 @@ export class Machine implements AsyncDisposable {
     const { owned, ...ground } = await lay(this.#db, of);
     const stage = new Stage(scheduler, () => this.#gates.waiting());
     const faults = new Faults(planned);
-    const world = new World({ stage, faults, gates: this.#gates, ground, first, owned, db: this.#db, pools: this.#pools });
+    const world = new World({
+      stage,
+      faults,
+      gates: this.#gates,
+      ground,
+      first,
+      owned,
+      db: this.#db,
+      pools: this.#pools,
+    });
     this.#timers.play(stage);
     try {
       const breaches = await this.#playAll({ stage, faults, world, cues });
@@ -152,8 +161,10 @@ export interface Search {
   path?: string;
   /** Commands and kinds of faults that are not to occur. */
   without?: readonly string[];
-  /** Is told how many were played. */
+  /** Is told how many were played without a breach. */
   played?(schedules: number): void;
+  /** Is told of the one that broke a promise, before it is made shorter. */
+  broke?(after: number, broken: Broken): void;
 }
 
 /** A schedule that broke a promise, as short as it could be made. */
@@ -169,7 +180,7 @@ export interface Found {
 /** Plays schedules until one breaks a promise, and gives that one, shrunk for LIMITS.shrink_ms. */
 export async function search(
   machine: Machine,
-  { count, seed, path, without = [], played }: Search,
+  { count, seed, path, without = [], played, broke }: Search,
 ): Promise<Found | undefined> {
   let after = 0;
   let until = Number.POSITIVE_INFINITY;
@@ -181,7 +192,10 @@ export async function search(
       await machine.play(scheduler, plan);
       if (!shrinking) played?.(after);
     } catch (error) {
-      if (!shrinking) until = performance.now() + LIMITS.shrink_ms;
+      if (!shrinking) {
+        until = performance.now() + LIMITS.shrink_ms;
+        if (error instanceof Broken) broke?.(after, error);
+      }
       throw error;
     }
   });

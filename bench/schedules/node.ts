@@ -19,9 +19,9 @@ import { type OwnedPartition, releasePartitions, renewLeases } from '../../stora
 import type { Database } from '../../storage/postgres/database.js';
 import { dueQueues } from '../../storage/postgres/job-table.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
+import { steppedDatabase } from './database.js';
 import type { Faults } from './faults.js';
 import type { Gates } from './gates.js';
-import { steppedDatabase } from './database.js';
 import type { Ledger } from './ledger.js';
 import { LIMITS } from './limits.js';
 import { steppedProvider } from './provider.js';
@@ -200,7 +200,9 @@ export class ScheduledNode {
       if (queue === 'mailbox') void this.#owned.get(partition)?.fetch();
     }
     const actors = [...this.#owned.values()].flatMap((partition) => [...partition.actors()]);
-    const attempting = new Map(actors.flatMap((actor) => (actor.attempting ? [[actor.attempting, actor] as const] : [])));
+    const attempting = new Map(
+      actors.flatMap((actor) => (actor.attempting ? [[actor.attempting, actor] as const] : [])),
+    );
     if (attempting.size === 0) return;
     for (const id of await cancelsRequested(this.#db, [...attempting.keys()])) attempting.get(id)?.cancel(id);
   }

@@ -1,26 +1,29 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Hint } from '../../actors/system.js';
 import { lockIdleConnection } from '../../storage/connections/connection-changes.js';
 import { stopRest, stopWork } from '../../storage/connections/stopping.js';
-import type { Hint } from '../../actors/system.js';
+import { newId } from '../../storage/model/new-id.js';
 import { isTerminal } from '../../storage/model/transitions.js';
 import { cancelOperation } from '../../storage/operations/operations.js';
+import { submitOperations } from '../../storage/operations/submission.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
 import type { Command } from './commands.js';
 import type { Faults } from './faults.js';
 import type { Gates } from './gates.js';
+import { judge } from './judge.js';
 import { type Entry, Ledger, type Work } from './ledger.js';
 import { ScheduledNode } from './node.js';
 import { type Ground, orphans, runningOf, whatIsLeft } from './rows.js';
 import type { Stage } from './stage.js';
-import { judge } from './judge.js';
 
 const RING = keyRing([{ id: 'schedules', key: randomBytes(32) }]);
 const CAPABILITIES: Record<Work, string> = {
   read: 'social.identity.get',
   file: 'social.identity.get',
   write: 'social.invitation.send',
+  future: 'social.future.thing',
 };
 
 export interface WorldOptions {
@@ -55,7 +58,17 @@ export class World {
     const life = ++this.#lives[which]!;
     const name = `${'AB'[which]}${life > 1 ? life : ''}`;
     const hint = (one: Hint) => this.#hint(one);
-    return new ScheduledNode({ id, name, own: pools[which], stage, faults, gates, ledger: this.ledger, ring: RING, hint });
+    return new ScheduledNode({
+      id,
+      name,
+      own: pools[which],
+      stage,
+      faults,
+      gates,
+      ledger: this.ledger,
+      ring: RING,
+      hint,
+    });
   }
 
   /** Begins to do it. What it leads to are steps of its own. */
@@ -66,12 +79,10 @@ export class World {
   }
 
   async #play(command: Command): Promise<void> {
-    const { db, stage } = this.#options;
     switch (command.do) {
       case 'submit': {
-        const name = `operation ${this.ledger.entries.size + 1}`;
         const { id } = this.#connection(command.connection);
-        return this.#submit(this.ledger.ask(name, id, command.work), command.at as 0 | 1);
+        return this.#submit(this.ledger.ask(id, command.work), command.at as 0 | 1);
       }
       case 'cancel':
         return this.#cancel([...this.ledger.entries.values()][command.operation]);
@@ -105,9 +116,7 @@ export class World {
       case 'lose_commits':
         return this.#loseStart(this.#connection(command.connection).id, 'past_boundary');
       case 'store_future':
-        stage.note('nothing yet');
-        void db;
-        return;
+        return this.#storeFuture(this.#connection(command.connection));
       default:
         command satisfies never;
     }
@@ -136,6 +145,20 @@ export class World {
     const lost = faults.of('hint') !== undefined;
     await stage.step(`a hint of ${hint.type} ${lost ? 'is lost' : 'arrives'}`);
     if (!lost) for (const node of this.#nodes) node.hear(hint);
+  }
+
+  /** As a node of the version after does, which owns nothing. */
+  async #storeFuture({ id: connectionId, partition }: { id: string; partition: number }): Promise<void> {
+    const { db, ground, stage } = this.#options;
+    const entry = this.ledger.ask(connectionId, 'future');
+    const hash = createHash('sha256').update(entry.name).digest();
+    const of = { workspaceId: ground.workspaceId, connectionId, partition, capability: CAPABILITIES.future };
+    const key = { idempotencyKey: entry.name, keyHash: hash, fingerprint: hash };
+    const given = { id: newId(), input: '{}', inputSealed: null, acceptedAt: new Date() };
+    const [stored] = await stage.sent(submitOperations(db, [{ ...of, ...key, ...given }], []));
+    if (stored?.kind !== 'created') return this.ledger.forget(entry);
+    this.ledger.accept(entry, given.id);
+    await this.#hint({ type: 'operations', connectionId });
   }
 
   /** As a client does: again and again until it is answered. */
@@ -267,5 +290,4 @@ export class World {
   end(): void {
     for (const node of this.#nodes) node.kill();
   }
-
 }
