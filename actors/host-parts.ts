@@ -22,6 +22,7 @@ import { LookDesk } from './operations/look-desk.js';
 import { MailboxReader } from './operations/mailbox-reader.js';
 import { OperationBatches } from './operations/operation-batches.js';
 import { OperationCounters } from './operations/operation-counters.js';
+import { LOOKING_PARTITION, Orphans } from './operations/orphans.js';
 import type { PartitionContext } from './operations/partition.js';
 import { Settling } from './operations/settling.js';
 import { Sweep } from './operations/sweep.js';
@@ -118,7 +119,7 @@ export function openHostParts(
     },
     moved: (connectionId) => link(partitionOf(connectionId)).send({ type: 'retire', connectionId }),
   });
-  const looks = new LookDesk({ db, log, partitions: () => owned.partitions() });
+  const desk = new LookDesk({ db, log, partitions: () => owned.partitions() });
   const unanswered = new Unanswered();
   const partition: PartitionContext = {
     ...{ db, ring, lease, log, counters, tally, tracing, unanswered },
@@ -135,16 +136,28 @@ export function openHostParts(
     },
     awaitable: (operationId) => reports.awaitable(operationId),
     changed: (connectionId) => void listeners.look(connectionId),
-    looked: () => void looks.fetch(),
+    looked: () => void desk.fetch(),
     reconcile: (partition, inHand) => {
       counters.reconciled++;
       reports.reconcile(partition, inHand);
     },
   };
   const partitions = () => owned.partitions();
-  const sweep = new Sweep({ db, log, partitions });
+  const looks = () => owned.partition(LOOKING_PARTITION) !== undefined;
+  const orphans = new Orphans({ db, log, counters, looks });
+  const sweep = new Sweep({ db, log, counters, orphans, partitions });
   const settling = new Settling({ db, log, partitions });
-  const owner = new PartitionOwner({ owned, deliveries, listeners, link, partition, settling, sweep, looks });
+  const owner = new PartitionOwner({
+    owned,
+    deliveries,
+    listeners,
+    link,
+    partition,
+    settling,
+    sweep,
+    orphans,
+    looks: desk,
+  });
   const committer = new Committer({
     ...{ db, ring, unanswered },
     fingerprint: secret && fingerprinter(secret),

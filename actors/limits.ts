@@ -59,6 +59,16 @@ export const LIMITS = {
   sweep_partitions: 8,
   /** Mailboxes of a partition that are compared. Those behind them are compared at its next turn. */
   sweep_mailboxes: 5_000,
+  /**
+   * Operations are looked for that no mailbox covers: how often; how old they are then, by their ids; operations of a statement, the others
+   * follow at the next look; how far back a thread begins that is to look; and how many that have not ended are looked at again, past which
+   * some are not.
+   */
+  orphan_look_ms: 1_000,
+  orphan_age_ms: 5_000,
+  orphan_operations: 5_000,
+  orphan_history_ms: 24 * 60 * 60_000,
+  watched_operations: 50_000,
   /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
   execution_batch_items: 256,
   /** Statements of each of these kinds under way at once; meanwhile the next batch gathers. */

@@ -6,6 +6,7 @@ import { dueQueues } from '../storage/postgres/job-table.js';
 import type { Deliveries } from './deliveries/deliveries.js';
 import type { Listeners } from './listeners/listeners.js';
 import type { LookDesk } from './operations/look-desk.js';
+import type { Orphans } from './operations/orphans.js';
 import { Partition, type PartitionContext } from './operations/partition.js';
 import type { Settling } from './operations/settling.js';
 import type { Sweep } from './operations/sweep.js';
@@ -21,6 +22,7 @@ export interface PartitionOwnerOptions {
   partition: PartitionContext;
   settling: Settling;
   sweep: Sweep;
+  orphans: Orphans;
   looks: LookDesk;
 }
 
@@ -129,7 +131,7 @@ export class PartitionOwner {
 
   /** The slow poll behind every hint that was lost: jobs that are due, looks, cancels of what runs; and behind every lost answer. */
   async poll(): Promise<void> {
-    const { owned, partition, sweep, looks } = this.#options;
+    const { owned, partition, sweep, orphans, looks } = this.#options;
     void looks.fetch();
     for (const due of await dueQueues(partition.db, owned.ids)) {
       const one = owned.get(due.partition);
@@ -143,5 +145,6 @@ export class PartitionOwner {
       for (const id of await cancelsRequested(partition.db, [...attempting.keys()])) attempting.get(id)?.cancel(id);
     }
     await sweep.look();
+    await orphans.look();
   }
 }

@@ -11,12 +11,14 @@ export interface StartHome {
   readonly epoch: number;
   /** `stopping`: start nothing more; `dropped`: store nothing more. */
   readonly tenure: 'owned' | 'stopping' | 'dropped';
+  /** Rows and memory disagree: the partition is to be taken again, but for what is in hand. `lost` is in no hand any more. */
+  doubt(lost?: string): void;
 }
 
 /**
  * Starts the attempts of one connection's operations: by a statement of their own, or with the end of the operation before.
  *
- * Invariants: I1 nothing is asked to start without a valid lease; I2 an attempt keeps its id from the first time it is asked for until it is
+ * Invariants: I1 nothing is asked to start, and nothing that was started begins to run, without a valid lease; I2 an attempt keeps its id from the first time it is asked for until it is
  * known what became of it: a start whose answer was lost is found by it.
  */
 export class AttemptStarts {
@@ -33,21 +35,22 @@ export class AttemptStarts {
   }
 
   /**
-   * Starts the next attempt; undefined when the operation is over, or the partition no longer this thread's to start in. While the
+   * Starts the next attempt; undefined when the operation is over, or the partition no longer this thread's to start in, or when the row shows
+   * an attempt that nobody here runs: then the partition is taken again. While the
    * answer is lost, or the operation is still queued because a row was locked or the epoch has passed, it is the same
    * attempt that is asked for. `pause` waits between two tries.
    */
   async start(operationId: string, pause: (wait_ms: number) => Promise<void>): Promise<Begun | undefined> {
-    const { batches, lease, log } = this.#context;
+    const { batches, log } = this.#context;
     const attemptId = this.#takeAsked(operationId) ?? newId(); // I2
     const waits = retryWaits();
     for (;;) {
-      while (!lease.valid(this.#home.id) && this.#home.tenure === 'owned') await pause(LIMITS.retry_ms); // I1
-      if (this.#home.tenure !== 'owned') return undefined;
+      if (!this.mayBegin && !(await this.untilMayBegin(pause))) return undefined; // I1
       const held = { id: operationId, partition: this.#home.id, epoch: this.#home.epoch, attemptId };
       try {
         const start = await batches.start({ ...held, connectionId: this.#connectionId });
-        if (start.kind === 'over') return undefined;
+        if (start.kind === 'elsewhere') this.#home.doubt(operationId);
+        if (start.kind === 'over' || start.kind === 'elsewhere') return undefined;
         if (start.kind === 'started') {
           return { held: { ...held, epoch: start.started.epoch }, started: start.started };
         }
@@ -56,6 +59,17 @@ export class AttemptStarts {
       }
       await pause(waits.next_ms());
     }
+  }
+
+  /** Whether an attempt may begin to run here now (I1): the answer to its start may have come after the lease ran out. */
+  get mayBegin(): boolean {
+    return this.#home.tenure === 'owned' && this.#context.lease.valid(this.#home.id);
+  }
+
+  /** Waits until it may; false when the partition is no longer this thread's to start in. */
+  async untilMayBegin(pause: (wait_ms: number) => Promise<void>): Promise<boolean> {
+    while (this.#home.tenure === 'owned' && !this.mayBegin) await pause(LIMITS.retry_ms);
+    return this.#home.tenure === 'owned';
   }
 
   /** The end, with the start of this operation behind it. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Backoff } from '../../storage/backoff.js';
 import { timeOfId } from '../../storage/operations/id-time.js';
 import type { LookRequest } from '../../storage/operations/looks.js';
+import { endLostWrite } from '../../storage/operations/lost-writes.js';
 import type { StartedOperation } from '../../storage/operations/starts.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
@@ -17,7 +18,7 @@ import { LookTurn } from './look-turn.js';
 import { Mailbox } from './mailbox.js';
 import type { QueuedHere } from './mailbox-reader.js';
 import type { Finish } from './operation-batches.js';
-import { fallbackOutcome, mayRetry, outlivedOutcome, toFinish } from './outcome.js';
+import { fallbackOutcome, isPastBoundary, mayRetry, outlivedOutcome, toFinish, unknownCapability } from './outcome.js';
 import { type Begun, openAttempt, type RunContext, runAttempt } from './run-attempt.js';
 import { type Stored, storeEnd } from './store-end.js';
 
@@ -54,7 +55,7 @@ type ActorState =
 const STEPS: Steps<ActorState['kind']> = {
   idle: ['reserved', 'starting', 'looking'],
   reserved: ['running', 'starting', 'waiting', 'looking', 'idle'],
-  starting: ['starting', 'running', 'waiting', 'looking', 'idle'],
+  starting: ['starting', 'running', 'finishing', 'waiting', 'looking', 'idle'],
   running: ['finishing'],
   finishing: ['starting', 'running', 'waiting', 'looking', 'idle'],
   waiting: ['starting', 'looking', 'idle'],
@@ -66,10 +67,12 @@ const STEPS: Steps<ActorState['kind']> = {
  *
  *     idle ─take─▶ starting ─row─▶ running ─outcome─▶ finishing ─▶ starting (the next one) | idle
  *                     ├─ no row (cancelled, gone, fenced): starting | idle
+ *                     ├─ a capability of another version ─▶ finishing
  *     idle ─reserve─▶ reserved ─ begin: stored as running ─▶ running
  *                        └─ release: not stored so ─▶ starting (what was taken meanwhile) | idle
  *     finishing ─ the next one started with the end ─▶ running
- *     starting, finishing ─ a read is tried again, the database failed ─▶ waiting ─▶ starting
+ *     starting, finishing ─ a read is tried again, the database failed or lost the start ─▶ waiting ─▶ starting
+ *     reserved, finishing ─ its attempt started, and the lease has run out ─▶ starting, until it may begin
  *     between two operations ─ a look was asked for ─▶ looking ─▶ starting | idle
  *
  * Owns: its mailbox of operation ids, the attempt that runs, and a look (OPS-22). Its partition owns whether it may start and store. The rows
@@ -317,32 +320,93 @@ export class ConnectionActor {
   }
 
   async #attemptOnce(begun: Begun, number: number): Promise<Next> {
-    const { counters, tally, ring, log } = this.#context;
+    const { counters, tally, log } = this.#context;
     const { held, started } = begun;
+    if (!this.#starts.mayBegin && !(await this.#untilMayBegin(held.id))) return 'over'; // recovery decides
     counters.started++;
     tally?.count(started.workspace_id, 'moves');
     const start_ms = Date.now();
     const ready = openAttempt(this.#context, begun);
+    if (!ready) return this.#refuse(begun);
     const { attempt } = ready;
     this.#enter({ kind: 'running', attempt });
     const outcome = await runAttempt(this.#context, ready);
     this.#enter({ kind: 'finishing', operationId: held.id });
-    if (!outcome || this.#home.tenure === 'dropped') return 'over'; // I2
+    if (this.#home.tenure === 'dropped') return 'over'; // I2
+    if (!outcome) return this.#notHeld(begun, attempt);
     if (outcome.status !== 'succeeded') {
       await attempt.dropFile().catch((error) => {
         log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
       });
     }
+    const stored = await this.#storeEnd(begun, attempt, outcome, number);
+    if (stored.kind === 'stored') recordEndedAttempt(this.#context.tracing, started, stored.end.operation, start_ms);
+    if (stored.kind === 'not_held') return this.#notHeld(begun, attempt);
+    const next = this.#stored(started, stored);
+    return next === 'again' ? { again_ms: outcome.status === 'failed' ? (outcome.own?.wait_ms ?? 0) : 0 } : next;
+  }
+
+  /** Until an attempt that was started may begin to run; false when the partition is no longer this thread's. */
+  #untilMayBegin(operationId: string): Promise<boolean> {
+    this.#enter({ kind: 'starting', operationId });
+    return this.#starts.untilMayBegin((wait_ms) => this.#pause(wait_ms));
+  }
+
+  #storeEnd({ held }: Begun, attempt: Attempt, outcome: Outcome, number: number): Promise<Stored> {
+    const { ring } = this.#context;
     const endOf = (ended: Outcome) =>
       this.#withNext(toFinish(held, attempt, ended, mayRetry(attempt, ended, number), ring));
-    const stored = await storeEnd(this.#context, endOf(outcome), {
+    return storeEnd(this.#context, endOf(outcome), {
       fallback: () => toFinish(held, attempt, fallbackOutcome(attempt, outcome), false, ring),
       outlived: () => endOf(outlivedOutcome(outcome)),
       mayStore: () => this.#home.tenure !== 'dropped', // I2; the row itself refuses what is not held
     });
-    if (stored.kind === 'stored') recordEndedAttempt(this.#context.tracing, started, stored.end.operation, start_ms);
-    const next = this.#stored(started, stored);
-    return next === 'again' ? { again_ms: outcome.status === 'failed' ? (outcome.own?.wait_ms ?? 0) : 0 } : next;
+  }
+
+  /** Ends what this version cannot run. */
+  async #refuse(begun: Begun): Promise<Next> {
+    const { id: operationId } = begun.held;
+    this.#context.log.error(
+      { operation_id: operationId, capability: begun.started.capability },
+      'operation: its capability is unknown to this version, ending it',
+    );
+    this.#enter({ kind: 'starting', operationId }); // where it was begun
+    this.#enter({ kind: 'finishing', operationId });
+    const end = unknownCapability(begun);
+    const stored = await storeEnd(this.#context, end, {
+      ...{ fallback: () => end, outlived: () => end },
+      mayStore: () => this.#home.tenure !== 'dropped', // I2
+    });
+    if (stored.kind === 'not_held') return this.#home.tenure === 'owned' ? 'start_lost' : 'over';
+    return this.#stored(begun.started, stored) === 'over' ? 'over' : 'start_lost';
+  }
+
+  /**
+   * The row does not show this attempt. The partition was taken by another node, whose recovery decides; or the database lost commits, and with
+   * them the start: then the operation is first in its order still. It is started again, but never a write that has passed its boundary here.
+   */
+  async #notHeld({ held, started }: Begun, attempt: Attempt): Promise<Next> {
+    if (!isPastBoundary(attempt)) return this.#home.tenure === 'owned' ? 'start_lost' : 'over';
+    const { db, log } = this.#context;
+    log.error(
+      { operation_id: held.id },
+      'operation: the database lost a write that has passed its boundary, ending it',
+    );
+    const waits = retryWaits();
+    for (;;) {
+      const { id: partition, epoch, tenure } = this.#home;
+      if (tenure === 'dropped') return 'over';
+      const { running_ms } = attempt;
+      const write = { ...held, partition, epoch, revision: started.state_revision, running_ms };
+      const ended = await endLostWrite(db, write).catch((error) => {
+        log.warn({ err: error, operation_id: held.id }, 'operation: the lost write was not ended, trying again');
+        return false;
+      });
+      if (ended) break;
+      await delay(waits.next_ms());
+    }
+    this.#context.awaitable(held.id);
+    return 'over';
   }
 
   /** The end, with the start of what waits behind it: not where the connection changes with it, or something goes between. */
@@ -359,14 +423,11 @@ export class ConnectionActor {
     this.#begun = this.#starts.begun(started);
   }
 
-  #stored(started: StartedOperation, stored: Stored): 'over' | 'again' | 'start_lost' {
+  #stored(started: StartedOperation, stored: Exclude<Stored, { kind: 'not_held' }>): 'over' | 'again' {
     const { counters, tally, ended } = this.#context;
     switch (stored.kind) {
       case 'given_up':
         return 'over';
-      case 'not_held':
-        // Fenced; or the database crashed and lost the start: then the operation is queued as before, and first in its order.
-        return this.#home.tenure === 'owned' ? 'start_lost' : 'over';
       case 'stored': {
         const { status, end } = stored;
         if (end.operation.from === 'waiting_user') tally?.count(started.workspace_id, 'resumes');

@@ -32,12 +32,16 @@ export interface Opened extends DueMailbox {
 }
 
 export interface ReadMailboxes {
-  /** Of these connections. */
-  mailboxes: string[];
+  mailboxes: MailboxVersion[];
   /** What is queued in them and in nobody's hand. */
   queued: QueuedHere[];
-  /** Connections that are no more. */
-  gone: string[];
+  /** Those of connections that are no more. */
+  gone: MailboxVersion[];
+}
+
+interface MailboxVersion {
+  connectionId: string;
+  version: string;
 }
 
 /**
@@ -91,9 +95,9 @@ export class MailboxReader {
     );
     const byConnection = Map.groupBy(rows, (row) => row.connection_id);
     return {
-      mailboxes: there.map((one) => one.connection_id),
+      mailboxes: there.map(versionOf),
       queued: there.flatMap((one) => inNoHand(one, byConnection.get(one.connection_id) ?? [])),
-      gone: opened.filter((one) => one.workspace_id === null).map((one) => one.connection_id),
+      gone: opened.filter((one) => one.workspace_id === null).map(versionOf),
     };
   }
 
@@ -104,6 +108,8 @@ export class MailboxReader {
     return long.length === 0 ? queued : [...queued, ...(await readLong(this.#db, long, LIMITS.mailbox_page))];
   }
 }
+
+const versionOf = ({ connection_id: connectionId, version }: Opened): MailboxVersion => ({ connectionId, version });
 
 async function readEach(db: Database, unread: UnreadMailbox[][]) {
   const { queued, long } = await readQueued(db, unread.flat(), LIMITS.mailbox_page);

@@ -1,3 +1,5 @@
+import type { Settled } from '../../storage/operations/mailboxes.js';
+import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 
 /** What is asked of the actor that works on a mailbox. */
@@ -7,27 +9,48 @@ interface Worker {
   readonly inHand: string[];
 }
 
+/** `version`: that of its job, by which a settling knows this opening from any other. */
+type MailboxState = { kind: 'shut' } | { kind: 'open' | 'settling' | 'unsure'; version: string };
+
+const STEPS: Steps<MailboxState['kind']> = {
+  shut: ['open', 'shut'],
+  open: ['open', 'settling', 'shut'],
+  settling: ['open', 'unsure', 'shut'],
+  unsure: ['open', 'settling', 'shut'],
+};
+
 /** The mailbox of one connection in memory, with its actor. */
-export interface HeldMailbox<Actor> {
+interface HeldMailbox<Actor> {
   readonly actor: Actor;
-  /** The rows show it as open, as far as is known: what is accepted here may be handed to it. */
-  open: boolean;
-  /** It is being settled: what is stored meanwhile makes it due. */
-  settling: boolean;
+  state: MailboxState;
   /** Since when nothing of it is in hand, by the monotonic clock. */
   idle_ms: number | undefined;
   /** Operations that ended since its mark was moved. */
   ended: number;
 }
 
+/** A mailbox that is to be settled: the lowest id in hand; null: nothing is. */
+export interface DueForSettling<Actor> {
+  actor: Actor;
+  version: string;
+  from: string | null;
+}
+
 /**
- * The mailboxes of a partition in memory, open or not: an actor that only looks has none open.
+ * The mailboxes of a partition in memory: an actor that only looks has a shut one.
  *
- *     absent ─ open ─▶ open ─ nothing in hand for LIMITS.mailbox_idle_ms ─▶ settling ─ closed ─▶ absent
- *                        ▲──────────────── handed to, or not closed ───────────┘
- *     open ─ closeAll (the partition is taken again) ─▶ not open ─ idle ─▶ absent
+ *     shut      the rows do not show it as open, as far as is known: what is accepted makes it due
+ *     open      the rows show it as open: what is accepted here is handed to it
+ *     settling  a statement closes it or moves its mark: what is accepted makes it due
+ *     unsure    the statement changed nothing, or its answer was lost: as `settling`, until another one tells, or it is opened anew
  *
- * Invariants: I1 nothing is settled while an operation is being stored for it, and what is stored while it is being settled is not
+ *     shut ─ opened ─▶ open ─ nothing in hand for LIMITS.mailbox_idle_ms, or many ended ─▶ settling ─ closed ─▶ shut
+ *                       ▲──────────────────────── moved, or opened anew ───────────────────────┤
+ *                       ▲─── opened anew ─── unsure ◀─ left, or no answer ─────────────────────┘
+ *                                              └─ settled again ─▶ settling
+ *     every state ─ closeAll (the partition is taken again) ─▶ shut
+ *
+ * Invariants: I1 nothing is settled while an operation is being stored for it or is to be taken, and what is stored while it is not `open` is not
  * counted on as open; I2 an actor with anything in hand stays.
  */
 export class Mailboxes<Actor extends Worker> {
@@ -46,38 +69,43 @@ export class Mailboxes<Actor extends Worker> {
     return this.#held.size;
   }
 
-  get(connectionId: string): HeldMailbox<Actor> | undefined {
-    return this.#held.get(connectionId);
+  actor(connectionId: string): Actor | undefined {
+    return this.#held.get(connectionId)?.actor;
   }
 
   *actors(): Iterable<Actor> {
     for (const { actor } of this.#held.values()) yield actor;
   }
 
-  /** The connection's mailbox; made, not open, when there is none. */
-  of(connectionId: string): HeldMailbox<Actor> {
-    const known = this.#held.get(connectionId);
-    if (known) return known;
-    const actor = this.#make(connectionId);
-    const mailbox = { actor, open: false, settling: false, idle_ms: undefined, ended: 0 };
-    this.#held.set(connectionId, mailbox);
-    return mailbox;
+  /** The connection's actor; made, with a shut mailbox, when there is none. */
+  of(connectionId: string): Actor {
+    return this.#of(connectionId).actor;
   }
 
-  /** The connection's mailbox, which the rows show as open now. */
-  open(connectionId: string): HeldMailbox<Actor> {
-    const mailbox = this.of(connectionId);
-    mailbox.open = true;
-    mailbox.settling = false;
+  /** True unless the mailbox is shut: its owner counts on its job being there. */
+  isHeld(connectionId: string): boolean {
+    return (this.#held.get(connectionId)?.state.kind ?? 'shut') !== 'shut';
+  }
+
+  /** The connections whose mailboxes are open, and not about to be closed. */
+  *openOnes(): Iterable<string> {
+    for (const [connectionId, { state }] of this.#held) if (state.kind === 'open') yield connectionId;
+  }
+
+  /** The rows show the connection's mailbox as open now. `version`: undefined when they showed it as open before. */
+  open(connectionId: string, version?: string): Actor {
+    const mailbox = this.#of(connectionId);
+    const known = 'version' in mailbox.state ? mailbox.state.version : undefined;
+    this.#enter(mailbox, { kind: 'open', version: version ?? known ?? UNKNOWN_VERSION });
     mailbox.idle_ms = performance.now();
     this.#candidates.add(connectionId);
-    return mailbox;
+    return mailbox.actor;
   }
 
+  /** An operation of it is being stored, until `stored`. True when its mailbox is open. */
   storing(connectionId: string): boolean {
     this.#storing.set(connectionId, (this.#storing.get(connectionId) ?? 0) + 1);
-    const mailbox = this.#held.get(connectionId);
-    return mailbox?.open === true && !mailbox.settling; // I1
+    return this.#held.get(connectionId)?.state.kind === 'open'; // I1
   }
 
   stored(connectionId: string): void {
@@ -96,7 +124,7 @@ export class Mailboxes<Actor extends Worker> {
   idle(connectionId: string): void {
     const mailbox = this.#held.get(connectionId);
     if (!mailbox) return;
-    if (!mailbox.open) this.#forget(connectionId, mailbox);
+    if (mailbox.state.kind === 'shut') this.#forget(connectionId, mailbox);
     else {
       mailbox.idle_ms = performance.now();
       this.#candidates.add(connectionId);
@@ -105,47 +133,77 @@ export class Mailboxes<Actor extends Worker> {
 
   /** The rows show none of them as open any more. */
   closeAll(): void {
-    for (const [connectionId, mailbox] of this.#held) {
-      mailbox.open = false;
-      mailbox.settling = false;
-      this.#forget(connectionId, mailbox);
-    }
+    for (const [connectionId, mailbox] of this.#held) this.#shut(connectionId, mailbox);
     this.#candidates.clear();
   }
 
-  /** Those to settle now, with the lowest id in hand; null: nothing is. They count as being settled until `settled`. */
-  toSettle(now_ms: number): { actor: Actor; from: string | null }[] {
-    const due: { actor: Actor; from: string | null }[] = [];
+  /** Those to settle now, but for those of `arriving`, whose actors are to take something: they are `settling` until `settled`. */
+  toSettle(now_ms: number, arriving: ReadonlySet<string>): DueForSettling<Actor>[] {
+    const due: DueForSettling<Actor>[] = [];
     for (const connectionId of this.#candidates) {
       const mailbox = this.#held.get(connectionId);
-      if (!mailbox?.open) {
+      if (!mailbox || mailbox.state.kind === 'shut') {
         this.#candidates.delete(connectionId);
         continue;
       }
-      const { actor, idle_ms = now_ms, ended, settling } = mailbox;
+      const { actor, idle_ms = now_ms, ended, state } = mailbox;
       const idle = isIdle(actor);
-      if (!idle && ended < LIMITS.mailbox_ended) {
+      const unsure = state.kind === 'unsure';
+      if (!idle && !unsure && ended < LIMITS.mailbox_ended) {
         this.#candidates.delete(connectionId);
         continue;
       }
-      if (settling || this.#storing.has(connectionId)) continue; // I1
-      if (idle && now_ms - idle_ms < LIMITS.mailbox_idle_ms) continue;
-      mailbox.settling = true;
+      if (state.kind === 'settling' || this.#storing.has(connectionId) || arriving.has(connectionId)) continue; // I1
+      if (idle && !unsure && now_ms - idle_ms < LIMITS.mailbox_idle_ms) continue;
+      const { version } = state;
+      this.#enter(mailbox, { kind: 'settling', version });
       mailbox.ended = 0;
       this.#candidates.delete(connectionId);
-      due.push({ actor, from: idle ? null : lowest(actor.inHand) });
+      due.push({ actor, version, from: idle ? null : lowest(actor.inHand) });
     }
     return due;
   }
 
-  settled(connectionId: string, closed: boolean): void {
+  /** What became of a mailbox that was to be settled; undefined: it is not known. Nothing when it was opened anew meanwhile. */
+  settled(connectionId: string, settled: Settled | undefined): void {
     const mailbox = this.#held.get(connectionId);
-    if (!mailbox?.settling) return; // it was opened again
-    mailbox.settling = false;
-    if (closed) {
-      mailbox.open = false;
-      this.#forget(connectionId, mailbox);
-    } else this.#candidates.add(connectionId);
+    if (mailbox?.state.kind !== 'settling') return;
+    switch (settled?.kind) {
+      case 'closed':
+        this.#shut(connectionId, mailbox);
+        return;
+      case 'moved':
+        this.#enter(mailbox, { kind: 'open', version: settled.version });
+        break;
+      case 'left':
+        this.#enter(mailbox, { kind: 'unsure', version: settled.version });
+        break;
+      case undefined:
+        this.#enter(mailbox, { kind: 'unsure', version: mailbox.state.version });
+        break;
+      default:
+        settled satisfies never;
+    }
+    this.#candidates.add(connectionId);
+  }
+
+  #of(connectionId: string): HeldMailbox<Actor> {
+    const known = this.#held.get(connectionId);
+    if (known) return known;
+    const actor = this.#make(connectionId);
+    const mailbox: HeldMailbox<Actor> = { actor, state: { kind: 'shut' }, idle_ms: undefined, ended: 0 };
+    this.#held.set(connectionId, mailbox);
+    return mailbox;
+  }
+
+  #enter(mailbox: HeldMailbox<Actor>, state: MailboxState): void {
+    checkStep('a mailbox', STEPS, mailbox.state.kind, state.kind);
+    mailbox.state = state;
+  }
+
+  #shut(connectionId: string, mailbox: HeldMailbox<Actor>): void {
+    this.#enter(mailbox, { kind: 'shut' });
+    this.#forget(connectionId, mailbox);
   }
 
   #forget(connectionId: string, { actor }: HeldMailbox<Actor>): void {
@@ -153,9 +211,11 @@ export class Mailboxes<Actor extends Worker> {
   }
 }
 
+/** Of no row: a settling leaves the mailbox, and tells its version. */
+const UNKNOWN_VERSION = '0';
+
 const isIdle = ({ waiting, running }: Worker) => waiting === 0 && !running;
 
-/** An actor may take what it was handed a moment later: then it has nothing in hand yet. */
 function lowest(ids: string[]): string | null {
   let first: string | null = null;
   for (const id of ids) if (first === null || id < first) first = id;

@@ -16,6 +16,13 @@ export const OPERATION_BOUNDS = {
 export const OPERATION_BATCHES = ['submit', 'open', 'read', 'start', 'boundary', 'finish'] as const;
 export type OperationBatch = (typeof OPERATION_BATCHES)[number];
 
+/**
+ * Where rows and memory did not agree, which is nowhere in a sound system: an operation that has not ended and that no mailbox covers; a mailbox
+ * that is open in its row and in nobody's memory; one that is open in memory and has no job.
+ */
+export const ORPHANS = ['operation', 'row', 'memory'] as const;
+export type Orphan = (typeof ORPHANS)[number];
+
 const ENDS = ['succeeded', 'failed', 'canceled', 'skipped', 'outcome_unknown'] as const satisfies OperationStatus[];
 
 /** What a look found; why it could not tell. */
@@ -35,6 +42,7 @@ export interface OperationCounts {
   queued_s: Record<string, HistogramSnapshot>;
   running_s: Record<string, HistogramSnapshot>;
   looks: Record<LookFinding, number>;
+  orphans: Record<Orphan, number>;
   /** Items of a statement. */
   batches: Record<OperationBatch, HistogramSnapshot>;
 }
@@ -52,6 +60,7 @@ export class OperationCounters {
   readonly #queued_s = new Map<string, Histogram>();
   readonly #running_s = new Map<string, Histogram>();
   readonly #looks = zeros(LOOK_FINDINGS);
+  readonly #orphans = zeros(ORPHANS);
   readonly #batches = new Map(OPERATION_BATCHES.map((name) => [name, new Histogram(OPERATION_BOUNDS.batch_items)]));
 
   ended({ capability, status, error_code, queued_ms, running_ms }: EndedOperation): void {
@@ -64,6 +73,10 @@ export class OperationCounters {
 
   looked({ found, reason }: { found: Look['found']; reason: string | null }): void {
     this.#looks[found ?? (reason === 'too_many_newer' ? 'too_many_newer' : 'failed')]++;
+  }
+
+  orphaned(found: Orphan, count: number): void {
+    this.#orphans[found] += count;
   }
 
   flushed(batch: OperationBatch, items: number): void {
@@ -79,6 +92,7 @@ export class OperationCounters {
       queued_s: snapshots(this.#queued_s),
       running_s: snapshots(this.#running_s),
       looks: { ...this.#looks },
+      orphans: { ...this.#orphans },
       batches: snapshots(this.#batches) as OperationCounts['batches'],
     };
   }

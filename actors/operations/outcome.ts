@@ -12,6 +12,7 @@ import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
 import { type Effects, type Failed, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
+import type { Begun } from './run-attempt.js';
 
 /**
  * `outcome_unknown` for an end without proof, by the one rule of the write boundary (OPS-4), with this evidence; undefined where the
@@ -23,6 +24,14 @@ export function outcomeAfterBoundary(
 ): Extract<Outcome, { status: 'outcome_unknown' }> | undefined {
   const phase = end.pastBoundary ? 'dispatching' : 'reading';
   return lostAttemptIsUnknown({ kind: end.kind, phase }) ? { status: 'outcome_unknown', evidence } : undefined;
+}
+
+/** Whether the provider may have acted in this attempt: then it is never made again, whatever its row shows. */
+export function isPastBoundary({ pastBoundary, capability }: Pick<Attempt, 'pastBoundary' | 'capability'>): boolean {
+  return (
+    outcomeAfterBoundary({ pastBoundary, kind: capability.kind }, { ...UNKNOWN_PROGRESS, fault: 'internal_error' }) !==
+    undefined
+  );
 }
 
 /** The same of an attempt whose provider threw: it tells nothing of the request. */
@@ -182,6 +191,23 @@ export function toFinish(
   const { traceparent } = attempt;
   const events = (effects.events ?? []).map((event) => ({ ...event, traceparent }));
   return { operation, connectionId, workspaceId, change, events, simulatedInvitation };
+}
+
+/**
+ * The end of an operation whose capability this version does not know, because a node of another version accepted it. It says so: left in its
+ * row it would hold its connection, and everything behind it.
+ */
+export function unknownCapability({ held, started }: Begun): Finish {
+  const failure: OperationFailure = {
+    code: 'internal_error',
+    details: { reason: 'capability_unknown', retryable: true },
+  };
+  const operation: FinishedOperation = {
+    ...{ ...held, ...NOTHING, from: 'running', to: 'failed', reason: failure.code, attemptStatus: 'failed' },
+    ...{ phase: null, running_ms: 0, errorCode: failure.code, errorDetails: failureDetails(failure) },
+  };
+  const { id: connectionId, workspace_id: workspaceId } = started;
+  return { operation, connectionId, workspaceId, change: null, events: [], simulatedInvitation: undefined };
 }
 
 /** What the effects change on the connection's row; a new session or pin counts state_revision up (CONN-10). */

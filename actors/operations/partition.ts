@@ -119,7 +119,7 @@ export class Partition implements ActorHome {
   }
 
   actor(connectionId: string): ConnectionActor | undefined {
-    return this.#mailboxes.get(connectionId)?.actor;
+    return this.#mailboxes.actor(connectionId);
   }
 
   actors(): Iterable<ConnectionActor> {
@@ -135,10 +135,13 @@ export class Partition implements ActorHome {
     this.#mailboxes.stored(connectionId);
   }
 
-  /** Takes a new operation that was stored under this epoch, for a mailbox that is open. */
-  hand(operation: QueuedHere, epoch: number): void {
+  /**
+   * Takes a new operation that was stored under this epoch, for a mailbox that is open. `version`: of the mailbox's job, where it was not open
+   * before.
+   */
+  hand(operation: QueuedHere, epoch: number, version?: string): void {
     if (!this.#takes(epoch) || this.#context.unanswered.wasFound(operation.id)) return; // its mailbox is made due, or it is in hand (I1)
-    const { actor } = this.#mailboxes.open(operation.connectionId);
+    const actor = this.#mailboxes.open(operation.connectionId, version);
     if (this.#state.kind === 'fetching')
       this.#state.handed.push(operation); // I2
     else actor.take(operation);
@@ -150,16 +153,16 @@ export class Partition implements ActorHome {
    */
   reserve(connectionId: string): boolean {
     if (this.#state.kind !== 'ready' || !this.#context.lease.valid(this.id)) return false; // I4
-    if (!this.#mailboxes.of(connectionId).actor.reserve()) return false;
+    if (!this.#mailboxes.of(connectionId).reserve()) return false;
     this.#reserved.set(connectionId, false);
     return true;
   }
 
-  /** The operation was stored, and runs under this epoch; `handed`: its mailbox is open. Its actor was reserved for it. */
-  begin(begun: Begun, epoch: number, handed: boolean): void {
+  /** The operation was stored, and runs under this epoch; `handed`: its mailbox is open, as with `hand`. Its actor was reserved for it. */
+  begin(begun: Begun, epoch: number, handed: boolean, version?: string): void {
     const connectionId = begun.started.id;
     if (this.#takes(epoch)) {
-      const { actor } = handed ? this.#mailboxes.open(connectionId) : this.#mailboxes.of(connectionId);
+      const actor = handed ? this.#mailboxes.open(connectionId, version) : this.#mailboxes.of(connectionId);
       actor.begin(begun);
       this.#unreserve(connectionId);
     } else this.release(connectionId); // recovery queues it again
@@ -190,7 +193,7 @@ export class Partition implements ActorHome {
   /** Takes a look that was asked for. */
   look(request: LookRequest): void {
     if (this.tenure !== 'owned') return;
-    this.#mailboxes.of(request.connection_id).actor.look(request);
+    this.#mailboxes.of(request.connection_id).look(request);
   }
 
   /** Opens the mailboxes that are due, as far as memory allows. Calls that come meanwhile are answered by one more round. */
@@ -218,8 +221,13 @@ export class Partition implements ActorHome {
   }
 
   /** True while this connection's mailbox is open, or being settled. */
-  isOpen(connectionId: string): boolean {
-    return this.#mailboxes.get(connectionId)?.open ?? false;
+  isHeld(connectionId: string): boolean {
+    return this.#mailboxes.isHeld(connectionId);
+  }
+
+  /** The connections whose mailboxes are open, and must have jobs. */
+  get openMailboxes(): Iterable<string> {
+    return this.#mailboxes.openOnes();
   }
 
   /** The operations in hand. */
@@ -227,33 +235,33 @@ export class Partition implements ActorHome {
     return [...this.actors()].flatMap((actor) => actor.inHand);
   }
 
-  /** The mailboxes to settle now: those with nothing in hand for a while, and those whose marks are far behind. */
+  /** The mailboxes to settle now: those with nothing in hand for a while, those whose marks are far behind, and those of which it is not known. */
   toSettle(now_ms: number): OpenMailbox[] {
-    const { kind } = this.#state;
-    if (kind !== 'ready' && kind !== 'fetching') return [];
-    return this.#mailboxes.toSettle(now_ms).map(({ actor, from }) => ({
-      ...{ connectionId: actor.connectionId, partition: this.id, epoch: this.#epoch, from },
+    const state = this.#state;
+    if (state.kind !== 'ready' && state.kind !== 'fetching') return [];
+    const arriving = new Set(state.kind === 'fetching' ? state.handed.map(({ connectionId }) => connectionId) : []);
+    return this.#mailboxes.toSettle(now_ms, arriving).map(({ actor, version, from }) => ({
+      ...{ connectionId: actor.connectionId, partition: this.id, epoch: this.#epoch, version, from },
     }));
   }
 
   /** What became of a mailbox that was to be settled; undefined: it is not known. */
   settled({ connectionId, epoch }: OpenMailbox, settled: Settled | undefined): void {
     if (epoch !== this.#epoch) return;
-    const { settling = false } = this.#mailboxes.get(connectionId) ?? {};
-    this.#mailboxes.settled(connectionId, settled === 'closed');
-    // Unless it was opened meanwhile, and what it lacked is being read.
-    if (settled === 'due' && settling && this.comparable)
-      this.#context.log.warn({ connection_id: connectionId }, 'a mailbox lacked an operation, reading it again');
-    // An opening that came while its job was looked at here passed it by.
-    if (settled === 'due' || settled === 'left') void this.fetch();
+    this.#mailboxes.settled(connectionId, settled);
+    if (settled?.kind === 'left') void this.fetch(); // it may have been made due, and an opening passed a locked job by
   }
 
-  /** An answer was lost, or rows and memory disagree: the partition is to be taken again under its next epoch. */
-  doubt(): void {
+  /**
+   * An answer was lost, or rows and memory disagree: the partition is to be taken again under its next epoch, but for what is in hand. `lost` is
+   * in no hand any more.
+   */
+  doubt(lost?: string): void {
     if (this.tenure !== 'owned' || this.#state.kind === 'renewing') return;
     this.#enter({ kind: 'renewing' });
     this.#mailboxes.closeAll();
-    this.#context.reconcile({ id: this.id, epoch: this.#epoch }, this.inHand);
+    const inHand = this.inHand.filter((id) => id !== lost);
+    this.#context.reconcile({ id: this.id, epoch: this.#epoch }, inHand);
   }
 
   /** It was taken again: all that was not in hand waits in mailboxes that are due. */
@@ -323,22 +331,24 @@ export class Partition implements ActorHome {
     const { due, passedBy, more } = await reader.open(partition);
     for (const connectionId of passedBy) this.#passBy(connectionId, fetching);
     if (due.length === 0 || this.#state !== fetching) return; // recovery makes them due
+    if (due.some(({ doubt }) => doubt)) return this.doubt();
     fetching.again ||= more;
     const from = unanswered.first;
     const opened = due.map((one) => {
-      const { open = false, actor } = this.#mailboxes.get(one.connection_id) ?? {};
-      return { ...one, unanswered: open ? from : null, inHand: actor?.inHand ?? [] }; // I5
+      const { connection_id: connectionId } = one;
+      const unanswered = this.#mailboxes.isHeld(connectionId) ? from : null; // I5
+      return { ...one, unanswered, inHand: this.actor(connectionId)?.inHand ?? [] };
     });
     const read = await reader.read(this.id, opened).catch((error) => {
       throw new Unread(error);
     });
     if (this.#state !== fetching) return;
-    for (const connectionId of read.mailboxes) this.#mailboxes.open(connectionId);
+    for (const { connectionId, version } of read.mailboxes) this.#mailboxes.open(connectionId, version);
     for (const { id } of read.queued) unanswered.found(id);
     this.#takeAll(inOrder([...read.queued, ...fetching.handed.splice(0)])); // I2
     await settleMailboxes(
       db,
-      read.gone.map((connectionId) => ({ connectionId, partition: this.id, epoch: this.#epoch, from: null })),
+      read.gone.map((one) => ({ ...one, partition: this.id, epoch: this.#epoch, from: null })),
     );
   }
 

@@ -29,10 +29,10 @@ export interface ReadyAttempt {
   refusal: Outcome | undefined;
 }
 
-/** Makes the attempt of a started operation, with its input opened. Throws when its capability is unknown. */
-export function openAttempt(context: RunContext, { held, started }: Begun): ReadyAttempt {
+/** Makes the attempt of a started operation, with its input opened. Undefined when this version does not know its capability. */
+export function openAttempt(context: RunContext, { held, started }: Begun): ReadyAttempt | undefined {
   const capability = capabilityNamed(started.capability);
-  if (!capability) throw new Error(`operation ${held.id} names an unknown capability`);
+  if (!capability) return undefined;
   const opened = openInput(context, held.id, started);
   const attempt = new Attempt(context, held, started, capability, 'input' in opened ? opened.input : {});
   return { attempt, started, refusal: 'input' in opened ? undefined : opened };

@@ -71,6 +71,7 @@ export class StoringBatch {
   take({ operation, input }: Prepared, stored: Extract<Submitted, { kind: 'created' }>): boolean {
     const { id, connectionId, workspaceId, partition: of } = operation;
     const { handed, place, running } = stored;
+    const version = this.#open.has(connectionId) ? undefined : stored.version;
     const owner = this.#owners.get(of);
     if (!owner) return false;
     const { partition, epoch } = owner;
@@ -79,8 +80,9 @@ export class StoringBatch {
       this.#attempts.delete(id); // I2
       const held = { id, partition: of, epoch, attemptId: attempt.id };
       const started = startedRow(operation, { input, place, connection: running, attempt, epoch });
-      partition.begin({ held, started }, epoch, handed); // I1
-    } else if (handed) partition.hand({ id, connectionId, workspaceId, place, large: isLarge(operation) }, epoch); // I1
+      partition.begin({ held, started }, epoch, handed, version); // I1
+    } else if (handed)
+      partition.hand({ id, connectionId, workspaceId, place, large: isLarge(operation) }, epoch, version); // I1
     return handed;
   }
 

@@ -22,6 +22,8 @@ export interface Sample {
   listeners: number;
   /** Operations in memory that do not run yet. */
   waiting: number;
+  /** Operations and mailboxes of which rows and memory did not agree, since the service's start. */
+  orphans: number;
   /** Operations that have ended, since the service's start. */
   ended: number;
   /** What the service's main thread took to answer for its metrics. */
@@ -80,6 +82,7 @@ export class Sampler {
       pages: metrics('connection_service_browser_pages'),
       listeners: metrics('connection_service_listeners'),
       waiting: metrics('connection_service_mailbox_operations'),
+      orphans: metrics('connection_service_operation_orphans_total'),
       ended: metrics('connection_service_operations_finished_total'),
       tables: await sampleTables(this.#db),
     });

@@ -31,6 +31,7 @@ const MEASURES: [measure: string, read: (sample: Sample) => number, most: number
   ['pages', ({ pages }) => pages, LIMITS.growth_contexts],
   ['listeners', ({ listeners }) => listeners, LIMITS.growth_contexts],
   ['waiting', ({ waiting }) => waiting, LIMITS.growth_waiting],
+  ['orphans', ({ orphans }) => orphans, 0],
   ['answer (ms)', ({ answer_ms }) => answer_ms, LIMITS.growth_answer_ms],
 ];
 

@@ -145,6 +145,16 @@ export const OPERATION_METRICS: readonly ThreadMetric[] = [
     },
     (source) => hosts(source).map((host) => host.looks),
   ),
+  counterBy(
+    'found',
+    {
+      name: 'operation_orphans_total',
+      meaning:
+        'Where rows and memory did not agree, put right at once: `operation`, one that has not ended and that no mailbox covers; `row`, a mailbox that is open in its row and in no memory; `memory`, operations in memory without a job',
+      bad: 'Above 0: something is wrong with the service. Keep the logs around `orphans:` and report it.',
+    },
+    (source) => hosts(source).map((host) => host.orphans),
+  ),
   {
     name: 'operation_batch_items',
     type: 'histogram',

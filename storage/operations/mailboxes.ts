@@ -1,14 +1,15 @@
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Database, Sql } from '../postgres/database.js';
 import {
-  ALL_NEW,
-  changeMailboxes,
   claimDueMailboxes,
   deleteMailboxes,
   isDue,
   isMailboxOf,
   MAILBOX,
-  markOf,
+  moveMarks,
+  OWN_VERSION,
+  openMailboxJobs,
+  VERSION,
 } from '../postgres/mailbox-jobs.js';
 import { LARGE_INPUT_bytes, placeOf } from './submission.js';
 
@@ -17,17 +18,21 @@ import { LARGE_INPUT_bytes, placeOf } from './submission.js';
  * connection's. Operations themselves are in no queue. The owner of the partition holds the job fetched while it has the mailbox open: it
  * reads what is queued when it opens it, and what it accepts itself afterwards goes to the mailbox in memory.
  *
- *     accepted ─▶ due ──opened──▶ open ──settled, nothing left──▶ deleted
+ *     accepted ─▶ due ──opened──▶ open ──settled, nothing in hand──▶ deleted
  *                  ▲               │
- *                  └───────────────┘  accepted by who has it not open; the owner is gone; settled, and something was left
+ *                  └───────────────┘  accepted by who has it not open; the owner is gone
  *
  * Its job carries two marks: `from`, the lowest id that an operation of it which has not ended can have, and, while it is due, `new`, the
- * lowest id that its owner has not read. Invariants:
+ * lowest id that its owner has not read. The version of the job's row is the identity of an opening: the owner that opened the mailbox, made
+ * it as open, or moved its mark knows that version, and whoever makes it due gives it another one. Invariants:
  * I1 a connection with an operation that is queued, running or waiting has a job, and `from` is not above that operation's id;
  * I2 such an operation is known to the owner that has the mailbox open, or the mailbox is due and `new` is not above its id. So who stores an
  *    operation either is that owner, under its epoch, and finds the job fetched and its mark low enough, or makes the job due in the
  *    same statement (`SUBMIT`);
- * I3 an owner settles no mailbox while it stores an operation for it: it cannot be seen yet.
+ * I3 an owner settles no mailbox while it stores an operation for it, and stores none as for an open mailbox until it knows what became of a
+ *    settling: neither can see the other;
+ * I4 a settling changes the version of the job that its owner knew, or nothing: it decides by what the owner has in hand, and looks at no
+ *    operation. One that is executed late, or commits late, finds another version.
  *
  * What is queued is found by `operation_by_connection` from the mark on, so it costs as many rows as there are from there, whatever the history.
  */
@@ -39,6 +44,10 @@ export interface DueMailbox {
   from: string;
   /** Read from here when it was. */
   new: string | null;
+  /** Of its job, now that it is open. */
+  version: string;
+  /** An operation of it was found that runs and may be in no hand (`orphans.ts`): the partition is to be taken again. */
+  doubt: boolean;
 }
 
 const OPEN = `
@@ -51,12 +60,13 @@ const OPEN = `
     select f.id as partition, f.epoch, j.name, j.id, j.data
     from fence f cross join lateral (${claimDueMailboxes('f.id', '$3', '$5::uuid[]')}) j
   ), opened as (
-    ${changeMailboxes({ rows: 'due', state: 'active', data: "j.data - 'new'" })}
+    ${openMailboxJobs('due')}
   )
-  select d.partition, d.epoch, d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new, false as passed_by
+  select d.partition, d.epoch, d.id as connection_id, c.workspace_id, d.data ->> 'from' as "from", d.data ->> 'new' as new,
+    ${OWN_VERSION} as version, d.data ? 'doubt' as doubt, false as passed_by
   from due d left join lateral (select workspace_id from connection where id = d.id limit 1) c on true
   union all
-  select f.id, f.epoch, k.connection_id, null, null, null, true
+  select f.id, f.epoch, k.connection_id, null, null, null, null, null, true
   from unnest($4::smallint[], $5::uuid[]) k(partition, connection_id) join fence f on f.id = k.partition
     cross join lateral (select * from ${MAILBOX} j where ${isMailboxOf('k.partition', 'k.connection_id')} limit 1) j where ${isDue}`;
 
@@ -187,59 +197,56 @@ export interface OpenMailbox {
   connectionId: string;
   partition: number;
   epoch: number;
+  /** The version of its job. */
+  version: string;
   /** The lowest id in hand; null: none is. */
   from: string | null;
 }
 
-const LIVE = (above: string, below: string) => `exists (select 1 from operation o
-  where o.connection_id = j.id and o.id >= ${above} and o.id < ${below} and o.status in ('queued', 'running', 'waiting_user'))`;
-const BEYOND_ALL = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
-
 const SETTLE = `
   with input as (
-    select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::uuid[]) i(id, partition, epoch, mark)
+    select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::xid[], $5::uuid[]) i(id, partition, epoch, version, mark)
   ), fence as materialized (
     select p.id, p.epoch from partition p
     where (p.id, p.epoch) in (select i.partition, i.epoch from input i) order by p.id for key share skip locked
   ), seen as materialized (
-    select j.name, j.id, j.data, i.mark, ${LIVE(markOf('j.data'), `coalesce(i.mark, ${BEYOND_ALL})`)} as missed
+    select j.name, j.id, i.mark
     from input i join fence f on f.id = i.partition and f.epoch = i.epoch join ${MAILBOX} j on ${isMailboxOf('i.partition', 'i.id')}
-    where j.state = 'active' order by j.name, j.id for update of j skip locked
+    where j.state = 'active' and ${VERSION} = i.version order by j.name, j.id for update of j skip locked
   ), closed as (
-    ${deleteMailboxes('seen', 'd.mark is null and not d.missed')}
-  ), advanced as (
-    ${changeMailboxes({
-      rows: 'seen',
-      where: 'd.mark is not null and not d.missed',
-      data: `jsonb_build_object('from', greatest(d.mark, ${markOf('j.data')}))`,
-    })}
-  ), reopened as (
-    ${changeMailboxes({ rows: 'seen', where: 'd.missed', state: 'created', data: ALL_NEW })}
+    ${deleteMailboxes('seen', 'd.mark is null')}
+  ), moved as (
+    ${moveMarks('seen', 'd.mark')}
   )
-  select i.id, s.missed, (select true from ${MAILBOX} j where ${isMailboxOf('i.partition', 'i.id')} limit 1) is null as gone
-  from input i left join seen s on s.id = i.id`;
+  select i.id, c.id is not null as closed, case when m.id is not null then ${OWN_VERSION} end as moved, found.version
+  from input i left join closed c on c.id = i.id left join moved m on m.id = i.id
+    left join lateral (select ${VERSION}::text as version from ${MAILBOX} j where ${isMailboxOf('i.partition', 'i.id')} limit 1) found on true`;
 
 /**
- * What became of a mailbox: `closed`, its job is gone; `moved`, its mark; `due`: rows show an operation that its owner has not in hand; `left`: it
- * was made due meanwhile, or its job is locked.
+ * What became of a mailbox. `closed`: its job is gone. `moved`: its mark, and its job has this version now. `left`: nothing changed, because
+ * it was made due meanwhile, its job is locked, or an earlier settling whose answer was lost changed it; `version` is what its job had when
+ * the statement began.
  */
-export type Settled = 'closed' | 'moved' | 'due' | 'left';
+export type Settled = { kind: 'closed' } | { kind: 'moved' | 'left'; version: string };
 
-/** Closes the mailboxes that hold nothing, and moves the marks of the others up to what is in hand (I3). In the order of `mailboxes`. */
+/**
+ * Closes the mailboxes that hold nothing, and moves the marks of the others up to what is in hand (I3, I4). In the order of `mailboxes`. While
+ * its answer is lost the mailbox may have become any of these: another settling tells.
+ */
 export async function settleMailboxes(db: Sql, mailboxes: OpenMailbox[]): Promise<Settled[]> {
   if (mailboxes.length === 0) return [];
-  const rows = await db.query<{ id: string; missed: boolean | null; gone: boolean }>('settleMailboxes', SETTLE, [
+  type Row = { id: string; closed: boolean; moved: string | null; version: string | null };
+  const rows = await db.query<Row>('settleMailboxes', SETTLE, [
     mailboxes.map((one) => one.connectionId),
     mailboxes.map((one) => one.partition),
     mailboxes.map((one) => one.epoch),
+    mailboxes.map((one) => one.version),
     mailboxes.map((one) => one.from),
   ]);
   const found = new Map(rows.map((row) => [row.id, row]));
-  return mailboxes.map(({ connectionId, from }) => {
-    const { missed = null, gone = false } = found.get(connectionId) ?? {};
-    if (gone) return 'closed';
-    if (missed === null) return 'left';
-    if (missed) return 'due';
-    return from === null ? 'closed' : 'moved';
+  return mailboxes.map(({ connectionId }): Settled => {
+    const { closed = false, moved = null, version = null } = found.get(connectionId) ?? {};
+    if (closed || version === null) return { kind: 'closed' };
+    return moved === null ? { kind: 'left', version } : { kind: 'moved', version: moved };
   });
 }

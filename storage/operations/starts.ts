@@ -145,7 +145,9 @@ export type LeftOut =
   | { kind: 'started'; started: StartedOperation }
   /** It still waits: a row was locked, or its partition is being taken. */
   | { kind: 'queued' }
-  /** It ended, is gone, or runs under another attempt. */
+  /** It runs or waits under another attempt, whose worker is not the caller. */
+  | { kind: 'elsewhere' }
+  /** It ended, or is gone. */
   | { kind: 'over' };
 
 /** What became of operations that `startOperations` left out, in their order. */
@@ -161,6 +163,6 @@ export async function startsLeftOut(db: Sql, operations: StartingOperation[]): P
     const row = byId.get(id);
     if (row?.status === 'queued') return { kind: 'queued' };
     if (row?.status === 'running' && row.attempt_id === attemptId) return { kind: 'started', started: row };
-    return { kind: 'over' };
+    return { kind: row?.status === 'running' || row?.status === 'waiting_user' ? 'elsewhere' : 'over' };
   });
 }

@@ -7,7 +7,7 @@ import type { OwnedPartition } from '../partitions/partitions.js';
 import { bigints, byteas, jsonbs, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
 import { insertFormerJobs } from '../postgres/former-jobs.js';
-import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
+import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf, OWN_VERSION } from '../postgres/mailbox-jobs.js';
 import { CONNECTION_FIELDS, START_STEP, type StartedOperation } from './starts.js';
 
 /** One accepted request on its way into the table; its input is plain or sealed, never both. */
@@ -50,11 +50,11 @@ export interface FirstAttempt {
 
 /**
  * `created`: stored; `handed`: the caller, which owns the partition under the epoch it passed, has its mailbox open and takes the operation
- * at once; otherwise the mailbox is due. `place`: its own in the order of acceptance. `running`: its first attempt has started under that
+ * at once; otherwise the mailbox is due. `place`: its own in the order of acceptance. `version`: of its job, where the mailbox was not open before. `running`: its first attempt has started under that
  * epoch, on this connection. `locked`: nothing was stored, because the connection is being changed; it may be tried again.
  */
 export type Submitted =
-  | { kind: 'created'; handed: boolean; place: number; running: ConnectionRow | undefined }
+  | { kind: 'created'; handed: boolean; place: number; version: string; running: ConnectionRow | undefined }
   | { kind: 'replayed'; operationId: string }
   | { kind: 'conflict' | 'not_found' | 'locked' };
 
@@ -133,13 +133,14 @@ const SUBMIT = `
     ${insertFormerJobs('(select t.id, t.partition, t.connection_id from to_store t where t.id = any(array(select id from stored))) s where s.connection_id <> all (array(select connection_id from handed))')}
   )
   select t.id as operation_id, t.connection_id = any(array(select connection_id from handed)) as handed, ${placeOf('now()')} as place,
-    t.epoch is not null as running, ${RUNNING_CONNECTION}
+    ${OWN_VERSION} as version, t.epoch is not null as running, ${RUNNING_CONNECTION}
   from to_store t where t.id = any(array(select id from stored))`;
 
 interface StoredRow extends ConnectionRow {
   operation_id: string;
   handed: boolean;
   place: number;
+  version: string;
   running: boolean;
 }
 
@@ -192,7 +193,8 @@ export async function submitOperations(
   return operations.map((o) => {
     const row = created.get(o.id);
     if (!row) return earlier.get(o.id) as Submitted;
-    return { kind: 'created', handed: row.handed, place: row.place, running: row.running ? row : undefined };
+    const { handed, place, version } = row;
+    return { kind: 'created', handed, place, version, running: row.running ? row : undefined };
   });
 }
 

@@ -19,7 +19,8 @@ export const markOf = (data: string): string => `(${data} ->> 'from')::uuid`;
 
 /**
  * Makes the mailboxes of these rows due, with `mark` as the lowest id of what is new in them; one that has no job gets one, which counts as
- * fetched at once where `opened` holds. Returns for each whether it did. `started`: something of it may run. No connection may occur twice.
+ * fetched at once where `opened` holds. Returns for each whether it did. `started`: something of it may run. `doubt`: and may be in no hand, so
+ * that the owner who opens it takes the partition again. No connection may occur twice.
  */
 export function acceptIntoMailboxes(source: {
   from: string;
@@ -29,17 +30,19 @@ export function acceptIntoMailboxes(source: {
   mark: string;
   opened: string;
   started: string;
+  doubt?: boolean;
 }): string {
-  const { from, where, partition, connection, mark, opened, started } = source;
+  const { from, where, partition, connection, mark, opened, started, doubt = false } = source;
+  const inDoubt = doubt ? `, 'doubt', true` : '';
   return `insert into ${MAILBOX} as j (id, name, state, started_on, start_after, expire_seconds, keep_until, data)
     select ${connection} as id, 'mailbox-' || ${partition} as name, case when ${opened} then 'active' else 'created' end::pgboss.job_state,
       case when ${started} then now() end, now(), ${NEVER_EXPIRES},
-      case when ${opened} then jsonb_build_object('from', ${mark}) else jsonb_build_object('from', ${mark}, 'new', ${mark}) end
+      case when ${opened} then jsonb_build_object('from', ${mark}) else jsonb_build_object('from', ${mark}, 'new', ${mark}${inDoubt}) end
     from ${from} where ${where} order by name, id
     on conflict (name, id) do update set state = 'created', start_after = least(j.start_after, excluded.start_after),
       started_on = coalesce(j.started_on, excluded.started_on),
-      data = jsonb_build_object('from', least(${markOf('j.data')}, ${markOf('excluded.data')}),
-        'new', least((j.data ->> 'new')::uuid, ${markOf('excluded.data')}))
+      data = j.data || jsonb_build_object('from', least(${markOf('j.data')}, ${markOf('excluded.data')}),
+        'new', least((j.data ->> 'new')::uuid, ${markOf('excluded.data')})${inDoubt})
     returning j.id, j.state = 'active' as opened`;
 }
 
@@ -49,27 +52,27 @@ export function claimDueMailboxes(partition: string, limit: string, but: string)
     order by ${FETCH_ORDER} limit ${limit} for update of j skip locked`;
 }
 
-/** Gives the mailboxes of the rows `d` of a common table, which has locked them, these data; with `state` active, they count as fetched from now on. */
-export function changeMailboxes({
-  rows,
-  where = 'true',
-  data,
-  state,
-}: {
-  rows: string;
-  where?: string;
-  data: string;
-  state?: 'active' | 'created';
-}): string {
-  const changes = [`data = ${data}`];
-  if (state) changes.push(`state = '${state}'`);
-  if (state === 'active') changes.push('started_on = now()');
-  return `update ${MAILBOX} j set ${changes.join(', ')} from ${rows} d where j.name = d.name and j.id = d.id and (${where})`;
+/** The version of the mailbox `j`: every statement that changes it gives it another one, and no other has had it. */
+export const VERSION = 'j.xmin';
+
+/** The version that a mailbox has which this statement made or changed. */
+export const OWN_VERSION = 'pg_current_xact_id()::xid::text';
+
+/** Opens the mailboxes of the rows `d` of a common table, which has locked them. */
+export function openMailboxJobs(rows: string): string {
+  return `update ${MAILBOX} j set data = j.data - '{new,doubt}'::text[], state = 'active', started_on = now()
+    from ${rows} d where j.name = d.name and j.id = d.id`;
 }
 
-/** Deletes the mailboxes of the rows `d` of a common table, which has locked them, where `where` holds. */
+/** Moves the marks of the mailboxes of the rows `d` of a common table, which has locked them, up to `mark`. Returns their ids. */
+export function moveMarks(rows: string, mark: string): string {
+  return `update ${MAILBOX} j set data = jsonb_build_object('from', greatest(${mark}, ${markOf('j.data')}))
+    from ${rows} d where j.name = d.name and j.id = d.id and ${mark} is not null returning j.id`;
+}
+
+/** Deletes the mailboxes of the rows `d` of a common table, which has locked them, where `where` holds. Returns their ids. */
 export function deleteMailboxes(rows: string, where: string): string {
-  return `delete from ${MAILBOX} j using ${rows} d where j.name = d.name and j.id = d.id and (${where})`;
+  return `delete from ${MAILBOX} j using ${rows} d where j.name = d.name and j.id = d.id and ${where} returning j.id`;
 }
 
 /** True for the job `j` of a mailbox that an owner had open since the job was made: something of it may run. */

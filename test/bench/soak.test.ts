@@ -20,7 +20,7 @@ function sample(at: number, changed: Partial<Sample> = {}): Sample {
   };
   return {
     ...{ at, rss_mib: 400 + saw(at), browser_mib: 300, handles: 90, clients: 100, database_connections: 20, pools: {} },
-    ...{ contexts: 4, pages: 4, listeners: 4, waiting: saw(at), ended: at * 500, answer_ms: 3 },
+    ...{ contexts: 4, pages: 4, listeners: 4, waiting: saw(at), orphans: 0, ended: at * 500, answer_ms: 3 },
     tables: [
       table('operation', 10_000 + at * 500, (10_000 + at * 500) * 900),
       table('pgboss.job_common', 100, 40 * MIB + (at % 60) * MIB * 0.05),

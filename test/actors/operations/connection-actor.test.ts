@@ -45,6 +45,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     load: { waiting: 0, running: 0 },
     ended: () => {},
     idle: () => {},
+    doubt: () => {},
   };
   const tally = new Tally();
   const look = () => Promise.reject(new Error('no look was given'));

@@ -340,20 +340,6 @@ t.test('a mailbox that rows show as open and nobody has in hand is found by comp
   t.equal(partition.epoch, 2);
 });
 
-t.test('what a mailbox in hand lacks is found when it is settled', async (t) => {
-  const { db, connection, submit, ended } = await operationsThread(t, succeeded);
-  await submit('known');
-  await ended('known');
-  const [row] = await db.query<{ id: string }>(
-    'testLost',
-    `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
-     select $1, workspace_id, id, partition, 'social.identity.get', 'queued', 'lost', '', '{}' from connection where id = $2 returning id`,
-    [uuidv7(), connection.id],
-  );
-  t.ok(row);
-  t.match(await ended('lost'), { status: 'succeeded' });
-});
-
 t.test('a mailbox that is long in use is read from where its work stands', async (t) => {
   const { db, connection, submit, ended } = await operationsThread(t, succeeded);
   const keys = Array.from({ length: LIMITS.mailbox_ended + 10 }, (_, n) => `${n}`);

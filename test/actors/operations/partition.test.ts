@@ -72,6 +72,8 @@ t.test('a partition that is lost while it fetches starts nothing of what the fet
       workspace_id: 'workspace',
       from: '0',
       new: null,
+      version: '1',
+      doubt: false,
     })),
   );
   await fetched;

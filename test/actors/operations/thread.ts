@@ -9,6 +9,7 @@ import { LookDesk } from '../../../actors/operations/look-desk.js';
 import { MailboxReader } from '../../../actors/operations/mailbox-reader.js';
 import { OperationBatches } from '../../../actors/operations/operation-batches.js';
 import { OperationCounters } from '../../../actors/operations/operation-counters.js';
+import { Orphans } from '../../../actors/operations/orphans.js';
 import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
 import { Settling } from '../../../actors/operations/settling.js';
 import { Sweep } from '../../../actors/operations/sweep.js';
@@ -50,10 +51,12 @@ export async function operationsThread(
   provider: (execution: Execution) => Promise<Outcome>,
   {
     look = () => Promise.reject(new Error('nothing is to be looked at')),
+    database,
     ...shorter
-  }: Partial<Pick<ProviderRuntime, 'look'>> & Pick<PartitionContext, 'challenge_ms'> = {},
+  }: Partial<Pick<ProviderRuntime, 'look'>> &
+    Pick<PartitionContext, 'challenge_ms'> & { database?: { db: Database; url: string } } = {},
 ) {
-  const { db, url } = await freshDatabase(t);
+  const { db, url } = database ?? (await freshDatabase(t));
   const workspaceId = await insertWorkspace(db);
   const connection = await insertSimulated(db, workspaceId, 'ada');
   const link = await FaultyLink.open(Number(new URL(url).port));
@@ -151,7 +154,9 @@ export async function operationsThread(
     await thread.close();
     await link.close();
   });
-  const sweep = new Sweep({ db, log, partitions: () => [partition] });
+  const { counters } = context;
+  const orphans = new Orphans({ db, log, counters, looks: () => true });
+  const sweep = new Sweep({ db, log, counters, orphans, partitions: () => [partition] });
   return {
     db,
     thread,
@@ -167,6 +172,7 @@ export async function operationsThread(
     attempts,
     reconciled,
     sweep,
+    orphans,
     looks,
     awaitable,
   };

@@ -262,7 +262,7 @@ t.test('an attempt starts once, however often it is asked for, and its answer ca
   t.match(await startsLeftOut(db, [held]), [
     { kind: 'started', started: { operation_id: held.id, epoch: held.epoch } },
   ]);
-  t.match(await startsLeftOut(db, [{ ...held, attemptId: uuidv7() }]), [{ kind: 'over' }]);
+  t.match(await startsLeftOut(db, [{ ...held, attemptId: uuidv7() }]), [{ kind: 'elsewhere' }]);
   const end = { from: 'running', to: 'queued', reason: 'retry_proxy_error', attemptStatus: 'failed' } as const;
   const finish = {
     ...held,

@@ -36,12 +36,19 @@ async function fixture(t: Test) {
   const open = async () => (await openMailboxes(db, [mine], 10))[0]!.due;
   const read = async (first: string) =>
     (await readQueued(db, [{ partition: mine.id, connectionId: connection.id, first }], 10)).queued.map(({ id }) => id);
-  const settle = async (from: string | null, sql: Sql = db) => {
+  const version = async () =>
+    (
+      await db.query<{ xmin: string }>('testVersion', 'select xmin from pgboss.job_common where id = $1', [
+        connection.id,
+      ])
+    )[0]?.xmin ?? '1';
+  /** By the owner that opened it last, unless it knows another version. */
+  const settle = async (from: string | null, sql: Sql = db, known?: string) => {
     const mailbox = { connectionId: connection.id, partition: mine.id, epoch: mine.epoch, from };
-    return (await settleMailboxes(sql, [mailbox]))[0];
+    return (await settleMailboxes(sql, [{ ...mailbox, version: known ?? (await version()) }]))[0]?.kind;
   };
   const end = (id: string) => db.query('testEnd', `update operation set status = 'canceled' where id = $1`, [id]);
-  return { db, url, workspaceId, connection, owned, mine, node, operation, open, read, settle, end };
+  return { db, url, workspaceId, connection, owned, mine, node, operation, open, read, settle, version, end };
 }
 
 t.test('a mailbox is opened by its first operation, taken for granted while it is open, and closed', async (t) => {
@@ -147,14 +154,20 @@ t.test('an operation below the mark lowers it, whoever stores it', async (t) => 
   t.match(await open(), [{ from: early.id, new: early.id }]);
 });
 
-t.test('a mailbox whose owner lacks an operation is not closed, nor its mark moved beyond it: it is due', async (t) => {
-  const { db, mine, operation, open, settle } = await fixture(t);
+t.test('a settling that comes late finds another opening, and changes nothing', async (t) => {
+  const { db, connection, mine, operation, open, settle, version, end } = await fixture(t);
   const [one, two] = [operation(), operation()];
-  await submitOperations(db, [one, two], [mine]);
-  t.equal(await settle(two.id), 'due');
-  t.match(await open(), [{ from: one.id, new: one.id }]);
-  t.equal(await settle(null), 'due');
-  t.match(await open(), [{ from: one.id, new: one.id }]);
+  await submitOperations(db, [one], [mine]);
+  const first = await version();
+  await end(one.id);
+  await submitOperations(db, [two], []);
+  const [due] = await open();
+  t.equal(due!.version, await version(), 'its owner knows the version that it opened');
+  t.equal(await settle(null, db, first), 'left');
+  t.equal(await settle(two.id, db, first), 'left');
+  t.equal(await settle(two.id, db, due!.version), 'moved');
+  t.equal(await settle(null, db, due!.version), 'left', 'one whose answer was lost moved the mark');
+  t.equal(await jobState(db, connection.id), 'active');
 });
 
 t.test('a mailbox that somebody stores into is neither opened nor closed meanwhile', async (t) => {

@@ -146,7 +146,7 @@ export function operationWork(of: Subjects): HotWork[] {
       work: (db) =>
         settleMailboxes(
           db,
-          mailboxes.map((one) => ({ ...one, epoch: EPOCH, from: null })),
+          mailboxes.map((one) => ({ ...one, epoch: EPOCH, version: '1', from: null })),
         ),
     },
     {
@@ -155,7 +155,7 @@ export function operationWork(of: Subjects): HotWork[] {
       work: (db) =>
         settleMailboxes(
           db,
-          mailboxes.map((one, i) => ({ ...one, epoch: EPOCH, from: of.queued[i]!.id })),
+          mailboxes.map((one, i) => ({ ...one, epoch: EPOCH, version: '1', from: of.queued[i]!.id })),
         ),
     },
     {
