@@ -44,6 +44,13 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
     return { name, fault };
   }
 
+  /** Throws when the statement ends more than it can. */
+  function weigh(name: string, values: unknown[] = []): void {
+    if (!faults.tooHeavy(name, values)) return;
+    stage.note(`${node}: ${name} ends too many`);
+    throw new TooHeavy();
+  }
+
   /** The statements of this transaction stand still between what they see and their rows. */
   async function hold(tx: Sql, { name, fault }: Met): Promise<void> {
     if (fault?.kind !== 'held') return;
@@ -87,6 +94,7 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
     ...own,
     async query<Row extends object>(name: string, text: string, values?: unknown[]): Promise<Row[]> {
       const met = await release(name, (words) => stage.step(words));
+      weigh(name, values);
       if (met.fault === undefined) {
         const rows = await stage.sent(own.query<Row>(name, text, values));
         ifAlive();
@@ -111,6 +119,7 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
               met = await release(name, (words) => stage.holdUp(words));
               await hold(tx, met);
             }
+            weigh(name, values);
             return tx.query(name, text, values);
           };
           return work({ vault: tx.vault, query } as Transaction);
@@ -121,6 +130,15 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
 }
 
 const noAnswer = () => new AnswerLost(new Error('no answer'));
+
+/** The refusal of a statement that ends more than it can in its time: what stands in it alone would be stored. */
+export class TooHeavy extends pg.DatabaseError {
+  override readonly code = '57014';
+
+  constructor() {
+    super('canceling statement due to statement timeout', 0, 'error');
+  }
+}
 
 function refusal(code: string): pg.DatabaseError {
   const error = new pg.DatabaseError(`refused: ${code}`, 0, 'error');

@@ -69,14 +69,29 @@ export function anyFault(without: readonly string[]): fc.Arbitrary<Fault> {
 const drawn = (weights: [string, number][]): fc.Arbitrary<string> =>
   fc.oneof(...weights.map(([value, weight]) => ({ weight, arbitrary: fc.constant(value) })));
 
+/** How many operations a statement of this name ends, as its first parameter tells: the ids, in PostgreSQL's binary form. */
+function endedBy(statement: string, [ids]: unknown[]): number {
+  if (statement !== 'finishOperations' && statement !== 'finishAndStart') return 0;
+  return ids instanceof Buffer && ids.readInt32BE(0) === 1 ? ids.readInt32BE(12) : 0;
+}
+
 /** The faults of a schedule, as they come. */
 export class Faults {
   readonly #faults: Fault[];
   readonly #seen = new Map<string, number>();
   #on = false;
 
-  constructor(faults: readonly Fault[]) {
+  readonly #heavyEnds: boolean;
+
+  /** `heavyEnds`: a statement that ends more than one operation reaches its time limit. */
+  constructor(faults: readonly Fault[], heavyEnds: boolean) {
     this.#faults = [...faults];
+    this.#heavyEnds = heavyEnds;
+  }
+
+  /** True for a statement that ends more than it can in its time. */
+  tooHeavy(statement: string, values: unknown[]): boolean {
+    return this.#on && this.#heavyEnds && endedBy(statement, values) > 1;
   }
 
   /** From now on statements are counted, and meet them. */

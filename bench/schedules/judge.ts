@@ -9,6 +9,8 @@ export interface Left {
   jobs: JobLeft[];
   /** The operations that some node has in hand. */
   inHand: string[];
+  /** How often rows and memory did not agree about an operation. */
+  orphans: number;
 }
 
 type Rule = (left: Left) => Iterable<string>;
@@ -42,6 +44,10 @@ function* writtenAsItEnded({ ledger, operations }: Left): Iterable<string> {
   }
 }
 
+function* nothingWasPutRight({ orphans }: Left): Iterable<string> {
+  if (orphans > 0) yield `rows and memory did not agree about ${orphans} operations`;
+}
+
 /** What was accepted before another was asked for runs before it, each time that it runs. */
 function* ranInOrder({ ledger }: Left): Iterable<string> {
   const entries = [...ledger.entries.values()];
@@ -66,7 +72,7 @@ function* canceledStaysSo({ ledger }: Left): Iterable<string> {
   }
 }
 
-const RULES: Rule[] = [everyOperationEnds, nothingIsLeft, writtenAsItEnded, ranInOrder, canceledStaysSo];
+const RULES: Rule[] = [everyOperationEnds, nothingIsLeft, writtenAsItEnded, nothingWasPutRight, ranInOrder, canceledStaysSo];
 
 /** What a schedule broke of what was promised. */
 export function judge(left: Left): string[] {

@@ -17,6 +17,8 @@ export interface Plan {
   /** How many there are; a command names one of more, which is taken modulo. */
   connections: number;
   partitions: number;
+  /** A statement that ends more than one operation reaches its time limit. */
+  heavyEnds: boolean;
   cues: Cue[];
   faults: Fault[];
 }
@@ -26,6 +28,7 @@ const anyPlan = (without: readonly string[]): fc.Arbitrary<Plan> =>
   fc.record({
     connections: fc.constantFrom(1, 1, 1, 2, 2, CONNECTIONS),
     partitions: fc.constantFrom(1, 1, PARTITIONS.length),
+    heavyEnds: without.includes('heavy_ends') ? fc.constant(false) : fc.constantFrom(false, false, false, true),
     cues: fc.array(anyCue(without), { minLength: 1, maxLength: LIMITS.commands, size: 'max' }),
     faults: fc.array(anyFault(without), { minLength: 1, maxLength: LIMITS.faults, size: 'max' }),
   });
@@ -73,12 +76,13 @@ export class Machine implements AsyncDisposable {
   }
 
   /** Plays one schedule. Throws `Broken`. */
-  async play(scheduler: Scheduler, { connections, partitions, cues, faults: planned }: Plan): Promise<void> {
+  async play(scheduler: Scheduler, plan: Plan): Promise<void> {
     const first = randomUUID();
-    const of = { partitions: PARTITIONS.slice(0, partitions), connections, owner: first };
+    const { connections, cues, heavyEnds } = plan;
+    const of = { partitions: PARTITIONS.slice(0, plan.partitions), connections, owner: first };
     const { owned, ...ground } = await lay(this.#db, of);
     const stage = new Stage(scheduler, () => this.#gates.waiting());
-    const faults = new Faults(planned);
+    const faults = new Faults(plan.faults, heavyEnds);
     const world = new World({
       stage,
       faults,

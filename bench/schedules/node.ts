@@ -6,20 +6,21 @@ import { LargeTurns } from '../../actors/operations/large-turns.js';
 import { MailboxReader } from '../../actors/operations/mailbox-reader.js';
 import { OperationBatches } from '../../actors/operations/operation-batches.js';
 import { OperationCounters } from '../../actors/operations/operation-counters.js';
+import { Orphans } from '../../actors/operations/orphans.js';
 import { Partition, type PartitionContext } from '../../actors/operations/partition.js';
 import { Settling } from '../../actors/operations/settling.js';
 import { Sweep } from '../../actors/operations/sweep.js';
 import { Unanswered } from '../../actors/operations/unanswered.js';
 import { retrying } from '../../actors/retry.js';
 import type { Hint } from '../../actors/system.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger, type Logger } from '../../storage/log.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { cancelsRequested } from '../../storage/operations/owner-polls.js';
 import { type OwnedPartition, releasePartitions, renewLeases } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { dueQueues } from '../../storage/postgres/job-table.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
-import { steppedDatabase } from './database.js';
+import { steppedDatabase, TooHeavy } from './database.js';
 import type { Faults } from './faults.js';
 import type { Gates } from './gates.js';
 import type { Ledger } from './ledger.js';
@@ -41,7 +42,15 @@ export interface NodeOptions {
   hint(hint: Hint): void;
 }
 
-const log = createLogger({ level: 'silent', format: 'json' }, {});
+const SILENT = createLogger({ level: 'silent', format: 'json' }, {});
+
+/** Says nothing, but tells `refused` of each end that was refused for another one's sake. */
+function loggerOf(refused: (operationId: string) => void): Logger {
+  const error = (what: { err?: unknown; operation_id?: string }) => {
+    if (what.err instanceof TooHeavy && what.operation_id) refused(what.operation_id);
+  };
+  return Object.assign(Object.create(SILENT), { error }) as Logger;
+}
 
 /**
  * One node of a schedule, from its start to its death: the parts of an actor thread as `actors/host-parts.ts` puts them together, and the
@@ -67,6 +76,7 @@ export class ScheduledNode {
     this.#db = db;
     this.#takings = new Takings(db, this.id);
     const { lease } = this;
+    const log = loggerOf(() => ledger.breach('an end was refused for that of a neighbour'));
     const provider = steppedProvider(name, { stage, ledger, lease });
     const unanswered = new Unanswered();
     this.#context = {
@@ -84,7 +94,9 @@ export class ScheduledNode {
     };
     const partitions = () => [...this.#owned.values()];
     this.#settling = new Settling({ db, log, partitions });
-    this.#sweep = new Sweep({ db, log, partitions });
+    const { counters } = this.#context;
+    const orphans = new Orphans({ db, log, counters, looks: () => false });
+    this.#sweep = new Sweep({ db, log, counters, orphans, partitions });
     this.committer = new Committer({
       ...{ db, ring, unanswered, hint },
       fingerprint: (text) => createHash('sha256').update(text).digest(),
@@ -98,6 +110,11 @@ export class ScheduledNode {
 
   owns(partition: number): boolean {
     return this.#owned.has(partition);
+  }
+
+  /** Where rows and memory did not agree about an operation. */
+  get orphans(): number {
+    return Object.values(this.#context.counters.counted().orphans).reduce((sum, count) => sum + count, 0);
   }
 
   /** The operations that it has in hand. */

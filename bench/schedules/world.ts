@@ -283,7 +283,9 @@ export class World {
   /** What the schedule broke. */
   async judge(): Promise<string[]> {
     const left = await whatIsLeft(this.#options.db, this.#options.ground);
-    return judge({ ledger: this.ledger, ...left, inHand: this.#nodes.flatMap((node) => node.inHand) });
+    const inHand = this.#nodes.flatMap((node) => node.inHand);
+    const orphans = this.#nodes.reduce((sum, node) => sum + node.orphans, 0);
+    return judge({ ledger: this.ledger, ...left, inHand, orphans });
   }
 
   /** Ends both nodes. */
