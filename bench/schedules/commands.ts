@@ -47,8 +47,8 @@ const DRAWN: {
   change: [1, fc.record({ connection })],
   disconnect: [1, fc.record({ connection })],
   lock: [1, fc.record({ connection })],
-  lose_start: [2, fc.record({ connection })],
-  lose_commits: [1, fc.record({ connection })],
+  lose_start: [3, fc.record({ connection })],
+  lose_commits: [2, fc.record({ connection })],
   store_future: [1, fc.record({ connection })],
 };
 

@@ -33,10 +33,10 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
   };
 
   /** Waits for the step of a statement. Throws what is refused. */
-  async function release(name: string, step: (words: string) => Promise<void>): Promise<Met> {
+  async function release(name: string, step: (words: string, others: number) => Promise<void>): Promise<Met> {
     ifAlive();
     const fault = faults.of(name);
-    await step(`${node}: ${name}${fault ? ` (${fault.kind})` : ''}`);
+    await step(`${node}: ${name}${fault ? ` (${fault.kind})` : ''}`, faults.stepsBefore(name));
     ifAlive();
     if (fault?.kind === 'not_sent') throw new NotSent(new Error('no connection'));
     const code = fault && REFUSALS[fault.kind];
@@ -93,7 +93,7 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
   return {
     ...own,
     async query<Row extends object>(name: string, text: string, values?: unknown[]): Promise<Row[]> {
-      const met = await release(name, (words) => stage.step(words));
+      const met = await release(name, (...step) => stage.step(...step));
       weigh(name, values);
       if (met.fault === undefined) {
         const rows = await stage.sent(own.query<Row>(name, text, values));
@@ -116,7 +116,7 @@ export function steppedDatabase({ own, stage, faults, gates, node, alive }: Step
         (tx) => {
           const query: Sql['query'] = async (name, text, values) => {
             if (!met && !SETTINGS.has(name)) {
-              met = await release(name, (words) => stage.holdUp(words));
+              met = await release(name, (...step) => stage.holdUp(...step));
               await hold(tx, met);
             }
             weigh(name, values);

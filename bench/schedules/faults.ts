@@ -69,9 +69,11 @@ export function anyFault(without: readonly string[]): fc.Arbitrary<Fault> {
 const drawn = (weights: [string, number][]): fc.Arbitrary<string> =>
   fc.oneof(...weights.map(([value, weight]) => ({ weight, arbitrary: fc.constant(value) })));
 
+const ENDS = new Set(['finishOperations', 'finishAndStart']);
+
 /** How many operations a statement of this name ends, as its first parameter tells: the ids, in PostgreSQL's binary form. */
 function endedBy(statement: string, [ids]: unknown[]): number {
-  if (statement !== 'finishOperations' && statement !== 'finishAndStart') return 0;
+  if (!ENDS.has(statement)) return 0;
   return ids instanceof Buffer && ids.readInt32BE(0) === 1 ? ids.readInt32BE(12) : 0;
 }
 
@@ -87,6 +89,11 @@ export class Faults {
   constructor(faults: readonly Fault[], heavyEnds: boolean) {
     this.#faults = [...faults];
     this.#heavyEnds = heavyEnds;
+  }
+
+  /** After how many other steps a statement is sent: heavy ends take long, so that further ones gather behind them. */
+  stepsBefore(statement: string): number {
+    return this.#on && this.#heavyEnds && ENDS.has(statement) ? LIMITS.late_steps : 0;
   }
 
   /** True for a statement that ends more than it can in its time. */

@@ -72,7 +72,14 @@ function* canceledStaysSo({ ledger }: Left): Iterable<string> {
   }
 }
 
-const RULES: Rule[] = [everyOperationEnds, nothingIsLeft, writtenAsItEnded, nothingWasPutRight, ranInOrder, canceledStaysSo];
+const RULES: Rule[] = [
+  everyOperationEnds,
+  nothingIsLeft,
+  writtenAsItEnded,
+  nothingWasPutRight,
+  ranInOrder,
+  canceledStaysSo,
+];
 
 /** What a schedule broke of what was promised. */
 export function judge(left: Left): string[] {

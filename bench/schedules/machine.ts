@@ -78,7 +78,8 @@ export class Machine implements AsyncDisposable {
   /** Plays one schedule. Throws `Broken`. */
   async play(scheduler: Scheduler, plan: Plan): Promise<void> {
     const first = randomUUID();
-    const { connections, cues, heavyEnds } = plan;
+    const { cues, heavyEnds } = plan;
+    const connections = heavyEnds ? CONNECTIONS : plan.connections; // ends of several meet in one statement
     const of = { partitions: PARTITIONS.slice(0, plan.partitions), connections, owner: first };
     const { owned, ...ground } = await lay(this.#db, of);
     const stage = new Stage(scheduler, () => this.#gates.waiting());
