@@ -1,7 +1,7 @@
 import { permits, type SendPermission } from '../browser-pool/send-permission.js';
 import { PARTITIONS } from '../storage/model/records.js';
 
-export type { SendPermission };
+export { permits, type SendPermission };
 
 /** One instant on both clocks: monotonic nanoseconds, and milliseconds since 1970. */
 export interface Instant {

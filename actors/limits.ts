@@ -112,6 +112,11 @@ export const LIMITS = {
   thread_drain_ms: 5_000,
   /** Slow poll behind lost hints: queues with due jobs, cancels of waiting operations. */
   poll_ms: 1_000,
+  /** Partitions whose queues one statement of it looks at; fewer after one that took `slow_poll_ms`. */
+  polled_partitions: 64,
+  slow_poll_ms: 250,
+  /** How often as long as a look took it rests. */
+  poll_rests: 19,
   /** How often a thread reads of its partitions what only rows can tell: for metrics alone. */
   measure_ms: 15_000,
   /** Hints to other nodes gather this long before one NOTIFY; what somebody waits for leaves at once, with what is there. */

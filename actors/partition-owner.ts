@@ -2,8 +2,8 @@ import { partitionOf } from '../storage/model/records.js';
 import { cancelsRequested } from '../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../storage/partitions/partitions.js';
 import { adoptFormerJobs } from '../storage/postgres/former-jobs.js';
-import { dueQueues } from '../storage/postgres/job-table.js';
 import type { Deliveries } from './deliveries/deliveries.js';
+import { DueQueues } from './due-queues.js';
 import type { Listeners } from './listeners/listeners.js';
 import type { LookDesk } from './operations/look-desk.js';
 import type { Orphans } from './operations/orphans.js';
@@ -37,9 +37,11 @@ export interface PartitionOwnerOptions {
  */
 export class PartitionOwner {
   readonly #options: PartitionOwnerOptions;
+  readonly #dueQueues: DueQueues;
 
   constructor(options: PartitionOwnerOptions) {
     this.#options = options;
+    this.#dueQueues = new DueQueues(options.partition.db);
   }
 
   own({ id, epoch }: OwnedPartition): void {
@@ -133,7 +135,7 @@ export class PartitionOwner {
   async poll(): Promise<void> {
     const { owned, partition, sweep, orphans, looks } = this.#options;
     void looks.fetch();
-    for (const due of await dueQueues(partition.db, owned.ids)) {
+    for (const due of await this.#dueQueues.look(owned.ids)) {
       const one = owned.get(due.partition);
       if (due.queue === 'delivery') void one?.deliveries.wake();
       else if (due.queue === 'mailbox') void one?.partition.fetch();

@@ -6,6 +6,7 @@ import { type Node, startNode } from '../actors/node/node.js';
 import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
+import { auditEras } from '../storage/audit/eras.js';
 import type { Background } from '../storage/background.js';
 import { Removals } from '../storage/connections/removals.js';
 import { announcer } from '../storage/deliveries/announcer.js';
@@ -353,6 +354,7 @@ async function openStorage(
     maxConnections: LIMITS.control_connections,
     applicationName: 'connection-service control',
   });
+  await auditEras(parts.db); // notes a dump that was loaded, before anything is added to its log
   return { db: parts.db, control: parts.control };
 }
 

@@ -38,8 +38,11 @@ export const LIMITS = {
   /** Connections whose looks one statement finds. Past it the others follow when these are in hand. */
   requested_looks: 256,
 
-  /** Operations of one connection that recovery finds running; more than one is none that this version started. */
-  started_operations: 8,
+  /** Mailboxes that recovery looks through in one statement, and operations that it reads in them; it goes on until none is left. */
+  recovered_mailboxes: 500,
+  recovered_rows: 50_000,
+  /** Attempts of an operation that were lost with their thread or node; then it ends `worker_lost` in place of another one (OPS-24). */
+  lost_attempts: 5,
   /** Fetched jobs that a recovery puts back in one statement; it goes on until none is left. */
   put_back_jobs: 2_000,
   /** Jobs of a restored database that one statement looks at to end writes; it goes on until none is left. */
@@ -92,8 +95,12 @@ export const LIMITS = {
   /** Steps that wait to be stored while the database is away: past it the oldest is lost. */
   overview_kept_steps: 30,
 
-  /** How long a node may be without a heartbeat; then another node that stops deletes its row. */
+  /** How far the clock of a node, which is in the ids it makes, may be behind: nothing is erased by its age sooner than this behind its days. */
+  id_clock_ms: 5 * 60_000,
+  /** How long a node may be without a heartbeat; then another one deletes its rows. */
   node_silence_ms: 60 * 60_000,
+  /** How often a node that lives looks for rows of those that are silent. */
+  forget_ms: 10 * 60_000,
   /** Announcements that become events in one transaction, and how often is looked for them while there are none. */
   announcement_rows: 200,
   announcement_poll_ms: 250,

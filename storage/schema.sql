@@ -56,6 +56,12 @@ CREATE INDEX entry_by_workspace_xact ON audit.entry USING btree (workspace_id, x
 CREATE INDEX entry_by_xact ON audit.entry USING btree (xact, id);
 CREATE TRIGGER entry_is_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON audit.entry FOR EACH STATEMENT EXECUTE FUNCTION audit.refuse_change();
 
+create table audit_era (
+  until timestamp with time zone not null,
+  noted_at timestamp with time zone not null default now(),
+  constraint audit_era_pkey PRIMARY KEY (until)
+);
+
 create table callback_pause (
   destination bytea not null,
   reason text not null,

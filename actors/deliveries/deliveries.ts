@@ -126,11 +126,12 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
 }
 
 function openDispatcher(settings: DeliverySettings, context: DeliveryContext, wakeTimers: WakeTimers): Dispatcher {
-  const { db, relaxed, ring, log, tracing, tally } = context;
+  const { db, relaxed, ring, lease, log, tracing, tally } = context;
   const { allowedNetworks, allowedEndpoints, ports, dnsServers, ca, concurrency, workspacePercent } = settings;
   return new Dispatcher({
     db,
     relaxed,
+    lease,
     ring,
     policy: { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) },
     ca,

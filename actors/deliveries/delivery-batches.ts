@@ -5,6 +5,7 @@ import {
   type FinishedAttempt,
   type FinishedDelivery,
   finishDeliveries,
+  heldStarts,
   type StartedDelivery,
   startDeliveries,
   undoStarts,
@@ -18,13 +19,17 @@ import type { Logger } from '../../storage/log.js';
 import { newId } from '../../storage/model/new-id.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
+import type { LeaseCell } from '../lease.js';
 import { type ClaimMark, ClaimMarks } from './claim-marks.js';
 import { LIMITS } from './limits.js';
+import { StartPermission } from './start-permission.js';
 
 export interface DeliveryBatchesOptions {
   db: Database;
   /** Its commits need not be on the disk when they return. Starts go there. */
   relaxed: Database;
+  /** Nothing is started of a partition without one. */
+  lease: Pick<LeaseCell, 'permission'>;
   log: Logger;
   /** Starts, and ends of attempts, that the caller asks for at once at most. */
   bound: number;
@@ -37,7 +42,9 @@ export interface DeliveryBatchesOptions {
  *
  * I1 the id of an attempt is in one start statement only, because the statement that takes a start back may itself come late;
  * I2 an attempt is in hand from before its start is asked for until its end is written, or it is known that none was made:
- *    a row that is `sending` with an attempt that is not in hand is nobody's.
+ *    a row that is `sending` with an attempt that is not in hand is nobody's;
+ * I3 a start is given out only while its answer is fresh (`start-permission.ts`). Past that its row is asked again, and one that was
+ *    stopped meanwhile, or whose lease ran out, is taken back.
  */
 export class DeliveryBatches {
   readonly #options: DeliveryBatchesOptions;
@@ -129,27 +136,55 @@ export class DeliveryBatches {
       unsure = [];
     };
     try {
-      const { keys, started } = await this.#persist('start', async () => {
+      const { permission, keys, started } = await this.#persist('start', async () => {
         if (unsure.length > 0) await undoStarts(db, unsure);
         drop();
         // Asked for each time: meanwhile the partition may have been taken again under its next epoch.
-        const keys = subscriptions.map(keyOf);
+        const permission = this.#permission(subscriptions);
+        const keys = subscriptions.map((one) => (permission.covers(one.partition) ? keyOf(one) : undefined));
         const claims = claimsOf(subscriptions, keys, marks);
         unsure = claims.flatMap(({ attemptIds }) => attemptIds); // I1
         for (const id of unsure) this.#inHand.add(id); // I2
-        return { keys, started: await startDeliveries(relaxed, claims) };
+        return { permission, keys, started: claims.length === 0 ? [] : await startDeliveries(relaxed, claims) };
       });
       const byKey = Map.groupBy(started, ({ subscription_id: id, epoch }) => keyOf({ id, epoch }));
       const made = new Set(started.map(({ attempt_id }) => attempt_id));
       unsure = unsure.filter((id) => !made.has(id));
-      const answers = keys.map((key) => byKey.get(key)?.shift());
+      const answers = keys.map((key) => (key === undefined ? undefined : byKey.get(key)?.shift()));
       for (const [one, answered] of Map.groupBy(answers, (_, i) => subscriptions[i] as OwnedSubscription)) {
         this.#marks.claimed(one, answered, marks.get(one));
       }
-      return answers;
+      return permission.isFresh ? answers : await this.#heldOf(subscriptions, answers); // I3
     } finally {
       drop();
     }
+  }
+
+  /** The starts of these answers that may still be sent; the others are taken back. */
+  async #heldOf(
+    subscriptions: OwnedSubscription[],
+    answers: (StartedDelivery | undefined)[],
+  ): Promise<(StartedDelivery | undefined)[]> {
+    const { db } = this.#options;
+    for (let left = answers; ; ) {
+      const permission = this.#permission(subscriptions);
+      const asked = left.flatMap((one, i) =>
+        one && permission.covers((subscriptions[i] as OwnedSubscription).partition) ? one.attempt_id : [],
+      );
+      const closed = this.#closing.signal.aborted;
+      const held = new Set(
+        asked.length === 0 || closed ? [] : await this.#persist('look', () => heldStarts(db, asked)),
+      );
+      const over = left.flatMap((one) => (one && !held.has(one.attempt_id) ? one.attempt_id : []));
+      if (over.length > 0) await this.#persist('take back', () => undoStarts(db, over));
+      for (const id of over) this.drop(id);
+      left = left.map((one) => (one && held.has(one.attempt_id) ? one : undefined));
+      if (held.size === 0 || permission.isFresh) return left;
+    }
+  }
+
+  #permission(subscriptions: OwnedSubscription[]): StartPermission {
+    return new StartPermission(this.#options.lease, new Set(subscriptions.map(({ partition }) => partition)));
   }
 
   async #finish(attempts: FinishedAttempt[]): Promise<(FinishedDelivery | undefined)[]> {
@@ -182,16 +217,17 @@ export class DeliveryBatches {
 
 const keyOf = ({ id, epoch }: Pick<OwnedSubscription, 'id' | 'epoch'>): string => `${id} ${epoch}`;
 
-/** One claim a subscription, with a new attempt for each time it is asked for. */
+/** One claim a subscription that has a key, with a new attempt for each time it is asked for. */
 function claimsOf(
   subscriptions: OwnedSubscription[],
-  keys: string[],
+  keys: (string | undefined)[],
   marks: ReadonlyMap<OwnedSubscription, ClaimMark | undefined>,
 ): Claim[] {
   const claims = new Map<string, Claim>();
   for (const [i, one] of subscriptions.entries()) {
     const { id, partition, epoch } = one;
-    const key = keys[i] as string;
+    const key = keys[i];
+    if (key === undefined) continue;
     const from_us = marks.get(one)?.from_us ?? null;
     const claim = claims.get(key) ?? { subscription: { id, partition, epoch }, attemptIds: [], from_us };
     claim.attemptIds.push(newId());

@@ -1,6 +1,7 @@
 import type { FetchedSubscription, FullShares } from '../../storage/deliveries/delivery-queue.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
+import type { LeaseCell } from '../lease.js';
 import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
 import type { DeliveryStats } from './counters.js';
 import { type AttemptContext, DeliveryAttempt } from './delivery-attempt.js';
@@ -17,6 +18,7 @@ export interface DispatcherOptions extends AttemptOptions {
   db: Database;
   /** The same database, with commits that need not be on the disk when they return. */
   relaxed: Database;
+  lease: Pick<LeaseCell, 'permission'>;
   /** Attempts in flight in this thread at most (`DELIVERY_CONCURRENCY`). */
   concurrency: number;
   /** Share of the slots, and of the subscriptions held, that one workspace may have (`DELIVERY_WORKSPACE_PERCENT`). */
@@ -68,11 +70,11 @@ export class Dispatcher {
   #state: DispatcherState = { kind: 'running' };
 
   constructor(options: DispatcherOptions) {
-    const { db, relaxed, log, concurrency, workspace_share, wakeIn } = options;
+    const { db, relaxed, lease, log, concurrency, workspace_share, wakeIn } = options;
     this.#options = options;
     this.#slots = new SlotScheduler(concurrency, workspace_share);
     const bound = concurrency * (LIMITS.slot_finishes + 1);
-    this.#batches = new DeliveryBatches({ db, relaxed, log, bound });
+    this.#batches = new DeliveryBatches({ db, relaxed, lease, log, bound });
     this.#callbacks = new CallbackAttempts(options);
     this.#context = { batches: this.#batches, callbacks: this.#callbacks, log };
     this.#notes = new PauseNotes(db, log);

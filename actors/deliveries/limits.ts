@@ -85,6 +85,8 @@ export const LIMITS = {
   sweep_attempts: 500,
   /** Deliveries or subscriptions in one statement. Past it they go into the next one. */
   batch_items: 128,
+  /** From asking for a start to sending its callback. Past it the row is asked again, and what was stopped meanwhile is not sent. */
+  late_start_ms: 1_000,
   /** Statements of each kind under way at once. Meanwhile items gather into the next one. */
   batch_statements: 2,
   /** Wait before what is noted of paused destinations is written again; doubles up to `statement_retry_cap_ms`. */

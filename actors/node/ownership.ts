@@ -1,4 +1,5 @@
 import { Deadline } from '../../storage/deadline.js';
+import { LIMITS as STORED_LIMITS } from '../../storage/limits.js';
 import type { Logger } from '../../storage/log.js';
 import type { EndedOperation } from '../../storage/model/ended-operation.js';
 import { PARTITIONS } from '../../storage/model/records.js';
@@ -69,6 +70,8 @@ export class Ownership {
   readonly #held: Holdings;
   /** Partitions whose release is being stored: their rows may still name this node. */
   readonly #releasing = new Set<number>();
+  /** When nodes that were lost were last forgotten, on the monotonic clock. */
+  #forgotAt = performance.now();
   #failing = false;
   #left: Promise<void> | undefined;
   #state: OwnershipState = { kind: 'new' };
@@ -192,6 +195,9 @@ export class Ownership {
       release: (holding) => this.#release(holding),
       over: () => this.#state.kind !== 'renewing',
     });
+    if (performance.now() - this.#forgotAt < STORED_LIMITS.forget_ms) return;
+    await forgetNode(this.#options.db, null);
+    this.#forgotAt = performance.now();
   }
 
   /** False when another node was sooner. */

@@ -2,7 +2,7 @@ import type { ConnectionChange } from '../../storage/connections/session-effects
 import { failureDetails, OperationError, type OperationFailure } from '../../storage/model/errors.js';
 import { type EvidenceFault, type StoredEvidence, UNKNOWN_PROGRESS } from '../../storage/model/evidence.js';
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
-import type { FinishedOperation } from '../../storage/operations/execution.js';
+import { type FinishedOperation, WAITS_FOR_KEY } from '../../storage/operations/execution.js';
 import type { HeldOperation } from '../../storage/operations/starts.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
@@ -69,9 +69,11 @@ export function outcomeOfError(
 
 /** What the service itself lacks for the moment, its database or an encryption key, ends no operation: it is tried again. */
 export function ownTrouble(error: unknown): Failed | undefined {
-  if (error instanceof KeyUnknown) return own('encryption_key_unknown', LIMITS.key_wait_ms);
+  if (error instanceof KeyUnknown) return own(KEY_UNKNOWN, LIMITS.key_wait_ms);
   return isUnreachable(error) || isRefusedForNow(error) ? own('database_unavailable', 0) : undefined;
 }
+
+const KEY_UNKNOWN = 'encryption_key_unknown';
 
 const own = (reason: string, wait_ms: number): Failed => ({
   status: 'failed',
@@ -183,8 +185,10 @@ export function toFinish(
   const change = retry ? null : connectionChange(attempt, effects, reason, ring);
   const revision = change?.revision ?? attempt.connection.state_revision;
   const ended = finishedOperation(held, attempt, outcome, revision);
+  const waitsForKey = outcome.status === 'failed' && outcome.failure.details?.reason === KEY_UNKNOWN;
+  const again = waitsForKey ? WAITS_FOR_KEY : `retry_${ended.reason}`;
   const operation = retry
-    ? { ...ended, to: 'queued' as const, reason: `retry_${ended.reason}`, errorCode: null, errorDetails: null }
+    ? { ...ended, to: 'queued' as const, reason: again, errorCode: null, errorDetails: null }
     : ended;
   const { id: connectionId, workspace_id: workspaceId } = attempt.connection;
   const { simulatedInvitation } = effects;

@@ -42,6 +42,8 @@ export class WorkspaceRates {
   };
   readonly #rounds: Background;
   #nodes = 1;
+  /** When shares of nodes that were lost were last looked for, on the monotonic clock. */
+  #forgotAt = performance.now();
   #failing = false;
 
   constructor(options: WorkspaceRatesOptions) {
@@ -102,6 +104,9 @@ export class WorkspaceRates {
         (now - bucket.askedAt > LIMITS.rate_idle_ms ? forgotten : active).push(bucket);
     if (active.length + forgotten.length === 0 && !this.#limited) return; // I1
     await this.#deal(active, forgotten);
+    if (now - this.#forgotAt < STORAGE_LIMITS.forget_ms) return;
+    this.#forgotAt = now;
+    await leaveShares(this.#options.db, null).catch(() => {}); // the next look finds them
   }
 
   async #deal(active: readonly RateBucket[], forgotten: readonly RateBucket[]): Promise<void> {

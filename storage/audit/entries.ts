@@ -2,6 +2,7 @@ import { LIMITS } from '../limits.js';
 import type { AuditAction, AuditActorKind, AuditTargetKind } from '../model/audit.js';
 import type { Sql } from '../postgres/database.js';
 import { type ListPlace, placeIn } from '../postgres/list-place.js';
+import { auditEras, type Era } from './eras.js';
 
 /** An entry of the audit log (HTTP-30). */
 export interface AuditRow {
@@ -114,21 +115,52 @@ export async function auditEnd(sql: Sql): Promise<AuditPosition> {
 }
 
 /**
- * The next entries behind a position, in the order of (xact, id), of one workspace or of all. Only those of transactions below the oldest one
- * under way: nothing can appear before them any more, so none is lost or comes twice. Indexes: entry_by_xact, entry_by_workspace_xact.
+ * The next entries behind a position, of one workspace or of all: era after era (`eras.ts`), each in the order of (xact, id). Of the last era only
+ * those of transactions below the oldest one under way: nothing can appear before them any more, so none is lost or comes twice.
  */
-export function followAudit(
+export async function followAudit(
   sql: Sql,
   workspaceId: string | null,
+  position: AuditPosition,
+  limit: number,
+): Promise<AuditRow[]> {
+  const { eras, from } = await leftBehind(sql, position);
+  for (const [i, era] of eras.entries()) {
+    const rows = await followEra(sql, workspaceId, era, i === 0 ? from : AUDIT_START, limit);
+    if (rows.length > 0) return rows;
+  }
+  return [];
+}
+
+/** The eras behind a position, with that of its entry, and where to go on in the first of them. */
+async function leftBehind(sql: Sql, position: AuditPosition): Promise<{ eras: Era[]; from: AuditPosition }> {
+  const eras = await auditEras(sql);
+  if (eras.length === 1 || position.xact === AUDIT_START.xact) return { eras, from: position };
+  const [found] = await sql.query<{ era: number }>(
+    'eraOfAudit',
+    `select (select count(*) from audit_era where until < e.at)::integer as era from audit.entry e
+     where e.xact = $1::xid8 and e.id = $2`,
+    [position.xact, position.id],
+  );
+  if (found) return { eras: eras.slice(found.era), from: position };
+  // The end of the log, where no entry is; or an entry that the dump did not have: then all that this server has added follows.
+  return { eras: eras.slice(-1), from: position.id === AUDIT_START.id ? position : AUDIT_START };
+}
+
+/** Indexes: entry_by_xact, entry_by_workspace_xact. */
+function followEra(
+  sql: Sql,
+  workspaceId: string | null,
+  { after, until, ended }: Era,
   { xact, id }: AuditPosition,
   limit: number,
 ): Promise<AuditRow[]> {
   return sql.query<AuditRow>(
-    workspaceId === null ? 'followAudit' : 'followAuditOfWorkspace',
+    `followAudit${workspaceId === null ? '' : 'OfWorkspace'}${ended ? 'Restored' : ''}`,
     `select ${COLUMNS} from audit.entry e
      where ${workspaceId === null ? '$1::uuid is null' : 'e.workspace_id = $1'} and (e.xact, e.id) > ($2::xid8, $3::uuid)
-       and e.xact < pg_snapshot_xmin(pg_current_snapshot())
+       and ${ended ? 'true' : 'e.xact < pg_snapshot_xmin(pg_current_snapshot())'} and e.at > $5::timestamptz and e.at <= $6::timestamptz
      order by e.xact, e.id limit $4`,
-    [workspaceId, xact, id, limit],
+    [workspaceId, xact, id, limit, after, until],
   );
 }

@@ -32,11 +32,16 @@ export interface GapRow {
   closed_at: Date | null;
 }
 
+/** Follows from the gaps, not from what a listener stored: former versions stored `gap_open`, and the gap may be closed since. */
+const CONTINUITY = `case when l.connection_id is not null and exists (
+         select from listener_gap g where g.connection_id = c.id and g.closed_at is null) then 'gap_open'
+       when l.continuity_status = 'gap_open' then 'unknown' else l.continuity_status end`;
+
 /** The stream of this connection; undefined when the connection is gone. A heartbeat older than `stale_ms` is of a listener that is gone. */
 export async function findListener(sql: Sql, connectionId: string, stale_ms: number): Promise<ListenerRow | undefined> {
   const [row] = await sql.query<ListenerRow>(
     'findListener',
-    `select c.provider, c.health, l.stream_status, l.status, l.reason, l.continuity_status, l.last_event_id, l.last_event_at,
+    `select c.provider, c.health, l.stream_status, l.status, l.reason, ${CONTINUITY} as continuity_status, l.last_event_id, l.last_event_at,
        l.last_frame_at, l.last_confirmed_at, l.heartbeat_at, c.proxy_id is not null as pinned,
        coalesce(l.heartbeat_at > now() - $2 * interval '1 millisecond', false) as alive,
        (select count(*) from listener_gap g where g.connection_id = c.id and g.closed_at is null) as open_gap_count,

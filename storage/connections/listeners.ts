@@ -66,8 +66,8 @@ export interface ListenerState {
 }
 
 /**
- * Stores the state of a listener. An older epoch writes nothing, nor does the listener of a connection that is gone. Continuity
- * follows from the gaps: `gap_open` while one is open, `continuous` while connected without one.
+ * Stores the state of a listener. An older epoch writes nothing, nor does the listener of a connection that is gone. The row says
+ * `continuous` while connected; who reads it looks for open gaps (`findListener`).
  */
 export async function saveListener(db: Sql, state: ListenerState): Promise<void> {
   await db.query(
@@ -75,8 +75,7 @@ export async function saveListener(db: Sql, state: ListenerState): Promise<void>
     `insert into listener as l (connection_id, stream_status, status, reason, continuity_status, epoch, last_event_id,
        last_event_at, last_frame_at, last_confirmed_at, heartbeat_at)
      select c.id, $2, $3, $4,
-       case when exists (select 1 from listener_gap g where g.connection_id = c.id and g.closed_at is null) then 'gap_open'
-            when $2 = 'connected' then 'continuous' else 'unknown' end,
+       case when $2 = 'connected' then 'continuous' else 'unknown' end,
        $5, $6, case when $6::text is not null then now() end, $7, case when $2 = 'connected' then now() end, now()
      from connection c where c.id = $1
      on conflict (connection_id) do update set stream_status = excluded.stream_status, status = excluded.status,
@@ -99,9 +98,14 @@ export async function saveListener(db: Sql, state: ListenerState): Promise<void>
   );
 }
 
-/** No listener of a later epoch has written: the stream that an earlier one saw end is no longer the connection's. */
-const notReplaced = (connection: string, epoch: string) =>
-  `not exists (select 1 from listener l where l.connection_id = ${connection} and l.epoch > ${epoch})`;
+/**
+ * The connection, while no later owner has its partition: the stream that an earlier one saw end is no longer the connection's. The
+ * partition's row is locked, so a take-over comes before and is seen, or waits.
+ */
+const owned = (connection: string, epoch: string) => `owned as materialized (
+       select c.id from connection c join partition p on p.id = c.partition
+       where c.id = ${connection} and p.epoch <= ${epoch} for key share of p
+     )`;
 
 /**
  * Opens a gap unless one is open already, from now on; or from the last heartbeat of the listener, when nobody saw its stream end
@@ -116,15 +120,14 @@ export async function openGap(
 ): Promise<{ id: string; opened: boolean } | undefined> {
   const [row] = await db.query<{ id: string; opened: boolean }>(
     'openGap',
-    `with opened as (
+    `with ${owned('$2', '$3')}, opened as (
        insert into listener_gap (id, connection_id, reason, last_event_id, started_at)
        select $1, c.id, $4, l.last_event_id, case when $5 then coalesce(l.heartbeat_at, now()) else now() end
-       from connection c left join listener l on l.connection_id = c.id
-       where c.id = $2 and ${notReplaced('$2', '$3')}
+       from owned c left join listener l on l.connection_id = c.id
        on conflict do nothing returning id
      )
      select id, true as opened from opened
-     union all select id, false from listener_gap where connection_id = $2 and closed_at is null and ${notReplaced('$2', '$3')}`,
+     union all select g.id, false from owned c join listener_gap g on g.connection_id = c.id and g.closed_at is null`,
     [newId(), connectionId, epoch, reason, unseen],
   );
   return row;
@@ -134,8 +137,8 @@ export async function openGap(
 export async function closeGap(db: Sql, connectionId: string, epoch: number): Promise<void> {
   await db.query(
     'closeGap',
-    `update listener_gap set closed_at = now()
-     where connection_id = $1 and closed_at is null and ${notReplaced('$1', '$2')}`,
+    `with ${owned('$1', '$2')}
+     update listener_gap g set closed_at = now() from owned c where g.connection_id = c.id and g.closed_at is null`,
     [connectionId, epoch],
   );
 }

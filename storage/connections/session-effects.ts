@@ -1,5 +1,6 @@
 import type { Health, RecruiterHealth } from '../model/records.js';
 import type { Database, Sql } from '../postgres/database.js';
+import { HELD_ATTEMPT } from '../postgres/held-attempt.js';
 
 /** What an execution changes on its connection, in the transaction that ends the operation. */
 export interface ConnectionChange {
@@ -71,8 +72,9 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
 }
 
 /**
- * The site may change the recruiter contract of the session from now on: none is shown until a switch proves one (CONN-14). Held by the
- * operation's row, as every write of an attempt. False when the attempt is no longer held, or the revision had moved on.
+ * The site may change the recruiter contract of the session from now on: none is shown until a switch proves one (CONN-14). The
+ * operation's row is locked, so a recovery comes before and is seen, or waits. False when the attempt is no longer held, or the revision
+ * had moved on.
  */
 export async function unverifyRecruiter(
   sql: Sql,
@@ -81,11 +83,10 @@ export async function unverifyRecruiter(
 ): Promise<boolean> {
   const rows = await sql.query<{ id: string }>(
     'unverifyRecruiter',
-    `update connection c set recruiter_health = 'not_verified', recruiter_reason = 'switch_not_proven', recruiter_contract = null,
+    `with ${HELD_ATTEMPT}
+     update connection c set recruiter_health = 'not_verified', recruiter_reason = 'switch_not_proven', recruiter_contract = null,
        recruiter_verified_at = null, recruiter_verified_revision = null, recruiter_operation_id = $1
-     where c.id = $4 and c.state_revision = $5 and exists (
-       select 1 from operation o where o.id = $1 and o.connection_id = c.id and o.epoch = $2 and o.status = 'running'
-         and o.attempts -> -1 ->> 'id' = $3::uuid::text)
+     from held h where c.id = $4 and c.id = h.connection_id and c.state_revision = $5
      returning c.id`,
     [attempt.id, attempt.epoch, attempt.attemptId, connection.id, connection.state_revision],
   );

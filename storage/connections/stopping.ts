@@ -6,7 +6,7 @@ import { removeJobs } from '../postgres/job-table.js';
 import { isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
 
 /**
- * Stopping what a connection still has to do, for a disconnect and a delete: its queued operations and its open deliveries become
+ * Stopping what a connection still has to do, for a disconnect and a delete: its open deliveries and its queued operations become
  * canceled, however many there are, in transactions of a bounded size. Deactivating a subscription does so for its deliveries.
  *
  *     stopWork or stopSubscription, in the transaction that locks the connection ─▶ all is canceled, or cancel_through is set
@@ -14,7 +14,9 @@ import { isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
  *
  * I1 from that commit on nothing of it starts: an operation up to `cancel_through` does not, nor does a delivery of
  *    an inactive subscription;
- * I2 what is left is found again after a crash: by `cancel_through`, of which connection_canceling is the index.
+ * I2 what is left is found again after a crash: by `cancel_through`, of which connection_canceling is the index;
+ * I3 what a disconnect ends is told to subscriptions of the workspace (EVT-23): their members become active again between the last delivery that is
+ *    canceled and the first operation, and what is to be told waits for that (`tell`).
  */
 export interface StoppingConnection {
   id: string;
@@ -29,21 +31,20 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Stops a connection that the caller has locked (I1). False when `stopRest` has to go on after the commit. */
 export async function stopWork(tx: Sql, connection: StoppingConnection): Promise<boolean> {
-  // The subscriptions first: recording an event locks them until its commit, so its deliveries are seen below.
+  // The subscriptions first: recording an event locks them until its commit, so its deliveries are seen below. A member that awaits that its
+  // connection is ready has nothing but what it is told: a disconnect that is repeated leaves that to it (CONN-6).
   const subscriptions = await tx.query<{ id: string }>(
     'disableSubscriptions',
-    'update subscription set active = false where connection_id = $1 returning id',
-    [connection.id],
+    'update subscription set active = false where connection_id = $1 and not (awaits_ready and $2) returning id',
+    [connection.id, connection.reason === 'connection_disconnected'],
   );
   await removeJobs(
     tx,
     subscriptions.map(({ id }) => ({ queue: 'delivery', partition: connection.partition, id })),
   );
-  const operations = await cancelQueuedPage(tx, connection, EVERY_OPERATION, BEFORE_ALL);
-  const deliveries = await cancelOpenDeliveries(tx, [connection.id], LIMITS.removal_rows);
-  if (operations.seen < LIMITS.removal_rows && deliveries < LIMITS.removal_rows) {
-    if (connection.reason === 'connection_disconnected') await awaitReady(tx, connection.id);
-    return true;
+  if (await cancelDeliveries(tx, connection.id)) {
+    const operations = await cancelQueuedPage(tx, connection, EVERY_OPERATION, BEFORE_ALL);
+    if (operations.seen < LIMITS.removal_rows) return true;
   }
   await tx.query(
     'cancelThrough',
@@ -54,17 +55,18 @@ export async function stopWork(tx: Sql, connection: StoppingConnection): Promise
   return false;
 }
 
-/**
- * What the service tells of the disconnected connection goes on to subscriptions of its workspace, the provider's events when it is ready again
- * (EVT-23). A disconnect that was too long leaves it to the trigger on `cancel_through`.
- */
-async function awaitReady(tx: Sql, connectionId: string): Promise<void> {
+/** One page of the open deliveries of a connection that the caller has locked. True when none is left: then its members are told of it again (I3). */
+async function cancelDeliveries(tx: Sql, connectionId: string): Promise<boolean> {
+  const canceled = await cancelOpenDeliveries(tx, [connectionId], LIMITS.removal_rows);
+  if (canceled === LIMITS.removal_rows) return false;
+  // The provider's events begin again when the connection is ready.
   await tx.query(
     'membersAwaitReady',
-    `update subscription s set active = true, awaits_ready = true from subscription parent
-     where s.connection_id = $1 and s.parent_id = parent.id and parent.active and not s.active`,
+    `update subscription s set active = true, awaits_ready = c.health <> 'ready' from subscription parent, connection c
+     where c.id = $1 and c.deleted_at is null and s.connection_id = c.id and s.parent_id = parent.id and parent.active and not s.active`,
     [connectionId],
   );
+  return true;
 }
 
 /**
@@ -88,8 +90,8 @@ export async function stopSubscription(
 }
 
 /**
- * Cancels what these left, until nothing is left (then true) or `enough` says so (then false). Any number of callers may do
- * so at a time.
+ * Cancels what these left, until nothing is left (then true) or `enough` says so, or a later stop has moved the mark (then false). Any number
+ * of callers may do so at a time.
  */
 export async function stopRest(
   db: Database,
@@ -102,24 +104,42 @@ export async function stopRest(
     [connection.id],
   );
   if (!row) return true;
-  const operations = row.cancel_through !== BEFORE_ALL;
-  for (let after = operations ? BEFORE_ALL : null; after !== null; ) {
+  const mark = row.cancel_through;
+  for (let left: Left = 'more'; left === 'more'; ) {
+    if (await enough()) return false;
+    left = await db.transaction((tx) => cancelRestOfDeliveries(tx, connection.id, mark));
+    if (left === 'moved') return false;
+  }
+  for (let after = mark !== BEFORE_ALL ? BEFORE_ALL : null; after !== null; ) {
     if (await enough()) return false;
     const from: string = after;
-    const page = await db.transaction((tx) => cancelQueuedPage(tx, connection, row.cancel_through, from));
+    const page = await db.transaction((tx) => cancelQueuedPage(tx, connection, mark, from));
     after = page.last;
   }
-  for (let rows: number = LIMITS.removal_rows; rows === LIMITS.removal_rows; ) {
-    if (await enough()) return false;
-    rows = await db.transaction((tx) => cancelOpenDeliveries(tx, [connection.id], LIMITS.removal_rows));
-  }
-  // A later disconnect may have moved the mark: its own rest is not done yet.
-  await db.query(
-    'forgetCancelThrough',
-    'update connection set cancel_through = null where id = $1 and cancel_through = $2 and deleted_at is null',
-    [connection.id, row.cancel_through],
+  return db.transaction(async (tx) => {
+    // Once more, under the lock under which the mark goes: a stop may have left more under the same mark.
+    if ((await cancelRestOfDeliveries(tx, connection.id, mark)) !== 'none') return false;
+    await tx.query(
+      'forgetCancelThrough',
+      'update connection set cancel_through = null where id = $1 and deleted_at is null',
+      [connection.id],
+    );
+    return true;
+  });
+}
+
+/** `moved`: the rest is that of a later stop. */
+type Left = 'more' | 'none' | 'moved';
+
+/** Locks the connection, then looks for its deliveries: what is found is neither of a login that came meanwhile nor of a later disconnect. */
+async function cancelRestOfDeliveries(tx: Sql, connectionId: string, mark: string): Promise<Left> {
+  const [stopping] = await tx.query(
+    'lockStopping',
+    'select from connection where id = $1 and cancel_through = $2 for no key update',
+    [connectionId, mark],
   );
-  return true;
+  if (!stopping) return 'moved';
+  return (await cancelDeliveries(tx, connectionId)) ? 'none' : 'more';
 }
 
 /** A connection whose work `stopRest` is to go on stopping (I2). */

@@ -8,6 +8,7 @@ import { type RecordedEvent, recordEvents } from './events-record.js';
  *
  * I1. An announcement goes in the transaction that records its event: each becomes one event, whoever is killed when.
  * I2. One transaction of the installation does so at a time: those of a connection become events in the order in which they were made.
+ * I3. Those of a connection wait while its members are inactive because a disconnect still cancels their deliveries: nobody would hear of them.
  */
 interface AnnouncementRow {
   id: string;
@@ -29,12 +30,18 @@ export interface Told {
 /** Who tells holds it until the commit (I2). */
 const TELLER_LOCK = 0x7e11;
 
+// I3. Index: connection_canceling, which is all but empty.
+const HEARD = `connection_id <> all(array(
+    select c.id from connection c where c.cancel_through is not null and c.deleted_at is null and exists (
+      select from subscription s join subscription parent on parent.id = s.parent_id
+      where s.connection_id = c.id and not s.active and parent.active)))`;
+
 // Two statements, so that each has the plan that its index allows.
 const take = (which: string) => `
-  delete from announcement where id = any(array(select id from announcement ${which} order by id limit $1))
+  delete from announcement where id = any(array(select id from announcement where ${which}${HEARD} order by id limit $1))
   returning id, workspace_id, connection_id, type, provider_event_id, data, traceparent`;
 const TAKE = take('');
-const TAKE_OF_CONNECTION = take('where connection_id = $2');
+const TAKE_OF_CONNECTION = take('connection_id = $2 and ');
 
 /**
  * Turns the oldest announcements, `rows` at most, into events; of one connection where one is given. Undefined when somebody else is at

@@ -2,6 +2,7 @@ import type { DeliveryAttemptOutcome, DeliveryStatus, RecordedEventType } from '
 import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
 import { bigints, integers, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
+import { makeJobsDue } from '../postgres/job-table.js';
 import type { OwnedSubscription } from './delivery-queue.js';
 import { formerSecrets } from './signing-secrets.js';
 import { triesDeliveries } from './subscriptions.js';
@@ -128,22 +129,47 @@ export async function startDeliveries(db: Sql, claims: Claim[]): Promise<Started
 
 const UNDO_STEP = DELIVERY_STEPS.sql('sending', 'pending');
 
+const SENDING = DELIVERY_ATTEMPT_STEPS.firstSql;
+
+// I3 `held`. An attempt that is still open under the lock of its delivery is that delivery's last one.
+const UNDO = `
+  with held as materialized (
+    select d.id, d.status, d.subscription_id, d.partition, a.id as attempt_id
+    from delivery_attempt a join delivery d on d.id = a.delivery_id where a.id = any($1) order by d.id for update of d
+  ), undone as (
+    delete from delivery_attempt a using held h
+    where a.id = h.attempt_id and a.outcome = ${SENDING} and h.status ${UNDO_STEP.from} returning h.id, h.subscription_id, h.partition
+  ), pending as (
+    update delivery d set status = ${UNDO_STEP.to}, epoch = null, next_attempt_at = now() + $2 * interval '1 millisecond',
+      attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1
+    from undone u where d.id = u.id
+  )
+  ${makeJobsDue({
+    queue: 'delivery',
+    from: '(select distinct subscription_id as id, partition from undone) s',
+    partition: 's.partition',
+    id: 's.id',
+    due: `now() + $2 * interval '1 millisecond'`,
+  })}`;
+
 /**
- * Takes back starts of which nothing was sent (their answer was lost on the way, or their secret cannot be opened here): what was
- * written of these attempts is deleted, and its delivery is pending again, due after `wait_ms`. Never use these attempts again:
- * this statement may itself be late.
+ * Takes back starts of which nothing was sent (their answer was lost on the way or came late, or their secret cannot be opened here): what
+ * was written of these attempts is deleted, and its delivery is pending again, due after `wait_ms`. Its job is due as well: this
+ * statement may itself be late, when the owner has parked the job. Never use these attempts again.
  */
 export async function undoStarts(db: Sql, attemptIds: string[], wait_ms = 0): Promise<void> {
-  await db.query(
-    'undoStarts',
-    `with undone as (
-       delete from delivery_attempt where id = any($1) and outcome = ${DELIVERY_ATTEMPT_STEPS.firstSql} returning delivery_id
-     )
-     update delivery d set status = ${UNDO_STEP.to}, epoch = null,
-       next_attempt_at = now() + $2 * interval '1 millisecond', attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1
-     from undone u where d.id = u.delivery_id and d.status ${UNDO_STEP.from}`,
-    [attemptIds, wait_ms],
+  await db.query('undoStarts', UNDO, [attemptIds, wait_ms]);
+}
+
+/** Those of these attempts that may be sent now: neither canceled nor recovered since their start, of subscriptions that try deliveries. */
+export async function heldStarts(db: Sql, attemptIds: string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    'heldStarts',
+    `select a.id from delivery_attempt a join delivery d on d.id = a.delivery_id join subscription s on s.id = d.subscription_id
+     where a.id = any($1) and a.outcome = ${SENDING} and d.status ${UNDO_STEP.from} and ${triesDeliveries('s')}`,
+    [attemptIds],
   );
+  return rows.map(({ id }) => id);
 }
 
 /** How an attempt ended. `error` is its class, null when it was delivered. */
@@ -166,20 +192,21 @@ const ENDED = {
 };
 const CLOSE_CANCELED = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
-// I2 and I3 `held`.
+// I2 and I3 `held`. The attempt is read as it was before that lock: its number on the locked row says that it is still the last one.
 const FINISH = `
   with input as (
     select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::integer[], $6::text[])
       i(id, epoch, attempt_id, outcome, status_code, error)
   ), held as materialized (
-    select d.id, d.status, d.epoch, d.series_attempts
+    select d.id, d.status, d.epoch, d.attempt_count, d.series_attempts
     from delivery d where d.id = any($1) for update skip locked
   ), outcome as materialized (
     select i.*, case when h.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then ${ENDED.delivered}
         when h.series_attempts > cardinality($7::integer[]) then ${ENDED.failed} else ${ENDED.pending} end as becomes,
       now() + ($7::integer[])[h.series_attempts] * interval '1 second' as due
     from input i join held h on h.id = i.id join delivery_attempt a on a.id = i.attempt_id and a.id = any($3)
-    where h.status = 'canceled' or (h.status = 'sending' and h.epoch = i.epoch and a.outcome = 'sending')
+    where h.status = 'canceled'
+      or (h.status = 'sending' and h.epoch = i.epoch and h.attempt_count = a.sequence and a.outcome = 'sending')
   ), finished as (
     update delivery d set status = o.becomes, epoch = null,
       next_attempt_at = case when o.becomes = 'pending' then o.due end,

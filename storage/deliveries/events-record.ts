@@ -46,15 +46,15 @@ const RECORD = `
   ), position as (
     insert into event_position (connection_id, rank, event_id) select connection_id, rank, id from listed
   ), matching as materialized (
-    select s.id, e.id as event_id
+    select s.id, e.id as event_id, $11::uuid is not null or e.type = any(${OWN}) as own
     from listed e cross join lateral (
       select * from subscription where connection_id = e.connection_id and active offset 0) s
     where case when $11::uuid is null then e.type = any(s.event_types) and (not s.awaits_ready or e.type = any(${OWN}))
       else s.id = $11 end
   ), addressed as materialized (
     update subscription s set delivery_count = s.delivery_count + cardinality(m.event_ids)
-    from (select id, array_agg(event_id order by event_id desc) as event_ids from matching group by id) m
-    where s.id = any(array(select id from matching)) and s.id = m.id and s.active
+    from (select id, array_agg(event_id order by event_id desc) as event_ids, bool_and(own) as own from matching group by id) m
+    where s.id = any(array(select id from matching)) and s.id = m.id and s.active and (m.own or not s.awaits_ready)
     returning s.id, s.parent_id, s.partition, s.delivery_count, m.event_ids
   ), delivery as (
     insert into delivery (id, workspace_id, subscription_id, parent_id, event_id, partition, status, next_attempt_at, rank)
@@ -78,8 +78,8 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
  * tells of itself alone
  * (contract: "Events are persisted before delivery"). An event that its connection has already is left out (EVT-8), as
  * is one whose connection is not in the workspace. Connections are locked before subscriptions, in the order of a
- * disconnect. Counting its deliveries locks a subscription: a deactivation either comes first and gets no delivery, or comes
- * after and cancels it.
+ * disconnect. Counting its deliveries locks a subscription, and asks it again: a deactivation or a disconnect either comes first and gets no
+ * delivery, or comes after and cancels it. No call mixes what the service tells with what a provider sends.
  *
  * Events and deliveries get gapless ranks, the newest the count of its list (0004_list_positions.sql). Recorders of one
  * connection take turns from `counted` to their commit, so ranks become visible in their order.

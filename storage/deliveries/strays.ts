@@ -128,22 +128,27 @@ export async function putBackStrays(db: Sql, held: Held[], jobs: FetchedJob[]): 
  */
 export function recoverStrays(db: Database, held: Held[], attempts: OpenAttempt[]): Promise<string[]> {
   return db.transaction(async (tx) => {
+    // The deliveries are locked first, and their attempts looked at afterwards: a statement that took one back may have been late, and
+    // another attempt may have begun.
+    const locked = await tx.query<{ id: string }>(
+      'lockStrays',
+      `with fence as materialized (${FENCE})
+       select d.id from delivery d join fence f on f.id = d.partition
+       where d.id = any($3::uuid[]) and d.status ${RECOVER.from} order by d.id for update of d skip locked`,
+      [held.map(({ id }) => id), held.map(({ epoch }) => epoch), attempts.map(({ delivery_id }) => delivery_id)],
+    );
+    const ids = new Set(locked.map(({ id }) => id));
+    const strays = attempts.filter(({ delivery_id }) => ids.has(delivery_id));
+    if (strays.length === 0) return [];
     const rows = await tx.query<{ delivery_id: string; id: string; partition: number }>(
       'recoverStrays',
-      `with fence as materialized (${FENCE}), lost as materialized (
+      `with lost as materialized (
          select d.id, d.subscription_id, d.partition, i.attempt_id
-         from unnest($3::uuid[], $4::uuid[]) i(id, attempt_id) join delivery d on d.id = i.id join fence f on f.id = d.partition
-         where d.status ${RECOVER.from} and (select a.id from delivery_attempt a
-           where a.delivery_id = d.id and a.outcome = 'sending') is not distinct from i.attempt_id
-         for update of d skip locked
+         from unnest($1::uuid[], $2::uuid[]) i(id, attempt_id) join delivery d on d.id = i.id
+         where (select a.id from delivery_attempt a where a.delivery_id = d.id and a.outcome = 'sending') is not distinct from i.attempt_id
        ), ${recoverLost('a.id = any(array(select attempt_id from lost))')}
        select id as delivery_id, subscription_id as id, partition from lost`,
-      [
-        held.map(({ id }) => id),
-        held.map(({ epoch }) => epoch),
-        attempts.map(({ delivery_id }) => delivery_id),
-        attempts.map(({ attempt_id }) => attempt_id),
-      ],
+      [strays.map(({ delivery_id }) => delivery_id), strays.map(({ attempt_id }) => attempt_id)],
     );
     await wakeSubscriptions(tx, rows);
     return rows.map(({ delivery_id }) => delivery_id);

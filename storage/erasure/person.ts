@@ -156,21 +156,23 @@ async function operationSlice(tx: Sql, { mentions, vault, workspaceId, dryRun, a
   if (ids.length > 0 && (await eraseFiles(tx, ids)) === LIMITS.removal_file_parts) {
     return { read: 0, last: after, erased: {}, remaining: {} };
   }
-  await tx.query(
+  // A look that was asked for while the rows were being locked is seen here.
+  const gone = await tx.query<{ id: string }>(
     'eraseNamedOperations',
     `update operation set input = null, input_sealed = null, input_erased_at = coalesce(input_erased_at, now()), result = null,
        result_sealed = null, result_erased_at = case when status = 'succeeded' then coalesce(result_erased_at, now()) else result_erased_at end,
        evidence = null, evidence_look = null, evidence_look_sealed = null,
        error_details = case when error_details is not null then jsonb_build_object('retryable', error_details -> 'retryable') end
-     where id = any($1)`,
+     where id = any($1) and not exists (select from look_request l where l.operation_id = operation.id) returning id`,
     [ids],
   );
+  const erased = gone.map(({ id }) => id);
   // Nothing can be looked for any more: it is no longer told as to be looked at.
-  await tx.query('forgetNamedUnknown', 'delete from unknown_outcome where operation_id = any($1)', [ids]);
+  await tx.query('forgetNamedUnknown', 'delete from unknown_outcome where operation_id = any($1)', [erased]);
   return {
     ...{ read: rows.length, last },
-    erased: { operations: ids.length },
-    remaining: { operations: named.length - ids.length },
+    erased: { operations: erased.length },
+    remaining: { operations: named.length - erased.length },
   };
 }
 

@@ -98,7 +98,9 @@ export const FAILURE_MEANINGS: Record<OperationErrorCode, FailureMeaning> = {
   provider_restricted: { meaning: 'The provider does not allow this account to do it; the connection is `invalid`.' },
   upstream_timeout: { meaning: 'The provider did not answer in time.' },
   session_fenced: { meaning: 'The session was replaced or given up while the operation ran.' },
-  worker_lost: { meaning: 'The node that ran the operation was lost while it waited for its user.' },
+  worker_lost: {
+    meaning: 'The operation lost its node while it waited for its user, or five times while it ran.',
+  },
   deadline_exceeded: { meaning: 'The operation ran for longer than five minutes.' },
   internal_error: { meaning: 'The service failed.', details: { reason: 'database_unavailable' } },
 };

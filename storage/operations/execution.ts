@@ -62,15 +62,22 @@ export interface FinishedOperation extends HeldOperation {
 const TO_CANCEL = `i.status = 'queued' and o.cancel_requested`;
 const CANCEL_STEP = OPERATION_STEPS.sql('running', 'canceled');
 
+/** The reason of an operation that goes back to the queue until this node has the key that its input or secrets are sealed under. */
+export const WAITS_FOR_KEY = 'retry_encryption_key_unknown';
+
+/** It waited for its key already: an attempt and two steps that say so again take the place of those before (OPS-4). */
+const WAITS_ON = `i.status = 'queued' and not o.cancel_requested and i.timeline ->> 'reason' = '${WAITS_FOR_KEY}'
+  and o.timeline -> -2 ->> 'reason' = '${WAITS_FOR_KEY}'`;
+
 // What goes back to the queue is canceled instead when that was requested meanwhile (OPS-5).
 const FINISH = `
   update operation o set status = case when ${TO_CANCEL} then ${CANCEL_STEP.to} else i.status end,
     result = i.result, result_sealed = i.result_sealed, error_code = i.error_code,
     error_details = i.error_details, evidence = i.evidence, challenge = null, updated_at = now(),
-    attempts = jsonb_set(o.attempts, '{-1}', (o.attempts -> -1)
+    attempts = jsonb_set(case when ${WAITS_ON} then o.attempts - -2 else o.attempts end, '{-1}', (o.attempts -> -1)
       || jsonb_build_object('status', i.attempt_status, 'completed_at', $9::text, 'running_ms', i.running_ms)
-      || jsonb_strip_nulls(jsonb_build_object('phase', i.phase))),
-    timeline = o.timeline || case when ${TO_CANCEL} then i.timeline || '{"to":"canceled","reason":"cancel_requested"}' else i.timeline end
+      || jsonb_strip_nulls(jsonb_build_object('phase', i.phase, 'number', case when ${WAITS_ON} then jsonb_array_length(o.attempts) - 1 end))),
+    timeline = case when ${WAITS_ON} then (o.timeline - -1) - -1 else o.timeline end || case when ${TO_CANCEL} then i.timeline || '{"to":"canceled","reason":"cancel_requested"}' else i.timeline end
   from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[], $8::text[], $10::jsonb[], $11::integer[], $12::bytea[], $13::text[], $14::jsonb[])
     i(id, epoch, attempt_id, status, result, error_code, error_details, attempt_status, timeline, running_ms, result_sealed, phase, evidence)
   where ${HELD} and o.status in ('running', 'waiting_user')

@@ -88,14 +88,14 @@ export function requestedLooks(sql: Sql, partitions: number[], inHand: string[])
   );
 }
 
-/** What the look is for; undefined when it is no longer asked for, or its connection was deleted. */
+/** What the look is for; undefined when it is no longer asked for, its connection was deleted, or what says what to look for was erased. */
 export async function openLook(sql: Sql, { id, operation_id }: LookRequest): Promise<LookedForOperation | undefined> {
   const [row] = await sql.query<LookedForOperation>(
     'openLook',
     `select o.id as operation_id, o.capability, o.input, o.input_sealed, o.attempts -> -1 ->> 'started_at' as started_at,
        ${CONNECTION_COLUMNS}
      from look_request q join operation o on o.id = q.operation_id join connection c on c.id = o.connection_id
-     where q.operation_id = $1 and q.id = $2 and ${ofKeptConnection('o.connection_id')}`,
+     where q.operation_id = $1 and q.id = $2 and o.input_erased_at is null and ${ofKeptConnection('o.connection_id')}`,
     [operation_id, id],
   );
   return row;

@@ -1,5 +1,6 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { Sql } from '../postgres/database.js';
+import { HELD_ATTEMPT } from '../postgres/held-attempt.js';
 import { filePartContext } from '../secrets/sealing.js';
 import type { HeldOperation } from './starts.js';
 
@@ -17,9 +18,6 @@ export interface StoredFile {
   size: number;
 }
 
-const HELD = `select o.id from operation o
-  where o.id = $1 and o.epoch = $2 and o.attempts -> -1 ->> 'id' = $3::uuid::text and o.status = 'running'`;
-
 /**
  * Stores part number `part` (from 0) of the attempt's file; the first one deletes what earlier attempts left. It may be
  * stored again when the answer was lost. False when the attempt is no longer held: then nothing was stored.
@@ -28,7 +26,7 @@ export async function storeFilePart(db: Sql, held: HeldOperation, part: number, 
   const stored = db.vault.storeBytes(bytes, filePartContext(held.id, held.attemptId, part));
   const rows = await db.query<{ part: number }>(
     'storeFilePart',
-    `with held as materialized (${HELD}), left_over as (
+    `with ${HELD_ATTEMPT}, left_over as (
        delete from operation_file f using held h where $4::integer = 0 and f.operation_id = h.id and f.attempt_id <> $3
      )
      insert into operation_file (operation_id, attempt_id, part, bytes, sealed) select h.id, $3, $4, $5, $6 from held h
@@ -43,7 +41,7 @@ export async function storeFilePart(db: Sql, held: HeldOperation, part: number, 
 export async function dropFileParts(db: Sql, held: HeldOperation): Promise<void> {
   await db.query(
     'dropFileParts',
-    `with held as materialized (${HELD}) delete from operation_file f using held h where f.operation_id = h.id`,
+    `with ${HELD_ATTEMPT} delete from operation_file f using held h where f.operation_id = h.id`,
     [held.id, held.epoch, held.attemptId],
   );
 }

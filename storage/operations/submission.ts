@@ -70,7 +70,8 @@ const RUNNING_CONNECTION = CONNECTION_FIELDS.map(
 );
 
 // Rows go in in key order: two batches that share keys then wait for each other instead of deadlocking. `fence` and the look at the
-// connection pass locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other.
+// connection pass locked rows by: a partition that is being taken hands nothing over, a connection that is being changed holds up no other. So does one
+// whose work up to an id above is being canceled: an operation from a clock that is behind would be canceled with it.
 // `to_store`: each with its connection and mailbox as they were when the statement began, looked up by their keys; `epoch` is that of what
 // starts with its acceptance, because nothing stood before it: whatever else is stored meanwhile was under way at the same time and has no order
 // to it. `accepted`: by connection; `taken`: its open mailbox takes what was stored, because its job said so. All others are made due, or
@@ -82,7 +83,7 @@ const SUBMIT = `
     for key share of p skip locked
   ), to_store as materialized (
     select i.*, ${HELD_CONNECTION}, fenced, j.open, j.mark,
-      case when fenced and i.attempt is not null and (j.mark is null or j.open and j.mark <= i.id) and (c.cancel_through is null or i.id > c.cancel_through)
+      case when fenced and i.attempt is not null and (j.mark is null or j.open and j.mark <= i.id)
       then i.fence_epoch end as epoch
     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::bytea[],
       $8::bytea[], $9::jsonb[], $10::bytea[], $11::jsonb[], $14::text[], $15::text[], $17::jsonb[], $19::bigint[], $20::smallint[]) with ordinality
@@ -90,6 +91,7 @@ const SUBMIT = `
       timeline, request_id, traceparent, attempt, fence_epoch, sender, ord)
     cross join lateral (
       select * from connection c where c.id = i.connection_id and c.workspace_id = i.workspace_id and c.deleted_at is null
+        and (c.cancel_through is null or i.id > c.cancel_through)
       for key share skip locked) c
     left join lateral (
       select j.state = 'active' and j.id = any($16::uuid[]) as open, ${markOf('j.data')} as mark

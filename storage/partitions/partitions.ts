@@ -162,8 +162,8 @@ export async function releasePartitions(db: Sql, nodeId: string, owned: OwnedPar
   );
 }
 
-/** Deletes a node that stops for good, and those that have been silent for `node_silence_ms`. */
-export async function forgetNode(db: Sql, nodeId: string): Promise<void> {
+/** Deletes a node that stops for good, null: none, and those that have been silent for `node_silence_ms`. */
+export async function forgetNode(db: Sql, nodeId: string | null): Promise<void> {
   await db.query(
     'forgetNode',
     `delete from node where id = $1 or heartbeat_at < now() - $2 * interval '1 millisecond'`,

@@ -8,7 +8,8 @@ import { pastBoundarySql } from '../model/write-boundary.js';
 import type { Sql } from '../postgres/database.js';
 import { adoptFormerJobs } from '../postgres/former-jobs.js';
 import { putBackJobs } from '../postgres/job-table.js';
-import { MAILBOX, markOf, putBackMailboxes, WAS_OPEN } from '../postgres/mailbox-jobs.js';
+import { putBackMailboxes } from '../postgres/mailbox-jobs.js';
+import { startedOperations } from './started.js';
 
 /** How many operations recovery put into each status, and how many open mailboxes and other fetched jobs it put back. */
 export interface Recovered {
@@ -39,23 +40,20 @@ const CLOSED = {
 /** All that is durable of a write whose worker was lost, beside its attempt. */
 export const LOST_WORKER: StoredEvidence = { ...UNKNOWN_PROGRESS, fault: 'worker_lost' };
 
-// `started`: what runs is found in the mailboxes that an owner had open since they were made, from their marks on. `lost` locks each row
-// and decides on it in one look: a write boundary, a wait or an end that commits while the lock is waited for changes the decision,
-// because the row is read again with its lock.
+// `lost` locks each row and decides on it in one look: a write boundary, a wait or an end that commits while the lock is waited for changes
+// the decision, because the row is read again with its lock. `lost` of an attempt: its thread or node went with it; where others go on it may
+// never have run.
 const RECOVER = `
-  with started as materialized (
-    select r.id from ${MAILBOX} j cross join lateral (
-      select q.id from operation q
-      where q.connection_id = j.id and q.id >= ${markOf('j.data')} and q.status in ('running', 'waiting_user') order by q.id limit ${LIMITS.started_operations}) r
-    where j.name = 'mailbox-' || $1::smallint and ${WAS_OPEN}
-  ), lost as materialized (
+  with lost as materialized (
     select o.id, o.status, case
       when o.status = 'waiting_user' then case when o.cancel_requested then ${WAITING.canceled} else ${WAITING.failed} end
       when ${pastBoundarySql('o')} then ${RUNNING.unknown}
       when o.cancel_requested then ${RUNNING.canceled}
       when o.timeline -> -1 ->> 'reason' = 'code_received' then ${RUNNING.failed}
+      when $4 and jsonb_array_length(jsonb_path_query_array(o.attempts, '$[*] ? (@.lost == true)')) >= ${LIMITS.lost_attempts - 1}
+        then ${RUNNING.failed}
       else ${RUNNING.queued} end as becomes
-    from operation o where o.id = any(array(select id from started)) and o.status in ('running', 'waiting_user')
+    from operation o where o.id = any($1::uuid[]) and o.status in ('running', 'waiting_user')
       and not exists (select 1 from unnest($2::uuid[]) kept(id) where kept.id = o.id)
     order by o.id for update of o
   )
@@ -63,7 +61,7 @@ const RECOVER = `
     error_code = case when l.becomes = 'failed' then 'worker_lost' end,
     error_details = case when l.becomes = 'failed' then '{"retryable":true}'::jsonb end,
     evidence = case when l.becomes = 'outcome_unknown' then '${JSON.stringify(LOST_WORKER)}'::jsonb end,
-    attempts = jsonb_set(o.attempts, '{-1}', (o.attempts -> -1) || jsonb_build_object('completed_at', $3::text,
+    attempts = jsonb_set(o.attempts, '{-1}', (o.attempts -> -1) || jsonb_build_object('completed_at', $3::text, 'lost', $4::boolean,
       'status', case when l.becomes = 'outcome_unknown' then ${CLOSED.unknown} else ${CLOSED.abandoned} end)),
     timeline = o.timeline || jsonb_build_object('from', l.status, 'to', l.becomes, 'at', $3::text,
       'reason', case when l.becomes = 'canceled' then 'cancel_requested' else 'worker_lost' end)
@@ -75,8 +73,8 @@ const RECOVER = `
  * Ends what nobody runs any more of a partition, in the transaction that takes it under its next epoch: no statement of the
  * epoch before can write after it. One decision a row (OPS-1, OPS-4): a write past its boundary becomes
  * `outcome_unknown`, with evidence of what is durable; waiting for the user becomes `failed worker_lost`, and so does what had taken a
- * user's code, which is lost with its worker (OPS-10); all else goes back to `queued`; what was to be canceled is `canceled` where
- * nothing can have left. Open mailboxes and other fetched jobs are put back.
+ * user's code, which is lost with its worker (OPS-10), and what has lost `LIMITS.lost_attempts` workers: it may be what ends them; all else
+ * goes back to `queued`; what was to be canceled is `canceled` where nothing can have left. Open mailboxes and other fetched jobs are put back.
  *
  * `inHand` are the operations that the caller still has in hand: they stay as they are, and so do the deliveries of the partition.
  * Undefined: nothing is in hand, and sending deliveries go back to pending as well.
@@ -85,7 +83,8 @@ export async function recoverPartition(tx: Sql, partition: number, inHand?: stri
   const kept = inHand ?? [];
   const at = new Date().toISOString();
   await adoptFormerJobs(tx, partition);
-  const rows = await tx.query<EndedOperation>('recoverOperations', RECOVER, [partition, kept, at]);
+  const started = await startedOperations(tx, partition);
+  const rows = await tx.query<EndedOperation>('recoverOperations', RECOVER, [started, kept, at, !inHand]);
   const ended = rows.filter(({ status }) => isTerminal(status));
   const mailboxes = await putBackMailboxes(tx, partition);
   if (!inHand) await recoverDeliveries(tx, [partition]);

@@ -1,10 +1,11 @@
+import { LIMITS } from '../limits.js';
 import { firstIdAt } from '../operations/id-time.js';
 import type { Sql } from '../postgres/database.js';
 
 /** What is older than that goes. The time of a UUIDv7 is in it, so that an index of ids has the age as well. */
 export interface Age {
   time: Date;
-  /** The first id of that time. */
+  /** Ids below it were made before that time, also by a node whose clock is behind by up to `LIMITS.id_clock_ms`. */
   id: string;
   /** When the class was begun: `time` is its days before. */
   begun: Date;
@@ -12,7 +13,7 @@ export interface Age {
 
 export function ageOf(now_ms: number, days: number): Age {
   const time_ms = now_ms - days * 24 * 60 * 60_000;
-  return { time: new Date(time_ms), id: firstIdAt(time_ms), begun: new Date(now_ms) };
+  return { time: new Date(time_ms), id: firstIdAt(time_ms - LIMITS.id_clock_ms), begun: new Date(now_ms) };
 }
 
 /**

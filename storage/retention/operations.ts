@@ -19,7 +19,12 @@ export const eraseOperations: Erasure = async (tx, after, { id, time }) => {
   const page = withinBytes(rows, LIMITS.removal_bytes);
   const due = page.filter((row) => row.due).map((row) => row.id);
   if (due.length > 0 && (await eraseFiles(tx, due)) === LIMITS.removal_file_parts) return { erased: 0, last: from };
-  const gone = await tx.query('eraseOperations', 'delete from operation where id = any($1) returning id', [due]);
+  // A look that was asked for while the rows were being locked is seen here.
+  const gone = await tx.query(
+    'eraseOperations',
+    `delete from operation where id = any($1) and not exists (select from look_request l where l.operation_id = operation.id) returning id`,
+    [due],
+  );
   return { erased: gone.length, last: page.at(-1)?.id ?? null };
 };
 

@@ -126,7 +126,14 @@ async function lockDue(tx: Sql, value: Value, ids: string[], { time }: Age): Pro
      order by o.id for update of o skip locked`,
     [ids, time],
   );
-  return rows.map(({ id }) => id);
+  // A look that was asked for while the rows were being locked is not seen by the statement that locks them.
+  const asked = await tx.query<{ operation_id: string }>(
+    'looksAskedFor',
+    'select operation_id from look_request where operation_id = any($1)',
+    [rows.map(({ id }) => id)],
+  );
+  const wanted = new Set(asked.map(({ operation_id }) => operation_id));
+  return rows.map(({ id }) => id).filter((id) => !wanted.has(id));
 }
 
 /**

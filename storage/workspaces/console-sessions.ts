@@ -30,11 +30,15 @@ export interface ConsoleSession {
   expires_at: Date;
 }
 
-/** A sign-in. Past `key_sessions` of one key its oldest are deleted. Index of both statements: console_session_by_holder. */
+const SESSIONS_LOCK = 7_301_850;
+
+/** A sign-in. Past `key_sessions` of one key its oldest are deleted. Run it in a transaction. Index of both: console_session_by_holder. */
 export async function createSession(
   sql: Sql,
   { tokenHash, key, address, userAgent }: NewSession,
 ): Promise<ConsoleSession> {
+  // Sign-ins of one key take turns: each sees the sessions of those before it.
+  await sql.query('lockSessionsOf', 'select pg_advisory_xact_lock($1, hashtext($2))', [SESSIONS_LOCK, key.id]);
   const [row] = await sql.query<{ created_at: Date; expires_at: Date }>(
     'createSession',
     `with ended as (

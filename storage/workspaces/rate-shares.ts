@@ -98,8 +98,8 @@ export async function dealShares(
   return { nodes: rows[0]?.nodes ?? 0, shares: rows.filter((row) => row.workspace_id !== null) };
 }
 
-/** A node that stops leaves its shares to the others. */
-export async function leaveShares(sql: Sql, nodeId: string): Promise<void> {
+/** A node that stops leaves its shares to the others, null: none does; those of nodes that have been silent for `node_silence_ms` go. */
+export async function leaveShares(sql: Sql, nodeId: string | null): Promise<void> {
   await sql.query(
     'leaveShares',
     `delete from workspace_rate where node_id = $1 or noted_at < now() - $2 * interval '1 millisecond'`,

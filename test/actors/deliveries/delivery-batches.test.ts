@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap';
 import { DeliveryBatches } from '../../../actors/deliveries/delivery-batches.js';
+import type { SendPermission } from '../../../actors/lease.js';
 import { createLogger } from '../../../storage/log.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { insertConnection, insertSubscription, record } from './delivery-host.js';
+import { deliveries, insertConnection, insertSubscription, NEVER_RUNS_OUT, record } from './delivery-host.js';
 
 const EPOCH = 7;
 const log = createLogger({ level: 'silent', format: 'json' }, {});
@@ -21,21 +22,29 @@ async function fixture(t: Test) {
     ...db,
     query: async (name, text, values) => {
       if (name !== 'startDeliveries') return db.query(name, text, values);
-      return db.transaction(async (tx) => {
-        const before = await pagesRead(tx);
-        const rows = await tx.query(name, text, values);
-        pages.push((await pagesRead(tx)) - before);
-        return rows as never;
-      });
+      return db
+        .transaction(async (tx) => {
+          const before = await pagesRead(tx);
+          const rows = await tx.query(name, text, values);
+          pages.push((await pagesRead(tx)) - before);
+          return rows as never;
+        })
+        .then(async (rows) => {
+          await own.beforeAnswer();
+          return rows;
+        });
     },
   };
-  const batches = new DeliveryBatches({ db, relaxed: counting, log, bound: 1_000 });
+  /** What is given of the partition's lease, and what is to happen before the answer to a start. */
+  const own = { lease: { ...NEVER_RUNS_OUT } as SendPermission | undefined, beforeAnswer: async () => {} };
+  const lease = { permission: () => own.lease };
+  const batches = new DeliveryBatches({ db, relaxed: counting, lease, log, bound: 1_000 });
   t.teardown(() => batches.close());
   const claim = async (count: number) => {
     const started = await Promise.all(Array.from({ length: count }, () => batches.start(subscription)));
     return started.flatMap((one) => one ?? []);
   };
-  return { db, connection, pages, claim };
+  return { db, connection, pages, claim, own, batches };
 }
 
 /** Pages of the deliveries' index by due time that this transaction has looked at, among those of the moment before. */
@@ -78,3 +87,35 @@ t.test('what becomes due before the place where claims stand is found', async (t
   t.match(await claim(3), [{ id: late?.id }], 'at the latest when nothing is left behind it');
   t.strictSame(await claim(3), []);
 });
+
+t.test('nothing is started without a lease', async (t) => {
+  const { db, connection, claim, own } = await fixture(t);
+  await record(db, connection);
+  own.lease = undefined;
+  t.strictSame(await claim(1), []);
+  t.match(await deliveries(db), [{ status: 'pending', attempt_count: 0 }]);
+});
+
+t.test(
+  'a start is taken back whose lease ran out before its answer came, also where there is another since',
+  async (t) => {
+    const { db, connection, claim, own, batches } = await fixture(t);
+    await record(db, connection);
+    own.beforeAnswer = async () => {
+      t.match(await deliveries(db), [{ status: 'sending' }]);
+      Object.assign(own.lease ?? {}, { until_ms: 0 });
+      own.lease = undefined;
+    };
+    t.strictSame(await claim(1), []);
+    t.match(await deliveries(db), [{ status: 'pending', attempt_count: 0, attempts: [], job: 'created' }]);
+    t.equal(batches.inHand.size, 0);
+    own.lease = { ...NEVER_RUNS_OUT };
+    own.beforeAnswer = async () => {
+      Object.assign(own.lease ?? {}, { until_ms: 0 });
+      own.lease = { ...NEVER_RUNS_OUT };
+    };
+    t.equal((await claim(1)).length, 1, 'its row was asked again, under the lease of then');
+    t.match(await deliveries(db), [{ status: 'sending', attempt_count: 1 }]);
+    t.equal(batches.inHand.size, 1);
+  },
+);

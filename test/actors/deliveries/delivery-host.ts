@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/dispatcher.js';
 import type { SubscriptionState } from '../../../actors/deliveries/subscription-actor.js';
+import type { SendPermission } from '../../../actors/lease.js';
 import { fetchSubscriptions } from '../../../storage/deliveries/delivery-queue.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { recoverDeliveries } from '../../../storage/deliveries/recovery.js';
@@ -16,6 +17,9 @@ import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
 export const SECRET = 'a secret of more than 32 characters';
+
+/** A lease that holds. */
+export const NEVER_RUNS_OUT: SendPermission = { until_ns: 2n ** 63n, until_ms: Number.MAX_SAFE_INTEGER };
 
 /** A workspace with one simulated connection. */
 export async function insertConnection(db: Sql): Promise<{ workspaceId: string; id: string; partition: number }> {
@@ -115,6 +119,7 @@ export class DeliveryHost {
     this.dispatcher = new Dispatcher({
       db,
       relaxed: db,
+      lease: { permission: () => NEVER_RUNS_OUT },
       ring,
       policy: { allowedNetworks: ['127.0.0.0/8'] },
       concurrency: 32,

@@ -20,11 +20,12 @@ import {
 import { LIMITS } from '../../../storage/limits.js';
 import { createLogger } from '../../../storage/log.js';
 import type { EventType } from '../../../storage/model/records.js';
-import type { Database, Sql } from '../../../storage/postgres/database.js';
+import type { Database } from '../../../storage/postgres/database.js';
 import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { type Answer, receiver } from '../../fixture/https-receiver.js';
+import { holding, lockWaits } from '../../fixture/locks.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
 import { insertConnections } from '../../server/rows.js';
@@ -79,28 +80,6 @@ const membersOf = (db: Database, id: string): Promise<Member[]> =>
 
 const jobsOf = (db: Database): Promise<{ id: string }[]> =>
   db.query('testJobs', `select id from pgboss.job_common where name like 'delivery-%'`);
-
-/** Who waits for a lock. */
-const waiting = (db: Database): Promise<object[]> =>
-  db.query(
-    'testWaiting',
-    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-
-/** Holds what `work` does in a transaction until the function that this gives is called. */
-async function holding(db: Database, work: (tx: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
-  const [done, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const held = db.transaction(async (tx) => {
-    await work(tx);
-    done.resolve();
-    await released.promise;
-  });
-  await done.promise;
-  return () => {
-    released.resolve();
-    return held;
-  };
-}
 
 async function change(db: Database, workspaceId: string, id: string, eventTypes: EventType[], callbackUrl: string) {
   const parent = { ...parentOf(id), workspace_id: workspaceId };
@@ -189,7 +168,7 @@ t.test('a connection that is being stored while a subscription changes follows t
     });
     await eventually(
       'it is made, or waits',
-      async () => isMade || (await waiting(db)).length > 0,
+      async () => isMade || (await lockWaits(db)).length > 0,
       (so) => so,
     );
     if (isMade) await making;
@@ -373,7 +352,7 @@ t.test(
     const settled = settle(db, id, () => slices++ > 50);
     await eventually(
       'it waits for the member',
-      () => waiting(db),
+      () => lockWaits(db),
       ({ length }) => length > 0,
     );
     await commit();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { closedGapsWithout, closeGap, openGap, saveListener } from '../../../storage/connections/listeners.js';
+import { closedGapsWithout, closeGap, openGap } from '../../../storage/connections/listeners.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
@@ -7,9 +7,8 @@ import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 t.test('a gap belongs to the owner that listens now: a former one neither opens nor closes it', async (t) => {
   const { db } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
-  const { id: connectionId } = await insertSocial(db, workspaceId, 'ada');
-  const listening = { streamStatus: 'connecting', status: 'running', reason: null, lastEventId: null } as const;
-  await saveListener(db, { connectionId, epoch: 2, lastFrameAt: null, ...listening });
+  const { id: connectionId, partition } = await insertSocial(db, workspaceId, 'ada');
+  await db.query('testTake', 'update partition set epoch = 2 where id = $1', [partition]);
   t.equal(await openGap(db, connectionId, 1, 'stream_closed'), undefined);
   const gap = await openGap(db, connectionId, 2, 'owner_changed');
   t.equal(gap?.opened, true);

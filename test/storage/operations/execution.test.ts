@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { waitForUser } from '../../../storage/operations/challenge.js';
-import { enterDispatching, finishOperations, storedEnd } from '../../../storage/operations/execution.js';
+import { enterDispatching, finishOperations, storedEnd, WAITS_FOR_KEY } from '../../../storage/operations/execution.js';
 import { findOperations } from '../../../storage/operations/operations.js';
 import { startOperations, startsLeftOut } from '../../../storage/operations/starts.js';
 import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
@@ -284,6 +284,41 @@ t.test('an attempt starts once, however often it is asked for, and its answer ca
   t.equal(await storedEnd(db, finish), 'queued', 'that it was stored can be asked');
   const [next] = await startOperations(db, [{ ...held, attemptId: uuidv7() }], []);
   t.match(next, { attempt_number: 2, spent_ms: 1_500 });
+});
+
+t.test('however often an operation waits for its key, one attempt says so', async (t) => {
+  const { db, held } = await startedOperation(t);
+  const finish = (attemptId: string, reason: string) =>
+    finishOperations(db, [
+      {
+        ...{ ...held, attemptId, from: 'running', to: 'queued', reason, attemptStatus: 'failed' },
+        ...{ result: null, errorCode: null, errorDetails: null, evidence: null, phase: null, running_ms: 0 },
+      },
+    ]);
+  await finish(held.attemptId, 'retry_proxy_error');
+  let last = held.attemptId;
+  for (let n = 0; n < 4; n++) {
+    last = uuidv7();
+    t.match(await startOperations(db, [{ ...held, attemptId: last }], []), [{ attempt_number: n === 0 ? 2 : 3 }]);
+    await finish(last, WAITS_FOR_KEY);
+    t.strictSame(await startOperations(db, [{ ...held, attemptId: last }], []), [], 'it starts once');
+  }
+  const [row] = await findOperations(db, [held.id]);
+  t.match(
+    row?.attempts,
+    [
+      { id: held.attemptId, number: 1 },
+      { id: last, number: 2, status: 'failed' },
+    ],
+    'beside those that failed for something else',
+  );
+  t.equal(row?.attempts.length, 2);
+  t.strictSame(
+    row?.timeline.map(({ to, reason }) => `${to} ${reason}`),
+    ['queued submitted', 'running started', 'queued retry_proxy_error', 'running started', `queued ${WAITS_FOR_KEY}`],
+  );
+  await startOperations(db, [{ ...held, attemptId: uuidv7() }], []);
+  t.match((await findOperations(db, [held.id]))[0]?.attempts.at(-1), { number: 3, status: 'running' });
 });
 
 t.test('an attempt of a write begins as preparing, one of a read as reading', async (t) => {

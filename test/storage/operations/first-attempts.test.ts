@@ -90,7 +90,11 @@ t.test('it is queued where something may stand before it, or another owner', asy
     connection.id,
     canceled.id,
   ]);
-  t.match(await submit(canceled, { open: [connection.id] }), queued, 'what came until now is to be canceled');
+  t.match(
+    await submit(canceled, { open: [connection.id] }),
+    { stored: { kind: 'locked' } },
+    'its id is of a clock that is behind: it would be canceled with what came before',
+  );
   t.match(
     await submit(undefined, { open: [connection.id] }),
     { stored: { running: { id: connection.id } } },

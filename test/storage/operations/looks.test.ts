@@ -57,6 +57,15 @@ t.test('a look is stored once, under the epoch of the owner, and answers its own
     started_at: '2026-01-01T12:00:00.000Z',
   });
 
+  const setInput = (input: string | null) =>
+    db.query(
+      'testInput',
+      'update operation set input = $2::jsonb, input_erased_at = case when $2::jsonb is null then now() end where id = $1',
+      [id, input],
+    );
+  await setInput(null);
+  t.equal(await openLook(db, first), undefined, 'nothing says any more what to look for');
+  await setInput('{"body":"x"}');
   t.equal(await storeLook(db, first, { ...owner, epoch: 2 }, { found: 'none' }), false, 'a former owner');
   t.equal(await isLookRequested(db, id), true);
   t.equal(await storeLook(db, first, owner, { found: 'none' }), true);

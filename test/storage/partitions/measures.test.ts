@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { openGap, saveListener } from '../../../storage/connections/listeners.js';
+import { LIMITS } from '../../../storage/limits.js';
 import { measurePartitions } from '../../../storage/partitions/measures.js';
+import { forgetNode } from '../../../storage/partitions/partitions.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
+import { leaveShares } from '../../../storage/workspaces/rate-shares.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertSocial, insertWorkspace, newIds } from '../../fixture/rows.js';
 
@@ -113,4 +116,26 @@ t.test('what owners measure of their partitions adds up, by indexes alone', asyn
     t.match(plan.map((line) => line['QUERY PLAN']).join('\n'), /Index Only Scan|Bitmap Index Scan|Index Scan/);
     t.notMatch(plan.map((line) => line['QUERY PLAN']).join('\n'), /Seq Scan/);
   }
+});
+
+t.test('a node that lives forgets those that have been silent, and what they had', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  const [living, silent] = newIds(2);
+  const heard_ms = [1_000, LIMITS.node_silence_ms + 1_000];
+  await db.query(
+    'testNodes',
+    `insert into node (id, heartbeat_at) select id, now() - ms * interval '1 millisecond' from unnest($1::uuid[], $2::integer[]) n(id, ms)`,
+    [[living, silent], heard_ms],
+  );
+  await db.query(
+    'testShares',
+    `insert into workspace_rate (workspace_id, rate, node_id, asked, share, noted_at)
+     select $3, 'requests_per_second', id, 1, 0.5, now() - ms * interval '1 millisecond' from unnest($1::uuid[], $2::integer[]) n(id, ms)`,
+    [[living, silent], heard_ms, workspaceId],
+  );
+  await forgetNode(db, null);
+  await leaveShares(db, null);
+  t.same(await db.query('testNodesLeft', 'select id from node'), [{ id: living }]);
+  t.same(await db.query('testSharesLeft', 'select node_id from workspace_rate'), [{ node_id: living }]);
 });

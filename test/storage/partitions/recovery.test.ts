@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { LIMITS } from '../../../storage/limits.js';
 import { openMailboxes } from '../../../storage/operations/mailboxes.js';
 import { findOperations } from '../../../storage/operations/operations.js';
 import { claimPartitions } from '../../../storage/partitions/partitions.js';
@@ -88,5 +89,44 @@ t.test(
     const [lost] = await findOperations(db, [id]);
     t.match(lost, { status: 'failed', error_code: 'worker_lost', error_details: { retryable: true } });
     t.match(lost!.attempts, [{ status: 'abandoned' }]);
+  },
+);
+
+t.test(
+  'an operation that loses worker after worker ends as lost, and a write past its boundary as unknown',
+  async (t) => {
+    const { db } = await freshDatabase(t);
+    const workspace = await insertWorkspace(db);
+    const connection = await insertSimulated(db, workspace, 'ada');
+    const id = randomUUID();
+    await db.query(
+      'testRunning',
+      `with stored as (
+       insert into operation (id, workspace_id, connection_id, partition, epoch, capability, status, idempotency_key, fingerprint, input)
+       values ($1, $2, $3, $4, 1, 'social.message.send', 'queued', 'k', '\\x00', '{}')
+     )
+     insert into pgboss.job_common (id, name, state, started_on, data)
+     values ($3, 'mailbox-' || $4::smallint, 'active', now(), jsonb_build_object('from', $1::uuid))`,
+      [id, workspace, connection.id, connection.partition],
+    );
+    const start = (phase: string) =>
+      db.query(
+        'testStart',
+        `update operation set status = 'running', evidence = null, attempts = attempts || jsonb_build_object('status', 'running', 'phase', $2::text) where id = $1`,
+        [id, phase],
+      );
+    const recover = (inHand?: string[]) => db.transaction((tx) => recoverPartition(tx, connection.partition, inHand));
+    for (let lost = 1; lost < LIMITS.lost_attempts; lost++) {
+      await start('preparing');
+      t.match(await recover(), { queued: 1, failed: 0 }, `${lost} lost`);
+      await start('preparing');
+      t.match(await recover([]), { queued: 1, failed: 0 }, 'a start whose answer was lost took no worker with it');
+    }
+    await start('dispatching');
+    t.match(await recover(), { outcome_unknown: 1, failed: 0 }, 'nobody knows what a write past its boundary has done');
+    await start('preparing');
+    t.match(await recover(), { queued: 0, failed: 1 });
+    const [ended] = await findOperations(db, [id]);
+    t.match(ended, { status: 'failed', error_code: 'worker_lost', error_details: { retryable: true } });
   },
 );

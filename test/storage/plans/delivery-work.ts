@@ -1,5 +1,5 @@
 import { announcedConnections, oldestAnnouncement_s, tell } from '../../../storage/deliveries/announcements.js';
-import { finishDeliveries, startDeliveries, undoStarts } from '../../../storage/deliveries/deliveries.js';
+import { finishDeliveries, heldStarts, startDeliveries, undoStarts } from '../../../storage/deliveries/deliveries.js';
 import { findDeliveries, listDeliveries, listDeliveryAttempts } from '../../../storage/deliveries/deliveries-read.js';
 import {
   fetchSubscriptions,
@@ -73,6 +73,15 @@ export function deliveryWork(of: Subjects): HotWork[] {
         startDeliveries(
           db,
           claims.map((one) => ({ ...one, from_us: (Date.now() - 3_700_000) * 1000 })),
+        ),
+    },
+    {
+      name: 'heldStarts',
+      pool: 'thread',
+      work: (db) =>
+        heldStarts(
+          db,
+          of.sending.map(({ attemptId }) => attemptId),
         ),
     },
     {

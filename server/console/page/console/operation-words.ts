@@ -69,7 +69,10 @@ const FAILURES: Readonly<Record<OperationErrorCode, readonly [what: string, todo
   ],
   upstream_timeout: ['The provider did not answer in time.', 'Submit it again.'],
   session_fenced: ['The session was replaced or given up meanwhile.', 'Submit it again.'],
-  worker_lost: ['The node that ran it was lost while it waited for its user.', 'Submit it again.'],
+  worker_lost: [
+    'The node that ran it was lost while it waited for its user, or five times while it ran.',
+    'Submit it again.',
+  ],
   deadline_exceeded: ['It ran for longer than five minutes.', 'Submit it again.'],
   internal_error: ['The service failed.', 'Submit it again; if it stays so, tell the operator.'],
 };
