@@ -31,7 +31,7 @@ function* nothingIsLeft({ jobs, inHand, operations }: Left): Iterable<string> {
 }
 
 function* writtenAsItEnded({ ledger, operations }: Left): Iterable<string> {
-  for (const { key, status } of operations) {
+  for (const { key, status, error_code: error } of operations) {
     const entry = ledger.entries.get(key);
     if (!entry) continue;
     const { written, work, name } = entry;
@@ -39,7 +39,8 @@ function* writtenAsItEnded({ ledger, operations }: Left): Iterable<string> {
     if (status === 'succeeded' && work === 'write' && written === 0) yield `${name} succeeded, and was not written`;
     if ((status === 'canceled' || status === 'failed') && written > 0) yield `${name} is ${status}, and was written`;
     if (status === 'outcome_unknown' && work !== 'write') yield `${name} is unknown, and writes nothing`;
-    if (status === 'failed' && work !== 'future') yield `${name} failed`;
+    // What has lost its workers again and again is given up.
+    if (status === 'failed' && work !== 'future' && error !== 'worker_lost') yield `${name} failed: ${error}`;
     if (status === 'succeeded' && work === 'future') yield `${name} succeeded, and nobody knows it here`;
   }
 }

@@ -74,10 +74,8 @@ export function runningOf(db: Pick<Database, 'query'>, connectionId: string): Pr
 export interface OperationLeft {
   id: string;
   key: string;
-  connection_id: string;
   status: OperationStatus;
-  capability: string;
-  past_boundary: boolean;
+  error_code: string | null;
 }
 
 export interface JobLeft {
@@ -92,8 +90,7 @@ export async function whatIsLeft(
 ): Promise<{ operations: OperationLeft[]; jobs: JobLeft[] }> {
   const operations = await db.query<OperationLeft>(
     'scheduleOperations',
-    `select id, idempotency_key as key, connection_id, status, capability,
-       coalesce(attempts -> -1 ->> 'phase' = 'dispatching', false) as past_boundary
+    `select id, idempotency_key as key, status, error_code
      from operation where connection_id = any($1::uuid[]) order by id`,
     [ground.connections.map(({ id }) => id)],
   );
