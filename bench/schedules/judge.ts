@@ -34,10 +34,14 @@ function* writtenAsItEnded({ ledger, operations }: Left): Iterable<string> {
   for (const { key, status, error_code: error } of operations) {
     const entry = ledger.entries.get(key);
     if (!entry) continue;
-    const { written, work, name } = entry;
-    if (written > 1) yield `${name} was written ${written} times`;
+    const { boundaryLost, work, name } = entry;
+    const written = entry.written.length;
+    // Who takes over what the database has lost cannot know of it, nor can who cancels it.
+    const known = boundaryLost ? new Set(entry.written).size : 1;
+    if (written > known) yield `${name} was written ${written} times`;
     if (status === 'succeeded' && work === 'write' && written === 0) yield `${name} succeeded, and was not written`;
-    if ((status === 'canceled' || status === 'failed') && written > 0) yield `${name} is ${status}, and was written`;
+    if ((status === 'canceled' || status === 'failed') && written > 0 && !boundaryLost)
+      yield `${name} is ${status}, and was written`;
     if (status === 'outcome_unknown' && work !== 'write') yield `${name} is unknown, and writes nothing`;
     // What has lost its workers again and again is given up.
     if (status === 'failed' && work !== 'future' && error !== 'worker_lost') yield `${name} failed: ${error}`;

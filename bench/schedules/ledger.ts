@@ -13,8 +13,10 @@ export interface Entry {
   operationId: string | undefined;
   /** When its provider began, each time. */
   begun: number[];
-  /** How often its provider wrote. */
-  written: number;
+  /** Under which epochs of which nodes its provider wrote, each time. */
+  written: string[];
+  /** The database has lost that it passed its write boundary: only who let it pass knows. */
+  boundaryLost: boolean;
   /** When its cancel was answered with its end. */
   canceled: number | undefined;
 }
@@ -37,7 +39,14 @@ export class Ledger {
 
   ask(connectionId: string, work: Work): Entry {
     const name = `operation ${++this.#asked}`;
-    const nothing = { accepted: undefined, operationId: undefined, begun: [], written: 0, canceled: undefined };
+    const nothing = {
+      accepted: undefined,
+      operationId: undefined,
+      begun: [],
+      written: [],
+      boundaryLost: false,
+      canceled: undefined,
+    };
     const entry = { name, connectionId, work, asked: ++this.#moment, ...nothing };
     this.entries.set(name, entry);
     return entry;
@@ -83,8 +92,8 @@ export class Ledger {
     this.#runs.delete(run);
   }
 
-  write({ entry }: Run): void {
-    entry.written++;
+  write({ entry, node }: Run, epoch: number): void {
+    entry.written.push(`${node} ${epoch}`);
   }
 
   /** What runs now of a connection. */

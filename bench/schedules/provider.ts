@@ -18,7 +18,7 @@ export function steppedProvider(
     if (work === 'file') await execution.storeFile(Buffer.from('abc'));
     if (work === 'write') {
       await execution.boundary();
-      ledger.write(run);
+      ledger.write(run, execution.epoch);
       stage.note(`${node}: ${name} is written`);
     }
     await reach('ends');

@@ -248,7 +248,11 @@ export class World {
         [connectionId],
       ),
     );
-    for (const { key } of rows) stage.note(`the database has lost the start of ${key}`);
+    for (const { key } of rows) {
+      stage.note(`the database has lost the start of ${key}`);
+      const entry = this.ledger.entries.get(key);
+      if (entry && which === 'past_boundary') entry.boundaryLost = true;
+    }
   }
 
   /** Looks for operations that nobody can find any more. */
