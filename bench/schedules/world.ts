@@ -1,7 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Hint } from '../../actors/system.js';
-import { lockIdleConnection } from '../../storage/connections/connection-changes.js';
-import { stopRest, stopWork } from '../../storage/connections/stopping.js';
 import { newId } from '../../storage/model/new-id.js';
 import { isTerminal } from '../../storage/model/transitions.js';
 import { cancelOperation } from '../../storage/operations/operations.js';
@@ -15,7 +13,8 @@ import type { Gates } from './gates.js';
 import { judge } from './judge.js';
 import { type Entry, Ledger, type Work } from './ledger.js';
 import { ScheduledNode } from './node.js';
-import { type Ground, orphans, runningOf, whatIsLeft } from './rows.js';
+import { type Ground, orphans, whatIsLeft } from './rows.js';
+import { RowsAtWork } from './rows-at-work.js';
 import type { Stage } from './stage.js';
 
 const RING = keyRing([{ id: 'schedules', key: randomBytes(32) }]);
@@ -46,9 +45,11 @@ export class World {
   readonly #options: WorldOptions;
   readonly #nodes: [ScheduledNode, ScheduledNode];
   readonly #lives = [0, 0];
+  readonly #rows: RowsAtWork;
 
   constructor(options: WorldOptions) {
     this.#options = options;
+    this.#rows = new RowsAtWork(options.db, options.stage, this.ledger);
     this.#nodes = [this.#start(0, options.first), this.#start(1)];
     for (const one of options.owned) this.#nodes[0].own(one);
   }
@@ -88,9 +89,9 @@ export class World {
         return this.#cancel([...this.ledger.entries.values()][command.operation]);
       case 'change':
       case 'disconnect':
-        return this.#change(this.#connection(command.connection), command.do);
+        return this.#rows.change(this.#connection(command.connection), command.do);
       case 'lock':
-        return this.#lock(this.#connection(command.connection));
+        return this.#rows.lock(this.#connection(command.connection));
       case 'settle':
       case 'sweep':
       case 'poll':
@@ -112,9 +113,9 @@ export class World {
       case 'lapse':
         return this.#lapse(this.#partition(command.partition));
       case 'lose_start':
-        return this.#loseStart(this.#connection(command.connection).id, 'not past_boundary');
+        return this.#rows.loseStart(this.#connection(command.connection).id, 'not past_boundary');
       case 'lose_commits':
-        return this.#loseStart(this.#connection(command.connection).id, 'past_boundary');
+        return this.#rows.loseStart(this.#connection(command.connection).id, 'past_boundary');
       case 'store_future':
         return this.#storeFuture(this.#connection(command.connection));
       default:
@@ -195,64 +196,11 @@ export class World {
     this.ledger.cancel(entry);
   }
 
-  /** As PATCH and disconnect do: nothing of the connection may run while they hold it. */
-  async #change({ id, partition }: { id: string; partition: number }, kind: 'change' | 'disconnect'): Promise<void> {
-    const { db, stage } = this.#options;
-    const connection = { id, partition, reason: 'connection_disconnected' as const };
-    const stopped = await stage.sent(
-      db.transaction(async (tx) => {
-        const locked = await lockIdleConnection(tx, id);
-        if (typeof locked !== 'object') return true;
-        for (const { key } of await runningOf(tx, id)) this.ledger.breach(`a connection was given while ${key} ran`);
-        await stage.holdUp(`the ${kind} of a connection commits`);
-        for (const { key } of await runningOf(tx, id)) this.ledger.breach(`${key} ran while its connection was given`);
-        return kind === 'change' || stopWork(tx, connection);
-      }),
-    );
-    if (!stopped) await stage.sent(stopRest(db, connection, () => false));
-  }
-
-  /** Somebody's transaction has rows locked for a while. */
-  async #lock({ id }: { id: string }): Promise<void> {
-    const { db, stage } = this.#options;
-    await stage.sent(
-      db.transaction(async (tx) => {
-        await tx.query('lockJob', 'select 1 from pgboss.job_common where id = $1 for update', [id]);
-        await tx.query(
-          'lockOperations',
-          `select 1 from operation where connection_id = $1 and status in ('queued', 'running') order by id for update`,
-          [id],
-        );
-        await stage.holdUp('rows of a connection are free again');
-      }),
-    );
-  }
-
   /** The lease of a partition runs out, for its node and in its row. */
   async #lapse(id: number): Promise<void> {
     const { db, stage } = this.#options;
     this.#owner(id)?.lapse(id);
     await stage.sent(db.query('lapse', `update partition set lease_until = '-infinity' where id = $1`, [id]));
-  }
-
-  /** The database comes back without the last commits of what runs of a connection. */
-  async #loseStart(connectionId: string, which: 'past_boundary' | 'not past_boundary'): Promise<void> {
-    const { db, stage } = this.#options;
-    const rows = await stage.sent(
-      db.query<{ key: string }>(
-        `loseStart ${which}`,
-        `update operation set status = 'queued', epoch = null, attempts = '[]', timeline = jsonb_build_array(timeline -> 0)
-         where connection_id = $1 and status = 'running'
-           and ${which.replace('past_boundary', `coalesce(attempts -> -1 ->> 'phase' = 'dispatching', false)`)}
-         returning idempotency_key as key`,
-        [connectionId],
-      ),
-    );
-    for (const { key } of rows) {
-      stage.note(`the database has lost the start of ${key}`);
-      const entry = this.ledger.entries.get(key);
-      if (entry && which === 'past_boundary') entry.boundaryLost = true;
-    }
   }
 
   /** Looks for operations that nobody can find any more. */
