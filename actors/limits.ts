@@ -66,8 +66,8 @@ export const LIMITS = {
    */
   orphan_look_ms: 1_000,
   orphan_age_ms: 5_000,
-  orphan_operations: 5_000,
-  orphan_history_ms: 24 * 60 * 60_000,
+  orphan_operations: 10_000,
+  orphan_history_ms: 10 * 60_000,
   watched_operations: 50_000,
   /** Starts, write boundaries or finishes in one statement. Past it the rest goes into the next one. */
   execution_batch_items: 256,

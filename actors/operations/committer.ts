@@ -53,6 +53,8 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #batches: Readonly<Record<'small' | 'large', Batcher<Prepared, Submitted>>>;
   readonly #turns = new LaneTurns();
+  /** The highest place in the order of acceptance that a statement of this thread has given. */
+  #lastPlace = 0;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -154,9 +156,10 @@ export class Committer {
     const batch = new StoringBatch(items, this.#options.partition);
     try {
       const { operations, owned, open, attempts } = batch;
-      const stored = await submitOperations(this.#options.db, operations, owned, open, attempts);
+      const stored = await submitOperations(this.#options.db, operations, owned, open, attempts, this.#lastPlace);
       stored.forEach((one, i) => {
         const item = items[i] as Prepared;
+        if (one.kind === 'created' && one.place > this.#lastPlace) this.#lastPlace = one.place;
         if (one.kind === 'created' && !batch.take(item, one)) this.#toOpen(item.operation); // I2
       });
       return stored;

@@ -372,7 +372,7 @@ export class ConnectionActor {
     );
     this.#enter({ kind: 'starting', operationId }); // where it was begun
     this.#enter({ kind: 'finishing', operationId });
-    const end = unknownCapability(begun);
+    const end = unknownCapability(begun.held, begun.started);
     const stored = await storeEnd(this.#context, end, {
       ...{ fallback: () => end, outlived: () => end },
       mayStore: () => this.#home.tenure !== 'dropped', // I2

@@ -3,7 +3,7 @@ import { failureDetails, OperationError, type OperationFailure } from '../../sto
 import { type EvidenceFault, type StoredEvidence, UNKNOWN_PROGRESS } from '../../storage/model/evidence.js';
 import { lostAttemptIsUnknown } from '../../storage/model/write-boundary.js';
 import { type FinishedOperation, WAITS_FOR_KEY } from '../../storage/operations/execution.js';
-import type { HeldOperation } from '../../storage/operations/starts.js';
+import type { HeldOperation, StartedOperation } from '../../storage/operations/starts.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';
@@ -12,7 +12,6 @@ import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
 import { type Effects, type Failed, Interrupted, type Outcome } from './execution.js';
 import type { Finish } from './operation-batches.js';
-import type { Begun } from './run-attempt.js';
 
 /**
  * `outcome_unknown` for an end without proof, by the one rule of the write boundary (OPS-4), with this evidence; undefined where the
@@ -201,7 +200,7 @@ export function toFinish(
  * The end of an operation whose capability this version does not know, because a node of another version accepted it. It says so: left in its
  * row it would hold its connection, and everything behind it.
  */
-export function unknownCapability({ held, started }: Begun): Finish {
+export function unknownCapability(held: HeldOperation, started: StartedOperation): Finish {
   const failure: OperationFailure = {
     code: 'internal_error',
     details: { reason: 'capability_unknown', retryable: true },

@@ -64,6 +64,9 @@ export type Submitted =
  */
 export const placeOf = (time: string) => `(extract(epoch from ${time}) * 1000000)::float8`;
 
+/** After a failover to a server whose clock is behind, what is accepted next stays behind what the caller had stored before. */
+const ACCEPTED = "greatest(now(), timestamptz 'epoch' + $27::float8 * interval '1 microsecond')";
+
 const HELD_CONNECTION = CONNECTION_FIELDS.map((field) => `c.${field} as c_${field}`).join(', ');
 const RUNNING_CONNECTION = CONNECTION_FIELDS.map(
   (field) => `case when t.epoch is not null then t.c_${field} end as ${field}`,
@@ -104,7 +107,7 @@ const SUBMIT = `
       input, input_sealed, created_at, updated_at, timeline, request_id, traceparent, epoch, attempts)
     select t.id, t.workspace_id, t.connection_id, t.partition, t.capability,
       case when t.epoch is null then ${OPERATION_STEPS.firstSql} else ${START_STEP.to} end, t.idempotency_key, t.fingerprint, t.input,
-      t.input_sealed, now(), now(), case when t.epoch is null then t.timeline else t.timeline || $18::jsonb end, t.request_id, t.traceparent,
+      t.input_sealed, ${ACCEPTED}, now(), case when t.epoch is null then t.timeline else t.timeline || $18::jsonb end, t.request_id, t.traceparent,
       t.epoch, case when t.epoch is null then '[]'
         else jsonb_build_array(t.attempt || jsonb_build_object('state_revision', t.c_state_revision)) end
     from to_store t order by t.idempotency_key, t.ord
@@ -134,7 +137,7 @@ const SUBMIT = `
   ), former as (
     ${insertFormerJobs('(select t.id, t.partition, t.connection_id from to_store t where t.id = any(array(select id from stored))) s where s.connection_id <> all (array(select connection_id from handed))')}
   )
-  select t.id as operation_id, t.connection_id = any(array(select connection_id from handed)) as handed, ${placeOf('now()')} as place,
+  select t.id as operation_id, t.connection_id = any(array(select connection_id from handed)) as handed, ${placeOf(ACCEPTED)} as place,
     ${OWN_VERSION} as version, t.epoch is not null as running, ${RUNNING_CONNECTION}
   from to_store t where t.id = any(array(select id from stored))`;
 
@@ -158,6 +161,8 @@ const NO_ATTEMPTS: ReadonlyMap<string, FirstAttempt> = new Map();
  *
  * `attempts`: by operation, the attempts that the caller would run at once, one a connection at most, of whose operations it has nothing in hand.
  * Such an operation is stored as running, if the partition is owned, its mailbox is open or has no job, and nothing of it is to be canceled.
+ *
+ * `lastPlace`: the highest place that the caller knows; no operation of this batch gets a lower one.
  */
 export async function submitOperations(
   db: Sql,
@@ -165,6 +170,7 @@ export async function submitOperations(
   owned: OwnedPartition[],
   open: string[] = [],
   attempts = NO_ATTEMPTS,
+  lastPlace = 0,
 ): Promise<Submitted[]> {
   const epochs = new Map(owned.map(({ id, epoch }) => [id, epoch]));
   const stored = await db.query<StoredRow>('submitOperations', SUBMIT, [
@@ -188,6 +194,7 @@ export async function submitOperations(
     JSON.stringify([transition('queued', 'running', 'started', new Date())]),
     bigints(operations.map((o) => epochs.get(o.partition) ?? null)),
     ...sendersOf(operations),
+    lastPlace,
   ]);
   const created = new Map(stored.map((row) => [row.operation_id, row]));
   const others = operations.filter((o) => !created.has(o.id));

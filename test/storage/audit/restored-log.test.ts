@@ -5,7 +5,7 @@ import { recordAudit } from '../../../storage/audit/record.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 
-/** `pg_dump` and restore into a new server (OPERATE.md, Backup) keep `xact`; the new server's transactions begin anew. */
+/** `pg_dump` and restore into a new server as the page for operators tells keep `xact`; the new server's transactions begin anew. */
 
 let inserts = 0;
 

@@ -363,3 +363,17 @@ t.test('mailboxes that are due are found among many that are not, and each parti
     [3, 1],
   );
 });
+
+t.test('where the clock of the database goes back, an operation stays behind those before it', async (t) => {
+  const { db, mine, operation } = await fixture(t);
+  const [one, two] = [operation(), operation()];
+  const [first] = await submitOperations(db, [one], [mine]);
+  const ahead = (first as { place: number }).place + 3_600e6; // the server before was an hour ahead
+  t.match(await submitOperations(db, [two], [mine], [], undefined, ahead), [{ kind: 'created', place: ahead }]);
+  const [row] = await db.query<{ place: number }>(
+    'testPlace',
+    `select (extract(epoch from created_at) * 1000000)::float8 as place from operation where id = $1`,
+    [two.id],
+  );
+  t.equal(row!.place, ahead, 'to the microsecond, for who reads it from its row');
+});

@@ -89,7 +89,7 @@ t.test('operations that are stored and opened while a statement settles', async 
     const settling = settleMailboxes(thread, all);
     await delay(round % 12); // the store comes at another moment of the settling each time
     const one = operation(of);
-    await submitOperations(thread, [one], [mine]); // what its owner stores while it settles counts as not open (storing-batch.ts)
+    await submitOperations(thread, [one], [mine]); // what its owner stores while it settles counts as not open (`actors/operations/storing-batch.ts`)
     const [opened] = await openMailboxes(thread, [mine], 10);
     const due = opened?.due.find(({ connection_id }) => connection_id === of.id);
     const read = due
