@@ -24,6 +24,7 @@ import { poll } from './scenarios/poll.js';
 import { retention } from './scenarios/retention.js';
 import { rolling } from './scenarios/rolling.js';
 import { schedule } from './scenarios/schedule.js';
+import { schedules } from './scenarios/schedules.js';
 import { soak } from './scenarios/soak.js';
 import { stockOf } from './scenarios/stock.js';
 import { submit } from './scenarios/submit.js';
@@ -51,6 +52,7 @@ const MEASURING: Scenario[] = [
   overload,
   abuse,
   chaos,
+  schedules,
   soak,
   retention,
   rolling,
