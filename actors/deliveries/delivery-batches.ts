@@ -19,7 +19,7 @@ import type { Logger } from '../../storage/log.js';
 import { newId } from '../../storage/model/new-id.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { causedByOne } from '../../storage/postgres/liveness.js';
+import { causedByOne, isRefused } from '../../storage/postgres/liveness.js';
 import type { LeaseCell } from '../lease.js';
 import { type ClaimMark, ClaimMarks } from './claim-marks.js';
 import { LIMITS } from './limits.js';
@@ -239,7 +239,8 @@ export class DeliveryBatches {
   }
 }
 
-const ofTheDatabase = (error: unknown) => !causedByOne(error);
+/** Nobody's own; or it is not known that the statement had no effect. */
+const ofTheDatabase = (error: unknown) => !isRefused(error) || !causedByOne(error);
 
 const keyOf = ({ id, epoch }: Pick<OwnedSubscription, 'id' | 'epoch'>): string => `${id} ${epoch}`;
 

@@ -118,6 +118,11 @@ export function hitTimeLimit(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '57014';
 }
 
+/** True when the database answered that it refuses the statement, which surely has no effect then. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !isUnreachable(error);
+}
+
 // Full disk, failed reading and writing, a server that has become a standby, and what it has too little of without saying what.
 const OF_THE_SERVER = /^(?:53[01]00|58030|25006)$/;
 
