@@ -37,19 +37,19 @@ export const schedules = defineScenario({
       await migrate(server.url);
       await using machine = await Machine.open(server.url);
       const since = performance.now();
-      const rate = (played: number) => played / ((performance.now() - since) / 1000);
       let played = 0;
+      let per_s = 0;
       const found = await search(machine, {
         ...{ count: options.count, seed: options.seed, without: options.without.split(',') },
         ...(options.path !== '' && { path: options.path }),
         played: (schedules) => {
           played = schedules;
-          if (schedules % 100 === 0) say(`${schedules} schedules, ${number(rate(schedules), 1)} a second`);
+          per_s = played / ((performance.now() - since) / 1000);
+          if (schedules % 100 === 0) say(`${schedules} schedules, ${number(per_s, 1)} a second`);
         },
         broke: (after, broken) =>
           say(`schedule ${after} is broken, and is made shorter: ${broken.breaches.join('; ')}`),
       });
-      const per_s = rate(played);
       const faults = found ? [faultText(found)] : [];
       return await reportOf({
         scenario: 'schedules',
