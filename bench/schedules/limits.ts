@@ -39,6 +39,8 @@ const OF_NODES: Partial<Record<keyof typeof ACTORS, number>> = {
   opened_mailboxes: 2,
   sweep_ms: 0,
   submission_ms: LIMITS.lease_ms,
+  committer_division_ms: LIMITS.lease_ms,
+  execution_division_ms: LIMITS.lease_ms,
   taking_lock_ms: LIMITS.statement_ms,
   lease_ms: LIMITS.lease_ms,
 };
