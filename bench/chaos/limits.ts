@@ -16,6 +16,14 @@ export const LIMITS = {
   /** How often a tampered thread looks for orders. */
   tamper_poll_ms: 100,
 
+  /** What the clock of a node's ids may be off by with extremes, before or behind. */
+  ids_off_ms: 5_000,
+
+  /** Between two looks for operations in nobody's hand. */
+  orphan_poll_ms: 2_000,
+  /** For one such look. Past it the look found nothing. */
+  orphan_look_ms: 5_000,
+
   /** The file system of a database that can be full. The image is sparse: it takes what is written. */
   disk_mib: 16_384,
 

@@ -46,6 +46,41 @@ export function simulatedWork(random: SeededRandom, connections: readonly Worked
   return work('social.identity.get', {});
 }
 
+/** How many of the last connections half of the work goes to again, and how many others come between two that take seconds. */
+const LATELY = 24;
+const BETWEEN_LONG = 600;
+
+/**
+ * The same with gaps of some milliseconds to a second between the operations of a connection, about as long as mailboxes are idle before they
+ * are closed, and with some operations that take seconds: whatever becomes of their mailbox is seen while they run. A connection has no two of
+ * these in a row, so that none waits for more than one.
+ */
+export class GappedWork {
+  readonly #random: SeededRandom;
+  readonly #connections: readonly Worked[];
+  readonly #lately: Worked[] = [];
+  readonly #longAt = new Map<string, number>();
+
+  constructor(random: SeededRandom, connections: readonly Worked[]) {
+    this.#random = random;
+    this.#connections = connections;
+  }
+
+  next(number: number): Work {
+    const again = this.#lately.length > 0 && this.#random.chance(0.5);
+    const chosen = this.#random.pick(again ? this.#lately : this.#connections);
+    this.#lately.push(chosen);
+    if (this.#lately.length > LATELY) this.#lately.shift();
+    const { connection_id } = chosen;
+    const long = this.#random.chance(0.15) && number - (this.#longAt.get(connection_id) ?? 0) > BETWEEN_LONG;
+    if (!long) return { ...simulatedWork(this.#random, this.#connections, number), connection_id };
+    this.#longAt.set(connection_id, number);
+    const body = `Hello, much later sim-delay-${this.#random.between(4_500, 6_500)} (number ${number})`;
+    const input = { recipient_actor_id: this.#random.pick(this.#connections).actor, body };
+    return { connection_id, capability: 'social.message.send', input, marker: null };
+  }
+}
+
 /** Work of a social connection on the network: mostly messages, each with words of its own. `person` is who gets them. */
 export function socialWork(random: SeededRandom, connections: readonly Worked[], number: number, person: string): Work {
   const { connection_id } = random.pick(connections);
