@@ -4,8 +4,10 @@ import { askUntil } from '../eventually.js';
 import { machine } from '../machine.js';
 import { readRows } from './checker/read-rows.js';
 import { readCallbacks, readClients, readLedger } from './collect.js';
-import type { Evidence } from './evidence.js';
+import type { Evidence, FaultRecord } from './evidence.js';
 import { drawExtremes, extremeLines, type NodeExtremes, patienceWith, variablesOf } from './extremes/draw.js';
+import { addHistory, removeHistory } from './extremes/history.js';
+import { BackendPauses } from './extremes/pauses.js';
 import { Injector } from './faults/injector.js';
 import type { FaultKind } from './faults/kinds.js';
 import { type PlannedFault, planFaults, scheduleLines } from './faults/schedule.js';
@@ -64,6 +66,7 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
   const world = await startWorld(folder, options.nodes, started, { program });
   const count = { simulated: options.connections, social: options.social };
   const accounts = await makeAccounts(world, count, { tellEnds: options.extremes !== undefined });
+  if (options.extremes) await addHistory(world.database);
   await Promise.all(extremes.map((drawn, number) => startAgainWith(world.nodes[number], program, drawn)));
   const without: FaultKind[] = world.database.canBeFull ? [] : ['database_disk_full'];
   const planned = planFaults({
@@ -76,10 +79,11 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
   say(`seed ${options.seed}, ${planned.length} faults:`);
   for (const line of scheduleLines(planned)) say(line);
   using sampler = new Sampler(world.nodes);
-  await using probe = new OrphanProbe(world.database.url);
+  await using probe = new OrphanProbe(world.database.url, say);
   const started_at = Date.now();
   const { injector, progress, calm_at } = await load(world, accounts, options, planned, abort, say);
   const patience_ms = patienceWith(extremes);
+  if (options.extremes) await removeHistory(world.database);
   await settle(world, { ...options, patience_ms }, calm_at, say);
   const { orphans } = probe;
   const collected = await collect(world, sampler);
@@ -90,7 +94,7 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
     started_at,
     calm_at,
     read_at: Date.now(),
-    faults: injector.records,
+    faults: [...injector.records, ...(options.extremes ? [latenessUntil(started_at, calm_at)] : [])],
     ...(options.extremes && { extremes, patience_ms }),
   };
   return {
@@ -102,6 +106,14 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
     ownEnds: world.ownEnds,
   };
 }
+
+/** Statements that are paused, or have no time, are as if the database failed in all that time. */
+const latenessUntil = (from: number, to: number): FaultRecord => ({
+  kind: 'database_statements_late',
+  target: 'database',
+  from,
+  to,
+});
 
 /** From here on the node has these limits: with the usual ones, accounts are made in one go. */
 async function startAgainWith(node: ChaosNode | undefined, program: string, drawn: NodeExtremes): Promise<void> {
@@ -129,7 +141,13 @@ async function load(
   const told = setInterval(() => say(progressLine(clients.progress, injector)), LIMITS.progress_ms);
   try {
     const time = delay(options.minutes * 60_000, undefined, { signal: abort }).catch(() => {});
-    await Promise.all([injector.carryOut(planned), time]);
+    const pauses = options.extremes && new BackendPauses(world.database.url, seed);
+    try {
+      await Promise.all([injector.carryOut(planned), time]);
+    } finally {
+      await pauses?.[Symbol.asyncDispose]();
+    }
+    if (pauses) say(`backends were paused ${pauses.count} times`);
     abort.throwIfAborted();
     const calm_at = Math.max(...injector.records.map(({ to }) => to), Date.now() - LIMITS.quiet_end_ms);
     await clients.stop();

@@ -89,7 +89,7 @@ async function reportOn(options: Options, run: ChaosRun, violations: Violation[]
   const found = figures(run.evidence);
   const byInvariant = Object.entries(Object.groupBy(violations, ({ invariant }) => invariant));
   const lines = [
-    ...figureLines(run, found),
+    ...figureLines(run, options, found),
     '',
     ...(violations.length === 0
       ? ['the checker found nothing']
@@ -124,7 +124,11 @@ async function reportOn(options: Options, run: ChaosRun, violations: Violation[]
   });
 }
 
-function figureLines({ evidence, planned, missed, progress }: ChaosRun, found: Figures): string[] {
+function figureLines(
+  { evidence, planned, missed, progress }: ChaosRun,
+  { program }: Options,
+  found: Figures,
+): string[] {
   const { run } = evidence;
   const { take_over } = found;
   const percent = (share: number) => `${number(share * 100, 2)} %`;
@@ -134,6 +138,7 @@ function figureLines({ evidence, planned, missed, progress }: ChaosRun, found: F
       .join(', ');
   return rows([
     ['seed', `${run.seed}`],
+    ...(program === '' ? [] : [['nodes run', program] as [string, string]]),
     ...extremeLines(run.extremes ?? []).map((line): [string, string] => ['', line]),
     ['faults', `${run.faults.length} of ${planned.length} planned, ${missed} found nothing to hit`],
     ['', list(countBy(run.faults))],

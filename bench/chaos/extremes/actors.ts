@@ -36,7 +36,7 @@ export const ACTORS: LimitRecords = {
   leave_ms: within(100, 1_000),
   thread_drain_ms: within(500, 5_000),
   drain_ms: within(100, 10_000),
-  poll_ms: { from: 5, to: 30_000, draw: 'scale', always: true, why: 'what a lost hint held up waits for it' },
+  poll_ms: within(5, 30_000, 'what a lost hint held up waits for it'),
   measure_ms: within(500, 15_000),
   notify_ms: within(1, 200),
   bus_heartbeat_ms: within(500, 2_000, 'a busy database answers later than less, and hints are lost for ever'),

@@ -22,7 +22,20 @@ const swept = (module: string): Need => ({
   why: 'what is in no hand is found a minute later or more, and the run has ended by then',
 });
 
+/** Items that a statement of a thread has time for, on a machine that is busy with other things too. */
+const timely = (limit: string): Need => ({
+  limit,
+  most: (of) => Math.max(1, of('storage.thread_statement_ms') / ITEM_ms),
+  why: 'a statement of so many takes longer than storage.thread_statement_ms, and is refused whole whenever it is tried',
+});
+const ITEM_ms = 5;
+
 export const NEEDS: readonly Need[] = [
+  ...[
+    ...['actors.committer_batch_submissions', 'actors.execution_batch_items', 'actors.opened_mailboxes'],
+    ...['actors.settled_mailboxes', 'actors.mailbox_page', 'deliveries.batch_items', 'deliveries.fetch_jobs'],
+    'storage.announcement_rows',
+  ].map(timely),
   {
     limit: 'actors.silent_thread_ms',
     least: (of) => 3 * of('actors.poll_ms'),
@@ -57,8 +70,8 @@ export const NEEDS: readonly Need[] = [
     limit: 'storage.statement_margin_ms',
     most: (of) =>
       Math.min(of('storage.thread_statement_ms'), of('storage.edge_statement_ms'), of('storage.control_statement_ms')) /
-      2,
-    why: 'the server ends every statement before it has begun',
+      5,
+    why: 'the server ends statements long before their time is over',
   },
   swept('actors'),
   swept('deliveries'),

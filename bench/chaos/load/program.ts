@@ -36,7 +36,7 @@ class Load {
   /** Submits at the rates, until `stop`. */
   start(): void {
     const { rate, social_rate, simulated, social, person, gaps } = this.#order;
-    const work = gaps ? new GappedWork(this.#random, simulated) : undefined;
+    const work = gaps ? new GappedWork(this.#random, simulated, rate) : undefined;
     void this.#keepRate(rate, () => work?.next(this.#number) ?? simulatedWork(this.#random, simulated, this.#number));
     if (social.length > 0) {
       void this.#keepRate(social_rate, () => socialWork(this.#random, social, this.#number, person));

@@ -46,9 +46,9 @@ export function simulatedWork(random: SeededRandom, connections: readonly Worked
   return work('social.identity.get', {});
 }
 
-/** How many of the last connections half of the work goes to again, and how many others come between two that take seconds. */
-const LATELY = 24;
-const BETWEEN_LONG = 600;
+/** How many of the last connections half of the work goes to again, and the seconds between two long operations of a connection. */
+const LATELY = 6;
+const BETWEEN_LONG_s = 12;
 
 /**
  * The same with gaps of some milliseconds to a second between the operations of a connection, about as long as mailboxes are idle before they
@@ -59,25 +59,35 @@ export class GappedWork {
   readonly #random: SeededRandom;
   readonly #connections: readonly Worked[];
   readonly #lately: Worked[] = [];
+  /** Numbers of the last long operations, and how many others come between two of a connection. */
   readonly #longAt = new Map<string, number>();
+  readonly #between: number;
 
-  constructor(random: SeededRandom, connections: readonly Worked[]) {
+  /** At so many a second. */
+  constructor(random: SeededRandom, connections: readonly Worked[], rate: number) {
     this.#random = random;
     this.#connections = connections;
+    this.#between = BETWEEN_LONG_s * rate;
   }
 
   next(number: number): Work {
-    const again = this.#lately.length > 0 && this.#random.chance(0.5);
-    const chosen = this.#random.pick(again ? this.#lately : this.#connections);
+    const free = this.#lately.filter(({ connection_id }) => !this.#mayBeBusy(connection_id, number));
+    const again = this.#random.chance(0.5) && free.length > 0;
+    const chosen = this.#random.pick(again ? free : this.#connections);
     this.#lately.push(chosen);
     if (this.#lately.length > LATELY) this.#lately.shift();
     const { connection_id } = chosen;
-    const long = this.#random.chance(0.15) && number - (this.#longAt.get(connection_id) ?? 0) > BETWEEN_LONG;
+    const long = this.#random.chance(0.4) && !this.#mayBeBusy(connection_id, number);
     if (!long) return { ...simulatedWork(this.#random, this.#connections, number), connection_id };
     this.#longAt.set(connection_id, number);
-    const body = `Hello, much later sim-delay-${this.#random.between(4_500, 6_500)} (number ${number})`;
+    const body = `Hello, much later sim-delay-${this.#random.between(4_500, 5_500)} (number ${number})`;
     const input = { recipient_actor_id: this.#random.pick(this.#connections).actor, body };
     return { connection_id, capability: 'social.message.send', input, marker: null };
+  }
+
+  /** A long operation of it was not long ago. */
+  #mayBeBusy(connection: string, number: number): boolean {
+    return number - (this.#longAt.get(connection) ?? Number.NEGATIVE_INFINITY) <= this.#between;
   }
 }
 

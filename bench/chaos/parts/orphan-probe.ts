@@ -16,16 +16,19 @@ type Found = Omit<OrphanRecord, 'from' | 'to'>;
  */
 export class OrphanProbe implements AsyncDisposable {
   readonly #url: string;
+  readonly #say: (line: string) => void;
   readonly #found = new Map<string, OrphanRecord>();
   #last = new Map<string, number>();
   #client: pg.Client | undefined;
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> | undefined;
 
-  constructor(databaseUrl: string) {
+  /** `say` tells of each that is found. */
+  constructor(databaseUrl: string, say: (line: string) => void) {
     this.#url = databaseUrl;
+    this.#say = say;
     this.#timer = setInterval(() => {
-      this.#looking ??= this.#look().finally(() => {
+      this.#looking ??= this.look().finally(() => {
         this.#looking = undefined;
       });
     }, LIMITS.orphan_poll_ms);
@@ -41,13 +44,17 @@ export class OrphanProbe implements AsyncDisposable {
     await this.#client?.end().catch(() => {});
   }
 
-  async #look(): Promise<void> {
+  /** Also made every `LIMITS.orphan_poll_ms`. Never rejects: while the database is away it finds nothing. */
+  async look(): Promise<void> {
     const at = Date.now();
     try {
       const { rows } = await (await this.#connected()).query<Found>(ORPHANS);
       for (const row of rows) {
         const from = this.#last.get(row.operation_id);
-        if (from !== undefined) this.#found.set(row.operation_id, { ...row, from, to: at });
+        if (from === undefined) continue;
+        if (!this.#found.has(row.operation_id))
+          this.#say(`operation ${row.operation_id} is ${row.status} in nobody's hand`);
+        this.#found.set(row.operation_id, { ...row, from, to: at });
       }
       this.#last = new Map(rows.map(({ operation_id }) => [operation_id, this.#last.get(operation_id) ?? at]));
     } catch {
@@ -62,8 +69,8 @@ export class OrphanProbe implements AsyncDisposable {
     const client = new pg.Client({
       connectionString: this.#url,
       application_name: 'orphan probe',
-      connectionTimeoutMillis: LIMITS.orphan_look_ms,
-      query_timeout: LIMITS.orphan_look_ms,
+      connectionTimeoutMillis: LIMITS.look_ms,
+      query_timeout: LIMITS.look_ms,
     });
     client.on('error', () => {});
     await client.connect();
