@@ -7,9 +7,9 @@ import { LIMITS } from '../limits.js';
 const BACKENDS = `select pid from pg_stat_activity where usename like 'node\\_%'`;
 
 /**
- * Lets half of the nodes' backends run for a few milliseconds at a time, with pauses between, most of them short and some long: as on a machine
+ * Lets some of the nodes' backends run for a few milliseconds at a time, with pauses between, most of them short and some long: as on a machine
  * that has no processor for them. So a statement is paused anywhere, also between what it sees and the row that it changes, and others have
- * changed that when it goes on. Which half it is changes every second.
+ * changed that when it goes on. Which ones they are changes every second.
  *
  * I1. What was paused goes on, also when the database is killed meanwhile or the run is given up.
  */
@@ -36,7 +36,7 @@ export class BackendPauses implements AsyncDisposable {
   async #keepPausing(): Promise<void> {
     while (!this.#over) {
       const until = performance.now() + LIMITS.pauses_round_ms;
-      const chosen = (await this.#backends()).filter(() => this.#random.chance(0.5));
+      const chosen = (await this.#backends()).filter(() => this.#random.chance(LIMITS.paused_share));
       await Promise.all(chosen.map((pid) => this.#pauseNowAndThen(pid, until)));
       await delay(Math.max(0, until - performance.now()));
     }

@@ -77,7 +77,7 @@ export class GappedWork {
     this.#lately.push(chosen);
     if (this.#lately.length > LATELY) this.#lately.shift();
     const { connection_id } = chosen;
-    const long = this.#random.chance(0.4) && !this.#mayBeBusy(connection_id, number);
+    const long = this.#random.chance(0.25) && !this.#mayBeBusy(connection_id, number);
     if (!long) return { ...simulatedWork(this.#random, this.#connections, number), connection_id };
     this.#longAt.set(connection_id, number);
     const body = `Hello, much later sim-delay-${this.#random.between(4_500, 5_500)} (number ${number})`;
