@@ -27,7 +27,7 @@ export const LIMITS = {
   long_pause_ms: [50, 400],
   long_pauses_share: 0.15,
   /** With extremes: operations of each simulated connection that ended before the run, and lie behind every mark. */
-  history_operations: 2_000,
+  history_operations: 4_000,
 
   /** Between two looks for operations in nobody's hand. */
   orphan_poll_ms: 2_000,

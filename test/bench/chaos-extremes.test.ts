@@ -94,9 +94,9 @@ t.test('work with gaps comes back to a connection soon, and gives it no two long
   const all = made();
   t.same(all, made(), 'the same for the same seed');
   const soon = all.filter(({ connection_id }, i) =>
-    all.slice(Math.max(0, i - 6), i).some((one) => one.connection_id === connection_id),
+    all.slice(Math.max(0, i - 12), i).some((one) => one.connection_id === connection_id),
   );
-  t.ok(soon.length > 500 && soon.length < 1_500, `${soon.length} come back soon`);
+  t.ok(soon.length > 1_000 && soon.length < 1_900, `${soon.length} come back soon`);
   const long = all.flatMap(({ connection_id, input }, number) =>
     JSON.stringify(input).includes('much later') ? [{ connection_id, number }] : [],
   );

@@ -138,7 +138,7 @@ export function parseSet(text: string): Record<string, number> {
   );
 }
 
-/** The same as the variables that `parts/tampering.ts` takes. */
+/** The same as the variables that `../parts/tampering.ts` takes. */
 export function variablesOf({ ids_off_ms, limits }: NodeExtremes): Record<string, string> {
   const byModule = Object.entries(MODULES).map(([module, file]) => {
     const own = Object.entries(limits).filter(([name]) => name.startsWith(`${module}.`));

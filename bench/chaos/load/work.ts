@@ -46,8 +46,9 @@ export function simulatedWork(random: SeededRandom, connections: readonly Worked
   return work('social.identity.get', {});
 }
 
-/** How many of the last connections half of the work goes to again, and the seconds between two long operations of a connection. */
-const LATELY = 6;
+/** Most of the work goes to connections of the last second or so again; and the seconds between two long operations of a connection. */
+const LATELY_s = 1.2;
+const AGAIN = 0.7;
 const BETWEEN_LONG_s = 12;
 
 /**
@@ -62,20 +63,22 @@ export class GappedWork {
   /** Numbers of the last long operations, and how many others come between two of a connection. */
   readonly #longAt = new Map<string, number>();
   readonly #between: number;
+  readonly #most: number;
 
   /** At so many a second. */
   constructor(random: SeededRandom, connections: readonly Worked[], rate: number) {
     this.#random = random;
     this.#connections = connections;
     this.#between = BETWEEN_LONG_s * rate;
+    this.#most = Math.ceil(LATELY_s * rate);
   }
 
   next(number: number): Work {
     const free = this.#lately.filter(({ connection_id }) => !this.#mayBeBusy(connection_id, number));
-    const again = this.#random.chance(0.5) && free.length > 0;
+    const again = this.#random.chance(AGAIN) && free.length > 0;
     const chosen = this.#random.pick(again ? free : this.#connections);
     this.#lately.push(chosen);
-    if (this.#lately.length > LATELY) this.#lately.shift();
+    if (this.#lately.length > this.#most) this.#lately.shift();
     const { connection_id } = chosen;
     const long = this.#random.chance(0.25) && !this.#mayBeBusy(connection_id, number);
     if (!long) return { ...simulatedWork(this.#random, this.#connections, number), connection_id };
