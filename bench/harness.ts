@@ -73,11 +73,12 @@ function decimalNumber(text: string): number {
 /** The options of a scenario as flags, by their names. */
 function flagsOf({ options }: Scenario): Map<string, Option> {
   return new Map(
-    Object.entries(options).map(([name, { means, default: value, fraction }]) => {
+    Object.entries(options).map(([name, { means, default: value, fraction, none }]) => {
       const flag = name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       if (typeof value === 'string') return [name, new Option(`--${flag} <text>`, means).default(value)];
       if (typeof value === 'boolean') return [name, new Option(`--${flag}`, means).default(value)];
-      const parser = fraction ? decimalNumber : wholeNumber;
+      const number = fraction ? decimalNumber : wholeNumber;
+      const parser = none ? (text: string) => (text === '0' ? 0 : number(text)) : number;
       return [name, new Option(`--${flag} <n>`, means).argParser(parser).default(value)];
     }),
   );

@@ -8,6 +8,8 @@ export interface Option {
   default: OptionValue;
   /** A number may have decimals, and be below 1. */
   fraction?: boolean;
+  /** A number may be 0 as well. */
+  none?: boolean;
 }
 
 export type OptionValue = number | string | boolean;

@@ -1,3 +1,5 @@
+import type { NodeExtremes } from './extremes/draw.js';
+
 /** What a chaos run leaves for its checker: the clients', the network's and the receivers' logs, the rows at the end, and samples of the nodes. Times are milliseconds since 1970 on this machine's true clock. */
 export interface Evidence {
   run: RunRecord;
@@ -16,6 +18,20 @@ export interface Evidence {
   rows: Rows;
   /** Taken every few seconds, from each node that was up. */
   samples: NodeSample[];
+  /** Found by the looks of the run. */
+  orphans?: OrphanRecord[];
+}
+
+/** A live operation that two looks in a row found in nobody's hand. */
+export interface OrphanRecord {
+  operation_id: string;
+  connection_id: string;
+  status: string;
+  /** The first and the last look that found it so. */
+  from: number;
+  to: number;
+  /** The mark of its mailbox, which is above its id; null: it has no mailbox. */
+  mark: string | null;
 }
 
 export interface RunRecord {
@@ -30,6 +46,10 @@ export interface RunRecord {
   /** The rows were read. */
   read_at: number;
   faults: FaultRecord[];
+  /** What each node had other than usual. */
+  extremes?: NodeExtremes[];
+  /** How much later than usual the nodes may notice anything because of that. */
+  patience_ms?: number;
 }
 
 export interface FaultRecord {
@@ -104,7 +124,10 @@ export interface Rows {
   }[];
   subscriptions: {
     id: string;
-    connection_id: string;
+    /** Null: of all connections of the workspace. */
+    connection_id: string | null;
+    /** Of which subscription of the workspace this is the connection's part. */
+    parent_id?: string | null;
     event_types: string[];
     active: boolean;
     created_at: number;

@@ -16,6 +16,24 @@ export const LIMITS = {
   /** How often a tampered thread looks for orders. */
   tamper_poll_ms: 100,
 
+  /** What the clock of a node's ids may be off by with extremes, before or behind. */
+  ids_off_ms: 5_000,
+
+  /** With extremes: the backends that are paused now and then, how long these, how long they run at most between two pauses, and what these take. */
+  paused_share: 0.15,
+  pauses_round_ms: 1_000,
+  between_pauses_ms: 6,
+  short_pause_ms: [1, 10],
+  long_pause_ms: [50, 400],
+  long_pauses_share: 0.15,
+  /** With extremes: operations of each simulated connection that ended before the run, and lie behind every mark. */
+  history_operations: 4_000,
+
+  /** Between two looks for operations in nobody's hand. */
+  orphan_poll_ms: 2_000,
+  /** For the answer to such a look, or to one for backends to pause. Past it the look found nothing. */
+  look_ms: 5_000,
+
   /** The file system of a database that can be full. The image is sparse: it takes what is written. */
   disk_mib: 16_384,
 

@@ -4,7 +4,10 @@ import { askUntil } from '../eventually.js';
 import { machine } from '../machine.js';
 import { readRows } from './checker/read-rows.js';
 import { readCallbacks, readClients, readLedger } from './collect.js';
-import type { Evidence } from './evidence.js';
+import type { Evidence, FaultRecord } from './evidence.js';
+import { drawExtremes, extremeLines, type NodeExtremes, patienceWith, variablesOf } from './extremes/draw.js';
+import { addHistory, removeHistory } from './extremes/history.js';
+import { BackendPauses } from './extremes/pauses.js';
 import { Injector } from './faults/injector.js';
 import type { FaultKind } from './faults/kinds.js';
 import { type PlannedFault, planFaults, scheduleLines } from './faults/schedule.js';
@@ -12,7 +15,9 @@ import { LIMITS } from './limits.js';
 import { LoadProcess } from './load/load.js';
 import type { LoadProgress } from './load/messages.js';
 import { type Accounts, makeAccounts } from './parts/accounts.js';
-import type { OwnEnd } from './parts/node.js';
+import type { ChaosNode, OwnEnd } from './parts/node.js';
+import { OrphanProbe } from './parts/orphan-probe.js';
+import { PROGRAM } from './parts/program.js';
 import { Sampler } from './parts/samples.js';
 import { Started } from './parts/started.js';
 import { startWorld, type World } from './parts/world.js';
@@ -30,6 +35,10 @@ export interface ChaosOptions {
   every: number;
   /** Seconds that deliveries get to end after the operations did. */
   settle: number;
+  /** Each node draws limits of its own; `set` has those that all of them are given. Absent: the usual ones. */
+  extremes?: { set: Record<string, number> };
+  /** The `main.js` that the nodes run. Absent: this version's. */
+  program?: string;
 }
 
 /** What a run leaves. */
@@ -50,9 +59,15 @@ type Say = (line: string) => void;
 /** A run from its start to its evidence, in this folder. Everything that was started has ended when it resolves. */
 export async function runChaos(options: ChaosOptions, folder: string, abort: AbortSignal, say: Say): Promise<ChaosRun> {
   await using started = new Started();
+  const extremes = options.extremes ? drawExtremes(options.seed, options.nodes, options.extremes.set) : [];
+  for (const line of extremeLines(extremes)) say(line);
   say('starting PostgreSQL, the network, the receivers and the nodes');
-  const world = await startWorld(folder, options.nodes, started);
-  const accounts = await makeAccounts(world, { simulated: options.connections, social: options.social });
+  const { program = PROGRAM } = options;
+  const world = await startWorld(folder, options.nodes, started, { program });
+  const count = { simulated: options.connections, social: options.social };
+  const accounts = await makeAccounts(world, count, { tellEnds: options.extremes !== undefined });
+  if (options.extremes) await addHistory(world.database);
+  await Promise.all(extremes.map((drawn, number) => startAgainWith(world.nodes[number], program, drawn)));
   const without: FaultKind[] = world.database.canBeFull ? [] : ['database_disk_full'];
   const planned = planFaults({
     seed: options.seed,
@@ -64,9 +79,13 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
   say(`seed ${options.seed}, ${planned.length} faults:`);
   for (const line of scheduleLines(planned)) say(line);
   using sampler = new Sampler(world.nodes);
+  await using probe = new OrphanProbe(world.database.url, say);
   const started_at = Date.now();
   const { injector, progress, calm_at } = await load(world, accounts, options, planned, abort, say);
-  await settle(world, options, calm_at, say);
+  const patience_ms = patienceWith(extremes);
+  if (options.extremes) await removeHistory(world.database);
+  await settle(world, { ...options, patience_ms }, calm_at, say);
+  const { orphans } = probe;
   const collected = await collect(world, sampler);
   const run = {
     seed: options.seed,
@@ -75,16 +94,33 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
     started_at,
     calm_at,
     read_at: Date.now(),
-    faults: injector.records,
+    faults: [...injector.records, ...(options.extremes ? [latenessUntil(started_at, calm_at)] : [])],
+    ...(options.extremes && { extremes, patience_ms }),
   };
   return {
-    evidence: { run, ...collected },
+    evidence: { run, ...collected, orphans },
     planned,
     without,
     missed: injector.missed,
     progress,
     ownEnds: world.ownEnds,
   };
+}
+
+/** Statements that are paused, or have no time, are as if the database failed in all that time. */
+const latenessUntil = (from: number, to: number): FaultRecord => ({
+  kind: 'database_statements_late',
+  target: 'database',
+  from,
+  to,
+});
+
+/** From here on the node has these limits: with the usual ones, accounts are made in one go. */
+async function startAgainWith(node: ChaosNode | undefined, program: string, drawn: NodeExtremes): Promise<void> {
+  await node?.end();
+  node?.use(program, variablesOf(drawn));
+  node?.start();
+  await node?.serves();
 }
 
 /** Lets the clients work while the faults are tried; resolves when every fault was undone and every request has its answer. */
@@ -99,12 +135,19 @@ async function load(
   const { seed, rate, social_rate } = options;
   const nodes = world.nodes.map(({ url }) => url);
   const logFile = join(world.folder, 'clients.jsonl');
-  await using clients = new LoadProcess({ seed, nodes, key: world.key, ...accounts, rate, social_rate, logFile });
+  const order = { seed, nodes, key: world.key, ...accounts, rate, social_rate, logFile };
+  await using clients = new LoadProcess({ ...order, gaps: options.extremes !== undefined });
   const injector = new Injector(world, accounts.social, abort, say);
   const told = setInterval(() => say(progressLine(clients.progress, injector)), LIMITS.progress_ms);
   try {
     const time = delay(options.minutes * 60_000, undefined, { signal: abort }).catch(() => {});
-    await Promise.all([injector.carryOut(planned), time]);
+    const pauses = options.extremes && new BackendPauses(world.database.url, seed);
+    try {
+      await Promise.all([injector.carryOut(planned), time]);
+    } finally {
+      await pauses?.[Symbol.asyncDispose]();
+    }
+    if (pauses) say(`backends were paused ${pauses.count} times`);
     abort.throwIfAborted();
     const calm_at = Math.max(...injector.records.map(({ to }) => to), Date.now() - LIMITS.quiet_end_ms);
     await clients.stop();
@@ -122,7 +165,7 @@ function progressLine({ sent, accepted, under_way, left_out }: LoadProgress, { r
 /** Until every operation has ended or its time is over, then until every delivery has, or its time is over. */
 export async function settle(
   { database }: World,
-  { settle }: Pick<ChaosOptions, 'settle'>,
+  { settle, patience_ms = 0 }: Pick<ChaosOptions, 'settle'> & { patience_ms?: number },
   calm_at: number,
   say: Say,
 ): Promise<void> {
@@ -136,7 +179,7 @@ export async function settle(
       (open) => open === 0,
       time_ms,
     );
-  const operations = await until(OPEN_OPERATIONS, LIMITS.operations_end_ms);
+  const operations = await until(OPEN_OPERATIONS, LIMITS.operations_end_ms + patience_ms);
   const open = operations.held ? 'every operation has ended' : `${operations.last} operations have not ended`;
   say(`${open}, ${((Date.now() - calm_at) / 1_000).toFixed(1)} s after all was well`);
   const deliveries = await until(OPEN_DELIVERIES, settle * 1_000);

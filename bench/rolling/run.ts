@@ -6,7 +6,8 @@ import { LoadProcess } from '../chaos/load/load.js';
 import type { LoadProgress } from '../chaos/load/messages.js';
 import { makeAccounts } from '../chaos/parts/accounts.js';
 import { admin } from '../chaos/parts/admin.js';
-import { type OwnEnd, PROGRAM } from '../chaos/parts/node.js';
+import type { OwnEnd } from '../chaos/parts/node.js';
+import { PROGRAM } from '../chaos/parts/program.js';
 import { Sampler } from '../chaos/parts/samples.js';
 import { Started } from '../chaos/parts/started.js';
 import { startWorld, type World } from '../chaos/parts/world.js';
@@ -73,7 +74,16 @@ export async function runRolling(
   const { seed, rate, social_rate } = options;
   const nodes = world.nodes.map(({ url }) => url);
   const logFile = join(folder, 'clients.jsonl');
-  await using clients = new LoadProcess({ seed, nodes, key: world.key, ...accounts, rate, social_rate, logFile });
+  await using clients = new LoadProcess({
+    seed,
+    nodes,
+    key: world.key,
+    ...accounts,
+    rate,
+    social_rate,
+    logFile,
+    gaps: false,
+  });
   await delay(LIMITS.lead_ms, undefined, { signal: abort });
   await roll.to({ name: 'new key opens', program: PROGRAM, keys: `${keys.former},${keys.next}` }, former !== PROGRAM);
   const former_until = former === PROGRAM ? started_at : Date.now();

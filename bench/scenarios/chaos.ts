@@ -1,12 +1,15 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
 import { check } from '../chaos/checker/check.js';
 import { type Figures, figures } from '../chaos/checker/figures.js';
 import { storiesOf } from '../chaos/checker/story.js';
 import type { Violation } from '../chaos/checker/violation.js';
 import type { Evidence } from '../chaos/evidence.js';
+import { drawExtremes, extremeLines, parseSet, RefusedExtreme } from '../chaos/extremes/draw.js';
 import { LIMITS } from '../chaos/limits.js';
-import { type ChaosRun, runChaos } from '../chaos/run.js';
+import { programOf } from '../chaos/parts/program.js';
+import { type ChaosOptions, type ChaosRun, runChaos } from '../chaos/run.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario, type OptionValues, type Report } from '../scenario.js';
 
@@ -15,11 +18,14 @@ const OPTIONS = {
   minutes: { means: 'how long the clients work and faults are tried', default: 2, fraction: true },
   nodes: { means: 'nodes that share the database', default: 3 },
   connections: { means: 'simulated connections', default: 120 },
-  social: { means: 'connections to the stand-in network', default: 6 },
+  social: { means: 'connections to the stand-in network; 0 where there is no browser', default: 6, none: true },
   rate: { means: 'submissions a second to simulated connections', default: 60, fraction: true },
   social_rate: { means: 'submissions a second to social connections', default: 0.5, fraction: true },
   every: { means: 'seconds between two faults, on average', default: 5, fraction: true },
   settle: { means: 'seconds that deliveries get to end once operations have', default: 180 },
+  extremes: { means: 'each node draws its own limits from the seed, from the usual to the absurd', default: false },
+  set: { means: 'limits of all nodes with --extremes, as actors.poll_ms=5,storage.announcement_rows=1', default: '' },
+  program: { means: 'a built checkout whose version the nodes run; absent: this version', default: '' },
   keep: { means: 'keep the logs and the evidence of a run that found nothing', default: false },
 };
 type Options = OptionValues<typeof OPTIONS>;
@@ -41,6 +47,7 @@ export const chaos = defineScenario({
   options: OPTIONS,
   startsService: true,
   async run(options, say) {
+    const settings = settingsOf(options);
     const stamp = new Date().toISOString().replace(/[:.]/g, '-');
     const folder = resolve('.data/chaos', `${options.seed}-${stamp}`);
     await mkdir(folder, { recursive: true });
@@ -48,7 +55,8 @@ export const chaos = defineScenario({
     const interrupted = () => abort.abort(new Error('interrupted'));
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
     try {
-      const run = await runChaos(options, folder, abort.signal, say);
+      const { extremes: _, ...usual } = options;
+      const run = await runChaos({ ...usual, ...settings }, folder, abort.signal, say);
       abort.signal.throwIfAborted();
       await writeFile(join(folder, 'evidence.json'), JSON.stringify(run.evidence));
       const violations = check(run.evidence);
@@ -65,11 +73,23 @@ export const chaos = defineScenario({
   },
 });
 
+/** Throws InvalidArgumentError, which names what is refused. */
+function settingsOf({ seed, nodes, extremes, set, program }: Options): Pick<ChaosOptions, 'program' | 'extremes'> {
+  try {
+    const given = parseSet(set);
+    if (extremes) drawExtremes(seed, nodes, given);
+    else if (set !== '') throw new RefusedExtreme(`--set ${set} wants --extremes`);
+    return { program: programOf('--program', program), ...(extremes && { extremes: { set: given } }) };
+  } catch (error) {
+    throw error instanceof RefusedExtreme ? new InvalidArgumentError(error.message) : error;
+  }
+}
+
 async function reportOn(options: Options, run: ChaosRun, violations: Violation[], folder?: string): Promise<Report> {
   const found = figures(run.evidence);
   const byInvariant = Object.entries(Object.groupBy(violations, ({ invariant }) => invariant));
   const lines = [
-    ...figureLines(run, found),
+    ...figureLines(run, options, found),
     '',
     ...(violations.length === 0
       ? ['the checker found nothing']
@@ -88,6 +108,7 @@ async function reportOn(options: Options, run: ChaosRun, violations: Violation[]
     notMeasured: [...NOT_MEASURED, ...run.without.map((kind) => `${kind}: this machine cannot make it`)],
     data: {
       seed: options.seed,
+      extremes: run.evidence.run.extremes,
       figures: found,
       faults: countBy(run.evidence.run.faults),
       missed_faults: run.missed,
@@ -103,7 +124,11 @@ async function reportOn(options: Options, run: ChaosRun, violations: Violation[]
   });
 }
 
-function figureLines({ evidence, planned, missed, progress }: ChaosRun, found: Figures): string[] {
+function figureLines(
+  { evidence, planned, missed, progress }: ChaosRun,
+  { program }: Options,
+  found: Figures,
+): string[] {
   const { run } = evidence;
   const { take_over } = found;
   const percent = (share: number) => `${number(share * 100, 2)} %`;
@@ -113,6 +138,8 @@ function figureLines({ evidence, planned, missed, progress }: ChaosRun, found: F
       .join(', ');
   return rows([
     ['seed', `${run.seed}`],
+    ...(program === '' ? [] : [['nodes run', program] as [string, string]]),
+    ...extremeLines(run.extremes ?? []).map((line): [string, string] => ['', line]),
     ['faults', `${run.faults.length} of ${planned.length} planned, ${missed} found nothing to hit`],
     ['', list(countBy(run.faults))],
     ['accepted', `${number(found.accepted)} of ${number(progress.sent)} submitted, ${progress.left_out} left out`],

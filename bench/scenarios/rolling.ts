@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
 import { LIMITS as LEASES } from '../../actors/limits.js';
 import { check } from '../chaos/checker/check.js';
 import { type Figures, figures } from '../chaos/checker/figures.js';
 import type { Violation } from '../chaos/checker/violation.js';
 import { LIMITS as CHAOS_LIMITS } from '../chaos/limits.js';
-import { PROGRAM } from '../chaos/parts/node.js';
+import { programOf } from '../chaos/parts/program.js';
 import { number, reportOf, rows } from '../report.js';
 import { type Answers, answersOf } from '../rolling/answers.js';
 import { LIMITS } from '../rolling/limits.js';
@@ -48,7 +46,7 @@ export const rolling = defineScenario({
   options: OPTIONS,
   startsService: true,
   async run(options, say) {
-    const former = programOf(options.from);
+    const former = programOf('--from', options.from);
     const folder = resolve('.data/rolling', `${options.seed}-${new Date().toISOString().replace(/[:.]/g, '-')}`);
     await mkdir(folder, { recursive: true });
     const abort = new AbortController();
@@ -69,15 +67,6 @@ export const rolling = defineScenario({
     }
   },
 });
-
-/** The service's `main.js` in a checkout. Throws InvalidArgumentError when it is not built. */
-function programOf(from: string): string {
-  if (from === '') return PROGRAM;
-  const program = resolve(from, 'dist/server/main.js');
-  if (existsSync(program)) return program;
-  const line = `--from ${from}: it has no dist/server/main.js; run npm install and npm run build in it`;
-  throw new InvalidArgumentError(line);
-}
 
 function faultsOf(run: RollingRun, violations: Violation[], answers: Answers): string[] {
   const { evidence, restarts, underFormer, ownEnds } = run;

@@ -70,6 +70,7 @@ export function keptEvidence({ seed, connections, operations }: EvidenceOptions)
   evidence.run.read_at = last + 180_000;
   waitForUser(making);
   deliverEvents(making);
+  tellEnds(making);
   ownEverything(making);
   return evidence;
 }
@@ -329,6 +330,31 @@ function deliverEvents({ random, id, evidence }: Making): void {
   if (pending) waitAgain(evidence, pending);
 }
 
+/** Each end is told to a subscription of the workspace, which has a part of each connection. */
+function tellEnds({ random, id, evidence }: Making): void {
+  const { rows, callbacks } = evidence;
+  const made = { event_types: ['operation.finished'], active: true, created_at: BEGIN - 10_000 };
+  const whole = { ...made, id: id(), connection_id: null, callback_url: 'https://receiver-1/all' };
+  rows.subscriptions.push(whole);
+  const parts = new Map(
+    [...new Set(rows.operations.map(({ connection_id }) => connection_id))].map((connection_id) => [
+      connection_id,
+      { ...whole, id: id(), connection_id, parent_id: whole.id },
+    ]),
+  );
+  rows.subscriptions.push(...parts.values());
+  for (const { id: operation, connection_id, status, updated_at } of rows.operations) {
+    const part = parts.get(connection_id);
+    if (!part || status === 'waiting_user') continue;
+    const told = { type: 'operation.finished', provider_event_id: `operation.finished/${operation}` };
+    const event = { ...told, id: id(), connection_id, received_at: updated_at + 1 };
+    const delivery = { id: id(), subscription_id: part.id, event_id: event.id, status: 'delivered' };
+    rows.events.push(event);
+    rows.deliveries.push(delivery);
+    callbacks.push(...callbacksOf(delivery, connection_id, event.received_at + random(20), random));
+  }
+}
+
 function callbacksOf({ id, event_id }: Delivery, connection_id: string, at: number, random: Random): CallbackRecord[] {
   const callback = { receiver: 'receiver-1', event_id, delivery_id: id, connection_id, at, signature_valid: true };
   const taken = { ...callback, status: 204 };
@@ -349,7 +375,7 @@ function callbacksOf({ id, event_id }: Delivery, connection_id: string, at: numb
 function waitAgain({ rows }: Evidence, delivery: Delivery): void {
   delivery.status = 'pending';
   const { connection_id } = rows.subscriptions.find(({ id }) => id === delivery.subscription_id)!;
-  rows.jobs.push({ queue: `delivery-${partitionOf(connection_id)}`, id: delivery.subscription_id, state: 'created' });
+  rows.jobs.push({ queue: `delivery-${partitionOf(connection_id!)}`, id: delivery.subscription_id, state: 'created' });
 }
 
 function ownEverything({ random, id, evidence }: Making): void {

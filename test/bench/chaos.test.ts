@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { variablesOf } from '../../bench/chaos/extremes/draw.js';
 import { FAULT_KINDS } from '../../bench/chaos/faults/kinds.js';
 import { type PlannedFault, planFaults, type ScheduleOptions } from '../../bench/chaos/faults/schedule.js';
 import { runChaos } from '../../bench/chaos/run.js';
@@ -58,6 +59,40 @@ t.test('a tampered thread has the clock it was given, and one of a node crashes 
   t.notOk(existsSync(join(folder, 'orders/crash')), 'the order is taken');
 });
 
+t.test(
+  'a tampered program has the limits that it was given before it reads them, in every thread, and ids of another clock',
+  async (t) => {
+    const folder = t.testdir({
+      orders: {},
+      actors: {
+        'limits.js': 'export const LIMITS = { poll_ms: 1000, kept_ms: 7 };',
+        'host.js': `
+        import { parentPort } from 'node:worker_threads';
+        import { LIMITS } from './limits.js';
+        import { idTime } from '../storage/model/new-id.js';
+        parentPort.postMessage([LIMITS, Math.round((idTime() - Date.now()) / 1000)]);`,
+      },
+      storage: { model: { 'new-id.js': 'export const idTime = () => Date.now();' } },
+      server: {
+        'main.js': `
+        import { Worker } from 'node:worker_threads';
+        import { LIMITS } from '../actors/limits.js';
+        const worker = new Worker(new URL('../actors/host.js', import.meta.url));
+        worker.once('message', (seen) => console.log(JSON.stringify([LIMITS.poll_ms, ...seen])));`,
+      },
+      'package.json': '{ "type": "module" }',
+    });
+    const program = join(folder, 'server/main.js');
+    const tampering = new URL('../../bench/chaos/parts/tampering.js', import.meta.url).href;
+    const given = variablesOf({ ids_off_ms: -4_000, limits: { 'actors.poll_ms': 5, 'actors.unknown_ms': 1 } });
+    const env = { CHAOS_ORDERS: join(folder, 'orders'), CHAOS_PROGRAM: program, ...given };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', tampering, program], {
+      env: { ...env, CHAOS_LIMITS: JSON.stringify({ 'actors/limits.js': { poll_ms: 5, unknown_ms: 1 } }) },
+    });
+    t.same(JSON.parse(stdout), [5, { poll_ms: 5, kept_ms: 7 }, -4], 'what its version does not have is left out');
+  },
+);
+
 t.test('a run tries every kind of fault, notes what happened, and leaves nothing running', async (t) => {
   await mkdir('.data', { recursive: true });
   const folder = await mkdtemp(join(process.cwd(), '.data/chaos-test-'));
@@ -87,6 +122,7 @@ t.test('a run tries every kind of fault, notes what happened, and leaves nothing
   for (const { operation_id } of accepted) if (!stored.has(operation_id ?? '')) t.fail(`${operation_id} has no row`);
   t.ok(evidence.callbacks.some(({ signature_valid }) => signature_valid));
   t.ok(evidence.samples.length > 0);
+  t.equal(evidence.run.extremes, undefined, 'every node has the usual limits');
   const markers = evidence.submissions.flatMap(({ marker }) => marker ?? []);
   t.ok(evidence.ledger.some(({ text }) => markers.some((marker) => text.includes(marker))));
   t.same(processesWith(folder), [], 'nothing of it runs');

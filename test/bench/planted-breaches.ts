@@ -66,6 +66,22 @@ function withoutFaults(evidence: Evidence): void {
   evidence.run.faults = [];
 }
 
+/** An operation that was seen in nobody's hand during the run, and ended all the same. */
+function orphaned(evidence: Evidence, mark: string | null): string {
+  const { row } = succeeded(evidence);
+  const [from, to] = [row.created_at, row.created_at + 2_000];
+  evidence.orphans = [{ operation_id: row.id, connection_id: row.connection_id, status: 'running', from, to, mark }];
+  return row.id;
+}
+
+/** An end that was told, its event, and the deliveries of that. */
+function toldEnd(evidence: Evidence) {
+  const { events, deliveries } = evidence.rows;
+  const { row } = succeeded(evidence);
+  const event = events.find(({ provider_event_id }) => provider_event_id === `operation.finished/${row.id}`)!;
+  return { row, event, deliveries: deliveries.filter(({ event_id }) => event_id === event.id) };
+}
+
 function growing(evidence: Evidence, measure: 'rss_mib' | 'handles' | 'database_connections' | 'contexts', by: number) {
   const last = evidence.samples.length - 1;
   for (const [i, sample] of evidence.samples.entries()) sample[measure] += (by * i) / last;
@@ -607,6 +623,57 @@ export const PLANTED: readonly PlantedBreach[] = [
     },
   },
   {
+    invariant: 'endsAreToldOnce',
+    when: 'no event tells an end',
+    plant: (evidence) => {
+      const { row, event } = toldEnd(evidence);
+      evidence.rows.events = evidence.rows.events.filter((one) => one !== event);
+      return row.id;
+    },
+  },
+  {
+    invariant: 'endsAreToldOnce',
+    when: 'two events tell an end',
+    plant: (evidence) => {
+      const { row, event } = toldEnd(evidence);
+      evidence.rows.events.push({ ...event, id: 'told again' });
+      return row.id;
+    },
+  },
+  {
+    invariant: 'endsAreToldOnce',
+    when: 'an end has no delivery to the subscription of the workspace',
+    plant: (evidence) => {
+      const { row, deliveries } = toldEnd(evidence);
+      const [lost] = deliveries;
+      evidence.rows.deliveries = evidence.rows.deliveries.filter((one) => one !== lost);
+      return row.id;
+    },
+  },
+  {
+    invariant: 'endsAreToldOnce',
+    when: 'an end has two deliveries to the subscription of the workspace',
+    plant: (evidence) => {
+      const { row, deliveries } = toldEnd(evidence);
+      evidence.rows.deliveries.push({ ...deliveries[0]!, id: 'delivered again' });
+      return row.id;
+    },
+  },
+  {
+    invariant: 'toldEndsAreEnds',
+    when: 'an end was told of what has not ended',
+    plant: (evidence) => ends(toldEnd(evidence).row, 'queued', null),
+  },
+  {
+    invariant: 'toldEndsAreEnds',
+    when: 'an end was told of what is not there',
+    plant: (evidence) => {
+      const { row } = toldEnd(evidence);
+      evidence.rows.operations = evidence.rows.operations.filter((one) => one !== row);
+      return row.id;
+    },
+  },
+  {
     invariant: 'mailboxesHoldLiveOperations',
     when: 'a mailbox is of no connection',
     plant: (evidence) => {
@@ -646,6 +713,16 @@ export const PLANTED: readonly PlantedBreach[] = [
       evidence.rows.jobs.push({ queue: `operation-${partitionOf(connection_id)}`, id, state: 'active' });
       return id;
     },
+  },
+  {
+    invariant: 'noOrphanWasSeen',
+    when: 'an operation was seen without a mailbox while it ran',
+    plant: (evidence) => orphaned(evidence, null),
+  },
+  {
+    invariant: 'noOrphanWasSeen',
+    when: 'the mark of a mailbox was seen above an operation that had not ended',
+    plant: (evidence) => orphaned(evidence, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
   },
   {
     invariant: 'openMailboxesAreInHand',
@@ -693,7 +770,7 @@ export const PLANTED: readonly PlantedBreach[] = [
       const { id, connection_id } = evidence.rows.subscriptions.find(
         ({ event_types }) => event_types[0] === 'message_received',
       )!;
-      evidence.rows.jobs.push({ queue: `delivery-${partitionOf(connection_id)}`, id, state: 'active' });
+      evidence.rows.jobs.push({ queue: `delivery-${partitionOf(connection_id!)}`, id, state: 'active' });
       return id;
     },
   },

@@ -3,6 +3,7 @@ import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { check } from '../../bench/chaos/checker/check.js';
 import { readRows } from '../../bench/chaos/checker/read-rows.js';
+import { OrphanProbe } from '../../bench/chaos/parts/orphan-probe.js';
 import { recordEvents } from '../../storage/deliveries/events-record.js';
 import { insertSubscription } from '../../storage/deliveries/subscriptions.js';
 import { partitionOf } from '../../storage/model/records.js';
@@ -165,7 +166,21 @@ t.test('an operation that the database lost track of is found through its rows',
   const operation = newOperation(workspace, id);
   await submitOperations(db, [operation], []);
   await run(db, [operation], 0, false);
+  const said: string[] = [];
+  await using probe = new OrphanProbe(url, (line) => said.push(line));
+  await probe.look();
+  await probe.look();
+  t.same(probe.orphans, [], 'it stands in a mailbox');
+  await db.query(
+    'testMoveMark',
+    `update pgboss.job_common set data = data || '{"from": "ffffffff-ffff-ffff-ffff-ffffffffffff"}'`,
+  );
+  await probe.look();
+  t.same(probe.orphans, [], 'one look is not enough');
   await db.query('testForgetJob', `delete from pgboss.job_common where name like 'mailbox-%'`);
+  await probe.look();
+  t.match(probe.orphans, [{ operation_id: operation.id, connection_id: id, status: 'running', mark: null }]);
+  t.same(said, [`operation ${operation.id} is running in nobody's hand`]);
   const read_at = Date.now();
   const record = { seed: 1, commit: '', nodes: 1, started_at: read_at - 1_000, calm_at: read_at, read_at, faults: [] };
   const logs = { submissions: [], cancels: [], ledger: [], callbacks: [], samples: [] };

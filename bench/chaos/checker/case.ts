@@ -2,6 +2,7 @@ import type { OperationStatus } from '../../../storage/model/records.js';
 import { isTerminal } from '../../../storage/model/transitions.js';
 import type { Evidence, OperationRecord, SubmissionRecord } from '../evidence.js';
 import { Faults, type Span } from './faults.js';
+import { LIMITS } from './limits.js';
 import { findWrites, type Writes } from './markers.js';
 
 /** What is read to find one operation among all, made once. Everything in it is found in constant time. */
@@ -15,11 +16,14 @@ export class Case {
   readonly faults: Faults;
   /** The moment that the rows are of. */
   readonly readAt: number;
+  /** What was accepted, recorded or ended so shortly before that moment may be between two hands. */
+  readonly inPassing_ms: number;
 
   constructor(evidence: Evidence) {
     const { submissions, ledger, rows, run } = evidence;
     this.evidence = evidence;
     this.readAt = rows.read_at ?? run.read_at;
+    this.inPassing_ms = LIMITS.in_passing_ms + (run.patience_ms ?? 0);
     this.operations = new Map(rows.operations.map((operation) => [operation.id, operation]));
     this.operationsByKey = Map.groupBy(rows.operations, (operation) => operation.idempotency_key);
     this.operationsByConnection = Map.groupBy(rows.operations, (operation) => operation.connection_id);

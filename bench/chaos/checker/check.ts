@@ -7,6 +7,7 @@ import * as history from './history.js';
 import * as level from './level.js';
 import * as order from './order.js';
 import * as orphans from './orphans.js';
+import * as told from './told.js';
 import type { Invariant, Violation } from './violation.js';
 import * as writes from './writes.js';
 
@@ -43,7 +44,10 @@ export const INVARIANTS = {
   noDeliveryIsGivenUpEarly: deliveries.noDeliveryIsGivenUpEarly,
   everyCallbackIsSigned: deliveries.everyCallbackIsSigned,
   everyCallbackIsOfADelivery: deliveries.everyCallbackIsOfADelivery,
+  endsAreToldOnce: told.endsAreToldOnce,
+  toldEndsAreEnds: told.toldEndsAreEnds,
   mailboxesHoldLiveOperations: orphans.mailboxesHoldLiveOperations,
+  noOrphanWasSeen: orphans.noOrphanWasSeen,
   openMailboxesAreInHand: orphans.openMailboxesAreInHand,
   oneIsUnderWay: orphans.oneIsUnderWay,
   noDeliveryIsLeftSending: orphans.noDeliveryIsLeftSending,

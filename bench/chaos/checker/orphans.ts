@@ -34,7 +34,7 @@ export function* mailboxesHoldLiveOperations(run: Case): Iterable<string> {
     else if (!mailbox.from || mailbox.from > operation.id)
       yield `${what} before the mark ${mailbox.from} of its mailbox`;
   }
-  const lately = run.readAt - LIMITS.in_passing_ms;
+  const lately = run.readAt - run.inPassing_ms;
   for (const { id, queue, state } of mailboxes.values()) {
     const operations = run.operationsByConnection.get(id) ?? [];
     if (live.has(id) || operations.some(({ updated_at }) => updated_at > lately)) continue;
@@ -44,9 +44,19 @@ export function* mailboxesHoldLiveOperations(run: Case): Iterable<string> {
     if (queue.startsWith('operation-')) yield `${state} job ${id} of ${queue} is left of the version before`;
 }
 
+/** During the run as at its end, whatever failed: each operation that has not ended stands in a mailbox, and not before its mark. */
+export function* noOrphanWasSeen({ evidence, operations }: Case): Iterable<string> {
+  for (const { operation_id, connection_id, status, from, to, mark } of evidence.orphans ?? []) {
+    const operation = operations.get(operation_id);
+    const what = operation ? named(operation) : `operation ${operation_id} of connection ${connection_id}`;
+    const where = mark === null ? 'in no mailbox' : `before the mark ${mark} of its mailbox`;
+    yield `${what} was ${status} ${where} from ${from} to ${to}`;
+  }
+}
+
 /** A mailbox that is open is in somebody's hand: of what is queued in it, one runs. */
 export function* openMailboxesAreInHand(run: Case): Iterable<string> {
-  const lately = run.readAt - LIMITS.in_passing_ms;
+  const lately = run.readAt - run.inPassing_ms;
   for (const { id, queue, state } of mailboxesOf(run).values()) {
     const operations = run.operationsByConnection.get(id) ?? [];
     if (state !== 'active' || operations.some(({ status }) => isUnderWay(status))) continue;
@@ -84,9 +94,9 @@ export function* noDeliveryIsLeftSending({ evidence, readAt, faults }: Case): It
 }
 
 /** A subscription has a job exactly while it has a delivery to make, in the queue of its connection's partition. */
-export function* jobsAreOfWaitingSubscriptions({ evidence, readAt }: Case): Iterable<string> {
+export function* jobsAreOfWaitingSubscriptions({ evidence, readAt, inPassing_ms }: Case): Iterable<string> {
   const { jobs, deliveries, subscriptions, events } = evidence.rows;
-  const lately = readAt - LIMITS.in_passing_ms;
+  const lately = readAt - inPassing_ms;
   const lively = new Set(events.flatMap((event) => (event.received_at > lately ? event.connection_id : [])));
   const connections = new Map(subscriptions.map(({ id, connection_id }) => [id, connection_id]));
   const waiting = new Set(
@@ -97,7 +107,7 @@ export function* jobsAreOfWaitingSubscriptions({ evidence, readAt }: Case): Iter
     if (!queue.startsWith('delivery-')) continue;
     withJob.add(id);
     const connection = connections.get(id);
-    if (connection === undefined) yield `${state} job ${id} of ${queue} is of no subscription`;
+    if (typeof connection !== 'string') yield `${state} job ${id} of ${queue} is of no connection's subscription`;
     else if (queue !== queueName('delivery', partitionOf(connection)))
       yield `the job of subscription ${id} is in ${queue}, another partition's`;
     else if (!waiting.has(id) && !lively.has(connection))

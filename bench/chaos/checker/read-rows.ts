@@ -61,12 +61,16 @@ async function readAll(reader: Reader, ring: KeyRing): Promise<Rows> {
     ),
     subscriptions: (
       await reader.pages<StoredSubscription>(
-        `select id, connection_id, event_types, active, ${ms('created_at')} as created_at, callback_url, callback_url_sealed
-         from subscription`,
+        `select s.id, s.connection_id, s.parent_id, s.event_types, s.active, ${ms('s.created_at')} as created_at,
+           coalesce(s.callback_url, p.callback_url) as callback_url, coalesce(s.callback_url_sealed, p.callback_url_sealed) as callback_url_sealed
+         from subscription s left join subscription p on p.id = s.parent_id`,
+        's.id',
       )
     ).map(({ callback_url_sealed: sealed, ...row }) => ({
       ...row,
-      callback_url: sealed ? ring.open(sealed, callbackUrlContext(row.id)).toString() : row.callback_url,
+      callback_url: sealed
+        ? ring.open(sealed, callbackUrlContext(row.parent_id ?? row.id)).toString()
+        : row.callback_url,
     })),
     deliveries: await reader.pages('select id, subscription_id, event_id, status from delivery'),
     jobs: await reader.all(
@@ -97,11 +101,11 @@ class Reader {
   }
 
   /** The rows of a statement without a condition, whose `id` is the primary key: page by page, so that none is too large. */
-  async pages<Row extends pg.QueryResultRow & { id: string }>(statement: string): Promise<Row[]> {
+  async pages<Row extends pg.QueryResultRow & { id: string }>(statement: string, id = 'id'): Promise<Row[]> {
     const pages: Row[][] = [];
     let after = '00000000-0000-0000-0000-000000000000';
     for (;;) {
-      const page = await this.#client.query<Row>(`${statement} where id > $1 order by id limit $2`, [
+      const page = await this.#client.query<Row>(`${statement} where ${id} > $1 order by ${id} limit $2`, [
         after,
         LIMITS.page_rows,
       ]);

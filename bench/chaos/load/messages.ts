@@ -14,6 +14,8 @@ export interface LoadOrder {
   /** Submissions a second. */
   rate: number;
   social_rate: number;
+  /** Simulated connections are worked on with short gaps, and some of their operations take seconds. */
+  gaps: boolean;
   /** Gets a line for everything that a client does and is told (`LoadLine`). */
   logFile: string;
 }

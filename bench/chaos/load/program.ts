@@ -5,7 +5,7 @@ import { SeededRandom } from '../../sandbox/data/seeded-random.js';
 import { LIMITS } from '../limits.js';
 import { NodesClient, type Told } from './client.js';
 import type { FromLoad, LoadLine, LoadOrder, LoadProgress, ToLoad } from './messages.js';
-import { simulatedWork, socialWork, type Work } from './work.js';
+import { GappedWork, simulatedWork, socialWork, type Work } from './work.js';
 
 /**
  * The clients of a chaos run, as a process of their own. Each submission is sent to any node, and what was not answered is sent
@@ -35,8 +35,9 @@ class Load {
 
   /** Submits at the rates, until `stop`. */
   start(): void {
-    const { rate, social_rate, simulated, social, person } = this.#order;
-    void this.#keepRate(rate, () => simulatedWork(this.#random, simulated, this.#number));
+    const { rate, social_rate, simulated, social, person, gaps } = this.#order;
+    const work = gaps ? new GappedWork(this.#random, simulated, rate) : undefined;
+    void this.#keepRate(rate, () => work?.next(this.#number) ?? simulatedWork(this.#random, simulated, this.#number));
     if (social.length > 0) {
       void this.#keepRate(social_rate, () => socialWork(this.#random, social, this.#number, person));
     }

@@ -46,6 +46,54 @@ export function simulatedWork(random: SeededRandom, connections: readonly Worked
   return work('social.identity.get', {});
 }
 
+/** Most of the work goes to connections of the last second or so again; and the seconds between two long operations of a connection. */
+const LATELY_s = 1.2;
+const AGAIN = 0.7;
+const BETWEEN_LONG_s = 12;
+
+/**
+ * The same with gaps of some milliseconds to a second between the operations of a connection, about as long as mailboxes are idle before they
+ * are closed, and with some operations that take seconds: whatever becomes of their mailbox is seen while they run. A connection has no two of
+ * these in a row, so that none waits for more than one.
+ */
+export class GappedWork {
+  readonly #random: SeededRandom;
+  readonly #connections: readonly Worked[];
+  readonly #lately: Worked[] = [];
+  /** Numbers of the last long operations, and how many others come between two of a connection. */
+  readonly #longAt = new Map<string, number>();
+  readonly #between: number;
+  readonly #most: number;
+
+  /** At so many a second. */
+  constructor(random: SeededRandom, connections: readonly Worked[], rate: number) {
+    this.#random = random;
+    this.#connections = connections;
+    this.#between = BETWEEN_LONG_s * rate;
+    this.#most = Math.ceil(LATELY_s * rate);
+  }
+
+  next(number: number): Work {
+    const free = this.#lately.filter(({ connection_id }) => !this.#mayBeBusy(connection_id, number));
+    const again = this.#random.chance(AGAIN) && free.length > 0;
+    const chosen = this.#random.pick(again ? free : this.#connections);
+    this.#lately.push(chosen);
+    if (this.#lately.length > this.#most) this.#lately.shift();
+    const { connection_id } = chosen;
+    const long = this.#random.chance(0.25) && !this.#mayBeBusy(connection_id, number);
+    if (!long) return { ...simulatedWork(this.#random, this.#connections, number), connection_id };
+    this.#longAt.set(connection_id, number);
+    const body = `Hello, much later sim-delay-${this.#random.between(4_500, 5_500)} (number ${number})`;
+    const input = { recipient_actor_id: this.#random.pick(this.#connections).actor, body };
+    return { connection_id, capability: 'social.message.send', input, marker: null };
+  }
+
+  /** A long operation of it was not long ago. */
+  #mayBeBusy(connection: string, number: number): boolean {
+    return number - (this.#longAt.get(connection) ?? Number.NEGATIVE_INFINITY) <= this.#between;
+  }
+}
+
 /** Work of a social connection on the network: mostly messages, each with words of its own. `person` is who gets them. */
 export function socialWork(random: SeededRandom, connections: readonly Worked[], number: number, person: string): Work {
   const { connection_id } = random.pick(connections);

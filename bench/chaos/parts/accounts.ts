@@ -19,11 +19,18 @@ const assertPeople = typia.createAssert<{ people: { hash_id: string }[] }>();
 
 /**
  * Makes the connections, signs the social ones in, and subscribes receivers to two of three connections, to some events or to
- * all. Nothing fails meanwhile.
+ * all. With `tellEnds`, the end of every operation is told as well: to a subscription of the workspace, and to every other one of a connection.
+ * Nothing fails meanwhile.
  */
-export async function makeAccounts(world: World, count: { simulated: number; social: number }): Promise<Accounts> {
+export async function makeAccounts(
+  world: World,
+  count: { simulated: number; social: number },
+  { tellEnds = false } = {},
+): Promise<Accounts> {
   const apis = world.nodes.map(({ url }) => new ServiceApi({ url, key: world.key }));
   const apiOf = (number: number) => apis[number % apis.length] as ServiceApi;
+  const [{ origin, secret }] = world.receivers as [World['receivers'][number]];
+  if (tellEnds) await apiOf(0).subscribeAll(['operation.finished'], `${origin}/all`, secret);
   const simulated = await mapConcurrent(numbers(count.simulated), async (number) => {
     const actor = `chaos-${number}`;
     const external_actor = { kind: 'person', id: actor };
@@ -43,7 +50,10 @@ export async function makeAccounts(world: World, count: { simulated: number; soc
     async (number) => {
       const { origin, secret } = world.receivers[number % world.receivers.length] as World['receivers'][number];
       await apiOf(number).send('POST', `/v1/connections/${simulated[number]?.connection_id}/subscriptions`, {
-        event_types: EVENT_TYPES.slice(0, 1 + (number % EVENT_TYPES.length)),
+        event_types: [
+          ...EVENT_TYPES.slice(0, 1 + (number % EVENT_TYPES.length)),
+          ...(tellEnds && number % 2 === 0 ? ['operation.finished'] : []),
+        ],
         callback_url: `${origin}/${number}`,
         secret,
       });

@@ -12,8 +12,6 @@ import { steadyPort } from '../../steady-port.js';
 import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
 
-/** The service's process of this version. */
-export const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;
 const TAMPERING = new URL('./tampering.js', import.meta.url).href;
 
 /** A node that ended although nobody ended it. */
@@ -209,7 +207,8 @@ export class ChaosNode implements AsyncDisposable {
     const variables = Object.entries(this.#env).flatMap(([name, value]) =>
       value === undefined ? [] : `${name}=${value}`,
     );
-    const child = spawn('env', ['-i', ...variables, process.execPath, ...profileArguments(), this.#program], {
+    const program = [`CHAOS_PROGRAM=${this.#program}`, process.execPath, ...profileArguments(), this.#program];
+    const child = spawn('env', ['-i', ...variables, ...program], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;

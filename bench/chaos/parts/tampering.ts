@@ -1,17 +1,23 @@
 import { readFileSync, unlinkSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 /*
  * Loaded into every thread of a node before its own code (`node --import`), and into nothing else. It looks for orders in the
  * folder CHAOS_ORDERS: the file `clock` holds the milliseconds that the clock is off; `crash` and `pause` are taken by the
  * first actor thread that deletes them.
+ *
+ * CHAOS_LIMITS, if any, has limits of the program CHAOS_PROGRAM (its `main.js`), by module and name: they are changed before anything reads
+ * them. CHAOS_IDS_OFF_MS is what the clock of new ids alone is off by.
  */
 
 const ORDERS = process.env.CHAOS_ORDERS;
 /** How often orders are looked for, in milliseconds. */
 const POLL_ms = Number(process.env.CHAOS_POLL_MS ?? 100);
 const ACTOR_THREAD = '/actors/host.js';
+const NEW_ID = '/storage/model/new-id.js';
+const IDS_OFF_ms = Number(process.env.CHAOS_IDS_OFF_MS ?? 0);
 
 const TrueDate = Date;
 let off_ms = 0;
@@ -53,15 +59,29 @@ function obey(): void {
   if (pause_ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause_ms);
 }
 
-if (ORDERS !== undefined) {
-  if (!isMainThread) {
-    registerHooks({
-      load(url, context, next) {
-        if (url.endsWith(ACTOR_THREAD)) isActorThread = true;
-        return next(url, context);
-      },
-    });
+/** Limits that this version of the program does not have are left out. */
+async function changeLimits(modules: Record<string, Record<string, number>>): Promise<void> {
+  const dist = new URL('../', pathToFileURL(process.env.CHAOS_PROGRAM ?? ''));
+  for (const [module, values] of Object.entries(modules)) {
+    const { LIMITS } = (await import(new URL(module, dist).href)) as { LIMITS: Record<string, unknown> };
+    for (const [name, value] of Object.entries(values)) if (name in LIMITS) LIMITS[name] = value;
   }
+}
+
+/** A module whose own `Date` is off by so much more than that of everybody else. */
+const withDateOff = (source: unknown, off: number) =>
+  `const Date = { now: () => globalThis.Date.now() + ${off} };${source}`;
+
+if (ORDERS !== undefined) {
+  registerHooks({
+    load(url, context, next) {
+      if (url.endsWith(ACTOR_THREAD)) isActorThread = !isMainThread;
+      const loaded = next(url, context);
+      if (IDS_OFF_ms === 0 || !url.endsWith(NEW_ID)) return loaded;
+      return { ...loaded, source: withDateOff(loaded.source, IDS_OFF_ms) };
+    },
+  });
+  if (process.env.CHAOS_LIMITS !== undefined) await changeLimits(JSON.parse(process.env.CHAOS_LIMITS));
   obey();
   setInterval(obey, POLL_ms).unref();
 }

@@ -6,7 +6,8 @@ import { SCOPES } from '../../../storage/model/records.js';
 import { NetworkProcess } from '../../network-process.js';
 import { admin } from './admin.js';
 import { ChaosDatabase } from './database.js';
-import { ChaosNode, type OwnEnd, PROGRAM } from './node.js';
+import { ChaosNode, type OwnEnd } from './node.js';
+import { PROGRAM } from './program.js';
 import { ChaosReceiver } from './receiver.js';
 import type { Started } from './started.js';
 

@@ -1,0 +1,81 @@
+import { type KeptLimits, kept, type LimitRecords, upTo, within } from './record.js';
+
+const BUSY = 'a busy database answers later than less, and nothing is stored any more';
+
+/** What the limits of `storage/limits.ts` may be. */
+export const STORAGE: LimitRecords = {
+  oldest_pending_subscriptions: upTo(1_000),
+  measured_mailboxes: upTo(10_000),
+  measured_operations: upTo(1_000),
+  requested_looks: upTo(256),
+  put_back_jobs: upTo(2_000),
+  announcement_rows: upTo(200),
+  announcement_poll_ms: within(5, 2_000),
+  announcement_apart_ms: within(50, 5_000),
+  announcement_connections: upTo(200),
+  stored_slice_rows: upTo(2_000, 2),
+  stored_pause_ms: within(1, 50),
+  stored_poll_ms: within(100, 5_000),
+  stored_note_ms: within(20, 1_000),
+  key_touch_ms: within(1, 60_000),
+  settle_connections: upTo(200),
+  settle_poll_ms: within(20, 1_000),
+  change_lock_ms: within(50, 1_000),
+  edge_connect_ms: within(500, 1_900, BUSY),
+  edge_statement_ms: within(300, 1_500, BUSY),
+  edge_lock_ms: within(20, 1_000),
+  control_connect_ms: within(500, 2_000, BUSY),
+  control_statement_ms: within(500, 3_000, 'a take-over of a partition with all that is in it has to fit'),
+  control_lock_ms: within(50, 1_000),
+  thread_connect_ms: within(500, 5_000, BUSY),
+  thread_statement_ms: within(50, 5_000, BUSY),
+  thread_lock_ms: within(10, 300),
+  idle_transaction_ms: within(500, 5_000, 'a process that faults have paused is behind by as much'),
+  statement_margin_ms: within(5, 250),
+  rollback_ms: within(50, 1_000),
+  connect_attempt_ms: within(500, 2_000, BUSY),
+  client_check_ms: within(100, 1_000),
+  away_probe_ms: within(10, 100),
+  away_probe_cap_ms: within(100, 500),
+  outage_settled_ms: within(50, 2_000),
+  idle_connection_ms: within(200, 60_000),
+};
+
+export const STORAGE_KEPT: KeptLimits = {
+  ...kept(
+    'pages and counts of routes and commands that the load does not use',
+    ...['pause_forgotten_hours', 'forgotten_pauses', 'stats_counted_deliveries', 'stats_examined_deliveries'],
+    ...['stats_attempts', 'audit_look_rows', 'submission_lead_s', 'submission_lag_s', 'operator_list_rows'],
+    ...['inbox_window_messages', 'message_lag_ms', 'recent_unknown_hours', 'examined_gaps', 'examined_gap_hours'],
+    ...['examined_operations', 'found_operations', 'attention_shown', 'attention_counted', 'attention_pauses'],
+    ...['attention_hold_h', 'session_ms', 'session_idle_ms', 'key_sessions', 'user_agent_characters'],
+    ...['session_sweep_ms', 'session_sweep_rows', 'session_sweep_pause_ms', 'disconnect_ms', 'settled_jobs'],
+  ),
+  ...kept(
+    'removals, retention, erasure and rewrites, of which the load asks for none',
+    ...['removal_rows', 'removal_connections', 'removal_file_parts', 'removal_bytes', 'removal_pause_ms'],
+    ...['removal_poll_ms', 'removal_settle_ms', 'erasure_rows', 'rewrite_lock_ms', 'rewrite_tries', 'retention_rows'],
+    ...['retention_passed_rows', 'retention_passed_ms', 'retention_subscriptions', 'retention_connections'],
+    ...['retention_poll_ms', 'retention_round_ms', 'retention_early_ms', 'retention_most_pauses'],
+    ...['reencrypt_page_rows', 'destination_rows', 'destination_pause_ms', 'destination_retry_ms'],
+  ),
+  ...kept(
+    'logs, traces, and figures for people',
+    ...['log_write_bytes', 'log_flush_ms', 'log_buffer_bytes', 'trace_spans', 'trace_delay_ms', 'trace_close_ms'],
+    ...['trace_trouble_ms', 'overview_step_ms', 'overview_ms', 'overview_deleted_rows', 'overview_settled_ms'],
+    ...['overview_poll_ms', 'overview_recent_ms', 'overview_kept_steps', 'stored_rest_ms', 'error_message_characters'],
+    ...['loop_lag_resolution_ms', 'loop_lag_ms', 'lost_connection_log_ms', 'database_output_lines'],
+  ),
+  ...kept('one more of them than this version ever starts would be a fault of its own', 'started_operations'),
+  ...kept('all nodes have to agree on it', ...['node_silence_ms', 'share_ms', 'share_silence_ms', 'answer_mark_ms']),
+  ...kept(
+    'the start of a process, which is not what the run is about',
+    ...['migration_lock_ms', 'migration_wait_ms', 'connect_timeout_ms', 'tool_statement_ms', 'probe_timeout_ms'],
+    ...['pooler_rounds', 'database_stop_ms', 'database_restart_ms', 'database_restart_cap_ms', 'database_restarts'],
+    ...['database_restarts_ms', 'database_stop_poll_ms'],
+  ),
+  ...kept(
+    'how a dead peer is noticed, in seconds by the kernel',
+    ...['keepalive_idle_s', 'keepalive_interval_s', 'keepalive_count', 'unacknowledged_ms', 'probe_attempt_ms'],
+  ),
+};
