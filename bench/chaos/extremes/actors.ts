@@ -1,4 +1,4 @@
-import { few, type KeptLimits, kept, type LimitRecords, upTo, within } from './record.js';
+import { BUSY, few, type KeptLimits, kept, type LimitRecords, upTo, within } from './record.js';
 
 /** What the limits of `actors/limits.ts` may be. */
 export const ACTORS: LimitRecords = {
@@ -23,8 +23,18 @@ export const ACTORS: LimitRecords = {
   sweep_ms: within(50, 6_000),
   sweep_partitions: upTo(64),
   sweep_mailboxes: upTo(5_000, 2),
+  orphan_look_ms: within(100, 5_000),
+  orphan_age_ms: within(500, 10_000),
+  orphan_history_ms: within(10_000, 10 * 60_000),
+  orphan_operations: upTo(10_000, 16),
+  watched_operations: upTo(50_000, 16),
+  polled_partitions: upTo(64),
+  slow_poll_ms: within(1, 250),
+  poll_rests: few(1, 19),
   execution_batch_items: upTo(256),
   execution_statements: few(1, 2),
+  execution_division_ms: within(2_000, 30_000, BUSY),
+  committer_division_ms: within(1_000, 10_000, BUSY),
   retry_ms: within(5, 250),
   retry_cap_ms: within(50, 1_000),
   lease_ms: within(4_000, 20_000, 'a renewal has to fit into it twice; the clients wait for what a longer one holds'),

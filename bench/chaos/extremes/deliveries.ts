@@ -1,4 +1,4 @@
-import { few, type KeptLimits, kept, type LimitRecords, upTo, within } from './record.js';
+import { BUSY, few, type KeptLimits, kept, type LimitRecords, upTo, within } from './record.js';
 
 /** What the limits of `actors/deliveries/limits.ts` may be. */
 export const DELIVERIES: LimitRecords = {
@@ -20,6 +20,8 @@ export const DELIVERIES: LimitRecords = {
   sweep_jobs: upTo(500, 2),
   sweep_attempts: upTo(500, 2),
   batch_items: upTo(128),
+  division_ms: within(2_000, 30_000, BUSY),
+  late_start_ms: within(20, 1_000),
   batch_statements: few(1, 4),
   pause_note_retry_ms: within(10, 1_000),
   locked_retry_ms: within(5, 500),

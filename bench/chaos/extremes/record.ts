@@ -47,3 +47,6 @@ export const few = (from: number, to: number, why?: string): LimitRecord => ({
 /** The same reason for all of these. */
 export const kept = (why: string, ...names: string[]): KeptLimits =>
   Object.fromEntries(names.map((name) => [name, why]));
+
+/** A reason of many limits of time. */
+export const BUSY = 'a busy database answers later than less, and nothing is stored any more';

@@ -1,6 +1,4 @@
-import { type KeptLimits, kept, type LimitRecords, upTo, within } from './record.js';
-
-const BUSY = 'a busy database answers later than less, and nothing is stored any more';
+import { BUSY, type KeptLimits, kept, type LimitRecords, upTo, within } from './record.js';
 
 /** What the limits of `storage/limits.ts` may be. */
 export const STORAGE: LimitRecords = {
@@ -9,6 +7,9 @@ export const STORAGE: LimitRecords = {
   measured_operations: upTo(1_000),
   requested_looks: upTo(256),
   put_back_jobs: upTo(2_000),
+  recovered_mailboxes: upTo(500),
+  recovered_rows: upTo(50_000, 2),
+  announcement_alone_ms: within(1_000, 5_000),
   announcement_rows: upTo(200),
   announcement_poll_ms: within(5, 2_000),
   announcement_apart_ms: within(50, 5_000),
@@ -56,7 +57,14 @@ export const STORAGE_KEPT: KeptLimits = {
     ...['removal_rows', 'removal_connections', 'removal_file_parts', 'removal_bytes', 'removal_pause_ms'],
     ...['removal_poll_ms', 'removal_settle_ms', 'erasure_rows', 'rewrite_lock_ms', 'rewrite_tries', 'retention_rows'],
     ...['retention_passed_rows', 'retention_passed_ms', 'retention_subscriptions', 'retention_connections'],
-    ...['retention_poll_ms', 'retention_round_ms', 'retention_early_ms', 'retention_most_pauses'],
+    ...[
+      'retention_failures',
+      'id_clock_ms',
+      'retention_poll_ms',
+      'retention_round_ms',
+      'retention_early_ms',
+      'retention_most_pauses',
+    ],
     ...['reencrypt_page_rows', 'destination_rows', 'destination_pause_ms', 'destination_retry_ms'],
   ),
   ...kept(
@@ -66,8 +74,11 @@ export const STORAGE_KEPT: KeptLimits = {
     ...['overview_poll_ms', 'overview_recent_ms', 'overview_kept_steps', 'stored_rest_ms', 'error_message_characters'],
     ...['loop_lag_resolution_ms', 'loop_lag_ms', 'lost_connection_log_ms', 'database_output_lines'],
   ),
-  ...kept('one more of them than this version ever starts would be a fault of its own', 'started_operations'),
-  ...kept('all nodes have to agree on it', ...['node_silence_ms', 'share_ms', 'share_silence_ms', 'answer_mark_ms']),
+  ...kept('the contract says it, and the checker goes by it', 'lost_attempts'),
+  ...kept(
+    'all nodes have to agree on it',
+    ...['node_silence_ms', 'forget_ms', 'share_ms', 'share_silence_ms', 'answer_mark_ms'],
+  ),
   ...kept(
     'the start of a process, which is not what the run is about',
     ...['migration_lock_ms', 'migration_wait_ms', 'connect_timeout_ms', 'tool_statement_ms', 'probe_timeout_ms'],
