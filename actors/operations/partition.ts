@@ -248,7 +248,9 @@ export class Partition implements ActorHome {
   /** What became of a mailbox that was to be settled; undefined: it is not known. */
   settled({ connectionId, epoch }: OpenMailbox, settled: Settled | undefined): void {
     if (epoch !== this.#epoch) return;
-    this.#mailboxes.settled(connectionId, settled);
+    // While mailboxes are being opened, its version may be that of an opening whose operations are not read yet: nothing is settled by that.
+    const known = settled?.kind === 'left' && !this.comparable ? undefined : settled;
+    this.#mailboxes.settled(connectionId, known);
     if (settled?.kind === 'left') void this.fetch(); // it may have been made due, and an opening passed a locked job by
   }
 

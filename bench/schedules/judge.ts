@@ -72,8 +72,9 @@ const standsBefore = (one: Entry, other: Entry) =>
   one.connectionId === other.connectionId && one.accepted !== undefined && one.accepted < other.asked;
 
 function* canceledStaysSo({ ledger }: Left): Iterable<string> {
-  for (const { name, canceled, begun } of ledger.entries.values()) {
-    if (canceled !== undefined && begun.some((at) => at > canceled)) yield `${name} began after it was canceled`;
+  for (const { name, canceled, begun, startLost } of ledger.entries.values()) {
+    if (canceled === undefined || startLost) continue; // whose answer to its start is on its way cannot know that it was lost
+    if (begun.some((at) => at > canceled)) yield `${name} began after it was canceled`;
   }
 }
 

@@ -15,6 +15,8 @@ export interface Entry {
   begun: number[];
   /** Under which epochs of which nodes its provider wrote, each time. */
   written: string[];
+  /** The database has lost that it had started: whoever looks at its row takes it for queued. */
+  startLost: boolean;
   /** The database has lost that it passed its write boundary: only who let it pass knows. */
   boundaryLost: boolean;
   /** When its cancel was answered with its end. */
@@ -44,6 +46,7 @@ export class Ledger {
       operationId: undefined,
       begun: [],
       written: [],
+      startLost: false,
       boundaryLost: false,
       canceled: undefined,
     };

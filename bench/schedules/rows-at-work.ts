@@ -63,7 +63,9 @@ export class RowsAtWork {
     for (const { key } of rows) {
       this.#stage.note(`the database has lost the start of ${key}`);
       const entry = this.#ledger.entries.get(key);
-      if (entry && which === 'past_boundary') entry.boundaryLost = true;
+      if (!entry) continue;
+      entry.startLost = true;
+      entry.boundaryLost ||= which === 'past_boundary';
     }
   }
 }
