@@ -5,6 +5,7 @@ import { AUDIT_START, type AuditPosition, auditEnd, followAudit } from '../../..
 import { recordAudit } from '../../../storage/audit/record.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 
 /** `pg_dump` and restore into a new server keep `xact`; the new server's transactions begin anew. */
 
@@ -23,13 +24,27 @@ async function restore(db: Database, xacts: (number | string)[], age: string): P
   return positions;
 }
 
-const add = (db: Database) =>
-  db.transaction((tx) =>
+/** Adds an entry, and waits until followers may see it: transactions of other tests on the same server stand before it. */
+async function add(db: Database): Promise<void> {
+  await db.transaction((tx) =>
     recordAudit(tx, {
       ...{ actor: { kind: 'command_line', id: null, name: null, address: null }, action: 'key.revoke' },
       ...{ workspaceId: null, targets: [], requestId: null },
     }),
   );
+  const [now] = await db.query<{ end: string }>(
+    'testEnd',
+    'select pg_snapshot_xmax(pg_current_snapshot())::text as end',
+  );
+  await eventually(
+    'none that began before is under way',
+    () =>
+      db.query<{ over: boolean }>('testOver', 'select pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 as over', [
+        now!.end,
+      ]),
+    ([row]) => row?.over === true,
+  );
+}
 
 /** All that follows the position, `page` entries at a time. */
 async function following(db: Database, from: AuditPosition, page: number): Promise<string[]> {
