@@ -7,6 +7,7 @@ import { cancelOperation } from '../../../storage/operations/operations.js';
 import { cancelsRequested, mailboxesInRows } from '../../../storage/operations/owner-polls.js';
 import { startOperations, startsLeftOut } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
+import type { Database } from '../../../storage/postgres/database.js';
 import { dueQueues } from '../../../storage/postgres/job-table.js';
 import { ALL_PARTITIONS, BATCH, BUSY, EPOCH, idOf, NODE } from './sizes.js';
 import type { HotWork } from './statement.js';
@@ -143,19 +144,19 @@ export function operationWork(of: Subjects): HotWork[] {
     {
       name: 'settleMailboxes, nothing left',
       pool: 'thread',
-      work: (db) =>
+      work: async (db) =>
         settleMailboxes(
           db,
-          mailboxes.map((one) => ({ ...one, epoch: EPOCH, version: '1', from: null })),
+          (await withVersions(db, mailboxes)).map((one) => ({ ...one, epoch: EPOCH, from: null })),
         ),
     },
     {
       name: 'settleMailboxes, marks move',
       pool: 'thread',
-      work: (db) =>
+      work: async (db) =>
         settleMailboxes(
           db,
-          mailboxes.map((one, i) => ({ ...one, epoch: EPOCH, version: '1', from: of.queued[i]!.id })),
+          (await withVersions(db, mailboxes)).map((one, i) => ({ ...one, epoch: EPOCH, from: of.queued[i]!.id })),
         ),
     },
     {
@@ -181,4 +182,19 @@ export function operationWork(of: Subjects): HotWork[] {
       work: (db) => db.transaction((tx) => cancelOperation(tx, running.id)),
     },
   ];
+}
+
+/** As their owner knows them that opened them: a settling of another version changes nothing. */
+async function withVersions<Mailbox extends { connectionId: string }>(
+  db: Database,
+  mailboxes: Mailbox[],
+): Promise<(Mailbox & { version: string })[]> {
+  const rows = await db.query<{ id: string; version: string }>(
+    'testVersions',
+    `select i.id, j.version from unnest($1::uuid[]) i(id) cross join lateral (
+       select xmin::text as version from pgboss.job_common where name = 'mailbox-${BUSY}' and id = i.id limit 1) j`,
+    [mailboxes.map(({ connectionId }) => connectionId)],
+  );
+  const versions = new Map(rows.map(({ id, version }) => [id, version]));
+  return mailboxes.map((one) => ({ ...one, version: versions.get(one.connectionId) ?? '1' }));
 }
