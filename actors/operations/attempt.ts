@@ -153,7 +153,7 @@ export class Attempt implements Execution {
     }
   }
 
-  /** True from the moment the row is asked: a cancel that arrives meanwhile is decided by the row (I2). */
+  /** True from the moment the row is asked, not while its lease is waited for: a cancel that arrives meanwhile is decided by the row (I2). */
   get pastBoundary(): boolean {
     const state = this.#state;
     if (state.kind === 'closed') return state.pastBoundary;
@@ -166,11 +166,11 @@ export class Attempt implements Execution {
   }
 
   async boundary(): Promise<SendPermission> {
-    this.#abort.signal.throwIfAborted(); // I3
+    const leased = await this.#leased();
     this.#enter({ kind: 'entering_boundary' });
     let permission: SendPermission | undefined;
     try {
-      permission = await this.#permitted(); // I1
+      permission = await this.#permitted(leased); // I1
     } finally {
       this.#enter({ kind: permission ? 'dispatching' : 'running' });
     }
@@ -256,16 +256,24 @@ export class Attempt implements Execution {
     this.#enter({ kind: 'closed', status: this.status, pastBoundary: this.pastBoundary });
   }
 
-  /** A permission that is still good once the row has answered; undefined when the row refused. */
-  async #permitted(): Promise<SendPermission | undefined> {
-    const { batches, lease } = this.#context;
+  /** The lease's permission, as soon as there is one; rejects once the attempt is interrupted (I3). */
+  async #leased(): Promise<SendPermission> {
+    const { signal } = this.#abort;
     for (;;) {
-      const permission = lease.permission(this.#held.partition);
-      if (permission) {
-        if (!(await this.#ask(() => batches.enterDispatching(this.#held)))) return undefined;
-        if (permits(permission)) return permission;
-      } else await delay(LIMITS.retry_ms);
+      signal.throwIfAborted();
+      const permission = this.#context.lease.permission(this.#held.partition);
+      if (permission) return permission;
+      await delay(LIMITS.retry_ms, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** A permission that is still good once the row has answered; undefined when the row refused. */
+  async #permitted(leased: SendPermission): Promise<SendPermission | undefined> {
+    const { batches } = this.#context;
+    for (let permission = leased; ; permission = await this.#leased()) {
+      if (!(await this.#ask(() => batches.enterDispatching(this.#held)))) return undefined;
       this.#abort.signal.throwIfAborted();
+      if (permits(permission)) return permission;
     }
   }
 

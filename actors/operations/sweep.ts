@@ -64,8 +64,8 @@ export class Sweep {
     const before = this.#looks.get(partition) ?? SAME;
     const { after } = before;
     const inHand = [...partition.openMailboxes]; // what is opened from now on may not be in the rows that are read
-    const rows = await mailboxesInRows(db, partition.id, after, LIMITS.sweep_mailboxes);
-    if (!partition.comparable || partition.epoch !== epoch) return;
+    const rows = await mailboxesInRows(db, { id: partition.id, epoch }, after, LIMITS.sweep_mailboxes);
+    if (!rows || !partition.comparable || partition.epoch !== epoch) return;
     const last = rows.length < LIMITS.sweep_mailboxes ? FIRST : (rows.at(-1)?.id ?? FIRST);
     const there = new Set(rows.map(({ id }) => id));
     const isCompared = (id: string) => id > after && (last === FIRST || id <= last);

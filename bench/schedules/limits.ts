@@ -7,6 +7,8 @@ export const LIMITS = {
   faults: 8,
   /** Steps that a fault may put before what it delays. */
   late_steps: 10,
+  /** Steps that a node which hands a partition over gives what is past its write boundary. Past them the next owner decides. */
+  drain_steps: 20,
   /** Steps of one schedule. Past it the schedule has failed: something is tried again for ever. */
   steps: 3_000,
   /** How often each wait is over until something else is to happen. */

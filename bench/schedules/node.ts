@@ -62,6 +62,7 @@ export class ScheduledNode {
   readonly lease = new LeaseCell();
   readonly committer: Committer;
   readonly #db: Database;
+  readonly #stage: Stage;
   readonly #context: PartitionContext;
   readonly #takings: Takings;
   readonly #owned = new Map<number, Partition>();
@@ -74,6 +75,7 @@ export class ScheduledNode {
     this.name = name;
     const db = steppedDatabase({ own, stage, faults, gates, node: name, alive: () => this.#alive });
     this.#db = db;
+    this.#stage = stage;
     this.#takings = new Takings(db, this.id);
     const { lease } = this;
     const log = loggerOf(() => ledger.breach('an end was refused for that of a neighbour'));
@@ -180,11 +182,12 @@ export class ScheduledNode {
     this.#owned.delete(id);
   }
 
-  /** Gives a partition up as soon as what is past its write boundary has ended. */
+  /** Gives a partition up as soon as what is past its write boundary has ended, or the time for it is over. */
   async release(id: number): Promise<void> {
     const partition = this.#owned.get(id);
     if (!partition) return;
-    await partition.quiesce();
+    const timeIsUp = this.#stage.step(`${this.name} has waited long enough to hand over`, LIMITS.drain_steps);
+    await Promise.race([partition.quiesce(), timeIsUp]);
     if (this.#owned.get(id) !== partition) return;
     this.#lose(id);
     await releasePartitions(this.#db, this.id, [{ id, epoch: partition.epoch }]);

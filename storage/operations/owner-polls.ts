@@ -1,3 +1,4 @@
+import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
 import { jobPage } from '../postgres/job-table.js';
 
@@ -15,17 +16,21 @@ export async function cancelsRequested(db: Sql, ids: string[]): Promise<string[]
 
 /**
  * The next `limit` mailboxes of the partition after the connection `after`, in the order of their connections, and whether the rows show
- * each as open: then the partition's owner must have it open.
+ * each as open: then the partition's owner must have it open. Undefined where the partition is not owned under this epoch.
  */
-export function mailboxesInRows(
+export async function mailboxesInRows(
   db: Sql,
-  partition: number,
+  { id, epoch }: OwnedPartition,
   after: string,
   limit: number,
-): Promise<{ id: string; open: boolean }[]> {
-  return db.query<{ id: string; open: boolean }>(
+): Promise<{ id: string; open: boolean }[] | undefined> {
+  const rows = await db.query<{ id: string | null; open: boolean }>(
     'mailboxesInRows',
-    `select page.id, page.state = 'active' as open from (${jobPage('mailbox', '$1::smallint', '$2::uuid', '$3')}) page`,
-    [partition, after, limit],
+    `select page.id, page.state = 'active' as open
+     from partition p left join lateral (${jobPage('mailbox', 'p.id', '$2::uuid', '$3')}) page on true
+     where p.id = $1::smallint and p.epoch = $4::bigint`,
+    [id, after, limit, epoch],
   );
+  if (rows.length === 0) return undefined;
+  return rows.flatMap((row) => (row.id === null ? [] : [{ id: row.id, open: row.open }]));
 }

@@ -21,12 +21,11 @@ async function fixture(t: Test, provider: (execution: Execution) => Promise<Outc
        select $1, workspace_id, id, partition, 'social.identity.get', $3, $4, '', '{}', 1, $5 from connection where id = $2`,
       [firstIdAt(Date.now() - 60_000), connection.id, status, key, JSON.stringify(attempts)],
     );
-  const lookUntil = (what: string, isFound: () => boolean) =>
+  const lookUntil = (what: string, isFound: () => boolean, nets = [orphans, sweep]) =>
     eventually(
       what,
       async () => {
-        await orphans.look();
-        await sweep.look();
+        for (const net of nets) await net.look();
         return isFound();
       },
       Boolean,
@@ -59,10 +58,10 @@ t.test('a write past its boundary that nobody runs, and that no mailbox covers, 
 
 t.test('an operation in hand whose mailbox has lost its job gets one again', async (t) => {
   const gate = Promise.withResolvers<Outcome>();
-  const { db, connection, submit, ended, lookUntil, found } = await fixture(t, () => gate.promise);
+  const { db, connection, submit, ended, lookUntil, found, sweep } = await fixture(t, () => gate.promise);
   await submit('long');
   await db.query('testLoseJob', 'delete from pgboss.job_common where id = $1', [connection.id]);
-  await lookUntil('it is found', () => found().memory > 0);
+  await lookUntil('it is found', () => found().memory > 0, [sweep]); // the look at operations would find it as well
   await eventually(
     'its mailbox is open again',
     () => jobState(db, connection.id),

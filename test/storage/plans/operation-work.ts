@@ -168,7 +168,11 @@ export function operationWork(of: Subjects): HotWork[] {
           of.running.map(({ id }) => id),
         ),
     },
-    { name: 'mailboxesInRows', pool: 'thread', work: (db) => mailboxesInRows(db, BUSY, of.connections[0]!.id, BATCH) },
+    {
+      name: 'mailboxesInRows',
+      pool: 'thread',
+      work: (db) => mailboxesInRows(db, { id: BUSY, epoch: EPOCH }, of.connections[0]!.id, BATCH),
+    },
     { name: 'requestedLooks', pool: 'thread', work: (db) => requestedLooks(db, [BUSY], []) },
     { name: 'dueQueues', pool: 'thread', work: (db) => dueQueues(db, [BUSY, 8, 9]) },
     {
