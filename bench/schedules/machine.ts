@@ -155,7 +155,7 @@ export class Machine implements AsyncDisposable {
     world.end();
     await this.#gates.openAll();
     for (let n = 0; n < LIMITS.steps && stage.pending > 0; n++) await stage.release();
-    await stage.still();
+    await stage.answered();
   }
 }
 

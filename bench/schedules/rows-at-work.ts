@@ -33,14 +33,14 @@ export class RowsAtWork {
     if (!stopped) await this.#stage.sent(stopRest(this.#db, connection, () => false));
   }
 
-  /** Somebody's transaction has rows locked for a while. */
+  /** Somebody's transaction has rows locked for a while: those that are free, so that it waits for nobody who waits for it. */
   async lock({ id }: { id: string }): Promise<void> {
     await this.#stage.sent(
       this.#db.transaction(async (tx) => {
-        await tx.query('lockJob', 'select 1 from pgboss.job_common where id = $1 for update', [id]);
+        await tx.query('lockJob', 'select 1 from pgboss.job_common where id = $1 for update skip locked', [id]);
         await tx.query(
           'lockOperations',
-          `select 1 from operation where connection_id = $1 and status in ('queued', 'running') order by id for update`,
+          `select 1 from operation where connection_id = $1 and status in ('queued', 'running') order by id for update skip locked`,
           [id],
         );
         await this.#stage.holdUp('rows of a connection are free again');

@@ -130,6 +130,14 @@ export class Stage {
     await this.#turns();
   }
 
+  /** Until every statement under way was answered: nothing holds one up any more, and the server ends what waits for each other. */
+  async answered(): Promise<void> {
+    for (const since = performance.now(); this.#underWay > 0; await this.#answer()) {
+      if (performance.now() - since > LIMITS.step_ms) throw new Endless('a statement is never answered');
+    }
+    await this.#turns();
+  }
+
   /** Until nothing moves. */
   async still(): Promise<void> {
     const since = performance.now();
