@@ -20,14 +20,17 @@ const assertCreated = typia.createAssert<{ id: string }>();
 export class ServiceApi {
   readonly #url: string;
   readonly #key: string;
+  readonly #again: readonly string[];
 
-  constructor({ url, key }: { url: string; key: string }) {
+  /** `patient`: a call that finds no database is sent again as well, although it may have been done. */
+  constructor({ url, key, patient = false }: { url: string; key: string; patient?: boolean }) {
     this.#url = url;
     this.#key = key;
+    this.#again = patient ? ['overloaded', 'unavailable'] : ['overloaded'];
   }
 
   async send(method: Method, path: string, body?: object, headers = {}): Promise<{ body: unknown }> {
-    const { status, body: answered } = await withRoom(() => this.#sendOnce(method, path, body, headers));
+    const { status, body: answered } = await withRoom(() => this.#sendOnce(method, path, body, headers), this.#again);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answered)}`);
     return { body: answered };
   }

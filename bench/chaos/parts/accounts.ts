@@ -20,14 +20,14 @@ const assertPeople = typia.createAssert<{ people: { hash_id: string }[] }>();
 /**
  * Makes the connections, signs the social ones in, and subscribes receivers to two of three connections, to some events or to
  * all. With `tellEnds`, the end of every operation is told as well: to a subscription of the workspace, and to every other one of a connection.
- * Nothing fails meanwhile.
+ * No fault is tried meanwhile; a node whose limits are absurd may refuse at first.
  */
 export async function makeAccounts(
   world: World,
   count: { simulated: number; social: number },
   { tellEnds = false } = {},
 ): Promise<Accounts> {
-  const apis = world.nodes.map(({ url }) => new ServiceApi({ url, key: world.key }));
+  const apis = world.nodes.map(({ url }) => new ServiceApi({ url, key: world.key, patient: true }));
   const apiOf = (number: number) => apis[number % apis.length] as ServiceApi;
   const [{ origin, secret }] = world.receivers as [World['receivers'][number]];
   if (tellEnds) await apiOf(0).subscribeAll(['operation.finished'], `${origin}/all`, secret);
