@@ -1,5 +1,6 @@
 import type { Database } from '../storage/postgres/database.js';
 import { dueQueues } from '../storage/postgres/job-table.js';
+import { isUnreachable } from '../storage/postgres/liveness.js';
 import { LIMITS } from './limits.js';
 
 type DueQueue = Awaited<ReturnType<typeof dueQueues>>[number];
@@ -8,7 +9,8 @@ type DueQueue = Awaited<ReturnType<typeof dueQueues>>[number];
  * The slow poll behind lost hints: which queues of a thread hold a job that is due. The index keeps what was deleted while a transaction is
  * open that is older, for example of `pg_dump`, and each look reads it again.
  *
- * I1. Looking takes a twentieth of the time at most, however much there is to read.
+ * I1. Looking takes a twentieth of the time, however much there is to read; but it rests for LIMITS.poll_rest_cap_ms at most, so that what no hint told
+ *     of is found soon, and not at all after the database could not be reached: hints were lost meanwhile, and there was nothing to read.
  * I2. A statement looks at fewer partitions after one that was slow or failed, at more after one that was not.
  */
 export class DueQueues {
@@ -28,6 +30,7 @@ export class DueQueues {
     if (began < this.#restsUntil) return [];
     this.#restsUntil = Number.POSITIVE_INFINITY; // until this look has ended
     const due: DueQueue[] = [];
+    let rests: number = LIMITS.poll_rests;
     try {
       for (let next = 0; next < partitions.length; ) {
         const page = partitions.slice(next, next + this.#partitions);
@@ -35,9 +38,12 @@ export class DueQueues {
         next += page.length;
       }
       return due;
+    } catch (error) {
+      if (isUnreachable(error)) rests = 0;
+      throw error;
     } finally {
       const ended = performance.now();
-      this.#restsUntil = ended + (ended - began) * LIMITS.poll_rests; // I1
+      this.#restsUntil = ended + Math.min((ended - began) * rests, LIMITS.poll_rest_cap_ms); // I1
     }
   }
 

@@ -122,8 +122,9 @@ export const LIMITS = {
   /** Partitions whose queues one statement of it looks at; fewer after one that took `slow_poll_ms`. */
   polled_partitions: 64,
   slow_poll_ms: 250,
-  /** How often as long as a look took it rests. */
+  /** How often as long as a look took it rests, and for how long at most. */
   poll_rests: 19,
+  poll_rest_cap_ms: 10_000,
   /** How often a thread reads of its partitions what only rows can tell: for metrics alone. */
   measure_ms: 15_000,
   /** Hints to other nodes gather this long before one NOTIFY; what somebody waits for leaves at once, with what is there. */

@@ -50,6 +50,8 @@ export interface RunRecord {
   extremes?: NodeExtremes[];
   /** How much later than usual the nodes may notice anything because of that. */
   patience_ms?: number;
+  /** How long after `calm_at` operations went on ending, because the nodes were slow. */
+  worked_off_ms?: number;
 }
 
 export interface FaultRecord {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { askUntil } from '../eventually.js';
 import { machine } from '../machine.js';
 import { readRows } from './checker/read-rows.js';
 import { readCallbacks, readClients, readLedger } from './collect.js';
@@ -82,9 +81,9 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
   await using probe = new OrphanProbe(world.database.url, say);
   const started_at = Date.now();
   const { injector, progress, calm_at } = await load(world, accounts, options, planned, abort, say);
-  const patience_ms = patienceWith(extremes);
+  const patience = options.extremes ? { patience_ms: patienceWith(extremes) } : {};
   if (options.extremes) await removeHistory(world.database);
-  await settle(world, { ...options, patience_ms }, calm_at, say);
+  const settled = await settle(world, { ...options, ...patience }, calm_at, say);
   const { orphans } = probe;
   const collected = await collect(world, sampler);
   const run = {
@@ -95,7 +94,7 @@ export async function runChaos(options: ChaosOptions, folder: string, abort: Abo
     calm_at,
     read_at: Date.now(),
     faults: [...injector.records, ...(options.extremes ? [latenessUntil(started_at, calm_at)] : [])],
-    ...(options.extremes && { extremes, patience_ms }),
+    ...(options.extremes && { extremes, ...patience, ...settled }),
   };
   return {
     evidence: { run, ...collected, orphans },
@@ -162,28 +161,34 @@ function progressLine({ sent, accepted, under_way, left_out }: LoadProgress, { r
   return `${sent} submitted, ${accepted} accepted, ${under_way} without an answer${since}, ${records.length} faults`;
 }
 
-/** Until every operation has ended or its time is over, then until every delivery has, or its time is over. */
+/**
+ * Until every operation has ended or its time is over, then until every delivery has, or its time is over. With `patience_ms` the time begins anew
+ * whenever one has: a node with absurd limits works its backlog off slowly. Gives when the last operation ended, after `calm_at`.
+ */
 export async function settle(
   { database }: World,
-  { settle, patience_ms = 0 }: Pick<ChaosOptions, 'settle'> & { patience_ms?: number },
+  { settle, patience_ms }: Pick<ChaosOptions, 'settle'> & { patience_ms?: number },
   calm_at: number,
   say: Say,
-): Promise<void> {
-  const count = async (text: string) => Number((await database.query(text)).rows[0]?.count);
-  const until = (what: string, time_ms: number) =>
-    askUntil(
-      async () => {
-        await delay(LIMITS.settle_poll_ms);
-        return count(what);
-      },
-      (open) => open === 0,
-      time_ms,
-    );
-  const operations = await until(OPEN_OPERATIONS, LIMITS.operations_end_ms + patience_ms);
-  const open = operations.held ? 'every operation has ended' : `${operations.last} operations have not ended`;
-  say(`${open}, ${((Date.now() - calm_at) / 1_000).toFixed(1)} s after all was well`);
+): Promise<{ worked_off_ms: number }> {
+  const patient = patience_ms !== undefined;
+  const until = async (what: string, time_ms: number) => {
+    let [open, changed_at] = [Number.POSITIVE_INFINITY, Date.now()];
+    while (open > 0 && Date.now() - changed_at < time_ms) {
+      await delay(LIMITS.settle_poll_ms);
+      const left = Number((await database.query(what)).rows[0]?.count);
+      if (patient && left < open) changed_at = Date.now();
+      open = left;
+    }
+    return open;
+  };
+  const operations = await until(OPEN_OPERATIONS, LIMITS.operations_end_ms + (patience_ms ?? 0));
+  const worked_off_ms = Date.now() - calm_at;
+  const ended = operations === 0 ? 'every operation has ended' : `${operations} operations have not ended`;
+  say(`${ended}, ${(worked_off_ms / 1_000).toFixed(1)} s after all was well`);
   const deliveries = await until(OPEN_DELIVERIES, settle * 1_000);
-  if (!deliveries.held) say(`${deliveries.last} deliveries have not ended after ${settle} s more`);
+  if (deliveries > 0) say(`${deliveries} deliveries have not ended after ${settle} s more`);
+  return { worked_off_ms };
 }
 
 const OPEN_OPERATIONS = `select count(*) from operation where status in ('queued', 'running', 'waiting_user')`;

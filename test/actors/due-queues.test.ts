@@ -3,6 +3,7 @@ import { DueQueues } from '../../actors/due-queues.js';
 import { LIMITS } from '../../actors/limits.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { queueName } from '../../storage/postgres/jobs.js';
+import { AnswerLost } from '../../storage/postgres/liveness.js';
 
 const ALL = Array.from({ length: 64 }, (_, id) => id);
 
@@ -40,8 +41,14 @@ t.test('queues are looked through in a bounded part of the time, in statements t
   now.ms += 1;
   t.strictSame(await look(), { due, statements: [32, 16, 8, 4, 2, 1, 1] }, 'and by shorter ones');
   statement_ms = 1;
-  now.ms += 7 * 2 * LIMITS.slow_poll_ms * LIMITS.poll_rests;
-  t.strictSame((await look()).statements, [1, 2, 4, 8, 16, 32, 1], 'which grow again');
+  now.ms += LIMITS.poll_rest_cap_ms - 1;
+  t.strictSame((await look()).statements, []);
+  now.ms += 1;
+  t.strictSame(
+    (await look()).statements,
+    [1, 2, 4, 8, 16, 32, 1],
+    'which grow again, after a rest that is not endless',
+  );
 });
 
 t.test('a look that fails is made again with fewer queues, after its rest', async (t) => {
@@ -59,7 +66,20 @@ t.test('a look that fails is made again with fewer queues, after its rest', asyn
   await t.rejects(queues.look(ALL));
   t.strictSame(await queues.look(ALL), []);
   fails = false;
-  now.ms += 5_000 * LIMITS.poll_rests;
+  now.ms += LIMITS.poll_rest_cap_ms;
   await queues.look(ALL.slice(0, 32));
   t.strictSame(asked, [64, 32]);
+});
+
+t.test('a look that does not reach the database is made again at once: hints are lost meanwhile', async (t) => {
+  let asked = 0;
+  const query = async () => {
+    asked++;
+    throw new AnswerLost(new Error('no answer'));
+  };
+  const queues = new DueQueues({ query } as unknown as Database);
+  for (let look = 1; look <= 3; look++) {
+    await t.rejects(queues.look(ALL));
+    t.equal(asked, look);
+  }
 });

@@ -31,6 +31,7 @@ export const ACTORS: LimitRecords = {
   polled_partitions: upTo(64),
   slow_poll_ms: within(1, 250),
   poll_rests: few(1, 19),
+  poll_rest_cap_ms: within(1, 10_000),
   execution_batch_items: upTo(256),
   execution_statements: few(1, 2),
   execution_division_ms: within(2_000, 30_000, BUSY),
