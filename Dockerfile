@@ -4,6 +4,7 @@ FROM node:22-bookworm-slim AS build
 WORKDIR /app
 # The packages first: they change less often than the sources. Not `npm ci`, which refuses a lock file without other platforms' packages.
 COPY package.json package-lock.json .npmrc ./
+COPY server/start/trim-packages.mjs server/start/
 RUN npm install
 COPY . .
 RUN npm run build

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { bundlePages, faultsOfPages, PAGES } from './console-pages.mjs';
 
 /**
@@ -20,8 +21,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
 const MARK = join(DIST, '.built');
 const BUILD_INFO = join(DIST, '.tsbuildinfo');
-/** The viewer of the reference: one file, of which the packages that it was made from are no part of the service. */
-const VIEWER = { from: join(ROOT, 'node_modules/@scalar/api-reference/dist/browser/standalone.js'), to: 'viewer.js' };
+/**
+ * The viewer of the reference: one program, which its maker bundles as a string into this file. The package `@scalar/api-reference` has
+ * the same bytes as a file of their own, and brings 270 packages that they were made from.
+ */
+const VIEWER = { from: join(ROOT, 'node_modules/@scalar/fastify-api-reference/dist/index.js'), to: 'viewer.js' };
+const VIEWER_TEXT = /^var standalone_default = (".*");$/m;
 
 /** What is left of typia once its calls have become code: nothing uses it, and it loads a hundred files. */
 const TYPIA = /^import typia(, {})? from 'typia';$/m;
@@ -131,8 +136,15 @@ async function compile(hashes) {
     writeFileSync(file, text);
   }
   await bundlePages();
-  copyFileSync(VIEWER.from, join(DIST, VIEWER.to));
+  writeFileSync(join(DIST, VIEWER.to), viewer());
   writeFileSync(MARK, JSON.stringify([...hashes], null, 1));
+}
+
+/** The viewer's program. Throws where its maker no longer writes the string in one line. */
+function viewer() {
+  const [, literal] = VIEWER_TEXT.exec(readFileSync(VIEWER.from, 'utf8')) ?? [];
+  if (!literal) throw new Error(`${VIEWER.from} has no viewer: see VIEWER in server/start/compile.mjs`);
+  return runInNewContext(literal);
 }
 
 /** A test or program whose source is gone must not run from `dist`. */

@@ -64,7 +64,7 @@ const reference = readReference(JSON.parse(JSON.stringify(buildDocument(routes, 
  */
 export async function tableFixture(t: Test, env: Record<string, string> = {}): Promise<TableFixture> {
   const fixture = await serviceFixture(t, env);
-  const exchanges = new DocumentedExchanges(await reference);
+  const exchanges = new DocumentedExchanges(reference);
   t.teardown(() => {
     t.comment(`${exchanges.checked} exchanges held against the reference, ${exchanges.seen.size} of them different`);
     if (exchanges.faults.length > 0) throw new Error(`not as documented:\n${exchanges.faults.join('\n')}`);

@@ -47,7 +47,7 @@ t.test('a client generated from the reference lives the simulated story', async 
   );
 
   const { connect, mainStory, challengeStory } = (await import(client)) as CustomerCode;
-  const exchanges = new DocumentedExchanges(await readReference(document));
+  const exchanges = new DocumentedExchanges(readReference(document));
   const api = connect({ url, key: fixture.key, fetch: documentedFetch(exchanges) });
   const answers = await mainStory(api, {
     callbackUrl: callbacks.url,

@@ -1,4 +1,4 @@
-import { copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { BINARIES, checkBinary, UnknownBinary } from '../../../server/http/binaries.js';
@@ -7,6 +7,10 @@ const NAME = `uws_${process.platform}_${process.arch}_${process.versions.modules
 
 t.test('the installed binary is the recorded one', async (t) => {
   t.doesNotThrow(() => checkBinary());
+});
+
+t.test('an installation keeps no other', async (t) => {
+  t.same(await readdir(BINARIES), [NAME]);
 });
 
 t.test('one that differs in a byte is refused in one line, before it is loaded', async (t) => {

@@ -42,6 +42,16 @@ const { authorization: _key, ...withoutKey } = submit.sent.headers;
 const { 'idempotency-key': _idempotency, ...withoutIdempotency } = submit.sent.headers;
 const { created_at: _at, ...undated } = accepted;
 
+/** A list of connections, asked for by these words of its query. */
+const listing = (query: string): Exchange => ({
+  method: 'GET',
+  path: `/v1/connections?${query}`,
+  sent: { headers: submit.sent.headers, text: '' },
+  status: 200,
+  headers: { 'content-type': 'application/json', 'x-request-id': REQUEST },
+  text: JSON.stringify({ connections: [], next_cursor: null }),
+});
+
 const WRONG: Record<string, Exchange> = {
   'a field is missing': { ...submit, text: JSON.stringify(undated) },
   'a field has another type': answering({ cancel_requested: 'no' }),
@@ -63,6 +73,14 @@ const WRONG: Record<string, Exchange> = {
   'an unknown field was taken': sending({ surprise: 1 }),
   'an unknown capability was taken': sending({ capability: 'social.surprise' }),
   'no key was asked for': { ...submit, sent: { ...submit.sent, headers: withoutKey } },
+  'no body was asked for': { ...submit, sent: { ...submit.sent, text: '' } },
+  'a body of another type was taken': {
+    ...submit,
+    sent: { ...submit.sent, headers: { ...submit.sent.headers, 'content-type': 'text/plain' } },
+  },
+  'a query that is no number was taken': listing('limit=many'),
+  'a number out of its bounds was taken': listing('limit=0'),
+  'a word that is not one of its words was taken': listing('health=tired'),
   'a required header was not asked for': { ...submit, sent: { ...submit.sent, headers: withoutIdempotency } },
   'an unknown query was taken': { ...submit, path: `${submit.path}?x=1` },
   'an id that is none was taken': { ...submit, path: '/v1/connections/not-an-id/operations' },
@@ -70,8 +88,8 @@ const WRONG: Record<string, Exchange> = {
 
 t.test('an exchange as documented has no fault, and one that differs in anything has', async (t) => {
   const document = JSON.parse(JSON.stringify(buildDocument(routes, false))) as Document;
-  const exchanges = new DocumentedExchanges(await readReference(document));
-  exchanges.hold(submit);
+  const exchanges = new DocumentedExchanges(readReference(document));
+  for (const one of [submit, listing('limit=10&health=ready&search=10')]) exchanges.hold(one);
   t.same(exchanges.faults, []);
   for (const [what, exchange] of Object.entries(WRONG)) {
     const before = exchanges.faults.length;

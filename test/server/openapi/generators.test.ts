@@ -1,8 +1,6 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '@hey-api/openapi-ts';
-import { generateSource } from 'oazapfts';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import ts from 'typescript';
@@ -11,18 +9,11 @@ import { routes } from '../../../server/table.js';
 
 /** What is generated from the reference compiles under `strict`, and its types narrow as far as the service promises. */
 
-const ROOT = join(import.meta.dirname, '../../../..');
-
-/** Where each generator's types of an operation and of an event are. */
-const IMPORTS: Record<string, string> = {
-  'openapi-typescript': `
-    import type { components } from './openapi-typescript.js';
-    type Operation = components['schemas']['Operation'];
-    type Event = components['schemas']['Event'];
-    type Input = components['schemas']['OperationInput'];`,
-  'hey-api': `import type { Event, Operation, OperationInput as Input } from './hey-api/types.gen.js';`,
-  oazapfts: `import type { Event, Operation, OperationInput as Input } from './oazapfts.js';`,
-};
+const IMPORTS = `
+  import type { components } from './api.js';
+  type Operation = components['schemas']['Operation'];
+  type Event = components['schemas']['Event'];
+  type Input = components['schemas']['OperationInput'];`;
 
 /** What a customer writes, without a cast. A line that must not compile says so, and one that does is a mistake as well. */
 const NARROWING = `
@@ -89,32 +80,14 @@ export const search: Input = { capability: 'social.people.search', input: { keyw
 export const misplaced: Input = { capability: 'social.people.search', input: { profile_id: 'grace-hopper' } };
 `;
 
-t.test('three generators make clients that compile under strict, with types that narrow', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'generated-clients-'));
+t.test('the types that a generator makes compile under strict, and narrow', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'generated-types-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const document = join(folder, 'openapi.json');
-  await writeFile(document, JSON.stringify(buildDocument(routes, false)));
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await mkdir(join(folder, 'hey-api'));
-
   const source = JSON.stringify(buildDocument(routes, false));
-  await writeFile(join(folder, 'openapi-typescript.ts'), astToString(await openapiTypes(source, { silent: true })));
-  await createClient({
-    input: document,
-    output: join(folder, 'hey-api'),
-    plugins: ['@hey-api/typescript', '@hey-api/client-fetch', '@hey-api/sdk'],
-    logs: { level: 'silent', file: false },
-  });
-  await writeFile(join(folder, 'oazapfts.ts'), await generateSource(document));
-
-  const written = await Promise.all(
-    Object.entries(IMPORTS).map(async ([name, imports]) => {
-      const file = join(folder, `${name}.story.ts`);
-      await writeFile(file, imports + NARROWING);
-      return file;
-    }),
-  );
-  t.same(typeErrors([...written, join(folder, 'hey-api/index.ts')]), []);
+  await writeFile(join(folder, 'api.ts'), astToString(await openapiTypes(source, { silent: true })));
+  const story = join(folder, 'story.ts');
+  await writeFile(story, IMPORTS + NARROWING);
+  t.same(typeErrors([story]), []);
 });
 
 function typeErrors(files: string[]): string[] {

@@ -1,29 +1,28 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import spectral from '@stoplight/spectral-core';
-import rulesets from '@stoplight/spectral-rulesets';
 import t from 'tap';
 import { buildDocument } from '../../../server/openapi/document.js';
 import { routes } from '../../../server/table.js';
 
-/** The rules that others hold documents to, all of them that their makers recommend. */
+/** The rules that others hold documents to: all that the maker recommends, and those that only other linters recommend. */
 
-const source = JSON.stringify(buildDocument(routes, false));
+const ALSO = {
+  'no-ambiguous-paths': 'error',
+  'no-invalid-media-type-examples': 'error',
+  'no-invalid-parameter-examples': 'error',
+  'no-invalid-schema-examples': 'error',
+  'no-unused-components': 'error',
+  'operation-description': 'error',
+  'operation-operationId': 'error',
+  'operation-tag-defined': 'error',
+  'tag-description': 'error',
+} as const;
 
-t.test('redocly has nothing to say under `recommended`', async (t) => {
-  const config = await createConfig({ extends: ['recommended'] });
+t.test('redocly has nothing to say', async (t) => {
+  const config = await createConfig({ extends: ['recommended'], rules: ALSO });
+  const source = JSON.stringify(buildDocument(routes, false));
   const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
   t.same(
     problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`),
-    [],
-  );
-});
-
-t.test('spectral has nothing to say under `spectral:oas`', async (t) => {
-  const linter = new spectral.Spectral();
-  linter.setRuleset({ extends: [rulesets.oas] } as Parameters<typeof linter.setRuleset>[0]);
-  const results = await linter.run(source);
-  t.same(
-    results.map(({ code, message, path }) => `${code}: ${message} ${path.join('.')}`),
     [],
   );
 });

@@ -39,7 +39,7 @@ export interface DocumentedOperation {
   security: Record<string, string[]>[];
   'x-required-scopes'?: string[];
   parameters: (Partial<DocumentedParameter> & { $ref?: string })[];
-  requestBody?: { description: string; content: Record<string, DocumentedContent> };
+  requestBody?: { description: string; required?: boolean; content: Record<string, DocumentedContent> };
   responses: Record<string, DocumentedAnswer & { $ref?: string }>;
   callbacks?: Record<string, Record<string, { post: DocumentedOperation }>>;
 }

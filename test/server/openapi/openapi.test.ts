@@ -47,6 +47,8 @@ t.test('it has every route of the table and no other', async (t) => {
   t.same(told.sort(), routes.map(({ method, path }) => `${method} ${path}`).sort());
   const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId));
   t.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+  const tags = document.tags.map(({ name }) => name);
+  t.equal(new Set(tags).size, tags.length, 'and so are tags');
 });
 
 t.test('it tells the scopes of every route', async (t) => {
