@@ -108,7 +108,11 @@ export function outlivedOutcome(outcome: Outcome): Outcome {
  * nothing has left; but not when it ended while it waited for its user, nor once a code was accepted for it: another attempt would
  * ask for another one.
  */
-export function mayRetry(attempt: Attempt, outcome: Outcome, attempts: number): boolean {
+export function mayRetry(
+  attempt: Pick<Attempt, 'status' | 'tookCode' | 'pastBoundary' | 'capability'>,
+  outcome: Outcome,
+  attempts: number,
+): boolean {
   if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running' || attempt.tookCode)
     return false;
   const nothingLeft = attempt.capability.kind === 'read' || !attempt.pastBoundary || outcome.unsent === true;

@@ -61,8 +61,9 @@ export function eraseCommands(program: Command, perform: Perform): void {
     .action(({ cursor, limit }: { cursor?: string; limit: number }) => {
       perform(
         async ({ db }) => {
-          const receipts = await listReceipts(db, cursor ?? null, limit);
-          return { receipts, next_cursor: receipts.length === limit ? receipts.at(-1)?.id : null };
+          const found = await listReceipts(db, cursor ?? null, limit + 1);
+          const receipts = found.slice(0, limit);
+          return { receipts, next_cursor: found.length > limit ? receipts.at(-1)?.id : null };
         },
         { action: 'command.read' },
       );

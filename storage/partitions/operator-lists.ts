@@ -124,7 +124,7 @@ interface Place {
   looked_to: string | null;
 }
 
-/** Parameters of every statement: $1 the workspace, $2 what it comes behind, $3 the limit, $4 how many are looked at. */
+/** Parameters of every statement: $1 the workspace, $2 what it comes behind, $3 one row more than the page, $4 how many are looked at. */
 async function page<Row extends object>(
   sql: Sql,
   name: string,
@@ -143,11 +143,13 @@ async function page<Row extends object>(
      from (select count(*) as looked, (select place from looked order by row_number desc limit 1) as looked_to from looked) l
        left join found f on true
      order by f.row_number`,
-    [workspaceId, after, limit, LIMITS.operator_list_rows, ...others],
+    [workspaceId, after, limit + 1, LIMITS.operator_list_rows, ...others],
   );
   const listed = found.filter(({ place }) => place !== null);
   const { looked = 0, looked_to = null } = found[0] ?? {};
-  const next = listed.length === limit ? listed.at(-1)?.place : looked === LIMITS.operator_list_rows ? looked_to : null;
-  const shown = listed.map(({ place, row_number, deleted, looked, looked_to, ...row }) => row as unknown as Row);
+  const onPage = listed.slice(0, limit);
+  const more = listed.length > limit;
+  const next = more ? onPage.at(-1)?.place : looked === LIMITS.operator_list_rows ? looked_to : null;
+  const shown = onPage.map(({ place, row_number, deleted, looked, looked_to, ...row }) => row as unknown as Row);
   return { rows: shown, next: next ?? null };
 }

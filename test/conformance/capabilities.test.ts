@@ -1,6 +1,7 @@
 import t from 'tap';
 import { capabilities } from '../../actors/capabilities/catalogue.js';
 import { BOUNDS } from '../actors/capabilities/bounds.js';
+import { allOf } from '../fixture/all-of.js';
 import type { Operation } from '../fixture/client.js';
 import { tableFixture } from './table.js';
 
@@ -266,7 +267,7 @@ t.test('every capability gives the result of its row', async (t) => {
     `select input as plain from operation where capability in ('social.message.send', 'social.attachment.send')`,
   );
   t.ok(
-    sealed.every((row) => row.plain === null),
+    allOf(sealed, (row) => row.plain === null),
     'text and render content are encrypted in stored input',
   );
 });

@@ -88,7 +88,7 @@ t.test(
       .map(({ name, type, help }) => `${name} ${type} ${help}`);
     t.same(own.sort(), METRICS.map(({ name, type, meaning }) => `${name} ${type} ${meaning}`).sort());
     const lines = metrics.split('\n').filter((line) => line.includes(PREFIX)); // prom-client's own break its rules
-    judgedByPromtool(t, ['check', 'metrics'], { input: `${lines.join('\n')}\n` });
+    await judgedByPromtool(t, ['check', 'metrics'], { input: `${lines.join('\n')}\n` });
 
     t.match(await client.send('POST', `/v1/operations/${unknown.id}/reconcile`), { status: 200 });
     await shown({ 'operation_looks_total{found="none"}': 1 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { allOf } from '../fixture/all-of.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
@@ -46,7 +47,7 @@ t.test('two simulated connections live the whole story without a browser', async
   const deliveries = await eventually(
     'the delivery has ended',
     () => client.send('GET', `/v1/subscriptions/${subscription.body.id}/deliveries`),
-    ({ body }) => (body.deliveries as { status: string }[]).every(({ status }) => status !== 'sending'),
+    ({ body }) => allOf(body.deliveries as { status: string }[], ({ status }) => status !== 'sending'),
   );
   t.match(deliveries.body, { deliveries: [{ status: 'delivered', attempt_count: 1 }], next_offset: null });
 });

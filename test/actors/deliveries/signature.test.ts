@@ -15,6 +15,19 @@ t.test('signs the timestamp, a period and the raw bytes with the secret', async 
   t.equal(headers['X-CS-Delivery-Id'], 'delivery-1');
 });
 
+t.test('a body of any length is signed to its last byte', async (t) => {
+  const large = Buffer.alloc(1024 * 1024, 'a');
+  const changed = Buffer.from(large);
+  changed[changed.length - 1]! ^= 1;
+  const signatures = (body: Buffer) => {
+    const headers = callbackHeaders({ ...base, body, at: new Date(1_000), secrets: ['s'.repeat(32)] });
+    return [headers['X-CS-Signature'], headers['webhook-signature']];
+  };
+  const hmac = createHmac('sha256', 's'.repeat(32)).update('1.').update(large);
+  t.equal(signatures(large)[0], `v1=${hmac.digest('hex')}`);
+  for (const [i, signature] of signatures(changed).entries()) t.not(signature, signatures(large)[i]);
+});
+
 t.test('a known answer, computed elsewhere', async (t) => {
   const headers = callbackHeaders({
     ...base,

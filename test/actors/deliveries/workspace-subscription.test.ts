@@ -21,6 +21,7 @@ import { LIMITS } from '../../../storage/limits.js';
 import { createLogger } from '../../../storage/log.js';
 import type { EventType } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
+import { allOf } from '../../fixture/all-of.js';
 import { authority } from '../../fixture/certificates.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -216,7 +217,7 @@ t.test('what stops with the commit of the parent is not sent, though no member h
 
   for (const connection of all) await record(db, connection, 2);
   await setActive(db, id, false);
-  t.ok((await membersOf(db, id)).every((m) => m.active));
+  t.ok(allOf(await membersOf(db, id), (m) => m.active));
   await sent();
   t.equal(hook.received.length, 6, 'inactive');
   for (const connection of all) await record(db, connection, 1);
@@ -358,7 +359,7 @@ t.test(
     await commit();
     t.equal(await settled, true);
     t.ok(slices <= 5, `${slices} slices`);
-    t.ok((await membersOf(db, id)).every(({ active }) => !active));
+    t.ok(allOf(await membersOf(db, id), ({ active }) => !active));
   },
 );
 

@@ -19,11 +19,17 @@ t.test('a run whose secrets were sealed under a key that this node lacks is wort
   const url = 'http://127.0.0.1:1';
   const open = await addProxy(db, known, { region: 'US', url });
   const sealed = await addProxy(db, other, { region: 'US', url, username: 'user', password: 'secret' });
-  const ends = async (proxyId: string, session: typeof known, password: typeof known, capability: string) => {
+  const ends = async (
+    proxyId: string,
+    session: typeof known,
+    password: typeof known,
+    capability: string,
+    sealedFor = id,
+  ) => {
     await pinConnection(db, id, proxyId);
     await db.query('testSecrets', 'update connection set session_sealed = $2, password_sealed = $3 where id = $1', [
       id,
-      session.seal('{}', sessionContext(id)),
+      session.seal('{}', sessionContext(sealedFor)),
       password.seal('sandbox', passwordContext(id)),
     ]);
     const [connection] = await db.query<ConnectionRow>('testConnection', 'select * from connection where id = $1', [
@@ -39,4 +45,10 @@ t.test('a run whose secrets were sealed under a key that this node lacks is wort
   t.match(await ends(open.id, known, other, 'social.login'), again, 'its password');
   t.match(await ends(open.id, known, other, 'social.identity.get'), { session: '{}' }, 'a password it does not need');
   t.match(await ends(sealed.id, known, known, 'social.identity.get'), again, "its proxy's credentials");
+  const moved = await insertSocial(db, await insertWorkspace(db), 'grace');
+  t.equal(
+    await ends(open.id, known, known, 'social.identity.get', moved.id),
+    undefined,
+    'the session of another connection does not open, and no other try would help',
+  );
 });

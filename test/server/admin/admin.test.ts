@@ -438,6 +438,9 @@ t.test('each command leaves one entry in the audit log, one that fails none', as
   ]);
   const filtered = await answer(['audit', 'list', '--target', key_id, '--action', 'key.revoke', '--limit', '1']);
   t.match(filtered, { entries: [{ targets: [{ kind: 'key', id: key_id }], workspace_id }], next_cursor: null });
+  const whole = await answer(['audit', 'list', '--target', key_id]);
+  const full = await answer(['audit', 'list', '--target', key_id, '--limit', `${whole.entries.length}`]);
+  t.strictSame(full, { ...whole, next_cursor: null }, 'a full page that is the last');
   t.match(await run(['audit', 'list', '--action', 'nothing']), { status: 2, stdout: '' });
   t.match(entries[0].actor, { id: null, name: new RegExp(`^.+@${hostname()}$`) }, 'by whom on which machine');
 });

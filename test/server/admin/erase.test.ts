@@ -105,6 +105,11 @@ t.test('a person is erased, what has not ended is told, and nobody is named by w
   const { receipts } = await answer('receipt', 'list');
   t.strictSame(receipts.map(({ id }: { id: string }) => id).slice(0, 1), [receipt.id], 'the newest first');
   t.match(receipts[1], { erased: { operations: 4 }, remaining: { operations: 1 } });
+  const page = (...args: string[]) => answer('receipt', 'list', ...args);
+  t.equal((await page('--limit', `${receipts.length}`)).next_cursor, null, 'a full page that is the last');
+  const first = await page('--limit', '1');
+  t.strictSame(first.receipts, receipts.slice(0, 1));
+  t.strictSame((await page('--cursor', first.next_cursor)).receipts, receipts.slice(1));
   t.match(await answer('receipt', 'show', '--receipt', receipt.id), { matches: null });
   t.match(await answer('receipt', 'show', '--receipt', receipt.id, '--person', person), { matches: true });
   t.match(await answer('receipt', 'show', '--receipt', receipt.id, '--person', 'somebody'), { matches: false });

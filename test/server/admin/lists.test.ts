@@ -58,6 +58,8 @@ t.test(
     t.same(ids(first.operations), made.slice(0, 2));
     const second = await answer([...page, '--cursor', first.next_cursor]);
     t.same([ids(second.operations), second.next_cursor], [made.slice(2), null]);
+    const full = await answer(['operation', 'list', '--workspace', mine, '--limit', '3']);
+    t.same([ids(full.operations), full.next_cursor], [made, null], 'a full page that is the last');
     const failed = await answer(['operation', 'list', '--connection', ada.id, '--status', 'failed']);
     t.match(failed.operations, [{ operation_id: made[1], error_code: 'worker_lost' }]);
     t.same((await answer(['operation', 'list', '--connection', ada.id, '--workspace', other])).operations, []);

@@ -73,11 +73,11 @@ t.test('the alerts are well formed, and judge what there is', async (t) => {
     t.strictSame(unknownNames(expr), [], alert);
     t.equal(expr.split('(').length, expr.split(')').length, alert);
   }
-  judgedByPromtool(t, ['check', 'rules', ALERTS]);
+  await judgedByPromtool(t, ['check', 'rules', ALERTS]);
   const dir = t.testdir();
   copyFileSync(ALERTS, join(dir, 'alerts.yaml'));
   copyFileSync(CASES, join(dir, 'alert-cases.yaml'));
-  judgedByPromtool(t, ['test', 'rules', 'alert-cases.yaml'], { cwd: dir });
+  await judgedByPromtool(t, ['test', 'rules', 'alert-cases.yaml'], { cwd: dir });
   const cases = parse(readFileSync(CASES, 'utf8')) as { tests: { alert_rule_test: { alertname: string }[] }[] };
   for (const { alertname } of cases.tests.flatMap((one) => one.alert_rule_test))
     t.ok(

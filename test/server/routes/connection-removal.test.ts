@@ -11,7 +11,7 @@ import { eventually } from '../../fixture/eventually.js';
 import { jobIds } from '../../fixture/jobs.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
-import { insertDeliveries, insertQueue, putOperation } from '../rows.js';
+import { insertDeliveries, insertQueue, makeReady, putOperation } from '../rows.js';
 
 const READ = { capability: 'social.profile.get', input: { profile_id: 'bob' } };
 const HOOK = { event_types: ['message_received'], callback_url: 'https://127.0.0.1/hook' };
@@ -125,9 +125,17 @@ t.test('a social connection that is deleted keeps neither session nor password',
   const { call, db } = await startTestEdge(t);
   const body = { provider: 'social', username: 'ann', password: 'sandbox', region: 'US' };
   const { id } = (await call('POST', '/v1/connections', { body })).json;
+  await makeReady(db, id);
+  const held = () =>
+    db.query<{ session: number | null; password: number }>(
+      'testSecrets',
+      'select octet_length(session_sealed) as session, octet_length(password_sealed) as password from connection where id = $1',
+      [id],
+    );
+  const [before] = await held();
+  t.ok(before?.session && before.password, 'it has both');
   t.equal((await call('DELETE', `/v1/connections/${id}`)).status, 204);
-  const secrets = 'select session_sealed, octet_length(password_sealed) as password from connection where id = $1';
-  t.strictSame(await db.query('testSecrets', secrets, [id]), [{ session_sealed: null, password: 0 }]);
+  t.strictSame(await held(), [{ session: null, password: 0 }]);
   t.equal((await call('POST', '/v1/connections', { body })).status, 201);
 });
 

@@ -244,6 +244,8 @@ t.test('disconnect clears the session, cancels what waits and keeps the history'
   t.equal(reply.status, 200);
   t.strictSame(reply.json, { health: 'needs_login' });
   t.match((await call('GET', `/v1/connections/${id}`)).json, { health: 'needs_login', state_revision: 2 });
+  const session = 'select session_sealed, session_revision from connection where id = $1';
+  t.strictSame(await db.query('testSession', session, [id]), [{ session_sealed: null, session_revision: null }]);
   const canceled = (await call('GET', `/v1/operations/${queued}`)).json;
   t.equal(canceled.status, 'canceled');
   t.match(canceled.timeline, [

@@ -26,7 +26,7 @@ import { insertConnections, insertOperations, putOperation } from '../rows.js';
 
 const idsOf = (rows: Fields[]) => rows.map(({ id }) => id);
 
-/** The ids of all pages, in order. */
+/** The ids of all pages, in order. Each page but the last is full, and the last one has a row, unless there is none at all. */
 async function pages(edge: EdgeUnderTest, path: string, field: 'connections' | 'subscriptions', limit: number) {
   const ids: string[] = [];
   let cursor: string | null = null;
@@ -35,6 +35,8 @@ async function pages(edge: EdgeUnderTest, path: string, field: 'connections' | '
     const { json } = await edge.call('GET', asked);
     const page = idsOf(json[field]);
     if (page.length > limit) throw new Error(`a page of ${page.length}`);
+    if (page.length === 0 && ids.length > 0) throw new Error('an empty page behind the last row');
+    if (page.length < limit && json.next_cursor !== null) throw new Error(`a page of ${page.length} that goes on`);
     ids.push(...page);
     cursor = json.next_cursor;
   } while (cursor !== null);

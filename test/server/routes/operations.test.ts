@@ -270,6 +270,8 @@ t.test('operations are listed newest first, by connection and status, page by pa
     cursor = page.json.next_cursor;
   }
   t.strictSame(pages, [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+  const full = await call('GET', '/v1/operations?limit=5');
+  t.strictSame([full.json.operations.length, full.json.next_cursor], [5, null], 'a full page that is the last');
 
   const canceled = await call('GET', `/v1/operations?status=canceled&connection_id=${connectionId}`);
   t.strictSame(

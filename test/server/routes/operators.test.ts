@@ -31,14 +31,16 @@ t.test('an operator pages through all workspaces; a key of one does not see the 
   const ids = (json: Record<string, unknown>) => (json.workspaces as { id: string }[]).map(({ id }) => id);
   t.strictSame(ids(whole.json), made, 'oldest first');
   t.match(whole.json.workspaces, [{ name: 'test', created_at: /Z$/ }, { name: 'a' }]);
-  const seen: string[] = [];
+  const pages: string[][] = [];
   for (let cursor = ''; ; ) {
     const { json } = await ask('GET', `/v1/operator/workspaces?limit=2${cursor}`);
-    seen.push(...ids(json));
+    pages.push(ids(json));
     if (json.next_cursor === null) break;
     cursor = `&cursor=${json.next_cursor}`;
   }
-  t.strictSame(seen, made);
+  t.strictSame(pages, [made.slice(0, 2), made.slice(2, 4), made.slice(4)]);
+  const full = await ask('GET', `/v1/operator/workspaces?limit=${made.length}`);
+  t.equal(full.json.next_cursor, null, 'a full page that is the last');
   const refused = await call('GET', '/v1/operator/workspaces');
   t.match([refused.status, refused.json.code], [403, 'forbidden'], `no key of a workspace has ${OPERATOR}`);
   for (const query of ['limit=0', 'cursor=x', 'surprise=1']) {

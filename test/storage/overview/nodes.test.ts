@@ -5,6 +5,7 @@ import { listNodes } from '../../../storage/overview/nodes.js';
 import { type NodeMeasures, storeStep } from '../../../storage/overview/steps.js';
 import { together } from '../../../storage/overview/tally.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
+import { allOf } from '../../fixture/all-of.js';
 import { freshDatabase } from '../../fixture/database.js';
 
 const LEASE_ms = 60_000;
@@ -39,7 +40,7 @@ t.test('nodes are listed by their heartbeats, with the partitions whose lease th
     held.map(({ id, epoch }) => ({ id, epoch })),
     claimed.map(({ id, epoch }) => ({ id, epoch })),
   );
-  t.ok(held.every(({ lease_ms }) => lease_ms > 0 && lease_ms <= LEASE_ms));
+  t.ok(allOf(held, ({ lease_ms }) => lease_ms > 0 && lease_ms <= LEASE_ms));
   t.strictSame(nodes.get(gone)?.partitions, [], 'a lease that has run out is held by nobody');
 });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { KeyUnknown, keyRing } from '../../../storage/secrets/encryption.js';
+import * as sealing from '../../../storage/secrets/sealing.js';
 
 const [former, next] = [
   { id: 'former', key: randomBytes(32) },
@@ -34,6 +35,31 @@ t.test('a key that is missing is told apart from a value that was changed or mov
     t.not(refusal(() => ring.open(value, 'place')) instanceof KeyUnknown, true);
   }
   t.not(refusal(() => ring.open(own, 'elsewhere')) instanceof KeyUnknown, true);
+});
+
+t.test('a value opens in its own place alone: no other row, and no other column', async (t) => {
+  const ring = keyRing([former]);
+  const { fingerprintContext, filePartContext, ...ofRows } = sealing;
+  const places = [
+    fingerprintContext,
+    ...['a', 'b'].flatMap((id) => Object.values(ofRows).map((place) => place(id))),
+    ...[filePartContext('a', 'x', 0), filePartContext('b', 'x', 0), filePartContext('a', 'y', 0)],
+    filePartContext('a', 'x', 1),
+  ];
+  t.ok(places.length > 20);
+  for (const seal of ['seal', 'sealData'] as const) {
+    for (const place of places) {
+      const sealed = ring[seal]('secret', place);
+      const opened = places.filter((other) => {
+        try {
+          return ring.open(sealed, other).toString() === 'secret';
+        } catch {
+          return false;
+        }
+      });
+      t.strictSame(opened, [place], seal);
+    }
+  }
 });
 
 function refusal(open: () => unknown): unknown {
