@@ -8,7 +8,7 @@ const ROOM_ms = 170_000;
  * nothing of a refused one was done. `send` sends it anew each time.
  */
 export function withRoom<A extends { status: number; body: unknown }>(send: () => Promise<A>): Promise<A> {
-  return eventually('the service has room', send, hadRoom, ROOM_ms);
+  return eventually('the service has room', send, hadRoom, { ms: ROOM_ms });
 }
 
 function hadRoom({ status, body }: { status: number; body: unknown }): boolean {

@@ -177,7 +177,7 @@ export async function settle(
         return count(what);
       },
       (open) => open === 0,
-      time_ms,
+      { ms: time_ms },
     );
   const operations = await until(OPEN_OPERATIONS, LIMITS.operations_end_ms + patience_ms);
   const open = operations.held ? 'every operation has ended' : `${operations.last} operations have not ended`;
