@@ -8,20 +8,23 @@ import t from 'tap';
 import ts from 'typescript';
 import { buildDocument } from '../../../server/openapi/document.js';
 import { routes } from '../../../server/table.js';
+import { AT_LENGTH } from '../../fixture/size.js';
 
 /** What is generated from the reference compiles under `strict`, and its types narrow as far as the service promises. */
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
-/** Where each generator's types of an operation and of an event are. */
+/** Where each generator's types of an operation and of an event are: of the README's in every run of the suite. */
 const IMPORTS: Record<string, string> = {
   'openapi-typescript': `
     import type { components } from './openapi-typescript.js';
     type Operation = components['schemas']['Operation'];
     type Event = components['schemas']['Event'];
     type Input = components['schemas']['OperationInput'];`,
-  'hey-api': `import type { Event, Operation, OperationInput as Input } from './hey-api/types.gen.js';`,
-  oazapfts: `import type { Event, Operation, OperationInput as Input } from './oazapfts.js';`,
+  ...(AT_LENGTH && {
+    'hey-api': `import type { Event, Operation, OperationInput as Input } from './hey-api/types.gen.js';`,
+    oazapfts: `import type { Event, Operation, OperationInput as Input } from './oazapfts.js';`,
+  }),
 };
 
 /** What a customer writes, without a cast. A line that must not compile says so, and one that does is a mistake as well. */
@@ -89,7 +92,7 @@ export const search: Input = { capability: 'social.people.search', input: { keyw
 export const misplaced: Input = { capability: 'social.people.search', input: { profile_id: 'grace-hopper' } };
 `;
 
-t.test('three generators make clients that compile under strict, with types that narrow', async (t) => {
+t.test('generators make clients that compile under strict, with types that narrow', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'generated-clients-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const document = join(folder, 'openapi.json');
@@ -99,13 +102,15 @@ t.test('three generators make clients that compile under strict, with types that
 
   const source = JSON.stringify(buildDocument(routes, false));
   await writeFile(join(folder, 'openapi-typescript.ts'), astToString(await openapiTypes(source, { silent: true })));
-  await createClient({
-    input: document,
-    output: join(folder, 'hey-api'),
-    plugins: ['@hey-api/typescript', '@hey-api/client-fetch', '@hey-api/sdk'],
-    logs: { level: 'silent', file: false },
-  });
-  await writeFile(join(folder, 'oazapfts.ts'), await generateSource(document));
+  if (AT_LENGTH) {
+    await createClient({
+      input: document,
+      output: join(folder, 'hey-api'),
+      plugins: ['@hey-api/typescript', '@hey-api/client-fetch', '@hey-api/sdk'],
+      logs: { level: 'silent', file: false },
+    });
+    await writeFile(join(folder, 'oazapfts.ts'), await generateSource(document));
+  }
 
   const written = await Promise.all(
     Object.entries(IMPORTS).map(async ([name, imports]) => {
@@ -114,7 +119,7 @@ t.test('three generators make clients that compile under strict, with types that
       return file;
     }),
   );
-  t.same(typeErrors([...written, join(folder, 'hey-api/index.ts')]), []);
+  t.same(typeErrors([...written, ...(AT_LENGTH ? [join(folder, 'hey-api/index.ts')] : [])]), []);
 });
 
 function typeErrors(files: string[]): string[] {
