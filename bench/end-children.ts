@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { descendantsOf, processorOf } from './cost/cpu.js';
 import { LIMITS } from './limits.js';
@@ -50,7 +51,9 @@ async function endChildren(status: number): Promise<void> {
     if (seen.size === 0 || performance.now() > until) break;
     await delay(LIMITS.children_poll_ms);
   }
-  for (const pid of new Set([...seen.keys(), ...descendantsOf(process.pid)])) signal(pid, 'SIGKILL');
+  const left = new Set([...seen.keys(), ...descendantsOf(process.pid)]);
+  for (const pid of left) signal(pid, 'SIGKILL');
+  if (left.size > 0) writeSync(process.stderr.fd, `${left.size} processes had to be killed\n`);
   deleteTemporaryFolders();
   process.exit(status);
 }

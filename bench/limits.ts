@@ -1,7 +1,7 @@
 /** The bounds of the bench, each with its unit in the name: what is bounded, and what happens when it is reached. */
 export const LIMITS = {
-  /** What the bench started, after SIGTERM: past it the processes are killed. How often it is looked whether they have ended. */
-  children_end_ms: 20_000,
+  /** What the bench started, after SIGTERM: past it the processes are killed; a test gives them longer. How often it is looked whether they have ended. */
+  children_end_ms: Number(process.env.BENCH_CHILDREN_END_MS ?? 20_000),
   children_poll_ms: 100,
 
   /** Until the service answers for its metrics. Past it the scenario fails. */

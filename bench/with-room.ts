@@ -12,5 +12,5 @@ export function withRoom<A extends { status: number; body: unknown }>(
   codes: readonly string[] = ['overloaded'],
 ): Promise<A> {
   const hadRoom = ({ status, body }: A) => status !== 503 || !codes.includes((body as { code: string }).code);
-  return eventually('the service has room', send, hadRoom, ROOM_ms);
+  return eventually('the service has room', send, hadRoom, { ms: ROOM_ms });
 }

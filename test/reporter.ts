@@ -2,16 +2,20 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { inspect } from 'node:util';
 import { Parser, type Result } from 'tap-parser';
 
+/** Of one failure at most. */
+const LINES = 60;
+
 /**
  * What `npm test` prints: a line for each test file as it ends, what failed with its diagnostics below it, and at the end every
- * failure once more, then the last line `N passed, N failed`, which continuous integration reads. Passing assertions are counted.
+ * failure once more with its first lines, what was skipped and why, then the last line `N passed, N failed`, which continuous integration reads. Passing assertions are counted.
  */
 export default class Reporter extends Transform {
   readonly #parser = new Parser();
   readonly #failures: string[] = [];
   #passed = 0;
   #failed = 0;
-  #skipped = 0;
+  /** Each with its reason. */
+  readonly #skipped: string[] = [];
 
   constructor() {
     super({ encoding: 'utf8' });
@@ -19,9 +23,10 @@ export default class Reporter extends Transform {
       this.#passed += 1;
     });
     this.#parser.on('fail', (result: Result) => this.#fail(result));
-    for (const kind of ['skip', 'todo']) {
-      this.#parser.on(kind, () => {
-        this.#skipped += 1;
+    for (const kind of ['skip', 'todo'] as const) {
+      this.#parser.on(kind, (result: Result) => {
+        const reason = typeof result[kind] === 'string' ? result[kind] : `no reason (${kind})`;
+        this.#skipped.push(`${result.fullname}: ${reason}`);
       });
     }
     this.#parser.on('child', (file: Parser) => this.#follow(file));
@@ -38,7 +43,8 @@ export default class Reporter extends Transform {
       if (this.#failures.length > 0) this.#print(['', 'Failed:', ...this.#failures].join('\n'));
       // The run can fail without a failed assertion: a file that ran none, or a plan that was not kept.
       if (!ok && this.#failed === 0) this.#failed = 1;
-      if (this.#skipped > 0) this.#print(`${this.#skipped} skipped`);
+      for (const one of this.#skipped) this.#print(`skipped ${one}`);
+      if (this.#skipped.length > 0) this.#print(`${this.#skipped.length} skipped`);
       this.#print(`${this.#passed} passed, ${this.#failed} failed`);
       done();
     });
@@ -58,9 +64,12 @@ export default class Reporter extends Transform {
 
   #fail(result: Result): void {
     this.#failed += 1;
-    const text = [result.fullname, ...describe(result.diag)].join('\n').replaceAll('\n', '\n    ');
-    this.#failures.push(`  not ok ${text}`);
-    this.#print(`  not ok ${text}`);
+    const lines = [result.fullname, ...describe(result.diag)].join('\n').split('\n');
+    const left = lines.length - LINES;
+    if (left > 0) lines.splice(LINES - 1, left + 1, `… ${left + 1} more lines`);
+    const text = `  not ok ${lines.join('\n    ')}`;
+    this.#failures.push(text);
+    this.#print(text);
   }
 
   #print(line: string): void {
@@ -72,5 +81,6 @@ export default class Reporter extends Transform {
 function describe(diagnostics: Record<string, unknown> | null): string[] {
   if (!diagnostics) return [];
   const { source: _, diff, ...rest } = diagnostics;
-  return [inspect(rest, { depth: 8, breakLength: 120 }), ...(typeof diff === 'string' ? [diff.trimEnd()] : [])];
+  const shown = inspect(rest, { depth: 8, breakLength: 120, maxStringLength: 2_000, maxArrayLength: 30 });
+  return [shown, ...(typeof diff === 'string' ? [diff.trimEnd()] : [])];
 }

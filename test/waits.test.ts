@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import { FOLDERS, parsed, placeOf, sourceTexts } from './syntax.js';
 
 /**
  * Whoever waits on a promise is kept until that promise settles: a wait that ended another way, again and again on a promise that
@@ -10,9 +9,6 @@ import ts from 'typescript';
  *
  * Such waits are `Promise.race`, `Promise.any`, and those of the project, which wait on what they are given.
  */
-const ROOT = join(import.meta.dirname, '../..');
-const FOLDERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
-
 /** The project's: how one is called, and which argument is the promise. */
 const OWN: [called: RegExp, argument: number][] = [
   [/^Deadline\.within$/, 1],
@@ -83,14 +79,13 @@ function declaration(name: string, within: ts.Node): ts.ParameterDeclaration | t
 
 /** The waits of a file that take a promise which others may hold, as `file:line text`. */
 function faults(file: string, text: string): string[] {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const source = parsed({ file, text });
   const found: string[] = [];
   const look = (node: ts.Node, within: ts.Node): void => {
     if (ts.isCallExpression(node)) {
       const foreign = racers(node)?.filter((racer) => !ownOfWait(racer, within, GIVEN.includes(file))) ?? [];
-      const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
       for (const racer of foreign)
-        found.push(`${file}:${line} waits on ${racer.getText()}, which may outlive the wait`);
+        found.push(`${placeOf(node)} waits on ${racer.getText()}, which may outlive the wait`);
     }
     ts.forEachChild(node, (child) => look(child, ts.isFunctionLike(node) ? node : within));
   };
@@ -99,14 +94,10 @@ function faults(file: string, text: string): string[] {
 }
 
 t.test('no wait that can end by itself holds on to a promise that lives longer', async (t) => {
-  const files = FOLDERS.flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(folder, name)),
-  );
+  const files = sourceTexts(FOLDERS);
   t.ok(files.length > 400);
   t.same(
-    files.flatMap((file) => faults(file, readFileSync(join(ROOT, file), 'utf8'))),
+    files.flatMap(({ file, text }) => faults(file, text)),
     [],
     ADVICE,
   );

@@ -58,7 +58,7 @@ export async function cancelAll(force: Force): Promise<void> {
   await askUntil(
     () => cancelSome().catch(() => false),
     (none) => none,
-    LIMITS.clear_ms / 2,
+    { ms: LIMITS.clear_ms / 2 },
   );
 }
 
@@ -93,6 +93,6 @@ async function patiently(work: () => Promise<unknown>): Promise<void> {
       },
     );
   // Less than the whole may take, so that the failure itself is told.
-  const { held } = await askUntil(tried, (done) => done, LIMITS.clear_ms / 2);
+  const { held } = await askUntil(tried, (done) => done, { ms: LIMITS.clear_ms / 2 });
   if (!held) throw last;
 }

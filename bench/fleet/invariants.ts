@@ -78,7 +78,7 @@ async function contextsAtMost(metricsUrl: string, most: number): Promise<number>
   const { last = Number.NaN } = await askUntil(
     () => openContexts(metricsUrl),
     (open) => open <= most,
-    LIMITS.context_sweep_ms,
+    { ms: LIMITS.context_sweep_ms },
   );
   return last;
 }

@@ -33,17 +33,17 @@ export interface FleetTally {
 
 export const emptyTally = (): FleetTally => ({ done: 0, latencies_ms: [], failed: [], sent: new Map() });
 
-/** Every member does one piece of work after another until the moment (`performance.now()`); the tally counts along. */
+/** Every member does one piece of work after another while `goesOn`, given how many it has done, holds; the tally counts along. */
 export async function mixedWork(
   client: FleetClient,
   fleet: FleetMember[],
-  until: number,
+  goesOn: (done: number) => boolean,
   tally = emptyTally(),
 ): Promise<FleetTally> {
   const person = await findPerson(client, fleet);
   await Promise.all(
     fleet.map(async (member, first) => {
-      for (let number = first; performance.now() < until; number++) {
+      for (let number = first; goesOn(number - first); number++) {
         const text = `Hello number ${number} from ${member.username}`;
         await oneOperation(
           client,

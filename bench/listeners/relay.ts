@@ -44,7 +44,7 @@ export async function relayEvents(service: BenchService, accounts: SignedIn[], c
     const { last = [] } = await askUntil(
       () => eventsOf(service.api, connectionId),
       (events) => events.length >= expected,
-      Math.max(0, giveUpAt - Date.now()),
+      { ms: Math.max(0, giveUpAt - Date.now()) },
     );
     return last;
   });

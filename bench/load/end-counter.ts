@@ -25,7 +25,7 @@ export class EndCounter {
       now = (await ended(this.#metricsUrls)) - this.#before;
       return now;
     };
-    const reached = eventually('all have ended', look, (each) => each >= count, LIMITS.round_end_ms);
+    const reached = eventually('all have ended', look, (each) => each >= count, { ms: LIMITS.round_end_ms });
     await withProgress(say, () => `${what}: ${number(now)} of ${number(count)} have ended`, reached);
   }
 }

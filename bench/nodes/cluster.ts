@@ -39,7 +39,7 @@ export class Cluster implements AsyncDisposable {
           this.metricsUrls.map(async (url) => (await readMetrics(url))('connection_service_node_partitions')),
         ),
       (owned) => Math.min(...owned) > 0 && Math.max(...owned) - Math.min(...owned) <= LIMITS.levelled_partitions,
-      LIMITS.levelled_ms,
+      { ms: LIMITS.levelled_ms },
     );
   }
 

@@ -132,7 +132,7 @@ async function allEnded(subject: Subject): Promise<void> {
     await delay(LIMITS.drain_poll_ms);
     return subject.idle();
   };
-  await eventually('all that was accepted has ended', ask, (idle) => idle, LIMITS.drained_ms);
+  await eventually('all that was accepted has ended', ask, (idle) => idle, { ms: LIMITS.drained_ms });
 }
 
 /** The ids of some operations, submitted one after the other. */

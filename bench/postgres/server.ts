@@ -138,7 +138,7 @@ class Server implements PostgresServer {
         // A standby that is behind, or any server that lets nobody in yet, is asked again.
         () => this.#postmaster.isOver,
       );
-    await eventually('PostgreSQL answers', answers, Boolean, LIMITS.postgres_start_ms);
+    await eventually('PostgreSQL answers', answers, Boolean, { ms: LIMITS.postgres_start_ms });
     if (this.#postmaster.isOver) throw new Error(`PostgreSQL ended: ${this.#lastLines.trim()}`);
   }
 

@@ -36,14 +36,14 @@ export async function restart(world: World, node: ChaosNode, { name, program, ke
     `node ${node.number} serves again`,
     () => node.pid,
     (pid) => pid !== undefined,
-    LIMITS.node_back_ms,
+    { ms: LIMITS.node_back_ms },
   );
   const serves_ms = since();
   await eventually(
     `node ${node.number} owns partitions again`,
     () => ownersOf(world),
     ({ owners, owned }) => owners === world.nodes.length && owned === PARTITIONS,
-    LIMITS.node_back_ms,
+    { ms: LIMITS.node_back_ms },
   );
   return { step: name, node: node.number, clean, ended_ms, serves_ms, owns_ms: since() };
 }

@@ -100,7 +100,8 @@ async function work(
   };
   await takeSample();
   const ended = new AbortController();
-  const working = mixedWork(service.api, members, startedAt + seconds * 1_000, tally).finally(() => ended.abort());
+  const until = startedAt + seconds * 1_000;
+  const working = mixedWork(service.api, members, () => performance.now() < until, tally).finally(() => ended.abort());
   while (!ended.signal.aborted) {
     await wait(LIMITS.fleet_progress_ms, undefined, { signal: ended.signal }).catch(() => {});
     await takeSample();

@@ -71,7 +71,7 @@ async function openStreams(service: BenchService, accounts: SignedIn[]): Promise
       `the stream of ${connectionId} is connected`,
       () => listenerOf(service.api, connectionId),
       ({ stream_status }) => stream_status === 'connected',
-      LIMITS.streams_connected_ms,
+      { ms: LIMITS.streams_connected_ms },
     );
   }
   return (performance.now() - startedAt) / 1_000;

@@ -18,7 +18,7 @@ export async function settle(db: Database): Promise<Ending> {
     await delay(LIMITS.settle_poll_ms);
     return sampleLeftovers(db);
   };
-  const { last } = await askUntil(look, ({ jobs, running }) => jobs + running === 0, LIMITS.settle_ms);
+  const { last } = await askUntil(look, ({ jobs, running }) => jobs + running === 0, { ms: LIMITS.settle_ms });
   const seconds = (performance.now() - startedAt) / 1_000;
   return { ...(last ?? (await sampleLeftovers(db))), seconds, ...(await countEnds(db)) };
 }

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { SITES } from '../fixture/network.js';
+import { BOTH_SITES } from '../fixture/network.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 
-for (const name of SITES) {
+for (const name of BOTH_SITES) {
   t.test(`reads, on ${name}`, async (t) => {
     const { network, channel, shortTimeouts } = await poolFixture(t, {}, name);
     const account = new Account(network, 'ada');

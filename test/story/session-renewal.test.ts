@@ -94,7 +94,6 @@ t.test('a session that its site renews with every request', async (t) => {
       'it is listened to by the next one',
       listenerOf(next.client, connection),
       (row) => row.stream_status === 'connected' && row.continuity_status === 'continuous',
-      120_000,
     );
     t.match((await next.client.send('GET', `/v1/connections/${connection}`)).body, { health: 'ready' });
   });

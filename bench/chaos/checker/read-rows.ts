@@ -39,7 +39,7 @@ async function untilParked(client: pg.Client): Promise<void> {
     if (rowCount) await delay(LIMITS.parking_poll_ms);
     return !rowCount;
   };
-  await askUntil(parked, Boolean, LIMITS.parking_ms);
+  await askUntil(parked, Boolean, { ms: LIMITS.parking_ms });
 }
 
 /** Milliseconds since 1970 of a column. */

@@ -88,7 +88,6 @@ t.test('starts that a crash of the database loses leave nothing behind, and ever
         )
         .catch(() => ['no answer']),
     (left) => left.length === 0,
-    30_000,
   );
   const after = await deliveries(db);
   t.equal(after.length, 20);

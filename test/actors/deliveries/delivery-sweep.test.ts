@@ -13,8 +13,6 @@ import { DeliveryThread } from './delivery-thread.js';
 const certificates = await authority();
 const { ca } = certificates;
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
-/** All partitions are looked at within eight turns, and what is found is put right a turn later. */
-const REPAIRED_ms = 30_000;
 
 async function setUp(t: Test, through?: (db: Database) => Database) {
   const database = await freshDatabase(t);
@@ -32,7 +30,7 @@ async function settled(db: Database): Promise<DeliveryState[]> {
       `select status, count(*)::int as count from delivery where status <> 'delivered' group by status
        union all select 'job', count(*)::int from ${JOBS} j where j.queue_name like 'delivery-%' having count(*) > 0`,
     );
-  await eventually('everything is delivered and every job gone', left, (rows) => rows.length === 0, REPAIRED_ms);
+  await eventually('everything is delivered and every job gone', left, (rows) => rows.length === 0);
   return deliveries(db);
 }
 

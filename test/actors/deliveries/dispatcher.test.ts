@@ -161,9 +161,6 @@ for (const off_s of [-120, 120]) {
     await record(db, connection);
     await host.fetch(connection.partition);
     await host.parked();
-    t.equal(await host.fetch(connection.partition), 0, 'the second attempt is not due yet');
-    const due_in_ms = host.wakes.at(-1)?.due_in_ms ?? Number.NaN;
-    t.ok(due_in_ms > 0 && due_in_ms <= 1_000, `${due_in_ms} ms until the second attempt`);
     const [times] = await db.query<{ wait_s: number; started: Date }>(
       'testTimes',
       `select extract(epoch from d.next_attempt_at - a.completed_at)::float8 as wait_s, a.started_at as started
@@ -199,8 +196,16 @@ t.test('a receiver that comes back gets the delivery at the next attempt', async
 
 t.test('dead receivers, however many, do not delay another', async (t) => {
   const { db, connection } = await setUp(t);
-  const dead = await receiver(t, onLoopback, () => {});
-  const alive = await receiver(t, onLoopback);
+  let open = 0;
+  const dead = await receiver(t, onLoopback, (_request, _response, socket) => {
+    open++;
+    socket.once('close', () => open--);
+  });
+  let most = 0;
+  const alive = await receiver(t, onLoopback, (_request, response) => {
+    most = Math.max(most, open);
+    response.writeHead(204).end();
+  });
   for (let i = 0; i < 6; i++) await insertSubscription(db, connection, dead.url);
   const host = await DeliveryHost.start(t, db, { ca, concurrency: 16, deadline_ms: 300 });
   await record(db, connection, 100);
@@ -214,9 +219,8 @@ t.test('dead receivers, however many, do not delay another', async (t) => {
   const subscription = await insertSubscription(db, connection, alive.url);
   await record(db, connection, 50);
   const handed = host.fetch(connection.partition, 1_000);
-  const startedAt = performance.now();
   await Promise.all([handed, alive.arrived(50)]);
-  t.ok(performance.now() - startedAt < 1_000, `${Math.round(performance.now() - startedAt)} ms for 50`);
+  t.ok(most <= 8, `the dead ones had ${most} of 16 slots`);
   await eventually(
     'fifty deliveries are delivered',
     () => deliveries(db, subscription),
@@ -234,9 +238,7 @@ t.test('the backlog of a dead receiver does not delay another', async (t) => {
   await db.query('testQuiet', `update subscription set event_types = '{message_sent}'`);
   await insertSubscription(db, connection, alive.url);
   await record(db, connection);
-  const startedAt = performance.now();
   await Promise.all([host.fetch(connection.partition), alive.arrived(1)]);
-  t.ok(performance.now() - startedAt < 1_500, `${Math.round(performance.now() - startedAt)} ms behind a thousand`);
   t.ok(dead.received.length <= 2, 'that receiver has not answered yet');
   const rows = await deliveries(db, backlogged);
   t.equal(rows.filter(({ status }) => status === 'pending' || status === 'sending').length, 1_000, 'none is lost');

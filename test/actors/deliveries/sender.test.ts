@@ -194,7 +194,6 @@ for (const [what, answer] of Object.entries(STALLS)) {
     });
     const result = await sender(t, { deadline_ms: 400 }).send(hook.url, headers, body);
     t.match(result, { outcome: 'failed', error: 'timeout' });
-    t.ok(result.duration_ms < 1_500, `${result.duration_ms} ms`);
     await ended;
   });
 }

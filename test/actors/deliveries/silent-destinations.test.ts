@@ -32,8 +32,6 @@ const { ca } = certificates;
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
 const SUBSCRIPTIONS = 332;
-/** Three times what a callback takes on this machine at worst; an attempt that stalls holds its slot for five times as long. */
-const PROMPT_ms = 3_000;
 
 /** As `insertSubscription`, in one statement. */
 async function insertSubscriptions(db: Database, connection: Connection, url: string, count: number): Promise<void> {
@@ -81,15 +79,12 @@ t.test('332 subscriptions to a receiver that stays silent delay no other destina
   for (const { whose, connection } of others) {
     const prompt = await receiver(t, onLoopback);
     await insertSubscription(db, connection, prompt.url);
-    const latencies_ms: number[] = [];
     for (let i = 1; i <= 5; i++) {
-      const startedAt = performance.now();
       await record(db, connection);
       void thread.wake(connection.partition);
       await prompt.arrived(i);
-      latencies_ms.push(Math.round(performance.now() - startedAt));
     }
-    t.ok(Math.max(...latencies_ms) < PROMPT_ms, `${whose}: ${latencies_ms.join(', ')} ms`);
+    t.equal(held.filter(({ closed }) => closed).length, 0, `${whose}: while none of the silent attempts has ended`);
   }
   over = true;
   for (const response of held) response.writeHead(500).end();
@@ -200,11 +195,8 @@ t.test('a path that answers is served beside many dead ones of its host', async 
     ({ paused_destinations }) => paused_destinations === 1,
   );
   t.equal(arrived(), 2, 'beside them');
-  const startedAt = performance.now();
   await record(db, connection);
   await eventually('it is served while the destination is paused', arrived, (count) => count === 3);
-  const took_ms = Math.round(performance.now() - startedAt);
-  t.ok(took_ms < PROMPT_ms, `${took_ms} ms`);
 });
 
 t.test('a pause that was noted holds for who owns the subscriptions next, until the first answer', async (t) => {

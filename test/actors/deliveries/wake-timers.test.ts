@@ -1,83 +1,73 @@
-import t from 'tap';
+import { mock } from 'node:test';
+import t, { type Test } from 'tap';
+import { LIMITS } from '../../../actors/deliveries/limits.js';
 import { WakeTimers } from '../../../actors/deliveries/wake-timers.js';
 
-/** Wake timers, and when they woke which partition. */
-function startTimers() {
-  const woken: { partition: number; at: number }[] = [];
-  const checks = new Set<() => void>();
-  const timers = new WakeTimers((partition) => {
-    woken.push({ partition, at: performance.now() });
-    for (const one of checks) one();
+const TICK_ms = LIMITS.wake_tick_ms;
+
+/** Wake timers on a clock that the test moves, and when they woke which partition. */
+function startTimers(t: Test) {
+  const { now } = performance;
+  let clock_ms = 10 * TICK_ms;
+  performance.now = () => clock_ms;
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => {
+    mock.timers.reset();
+    performance.now = now;
   });
-  /** Resolves once a partition was woken at this moment or later. */
-  const past = (at: number) =>
-    new Promise<void>((resolve) => {
-      const done = () => woken.some((one) => one.at >= at) && resolve();
-      checks.add(done);
-      done();
-    });
-  return { timers, woken, past };
+  const woken: { partition: number; at_ms: number }[] = [];
+  const timers = new WakeTimers((partition) => woken.push({ partition, at_ms: clock_ms - 10 * TICK_ms }));
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed++) {
+      clock_ms++;
+      mock.timers.tick(1);
+    }
+  };
+  return { timers, woken, pass };
 }
 
-/** Moments on the monotonic clock. */
-const inMs = (ms: number) => performance.now() + ms;
-const msTo = (at: number) => at - performance.now();
-
 t.test('every moment that was announced is kept, in whatever order, and none is early', async (t) => {
-  const { timers, woken, past } = startTimers();
-  const moments = [450, 150, 900].map(inMs);
-  for (const at of moments) timers.in(7, msTo(at));
-  await Promise.all(moments.map(past));
-  for (const [i, { partition, at }] of woken.entries()) {
-    t.equal(partition, 7);
-    t.ok(moments.filter((moment) => moment <= at).length > i, 'no more wake-ups than moments that passed');
-  }
+  const { timers, woken, pass } = startTimers(t);
+  for (const ticks of [4.5, 1.5, 9]) timers.in(7, ticks * TICK_ms);
+  pass(20 * TICK_ms);
+  t.strictSame(
+    woken,
+    [2, 5, 9].map((ticks) => ({ partition: 7, at_ms: ticks * TICK_ms })),
+  );
 });
 
 t.test('a moment that has passed wakes at once, and once', async (t) => {
-  const { timers, woken, past } = startTimers();
+  const { timers, woken, pass } = startTimers(t);
   timers.in(1, 60_000);
   for (let i = 0; i < 10; i++) timers.in(1, -5_000);
-  const now = inMs(0);
-  await past(now);
-  const later = inMs(200);
-  timers.in(2, msTo(later));
-  await past(later);
-  t.strictSame(
-    woken.map(({ partition }) => partition),
-    [1, 2],
-  );
+  pass(2);
+  timers.in(2, 2 * TICK_ms);
+  pass(4 * TICK_ms);
+  t.match(woken, [
+    { partition: 1, at_ms: 1 },
+    { partition: 2, at_ms: 3 * TICK_ms },
+  ]);
+  t.equal(woken.length, 2);
   timers.close();
 });
 
 t.test('moments close to each other are one', async (t) => {
-  const { timers, woken, past } = startTimers();
-  const second = Math.ceil((performance.now() + 300) / 1_000) * 1_000;
-  for (let ms = 1; ms <= 90; ms++) timers.in(3, msTo(second + ms));
-  await past(second + 100);
-  const later = inMs(200);
-  timers.in(4, msTo(later));
-  await past(later);
-  t.strictSame(
-    woken.map(({ partition }) => partition),
-    [3, 4],
-  );
+  const { timers, woken, pass } = startTimers(t);
+  for (let ms = 1; ms < TICK_ms; ms++) timers.in(3, 3 * TICK_ms + ms);
+  pass(10 * TICK_ms);
+  t.strictSame(woken, [{ partition: 3, at_ms: 4 * TICK_ms }]);
 });
 
 t.test('a partition that was given up, and all of them after the end, are not woken', async (t) => {
-  const { timers, woken, past } = startTimers();
-  timers.in(1, 100);
+  const { timers, woken, pass } = startTimers(t);
+  timers.in(1, TICK_ms);
   timers.forget(1);
-  const later = inMs(300);
-  timers.in(2, msTo(later));
-  await past(later);
+  timers.in(2, 3 * TICK_ms);
+  pass(10 * TICK_ms);
   t.match(woken, [{ partition: 2 }]);
   timers.in(3, 0);
   timers.close();
   timers.in(4, 0);
-  const another = startTimers();
-  const last = inMs(200);
-  another.timers.in(5, msTo(last));
-  await another.past(last);
+  pass(10 * TICK_ms);
   t.equal(woken.length, 1);
 });

@@ -14,8 +14,6 @@ const { ca } = certificates;
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
 const SUBSCRIPTIONS = 10_000;
-/** Three times what a callback takes on this machine at worst; an attempt that stalls holds its slot for five times as long. */
-const PROMPT_ms = 3_000;
 
 /** As `insertSubscription`, in one statement. */
 async function insertSubscriptions(db: Database, connection: Connection, url: string, count: number): Promise<void> {
@@ -65,17 +63,13 @@ t.test('ten thousand stalling subscriptions of one workspace do not delay the ca
     'the stalling ones hold their share of the slots for receivers that are not known, and of the subscriptions in memory',
     () => thread.deliveries.stats(),
     ({ in_flight, subscriptions }) => in_flight === 12 && subscriptions >= SUBSCRIPTIONS * 0.75,
-    30_000,
   );
-  const latencies_ms: number[] = [];
   for (let i = 1; i <= 20; i++) {
-    const startedAt = performance.now();
     await record(db, small);
     void wake();
     await prompt.arrived(i);
-    latencies_ms.push(Math.round(performance.now() - startedAt));
   }
-  t.ok(Math.max(...latencies_ms) < PROMPT_ms, `each is sent at once: ${latencies_ms.join(', ')} ms`);
+  t.equal(held.filter(({ closed }) => closed).length, 0, 'each is sent while none of the stalling attempts has ended');
   const { subscriptions, in_flight } = thread.deliveries.stats();
   t.ok(subscriptions <= SUBSCRIPTIONS * 0.75 + 500 + 1, `${subscriptions} are held`);
   t.ok(in_flight <= 13);

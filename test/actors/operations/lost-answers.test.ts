@@ -334,7 +334,6 @@ t.test('a mailbox that rows show as open and nobody has in hand is found by comp
       return reconciled.length;
     },
     (count) => count === 1,
-    20_000,
   );
   t.match(await ended('lost'), { status: 'succeeded' });
   t.equal(partition.epoch, 2);

@@ -29,7 +29,6 @@ async function fixture(t: Test, provider: (execution: Execution) => Promise<Outc
         return isFound();
       },
       Boolean,
-      30_000,
     );
   return { ...thread, found, insertOrphan, lookUntil };
 }

@@ -134,12 +134,11 @@ export async function operationsThread(
     on = connection.id,
   ) => committer.submit({ workspaceId, connectionId: on, capability, input, idempotencyKey: key });
   /** The operation of this key, once it has one of these statuses. */
-  const ended = (key: string, statuses = ['succeeded', 'failed', 'canceled', 'outcome_unknown'], timeout_ms = 15_000) =>
+  const ended = (key: string, statuses = ['succeeded', 'failed', 'canceled', 'outcome_unknown']) =>
     eventually(
       `${key} is ${statuses.join(' or ')}`,
       () => byKey(db, key),
       (operation) => operation !== undefined && statuses.includes(operation.status),
-      timeout_ms,
     );
   const settling = new Settling({ db: thread, log, partitions: () => [partition] });
   const poll = setInterval(() => {

@@ -64,7 +64,7 @@ class Watching {
   }
 
   until(what: string, done: () => boolean): Promise<unknown> {
-    return eventually(what, async () => done(), Boolean, 25_000);
+    return eventually(what, async () => done(), Boolean);
   }
 }
 

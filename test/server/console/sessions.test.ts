@@ -113,7 +113,6 @@ const refusedSoon = (browser: Browser, change: () => Promise<unknown> = async ()
       return browser.call('GET', '/v1/connections');
     },
     ({ status }) => status === 401,
-    3_000,
   );
 
 t.test('a session ends with a sign-out, its key, its time, or when nobody uses it', async (t) => {

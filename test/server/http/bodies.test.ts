@@ -201,7 +201,6 @@ t.test('a body that stalls or drips is cut', async (t) => {
   const sockets = await Promise.all(Array.from({ length: 3 }, () => open(edge.edge.port)));
   const [stalls, drips, stranger] = sockets as [Socket, Socket, Socket];
   const cut = sockets.map(closed);
-  const startedAt = performance.now();
   stalls.write(`${head(edge.key, id)}abc`);
   drips.write(`${head(edge.key, id)}abc`);
   stranger.write(`${head(undefined)}${'x'.repeat(100_000)}`);
@@ -209,8 +208,6 @@ t.test('a body that stalls or drips is cut', async (t) => {
   for (const socket of sockets) socket.resume();
   await Promise.all(cut);
   clearInterval(dripping);
-  const took_ms = performance.now() - startedAt;
-  t.ok(took_ms < 20_000, `${took_ms.toFixed(0)} ms`);
   t.equal((await edge.call('GET', '/healthz')).status, 200);
 });
 

@@ -7,6 +7,7 @@ import { mapConcurrent } from '../../../bench/map-concurrent.js';
 import { Deadline } from '../../../storage/deadline.js';
 import { FRONTS, type Front, type FrontName, frontFiles, startFront } from '../../fixture/fronts.js';
 import { insertSimulated } from '../../fixture/rows.js';
+import { sized } from '../../fixture/size.js';
 import type { EdgeUnderTest } from '../edge-fixture.js';
 import { requestsIn } from './sent-requests.js';
 import { marked, markedShapes, startWitness } from './witness.js';
@@ -73,7 +74,8 @@ async function tryAll(t: Test, name: FrontName, files: string): Promise<void> {
   const front = await startFront(t, name, files, relay.port);
   const names = ['ann', 'ben', 'cleo'];
   const ids = await Promise.all(names.map(async (one) => (await insertSimulated(edge.db, edge.workspaceId, one)).id));
-  const all = markedShapes(edge);
+  // Without a front all of them are tried every time, by `smuggling.test.ts`.
+  const all = markedShapes(edge).filter((_, number) => number % sized(12, 1) === 0);
   await mapConcurrent(all.entries(), async ([number, { what, bytes }]) => {
     const closed = await exchanged(front, bytes).then(
       () => true,

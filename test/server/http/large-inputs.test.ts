@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { eventually } from '../../fixture/eventually.js';
 import type { RunningService } from '../../fixture/service.js';
+import { sized } from '../../fixture/size.js';
 import { keepAsking, person, startNeighbourhood } from '../neighbour.js';
 
 /*
@@ -45,10 +46,12 @@ async function setUp(t: Test) {
       },
       body: BODY,
     });
+    answered++;
     const body = (await answer.body.json()) as { id: string; code?: string };
     return { status: answer.statusCode, retryAfter: answer.headers['retry-after'], body };
   };
-  const smallSubmits = () => keepAsking([() => neighbour.submit(connection, 'social.identity.get')]);
+  let answered = 0;
+  const smallSubmits = () => keepAsking([() => neighbour.submit(connection, 'social.identity.get')], () => answered);
   return { service, attach, smallSubmits };
 }
 
@@ -56,10 +59,10 @@ t.test('large inputs take bounded memory, and small ones go by them', async (t) 
   const { service, attach, smallSubmits } = await setUp(t);
   t.equal((await attach(0)).status, 202);
   const quiet = smallSubmits();
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await quiet.done(50);
   t.comment(`quiet: ${JSON.stringify(await quiet.stop())}`);
   const before = await rss_mib(service);
-  for (const count of [64, 256]) {
+  for (const count of sized([64], [64, 256])) {
     const small = smallSubmits();
     let peak = 0;
     let sending = true;
@@ -69,14 +72,20 @@ t.test('large inputs take bounded memory, and small ones go by them', async (t) 
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
-    const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: count }, (_, n) => attach(n)));
-    const took_ms = Math.round(performance.now() - startedAt);
     const accepted = answers.filter(({ status }) => status === 202);
     const refused = answers.filter(({ status }) => status === 503);
     t.equal(accepted.length + refused.length, count, `${answers.map(({ status }) => status)}`);
     for (const { body, retryAfter } of refused) t.strictSame([body.code, retryAfter], ['overloaded', '1']);
-    t.ok(accepted.length >= 16, `${accepted.length} accepted`);
+    t.ok(accepted.length > 0, `${accepted.length} accepted`);
+    // However late the node was, there is room again.
+    accepted.push(
+      await eventually(
+        'another one is accepted',
+        () => attach(count),
+        ({ status }) => status === 202,
+      ),
+    );
     for (const { body } of accepted) {
       const { status } = await eventually(
         'it ends',
@@ -89,11 +98,9 @@ t.test('large inputs take bounded memory, and small ones go by them', async (t) 
     await watch;
     const others = await small.stop();
     const grown_mib = Math.round(peak - before);
-    t.comment(
-      JSON.stringify({ count, took_ms, accepted: accepted.length, refused: refused.length, grown_mib, others }),
-    );
+    t.comment(JSON.stringify({ count, accepted: accepted.length, refused: refused.length, grown_mib, others }));
     t.strictSame(others.refused, []);
-    t.ok(others.p99_ms < 500, `${others.p99_ms} ms`);
+    t.ok(others.p99_ahead < count / 2, `${others.p99_ahead} of ${count} ahead of a small one`);
     t.ok(grown_mib < BOUND_mib, `${grown_mib} MiB`);
   }
 });

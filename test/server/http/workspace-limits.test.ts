@@ -138,19 +138,21 @@ t.test('two services share a rate; when one is killed the other has all of it', 
     shares,
     (all) => all.length === 2 && all.every((share) => share > 0.2 && share < 0.8),
   );
-  const begun = performance.now();
+  let dealt = 0;
   const before = loads.reduce((sum, { answered }) => sum + answered(), 0);
   await eventually(
     'a hundred more are answered',
-    async () => loads.reduce((sum, { answered }) => sum + answered(), 0) - before,
+    async () => {
+      dealt = Math.max(
+        dealt,
+        (await shares()).reduce((sum, share) => sum + share, 0),
+      );
+      return loads.reduce((sum, { answered }) => sum + answered(), 0) - before;
+    },
     (more) => more >= 100,
   );
-  const seconds = (performance.now() - begun) / 1000;
-  const more = loads.reduce((sum, { answered }) => sum + answered(), 0) - before;
-  t.ok(more <= 40 * (seconds + 1), `${more} in ${seconds} s`);
+  t.ok(dealt < 1.001, `their shares came to ${dealt} of the rate`);
   await one.kill();
-  const killed = performance.now();
   await eventually('the other has all', shares, (all) => (all.at(-1) ?? 0) > 0.95);
-  t.comment(`${Math.round(performance.now() - killed)} ms after the other was killed`);
   await Promise.all(loads.map(({ stop }) => stop()));
 });

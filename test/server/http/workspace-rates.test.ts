@@ -71,13 +71,18 @@ t.test(
       await db.query('testNode', 'insert into node (id) values ($1)', [id]);
     const [workspace, calm] = [randomUUID(), randomUUID()];
     const nodes = await Promise.all([ratesOf(t, db, 200), ratesOf(t, db, 200)]);
-    const begun = performance.now();
+    const shares = () =>
+      db.query<{ sum: number }>(
+        'testShares',
+        'select sum(share)::float8 as sum from workspace_rate group by workspace_id',
+      );
     let taken = 0;
+    let dealt = 0;
     let refusedCalm = 0;
     const each = [0, 0];
-    while (performance.now() - begun < 5_000) {
+    for (let turn = 0; turn < 400; turn++) {
       // First one node alone, then both, then the other: what changes costs most.
-      const phase = Math.floor((performance.now() - begun) / 700) % 3;
+      const phase = Math.floor(turn / 60) % 3;
       for (const [i, { take }] of nodes.entries()) {
         if (phase === 1 || (phase === 0) === (i === 0))
           for (let n = 0; n < 20; n++)
@@ -87,11 +92,11 @@ t.test(
             }
       }
       if (!nodes[0]!.take(calm)) refusedCalm++;
+      for (const { sum } of await shares()) dealt = Math.max(dealt, sum);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    const seconds = (performance.now() - begun) / 1000;
-    t.comment(`${taken} in ${seconds} s, of them ${each}`);
-    t.ok(taken <= 200 * (seconds + 1), 'a second’s worth more at most');
+    t.comment(`${taken}, of them ${each}`);
+    t.ok(dealt > 0 && dealt < 1.001, `their shares never came to more than the rate: ${dealt}`);
     t.ok(taken >= 200, 'and what it may is not refused');
     t.ok(
       each.every((count) => count > 0),
@@ -109,13 +114,17 @@ t.test('without the database requests are still counted', async (t) => {
   const takeAll = () => Array.from({ length: 500 }, () => take(workspace)).filter(Boolean).length;
   t.ok(takeAll() <= 50);
   await away.close();
-  const begun = performance.now();
   let taken = 0;
+  let most = 0;
   await eventually(
     'it gives on',
-    async () => (taken += takeAll()),
+    async () => {
+      const some = takeAll();
+      most = Math.max(most, some);
+      taken += some;
+      return taken;
+    },
     (sum) => sum >= 100,
   );
-  const seconds = (performance.now() - begun) / 1000;
-  t.ok(taken <= 50 * (seconds + 1) + 1, `${taken} in ${seconds} s`);
+  t.ok(most <= 50, `${most} at once`);
 });

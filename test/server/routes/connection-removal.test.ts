@@ -40,7 +40,6 @@ const removed = (db: Sql, connectionId: string) =>
     'the connection is removed',
     () => db.query('testConnection', 'select from connection where id = $1', [connectionId]),
     (rows) => rows.length === 0,
-    120_000,
   );
 
 t.test('a deleted connection is hidden at once with all that belongs to it, then its rows go', async (t) => {

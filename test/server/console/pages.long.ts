@@ -1,0 +1,11 @@
+import '../../fixture/at-length.js';
+import './audit-page.test.js';
+import './connections-page.test.js';
+import './faults-page.test.js';
+import './keys-page.test.js';
+import './operation-page.test.js';
+import './operators-pages.test.js';
+import './overview-page.test.js';
+import './reconnect-page.test.js';
+import './sign-in.test.js';
+import './subscriptions-page.test.js';

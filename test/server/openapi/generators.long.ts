@@ -1,0 +1,2 @@
+import '../../fixture/at-length.js';
+import './generators.test.js';

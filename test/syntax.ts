@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+/** What tests that read the sources have in common. */
+const ROOT = join(import.meta.dirname, '../..');
+export const FOLDERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
+
+export interface SourceText {
+  /** Relative to the root. */
+  file: string;
+  text: string;
+}
+
+/** Every TypeScript file of these folders. */
+export function sourceTexts(folders: readonly string[]): SourceText[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name))
+      .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') })),
+  );
+}
+
+export const parsed = ({ file, text }: SourceText): ts.SourceFile =>
+  ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+
+/** `file:line` of a node. */
+export function placeOf(node: ts.Node): string {
+  const source = node.getSourceFile();
+  return `${source.fileName}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+}
+
+/** Calls `visit` with every node below this one, itself too. */
+export function everyNode(node: ts.Node, visit: (node: ts.Node) => void): void {
+  visit(node);
+  ts.forEachChild(node, (child) => everyNode(child, visit));
+}
