@@ -9,6 +9,8 @@ export const LIMITS = {
 
   /** Until a node that was started serves. Past it the process is killed and started again. */
   node_start_ms: 40_000,
+  /** The same where a node has drawn limits: it may take over by pages of two rows. */
+  slow_node_start_ms: 240_000,
   /** Between two starts of a part that ended. */
   restart_ms: 250,
   /** Until a node that was told to end has ended. Past it the process is killed, which the report says. */

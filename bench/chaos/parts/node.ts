@@ -49,6 +49,7 @@ export class ChaosNode implements AsyncDisposable {
   readonly #orders: string;
   readonly #log: WriteStream;
   readonly #env: Record<string, string | undefined>;
+  #start_ms: number = LIMITS.node_start_ms;
   #program: string;
   #child: ChildProcess | undefined;
   #wanted = false;
@@ -103,10 +104,11 @@ export class ChaosNode implements AsyncDisposable {
     return this.#serving ? this.#child?.pid : undefined;
   }
 
-  /** From its next start on: this program, and these variables beside the others. */
+  /** From its next start on: this program, and these variables beside the others, with which it may start slowly. */
   use(program: string, env: Record<string, string>): void {
     this.#program = program;
     Object.assign(this.#env, env);
+    if (Object.keys(env).length > 0) this.#start_ms = LIMITS.slow_node_start_ms;
   }
 
   start(): void {
@@ -213,7 +215,7 @@ export class ChaosNode implements AsyncDisposable {
     });
     this.#child = child;
     child.stderr.pipe(this.#log, { end: false });
-    const tooLate = setTimeout(() => this.#signal('SIGKILL'), LIMITS.node_start_ms);
+    const tooLate = setTimeout(() => this.#signal('SIGKILL'), this.#start_ms);
     const end = ended(child);
     const ready = once(createInterface({ input: child.stdout }), 'line').then(() => true);
     const served = await Promise.race([ready, end.then(() => false)]);
