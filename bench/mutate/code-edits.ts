@@ -44,16 +44,16 @@ function* editsOf(node: ts.Node): Generator<Edit> {
 function* ofBinary(node: ts.BinaryExpression): Generator<Edit> {
   const { left, operatorToken: operator, right } = node;
   const [rule, by] = SWAPS[operator.getText()] ?? [];
+  const whole = { shownFrom: node.getStart(), shownTo: node.getEnd(), mapped: node.getStart() };
   // A loop without end would be caught by the time limit alone.
   if (rule !== undefined && by !== undefined && !isLoopCondition(node)) {
-    yield { ...swapped(rule, operator, by), shownFrom: node.getStart(), shownTo: node.getEnd() };
+    yield { ...swapped(rule, operator, by), ...whole };
   }
   const steps = operator.kind === ts.SyntaxKind.PlusToken || operator.kind === ts.SyntaxKind.MinusToken;
   if (steps && right.getText() === '1') {
     yield {
       ...edit('bound off by one', left.getEnd(), right.getEnd(), ''),
-      shownFrom: node.getStart(),
-      shownTo: node.getEnd(),
+      ...whole,
     };
   }
 }
@@ -91,7 +91,7 @@ const isLoopCondition = ({ parent }: ts.Node) =>
 const isInConstructor = ({ parent }: ts.Node) => ts.isBlock(parent) && ts.isConstructorDeclaration(parent.parent);
 
 const edit = (rule: Rule, from: number, to: number, by: string): Edit => ({
-  ...{ rule, from, to, by, shownFrom: from, shownTo: to },
+  ...{ rule, from, to, by, shownFrom: from, shownTo: to, mapped: from },
 });
 const swapped = (rule: Rule, node: ts.Node, by: string) => edit(rule, node.getStart(), node.getEnd(), by);
 const dropped = (rule: Rule, node: ts.Node) => swapped(rule, node, ';');

@@ -26,9 +26,11 @@ export interface Edit {
   from: number;
   to: number;
   by: string;
-  /** What it is part of, begins here: shown, and looked up in the source map. */
+  /** What it is part of, as people are shown it. */
   shownFrom: number;
   shownTo: number;
+  /** Where that begins, of SQL where its literal does: the source map knows this place. */
+  mapped: number;
 }
 
 /** One mistake that somebody might have made, of which some test should tell. */

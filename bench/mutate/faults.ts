@@ -53,25 +53,23 @@ function sitesOf(compiled: Compiled): Site[] {
   const map = new SourceMap(compiled.map);
   const [text, source] = [new Lines(compiled.text), new Lines(compiled.source)];
   return codeEdits(compiled.text).flatMap((edit) => {
-    const line = sourceLine(map, text, source, edit.shownFrom);
+    const line = sourceLine(map, text, source, edit);
     return line === undefined ? [] : [{ compiled, edit, line }];
   });
 }
 
 /**
- * The source's line of a place, from 1. A place within a literal has the line on which the literal begins and those between. Undefined for
- * what the compiler made by itself: the source has something else where that is mapped to.
+ * The source's line of what an edit is part of, from 1. A literal has the lines of its source. Undefined for what the compiler made by
+ * itself: the source has something else where that is mapped to.
  */
-function sourceLine(map: SourceMap, text: Lines, source: Lines, at: number): number | undefined {
-  const row = text.rowOf(at);
-  const entry = map.findEntry(row, at - text.offset(row, 0));
+function sourceLine(map: SourceMap, text: Lines, source: Lines, { mapped, shownFrom }: Edit): number | undefined {
+  const row = text.rowOf(mapped);
+  const entry = map.findEntry(row, mapped - text.offset(row, 0));
   if (!('originalLine' in entry)) return undefined;
   const { generatedLine, generatedColumn, originalLine, originalColumn } = entry;
-  const begin = text.offset(generatedLine, generatedColumn);
-  const isLiteral = /^[`'"]/.test(text.after(begin)) || /`[^`]*$/.test(text.text.slice(begin, at));
-  if (begin !== at && !isLiteral) return undefined;
-  const same = text.after(begin) === source.after(source.offset(originalLine, originalColumn));
-  return same ? originalLine + 1 + row - generatedLine : undefined;
+  const isExact = text.offset(generatedLine, generatedColumn) === mapped;
+  const isSame = text.after(mapped) === source.after(source.offset(originalLine, originalColumn));
+  return isExact && isSame ? originalLine + 1 + text.rowOf(shownFrom) - row : undefined;
 }
 
 /** A text by its lines, which are counted from 0. */

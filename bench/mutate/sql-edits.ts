@@ -26,7 +26,7 @@ export function* sqlEdits(literal: string, at: number): Generator<Edit> {
     const shownFrom = text.lastIndexOf('\n', from) + 1;
     const lineEnd = text.indexOf('\n', to);
     const shownTo = lineEnd < 0 ? text.length : lineEnd;
-    return { rule, by, from: at + from, to: at + to, shownFrom: at + shownFrom, shownTo: at + shownTo };
+    return { rule, by, from: at + from, to: at + to, shownFrom: at + shownFrom, shownTo: at + shownTo, mapped: at - 1 };
   }
 }
 
