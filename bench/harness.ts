@@ -17,6 +17,7 @@ import { isolation } from './scenarios/isolation.js';
 import { listeners } from './scenarios/listeners.js';
 import { lists } from './scenarios/lists.js';
 import { mixed } from './scenarios/mixed.js';
+import { mutate } from './scenarios/mutate.js';
 import { nodes } from './scenarios/nodes.js';
 import { overload } from './scenarios/overload.js';
 import { peers } from './scenarios/peers.js';
@@ -57,7 +58,7 @@ const MEASURING: Scenario[] = [
   retention,
   rolling,
 ];
-const SCENARIOS: Scenario[] = [...MEASURING, stockOf(MEASURING), tuneOf(MEASURING)];
+const SCENARIOS: Scenario[] = [...MEASURING, mutate, stockOf(MEASURING), tuneOf(MEASURING)];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);

@@ -1,33 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import { readImports } from '../bench/mutate/imports.js';
 
 /** Imports point one way: a folder may use itself and those before it. */
 const LAYERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
 const ROOT = join(import.meta.dirname, '../..');
-
-/** Every source file with the project's files it names: imports, type imports, re-exports and dynamic imports. */
-function readImports(): Map<string, string[]> {
-  const files = LAYERS.flatMap((layer) =>
-    readdirSync(join(ROOT, layer), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') || name.endsWith('.tsx'))
-      .map((name) => join(layer, name)),
-  );
-  return new Map(
-    files.map((file) => {
-      const { importedFiles } = ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true);
-      const own = importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith('.'));
-      return [file, own.map((name) => resolveImport(files, file, name))];
-    }),
-  );
-}
-
-function resolveImport(files: string[], from: string, name: string): string {
-  const path = relative(ROOT, join(ROOT, dirname(from), name));
-  const source = ['.ts', '.tsx'].map((ending) => path.replace(/\.js$/, ending)).find((file) => files.includes(file));
-  return source ?? path;
-}
 
 /** The first circle that a walk from any file runs into, as the files along it. */
 function findCircle(imports: Map<string, string[]>): string[] | undefined {
@@ -49,7 +28,7 @@ function findCircle(imports: Map<string, string[]>): string[] | undefined {
   return undefined;
 }
 
-const imports = readImports();
+const imports = readImports(ROOT, LAYERS, ['.ts', '.tsx']);
 const layerOf = (file: string) => LAYERS.indexOf(file.split('/')[0] ?? '');
 
 t.test('the reader sees every way of naming another file', async (t) => {

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { codeEdits } from '../../bench/mutate/code-edits.js';
+import type { Rule } from '../../bench/mutate/fault.js';
+import { drawFaults } from '../../bench/mutate/faults.js';
+import { importersOf } from '../../bench/mutate/imports.js';
+import { Tree } from '../../bench/mutate/tree.js';
+
+/** What each rule makes of a text. */
+const made = (text: string) =>
+  codeEdits(text).map(({ rule, from, to, by }): [Rule, string] => [rule, text.slice(0, from) + by + text.slice(to)]);
+
+t.test('each rule changes one place', async (t) => {
+  const cases: [text: string, rule: Rule, after: string][] = [
+    ['if (a) b();', 'condition negated', 'if (!(a)) b();'],
+    ['const c = a === b;', 'condition negated', 'const c = a !== b;'],
+    ['const c = a <= b;', 'bound off by one', 'const c = a < b;'],
+    ['const c = a + 1;', 'bound off by one', 'const c = a;'],
+    ['const c = a && b;', 'and for or', 'const c = a || b;'],
+    ['await save();', 'await dropped', 'save();'],
+    ['close();', 'call dropped', ';'],
+    ['await recordEvents();', 'event not recorded', ';'],
+    ['this.#at = 1;', 'assignment dropped', ';'],
+    ['throw new Error();', 'refusal dropped', ';'],
+    ['function f() { if (a) return; b(); }', 'early return dropped', 'function f() { if (a) ; b(); }'],
+    ['const c = { a: true };', 'flag flipped', 'const c = { a: false };'],
+    [
+      'q(`update a set b = 1 where id = $1 and epoch = c.epoch`)',
+      'write without its fence',
+      'q(`update a set b = 1 where id = $1 `)',
+    ],
+    [
+      'q(`select a from b where (c and (d or e)) limit 1`)',
+      'SQL condition dropped',
+      'q(`select a from b where (c ) limit 1`)',
+    ],
+    ['q(`select a from b where c is null`)', 'SQL condition negated', 'q(`select a from b where c is not null`)'],
+    ['q(`select a from b where c < d`)', 'bound off by one', 'q(`select a from b where c <= d`)'],
+    ['q(`select a from b for update skip locked`)', 'lock dropped', 'q(`select a from b `)'],
+    ['q(`select a from b order by c desc`)', 'order reversed', 'q(`select a from b order by c `)'],
+  ];
+  for (const [text, rule, after] of cases) {
+    t.ok(
+      made(text).some(([by, changed]) => by === rule && changed === after),
+      `${text}: ${JSON.stringify(made(text))}`,
+    );
+  }
+});
+
+t.test('what no test could judge gets no fault', async (t) => {
+  for (const text of [
+    "import a from 'b';",
+    "this.#log.warn('a');",
+    'while (a < b) {}',
+    'const q = `select a from b where c between 1 and 2`',
+    'const q = `select a from b where c -- and d`',
+    'const q = `select a from b where c and d = $2`',
+    "const words = 'one and two';",
+  ]) {
+    t.strictSame(made(text), [], text);
+  }
+});
+
+t.test('the same seed draws the same faults, one a line, and each names the line of its source', async (t) => {
+  const text = 'if (a)\n    b();\nconst c = d < e;\n';
+  // As the compiler writes it for a source whose first line is a comment.
+  const map = { version: 3, file: 'x.js', sources: ['x.ts'], names: [], sourceRoot: '', sourcesContent: [] };
+  const mappings = 'AACA,IAAI,CAAC;IACD,CAAC,EAAE,CAAC;AACR,MAAM,CAAC,GAAG,CAAC,GAAG,CAAC,CAAC';
+  const compiled = { file: 'storage/x.ts', source: `// first\n${text}`, text, map: { ...map, mappings } };
+  const drawn = drawFaults([compiled], 1, 10);
+  t.strictSame(drawn.map(({ line, before, after }) => [line, before, after]).sort(), [
+    [2, 'a', '!(a)'],
+    [3, 'b();', ';'],
+    [4, 'd < e', 'd <= e'],
+  ]);
+  t.strictSame(drawFaults([compiled], 1, 10), drawn);
+  t.equal(drawFaults([compiled], 1, 2).length, 2);
+  const validator = { ...compiled, source: '// first\nvalidator()\n    ;\n' };
+  t.strictSame(drawFaults([validator], 1, 10), [], 'what the compiler made of something else');
+});
+
+t.test('tests are found by imports, the closest first', async (t) => {
+  const imports = new Map(Object.entries({ 'a.js': [], 'b.js': ['a.js'], 'c.js': ['b.js', 'a.js'], 'd.js': ['c.js'] }));
+  t.strictSame(
+    [...importersOf(imports, 'a.js')],
+    [
+      ['b.js', 1],
+      ['c.js', 1],
+      ['d.js', 2],
+    ],
+  );
+});
+
+t.test('a copy has a fault while it is judged, and the project never', async (t) => {
+  const a = 'export const a = 1 < 2;';
+  const dir = t.testdir({
+    copy: {},
+    project: {
+      'package.json': '{}',
+      storage: { 'a.ts': '', 'b.ts': '' },
+      dist: {
+        storage: { 'a.js': a, 'a.js.map': '{}', 'b.js': "import './a.js';", 'b.js.map': '{}' },
+        ...{ 'browser-pool': {}, actors: {}, server: {}, bench: {} },
+        test: {
+          'far.test.js': "import '../storage/b.js';",
+          storage: { 'near.test.js': "import '../../storage/a.js';" },
+          'near.test.js': "import '../storage/a.js';",
+        },
+      },
+    },
+  });
+  const [project, copy] = [join(dir, 'project'), join(dir, 'copy')];
+  const read = (root: string) => readFileSync(join(root, 'dist/storage/a.js'), 'utf8');
+  const tree = await Tree.copy(project, copy);
+  t.equal(readFileSync(join(copy, 'package.json'), 'utf8'), '{}');
+  t.strictSame(
+    (await tree.compiled('storage')).map(({ file }) => file),
+    ['storage/a.ts', 'storage/b.ts'],
+  );
+  t.strictSame(tree.testsOf('storage/a.ts'), [
+    ...['dist/test/storage/near.test.js', 'dist/test/near.test.js', 'dist/test/far.test.js'],
+  ]);
+  await tree.with('storage/a.ts', 'changed', async () => t.strictSame([read(copy), read(project)], ['changed', a]));
+  t.strictSame([read(copy), read(project)], [a, a]);
+});
