@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
 import { Deadline } from '../../storage/deadline.js';
@@ -6,6 +7,7 @@ import { partitionOf } from '../../storage/model/records.js';
 import type { Outages } from '../../storage/outages.js';
 import type { Tallied } from '../../storage/overview/tally.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
+import { programFile } from '../../storage/programs.js';
 import type { HostOptions } from '../host-parts.js';
 import { LIMITS } from '../limits.js';
 import type { FromHost, HostStats, ToHost } from '../messages.js';
@@ -71,7 +73,7 @@ export class ActorThreads {
     this.#outages = outages;
     this.#supervisor = new Supervisor({
       name: 'actors',
-      filename: new URL('../host.js', import.meta.url).href,
+      filename: pathToFileURL(programFile('actors/host')).href,
       threads,
       log,
       task: (index, port) => ({ port, options: options(index) }),

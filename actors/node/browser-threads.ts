@@ -1,8 +1,10 @@
+import { pathToFileURL } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostOptions, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { BrowserStats } from '../../browser-pool/messages.js';
 import type { Logger } from '../../storage/log.js';
+import { programFile } from '../../storage/programs.js';
 import { Supervisor } from './supervisor.js';
 
 /** What the browser threads report to the node. */
@@ -27,7 +29,7 @@ export class BrowserThreads {
     this.#threads = Array.from({ length: threads }, () => ({ channel: undefined, stats: undefined }));
     this.#supervisor = new Supervisor({
       name: 'browsers',
-      filename: new URL('../../browser-pool/host.js', import.meta.url).href,
+      filename: pathToFileURL(programFile('browser-pool/host')).href,
       threads,
       log,
       task: (index, port) => ({ control: port, actors: [], options: options(index) }),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { bundlePrograms } from './bundle.mjs';
 import { bundlePages, faultsOfPages, PAGES } from './console-pages.mjs';
 
 /**
@@ -131,6 +132,7 @@ async function compile(hashes) {
     writeFileSync(file, text);
   }
   await bundlePages();
+  await bundlePrograms();
   copyFileSync(VIEWER.from, join(DIST, VIEWER.to));
   writeFileSync(MARK, JSON.stringify([...hashes], null, 1));
 }
