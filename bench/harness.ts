@@ -26,6 +26,7 @@ import { rolling } from './scenarios/rolling.js';
 import { schedule } from './scenarios/schedule.js';
 import { schedules } from './scenarios/schedules.js';
 import { soak } from './scenarios/soak.js';
+import { start } from './scenarios/start.js';
 import { stockOf } from './scenarios/stock.js';
 import { submit } from './scenarios/submit.js';
 import { tuneOf } from './scenarios/tune.js';
@@ -56,6 +57,7 @@ const MEASURING: Scenario[] = [
   soak,
   retention,
   rolling,
+  start,
 ];
 const SCENARIOS: Scenario[] = [...MEASURING, stockOf(MEASURING), tuneOf(MEASURING)];
 
