@@ -1,5 +1,5 @@
-import { pathToFileURL } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
+import type { Piscina } from 'piscina';
 import { Channel } from '../../browser-pool/channel.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
@@ -7,7 +7,6 @@ import { partitionOf } from '../../storage/model/records.js';
 import type { Outages } from '../../storage/outages.js';
 import type { Tallied } from '../../storage/overview/tally.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
-import { programFile } from '../../storage/programs.js';
 import type { HostOptions } from '../host-parts.js';
 import { LIMITS } from '../limits.js';
 import type { FromHost, HostStats, ToHost } from '../messages.js';
@@ -60,7 +59,12 @@ export class ActorThreads {
   #looks: NodeJS.Timeout | undefined;
   #failed = false;
 
-  constructor(threads: number, log: Logger, outages: Outages | undefined, options: (index: number) => HostOptions) {
+  constructor(
+    { pool, threads }: { pool: Piscina; threads: number },
+    log: Logger,
+    outages: Outages | undefined,
+    options: (index: number) => HostOptions,
+  ) {
     this.#threads = Array.from({ length: threads }, () => ({
       channel: undefined,
       submissions: new PendingSubmissions(),
@@ -73,7 +77,7 @@ export class ActorThreads {
     this.#outages = outages;
     this.#supervisor = new Supervisor({
       name: 'actors',
-      filename: pathToFileURL(programFile('actors/host')).href,
+      pool,
       threads,
       log,
       task: (index, port) => ({ port, options: options(index) }),

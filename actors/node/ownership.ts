@@ -100,8 +100,9 @@ export class Ownership {
   /** Registers the node and claims its share. Rejects when the database does not answer. */
   async start(): Promise<void> {
     const { log } = this.#options;
+    if (this.#left) return; // the node was stopped, or failed
     await this.#renew();
-    if (this.#left) return; // the node failed meanwhile
+    if (this.#left) return;
     const renewals = new Rounds(
       LIMITS.renew_ms,
       () => this.#renew(),
