@@ -27,6 +27,7 @@ import { rolling } from './scenarios/rolling.js';
 import { schedule } from './scenarios/schedule.js';
 import { schedules } from './scenarios/schedules.js';
 import { soak } from './scenarios/soak.js';
+import { start } from './scenarios/start.js';
 import { stockOf } from './scenarios/stock.js';
 import { submit } from './scenarios/submit.js';
 import { tuneOf } from './scenarios/tune.js';
@@ -57,6 +58,7 @@ const MEASURING: Scenario[] = [
   soak,
   retention,
   rolling,
+  start,
 ];
 const SCENARIOS: Scenario[] = [...MEASURING, mutate, stockOf(MEASURING), tuneOf(MEASURING)];
 

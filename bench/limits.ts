@@ -3,6 +3,8 @@ export const LIMITS = {
   /** What the bench started, after SIGTERM: past it the processes are killed; a test gives them longer. How often it is looked whether they have ended. */
   children_end_ms: Number(process.env.BENCH_CHILDREN_END_MS ?? 20_000),
   children_poll_ms: 100,
+  /** How often a service that starts is asked whether it is ready. */
+  start_poll_ms: 5,
 
   /** Until the service answers for its metrics. Past it the scenario fails. */
   metrics_ms: 40_000,

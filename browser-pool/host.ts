@@ -74,6 +74,8 @@ class BrowserHost implements RunHost {
   readonly #contexts: Contexts;
   readonly #keeper: BrowserKeeper;
   readonly #programs: Programs;
+  /** The site's own CA, until the first run has this thread trust it: reading all others takes a start too long. */
+  #untrusted: string | undefined;
   readonly #channels = new Set<ChannelRuns>();
   readonly #control: Channel<FromBrowserHost, ToBrowserHost>;
   readonly #statsTimer: NodeJS.Timeout;
@@ -86,7 +88,8 @@ class BrowserHost implements RunHost {
     const log = createLogger(options.log, { part: 'browser-host', thread: options.thread });
     this.drained = this.#closed.promise;
     this.#programs = socialPrograms(options.site);
-    this.#keeper = new BrowserKeeper(trust(options.site), limits, log, options.sandbox);
+    this.#untrusted = options.site.ca;
+    this.#keeper = new BrowserKeeper(trustingArguments(options.site), limits, log, options.sandbox);
     this.#contexts = new Contexts(this.#keeper, limits);
     const artifacts = options.artifactsDir === undefined ? undefined : new Artifacts(options.artifactsDir, limits, log);
     this.resources = shareResources(limits, this.#contexts, artifacts);
@@ -101,7 +104,14 @@ class BrowserHost implements RunHost {
   admit(capability: string): Program | RunFailure {
     const program = this.#programs.get(capability);
     if (!program) return new RunFailure('validation_error', { reason: 'capability_not_available_on_provider' });
+    this.#trust();
     return this.#state.kind === 'serving' ? program : browserUnavailable('draining');
+  }
+
+  #trust(): void {
+    if (this.#untrusted === undefined) return;
+    tls.setDefaultCACertificates([...tls.getCACertificates('default'), this.#untrusted]);
+    this.#untrusted = undefined;
   }
 
   retire(connectionId: string): void {
@@ -189,11 +199,7 @@ const STEPS: Steps<HostState['kind']> = {
   closed: [],
 };
 
-/**
- * Makes this thread and its browser trust the site's own CA, when it has one: Node by adding it to the thread's
- * default CAs, Chromium by the fingerprint of the key. Returns the browser's arguments.
- */
-function trust(site: Site): string[] {
-  if (site.ca !== undefined) tls.setDefaultCACertificates([...tls.getCACertificates('default'), site.ca]);
+/** Arguments by which the browser trusts the site's own CA, when it has one: by the fingerprint of the key. This thread has `#trust`. */
+function trustingArguments(site: Site): string[] {
   return site.spki === undefined ? [] : [`--ignore-certificate-errors-spki-list=${site.spki}`];
 }

@@ -3,4 +3,7 @@ import { requireNode } from '../storage/required-node.js';
 
 requireNode('npm start');
 keepCompiledCode();
-await (await import('./process.js')).runService();
+/** Bundled (`server/start/bundle.mjs`). */
+const PROGRAM = new URL('../bundled/server/process.js', import.meta.url).href;
+const { runService } = (await import(PROGRAM)) as typeof import('./process.js');
+await runService();

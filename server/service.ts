@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Endpoint } from '../actors/deliveries/address-policy.js';
 import { CallbackVerifier } from '../actors/deliveries/callback-verifier.js';
 import { callbackResolver } from '../actors/deliveries/host-resolver.js';
-import { type Node, startNode } from '../actors/node/node.js';
+import { type Node, openNode } from '../actors/node/node.js';
+import { openThreadPools, type ThreadPools } from '../actors/node/thread-pools.js';
 import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
@@ -47,12 +48,13 @@ import { useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
 import { MissingDestinations } from './start/missing-destinations.js';
 import { describedProvider, sandboxSite } from './start/provider-site.js';
-import { type SandboxProcess, startSandbox } from './start/sandbox-process.js';
+import { launchSandbox, type SandboxProcess } from './start/sandbox-process.js';
 import { VERSION } from './start/version.js';
 
 /**
- * The parts of a running service: its addresses, then from the ground up database, stand-in network, node, edge. Each is set once it
- * has started, so that `stopService` also cleans up after a start that failed in the middle.
+ * The parts of a running service: its addresses, then from the ground up database, stand-in network, node, edge. Each is set as soon as
+ * it can be stopped, so that `stopService` also cleans up after a start that failed in the middle. The network and the threads, which wait
+ * for nothing, start beside the database.
  */
 export interface Parts {
   database?: DatabaseServer;
@@ -105,6 +107,7 @@ interface ActorParts {
   callbacks: Callbacks;
   outages: Outages;
   overview: Overview;
+  pools: ThreadPools;
 }
 
 /**
@@ -132,36 +135,17 @@ export async function startService(
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
   await requireBrowserSandbox(config.browserSandbox);
+  const pools = openThreadPools(config); // they load beside the database
   const vault = new DataVault(ring);
-  const { db, control } = await openStorage(config, vault, log, parts, { outages, fatal });
+  const network = networkOf(config, log, parts, ring);
+  const { db, control } = await openStorage(config, vault, log, parts, { outages, fatal, unused: network.launch });
   await warnOfUnknownKeys(db, ring, log);
   await noteInstallationKeys(db, keys, log);
   const secret = await fingerprintSecret(db, ring);
   vault.hashUnder(secret);
   parts.sealing = new DataSealing({ db: control, vault, log });
   await parts.sealing.start();
-  parts.removals = new Removals({ db, log });
-  parts.removals.start();
-  parts.settling = settling({ db, log });
-  parts.settling.start();
-  parts.sessions = expiredSessions(control, log);
-  parts.sessions.start();
-  parts.retention = retention({
-    ...{ db, log, days: config.retention },
-    stats: (stats) => {
-      parts.retained = stats;
-    },
-  });
-  parts.retention.start();
-  parts.storedMeter = storedMeter({ db, log, all: config.workspaceLimits.stored_mib !== null });
-  parts.storedMeter.start();
-  const destination = secret && destinationHasher(secret);
-  if (destination) {
-    const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
-    parts.destinations = new MissingDestinations({ db, log, hash });
-    parts.destinations.start();
-  }
-  const site = await startProvider(config, log, parts, db, ring);
+  const site = await providerSite(config, log, network, { db, ring });
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
     allowedEndpoints: config.callbackAllowedEndpoints,
@@ -180,6 +164,7 @@ export async function startService(
     callbacks,
     outages,
     overview,
+    pools,
   });
   parts.overview = overview.start({ db: control, log, nodeId: node.id, measures: nodeMeasures(node) });
   parts.announcer = announcer({
@@ -192,6 +177,7 @@ export async function startService(
     },
   });
   parts.announcer.start();
+  const destination = secret && destinationHasher(secret);
   const { allowedNetworks, allowedEndpoints, ports, dnsServers } = callbacks;
   const callbackPolicy = { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) };
   const edgeOptions: EdgeOptions = {
@@ -230,6 +216,7 @@ export async function startService(
   };
   const edge = await startEdge(edgeOptions, front);
   parts.edge = edge;
+  startBackground(config, log, parts, { db, control, destination });
   return {
     addresses: {
       url: baseAddress(config.host, edge.port),
@@ -239,6 +226,36 @@ export async function startService(
     db,
   };
 }
+
+/** What goes on beside the requests: it begins behind the start, which has the processor for itself until then. */
+function startBackground(
+  config: Config,
+  log: Logger,
+  parts: Parts,
+  { db, control, destination }: Pick<ActorParts, 'db' | 'control'> & { destination: DestinationHasher | null },
+): void {
+  parts.removals = new Removals({ db, log });
+  parts.removals.start();
+  parts.settling = settling({ db, log });
+  parts.settling.start();
+  parts.sessions = expiredSessions(control, log);
+  parts.sessions.start();
+  parts.retention = retention({
+    ...{ db, log, days: config.retention },
+    stats: (stats) => {
+      parts.retained = stats;
+    },
+  });
+  parts.retention.start();
+  parts.storedMeter = storedMeter({ db, log, all: config.workspaceLimits.stored_mib !== null });
+  parts.storedMeter.start();
+  if (!destination) return;
+  const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
+  parts.destinations = new MissingDestinations({ db, log, hash });
+  parts.destinations.start();
+}
+
+type DestinationHasher = ReturnType<typeof destinationHasher>;
 
 /**
  * Takes both ports before anything is started: one that is in use fails the start at once. Until the node runs, `/readyz` and every
@@ -320,14 +337,16 @@ async function openStorage(
   vault: Vault,
   log: Logger,
   parts: Parts,
-  { outages, fatal }: { outages: Outages; fatal: (line: string) => void },
+  { outages, fatal, unused }: { outages: Outages; fatal: (line: string) => void; unused: () => void },
 ): Promise<{ db: Database; control: Database }> {
   log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
+  if (config.databaseUrl !== null) unused();
   parts.database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,
     connections: databaseConnections(config),
     dataDir: config.dataDir,
     exclusive: true,
+    unused,
     restarts: {
       ended: (reason) => log.error({ reason }, 'the embedded database ended, and is started again'),
       started: () => log.warn('the embedded database runs again'),
@@ -358,21 +377,50 @@ async function openStorage(
   return { db: parts.db, control: parts.control };
 }
 
-/** The site the browser drives: the stand-in network, started here, or the operator's own description. */
-async function startProvider(config: Config, log: Logger, parts: Parts, db: Database, ring: KeyRing): Promise<Site> {
+/** The stand-in network, where it is the provider: launched once nobody else uses DATA_DIR, beside the database. */
+interface Network {
+  launch(): void;
+  /** Resolves when it serves. */
+  started(): Promise<SandboxProcess>;
+}
+
+function networkOf(config: Config, log: Logger, parts: Parts, ring: KeyRing): Network {
+  let launched: ReturnType<typeof launchSandbox> | undefined;
+  return {
+    launch() {
+      if (config.provider.kind !== 'sandbox') return;
+      launched ??= launchSandbox({
+        dataDir: config.dataDir,
+        controlPort: config.sandboxControlPort,
+        log,
+        onRestart: async (ready) => {
+          if (parts.db) await useSandboxProxies(parts.db, ring, ready, log);
+        },
+      });
+      parts.sandbox = launched.sandbox;
+    },
+    async started() {
+      if (!launched) throw new Error('the stand-in network was not launched');
+      await launched.started;
+      return launched.sandbox;
+    },
+  };
+}
+
+/** The site the browser drives: the stand-in network's, or that of the operator's own description. */
+async function providerSite(
+  config: Config,
+  log: Logger,
+  network: Network,
+  { db, ring }: { db: Database; ring: KeyRing },
+): Promise<Site> {
   switch (config.provider.kind) {
     case 'site':
       return sharedProvider(config.provider.file, log, db, ring);
     case 'sandbox': {
-      const sandbox = await startSandbox({
-        dataDir: config.dataDir,
-        controlPort: config.sandboxControlPort,
-        log,
-        onRestart: (ready) => useSandboxProxies(db, ring, ready, log),
-      });
-      parts.sandbox = sandbox;
-      await useSandboxProxies(db, ring, sandbox.ready, log);
-      return sandboxSite(sandbox.ready);
+      const { ready } = await network.started();
+      await useSandboxProxies(db, ring, ready, log);
+      return sandboxSite(ready);
     }
     default:
       return config.provider satisfies never;
@@ -390,10 +438,10 @@ async function startActors(
   config: Config,
   log: Logger,
   parts: Parts,
-  { db, control, keys, secret, dataSealing, site, callbacks, outages, overview }: ActorParts,
+  { db, control, keys, secret, dataSealing, site, callbacks, outages, overview, pools }: ActorParts,
 ): Promise<Node> {
   if (!parts.database) throw new Error('the database has not started');
-  const node = await startNode({
+  const node = openNode({
     db,
     control,
     databaseUrl: parts.database.url,
@@ -403,6 +451,7 @@ async function startActors(
     workspaceOperations: config.workspaceOperations,
     actorThreads: config.actorThreads,
     browserThreads: config.browserThreads,
+    pools,
     browser: {
       site,
       limits: { contexts: config.browserContexts },
@@ -421,6 +470,7 @@ async function startActors(
     tracingSettings: config.tracing,
     tracing: parts.tracing,
   });
-  parts.node = node;
+  parts.node = node; // from here on it is stopped in order
+  await node.start();
   return node;
 }

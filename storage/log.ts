@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { type Logger, pino } from 'pino';
 import { LIMITS } from './limits.js';
 import { bufferedDestination } from './log-destination.js';
@@ -55,7 +56,9 @@ export function createLogger(options: LogOptions, base: Record<string, unknown>)
 }
 
 function prettyDestination() {
-  return pino.transport({
+  // The package itself: of a bundle it does not find the file that its thread runs.
+  const { transport } = createRequire(import.meta.url)('pino') as typeof import('pino');
+  return transport({
     target: 'pino-pretty',
     options: { destination: 2, colorize: process.stderr.isTTY, ignore: 'pid,hostname', singleLine: true },
   });

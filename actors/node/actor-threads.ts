@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { Piscina } from 'piscina';
 import { Channel } from '../../browser-pool/channel.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
@@ -58,7 +59,12 @@ export class ActorThreads {
   #looks: NodeJS.Timeout | undefined;
   #failed = false;
 
-  constructor(threads: number, log: Logger, outages: Outages | undefined, options: (index: number) => HostOptions) {
+  constructor(
+    { pool, threads }: { pool: Piscina; threads: number },
+    log: Logger,
+    outages: Outages | undefined,
+    options: (index: number) => HostOptions,
+  ) {
     this.#threads = Array.from({ length: threads }, () => ({
       channel: undefined,
       submissions: new PendingSubmissions(),
@@ -71,7 +77,7 @@ export class ActorThreads {
     this.#outages = outages;
     this.#supervisor = new Supervisor({
       name: 'actors',
-      filename: new URL('../host.js', import.meta.url).href,
+      pool,
       threads,
       log,
       task: (index, port) => ({ port, options: options(index) }),

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { Piscina } from 'piscina';
 import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostOptions, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { BrowserStats } from '../../browser-pool/messages.js';
@@ -23,11 +24,15 @@ export class BrowserThreads {
   readonly #supervisor: Supervisor;
   readonly #threads: BrowserThread[];
 
-  constructor(threads: number, log: Logger, options: (index: number) => BrowserHostOptions) {
+  constructor(
+    { pool, threads }: { pool: Piscina; threads: number },
+    log: Logger,
+    options: (index: number) => BrowserHostOptions,
+  ) {
     this.#threads = Array.from({ length: threads }, () => ({ channel: undefined, stats: undefined }));
     this.#supervisor = new Supervisor({
       name: 'browsers',
-      filename: new URL('../../browser-pool/host.js', import.meta.url).href,
+      pool,
       threads,
       log,
       task: (index, port) => ({ control: port, actors: [], options: options(index) }),

@@ -1,6 +1,7 @@
 import type { Logger } from '../../storage/log.js';
 import { PARTITIONS } from '../../storage/model/records.js';
 import { freePartitions, liveNodes, releasePartitions, strayPartitions } from '../../storage/partitions/partitions.js';
+import { quietPartitions } from '../../storage/partitions/quiet.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
@@ -13,8 +14,8 @@ export interface LevellingOptions {
   held: Holdings;
   /** Partitions whose release is being stored. */
   releasing: ReadonlySet<number>;
-  /** Takes a partition and begins to run it. False when another node was sooner. */
-  claim(partition: number): Promise<boolean>;
+  /** Takes a partition, or several quiet ones, and begins to run them. Gives how many: another node may have been sooner. */
+  claim(partitions: number[]): Promise<number>;
   /** Gives a partition up. Never rejects. */
   release(holding: Holding): Promise<void>;
   runnable(partition: number): boolean;
@@ -51,20 +52,20 @@ function giveUp({ log, release }: LevellingOptions, holdings: Holding[], why: st
 }
 
 /**
- * Claims of these what the node lacks of its share, a few at a time. One that cannot be claimed now (its rows are locked) is
- * left to the next round.
+ * Claims of these what the node lacks of its share: the quiet ones together, as those of a node that was stopped are, the others a few at a
+ * time. One that cannot be claimed now (its rows are locked) is left to the next round.
  */
 async function claimShare(options: LevellingOptions, partitions: number[], share: number): Promise<void> {
   const { held, log } = options;
-  const next = partitions.values();
-  const counts = { underWay: 0, claimed: 0 };
+  const counts = { underWay: 0, claimed: await claimQuiet(options, partitions, share) };
+  const next = partitions.filter((id) => !held.get(id)).values();
   const claims = async () => {
     while (held.size + counts.underWay < share && !options.over()) {
       const { value: partition, done } = next.next();
       if (done) return;
       counts.underWay++;
       try {
-        if (await options.claim(partition)) counts.claimed++;
+        counts.claimed += await options.claim([partition]);
       } catch (error) {
         if (isUnreachable(error)) throw error;
         log.warn({ err: error, partition }, 'a partition could not be claimed, trying again');
@@ -77,5 +78,20 @@ async function claimShare(options: LevellingOptions, partitions: number[], share
     await Promise.all(Array.from({ length: LIMITS.taking_transactions }, claims));
   } finally {
     if (counts.claimed > 0) log.info({ partitions: counts.claimed }, 'partitions taken');
+  }
+}
+
+/** Claims those of them in one transaction that are quiet. Gives how many it got; after a failure each is left to be claimed by itself. */
+async function claimQuiet(options: LevellingOptions, partitions: number[], share: number): Promise<number> {
+  const { db, held, log } = options;
+  const lacking = share - held.size;
+  if (lacking < 2 || partitions.length < 2) return 0;
+  try {
+    const quiet = (await quietPartitions(db, partitions)).slice(0, lacking);
+    return quiet.length < 2 || options.over() ? 0 : await options.claim(quiet);
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    log.warn({ err: error }, 'quiet partitions could not be claimed together, claiming each by itself');
+    return 0;
   }
 }

@@ -10,6 +10,7 @@ import type { HostOptions } from '../host-parts.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { SystemStatus } from '../system.js';
+import type { ThreadPools } from './thread-pools.js';
 
 /** What a node is made of: plain settings, and the main thread's database. */
 export interface NodeOptions {
@@ -25,6 +26,8 @@ export interface NodeOptions {
   workspaceOperations: number;
   actorThreads: number;
   browserThreads: number;
+  /** Those threads, which load already; absent: they are made with the node. */
+  pools?: ThreadPools;
   browser: Omit<BrowserHostOptions, 'thread' | 'log'>;
   deliveries: HostOptions['deliveries'];
   log: Logger;

@@ -27,6 +27,7 @@ import { Bus } from './bus.js';
 import { browserHostOptions, hostOptions, type NodeOptions } from './node-options.js';
 import { Ownership } from './ownership.js';
 import { RemoteWaits } from './remote-waits.js';
+import { openThreadPools } from './thread-pools.js';
 import { Waiters } from './waiters.js';
 
 export interface NodeStats {
@@ -48,9 +49,14 @@ export interface Node extends ActorSystem {
 
 /** Starts this process's part of the actor system: threads, ownership, hints. Resolves once it owns its share. */
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const node = new NodeSystem(options);
+  const node = openNode(options);
   await node.start();
   return node;
+}
+
+/** The same, to be started: it can be stopped while it starts. */
+export function openNode(options: NodeOptions): Node & { start(): Promise<void> } {
+  return new NodeSystem(options);
 }
 
 interface NodeState {
@@ -94,9 +100,11 @@ class NodeSystem implements Node {
     this.log = log;
     this.#options = options;
     const host = (index: number) => hostOptions(options, nodeId, this.#lease, index);
-    const actors = new ActorThreads(options.actorThreads, log, options.outages, host);
+    const { actorThreads, browserThreads, pools = openThreadPools(options) } = options;
+    const actors = new ActorThreads({ pool: pools.actors, threads: actorThreads }, log, options.outages, host);
     this.#actors = actors;
-    this.#browsers = new BrowserThreads(options.browserThreads, log, (index) => browserHostOptions(options, index));
+    const browser = (index: number) => browserHostOptions(options, index);
+    this.#browsers = new BrowserThreads({ pool: pools.browsers, threads: browserThreads }, log, browser);
     const ended = operationEnds(new LogLines(log, options.logOptions.sample), options.tracing);
     this.#ownership = new Ownership({
       ...{ db, log, nodeId, lease: this.#lease },
@@ -120,6 +128,7 @@ class NodeSystem implements Node {
     this.#remoteWaits = new RemoteWaits(db, (node, operationId) => this.#bus.wake(node, operationId));
   }
 
+  /** Resolves once it owns its share. Rejects when it is stopped before. */
   async start(): Promise<void> {
     const failed = () => this.#fail();
     this.#actors.start({
@@ -139,7 +148,7 @@ class NodeSystem implements Node {
       },
       failed,
     });
-    await this.#bus.listen({
+    const listens = this.#bus.listen({
       hint: (hint) => this.#receive(hint),
       awaited: (wait) => {
         if (this.#owns(wait)) this.#remoteWaits.add(wait);
@@ -147,8 +156,9 @@ class NodeSystem implements Node {
       woken: (operationId) => this.#waiters.wake(operationId),
       gap: () => this.#actors.poll(),
     });
-    await this.#actors.loaded(); // nothing is taken, neither partitions nor requests, before there are threads to run it
+    await Promise.all([listens, this.#actors.loaded()]); // nothing is taken, neither partitions nor requests, before there are threads to run it
     await this.#ownership.start();
+    if (this.#state.kind === 'draining') throw new Error('the node was stopped while it started');
     this.#backlogs.start();
     if (this.#state.kind === 'starting') this.#enter({ kind: 'running' });
   }

@@ -13,7 +13,7 @@ import { retrying } from '../retry.js';
 import { type Holding, Holdings } from './holdings.js';
 import { levelPartitions } from './levelling.js';
 import { Rounds } from './rounds.js';
-import { type TakenPartition, Takings } from './takings.js';
+import { Takings } from './takings.js';
 
 export interface OwnershipOptions {
   /** Its statements end by themselves, answered or not. */
@@ -74,6 +74,8 @@ export class Ownership {
   #forgotAt = performance.now();
   #failing = false;
   #left: Promise<void> | undefined;
+  /** The round with which the node begins. */
+  #first: Promise<void> = Promise.resolve();
   #state: OwnershipState = { kind: 'new' };
 
   constructor(options: OwnershipOptions) {
@@ -98,8 +100,9 @@ export class Ownership {
   /** Registers the node and claims its share. Rejects when the database does not answer. */
   async start(): Promise<void> {
     const { log } = this.#options;
+    if (this.#left) return; // the node was stopped, or failed
     await this.#renew();
-    if (this.#left) return; // the node failed meanwhile
+    if (this.#left) return;
     const renewals = new Rounds(
       LIMITS.renew_ms,
       () => this.#renew(),
@@ -108,7 +111,8 @@ export class Ownership {
     this.#enter({ kind: 'renewing', renewals, levelling: undefined });
     const level = () => this.#level();
     try {
-      await level();
+      this.#first = level();
+      await this.#first;
     } catch (error) {
       await renewals.stop();
       throw error;
@@ -165,6 +169,7 @@ export class Ownership {
     const uncounted = forgetNode(db, nodeId); // what is released belongs to the others' shares from now on
     await Promise.allSettled([
       uncounted,
+      this.#first,
       levelling?.stop(),
       ...this.#held.all.map((holding) => this.#release(holding)),
     ]);
@@ -191,7 +196,7 @@ export class Ownership {
       ...this.#options,
       held: this.#held,
       releasing: this.#releasing,
-      claim: (id) => this.#claim(id),
+      claim: (ids) => this.#claim(ids),
       release: (holding) => this.#release(holding),
       over: () => this.#state.kind !== 'renewing',
     });
@@ -200,14 +205,13 @@ export class Ownership {
     this.#forgotAt = performance.now();
   }
 
-  /** False when another node was sooner. */
-  async #claim(id: number): Promise<boolean> {
-    const taken = await this.#takings.claim(id);
-    if (!taken) return false;
-    this.#options.ended(taken.ended);
-    this.#held.add(taken);
-    this.#options.own([taken]); // I1
-    return true;
+  /** Gives how many of these it got: another node may have been sooner. */
+  async #claim(ids: number[]): Promise<number> {
+    const { partitions, ended } = await this.#takings.claim(ids);
+    this.#options.ended(ended);
+    for (const partition of partitions) this.#held.add(partition);
+    if (partitions.length > 0) this.#options.own(partitions); // I1
+    return partitions.length;
   }
 
   #renewalFailed(error: unknown): void {
@@ -231,11 +235,10 @@ export class Ownership {
       log.warn({ err: error, partition: id }, 'a partition could not be taken again, trying again');
     const again = async () => {
       if (!this.#held.has(holding)) return;
-      const partition: TakenPartition | undefined = await this.#takings.retake(id, inHand);
-      if (partition) {
-        this.#options.ended(partition.ended);
-        this.#held.update(holding, partition);
-      }
+      const { partitions, ended } = await this.#takings.retake(id, inHand);
+      const [partition] = partitions;
+      this.#options.ended(ended);
+      if (partition) this.#held.update(holding, partition);
       if (!this.#held.has(holding)) return; // I4
       if (partition)
         taken([partition]); // I1

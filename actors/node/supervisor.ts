@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { Backoff } from '../../storage/backoff.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
@@ -9,8 +9,8 @@ import { SupervisedThread } from './supervised-thread.js';
 
 export interface SupervisorOptions {
   name: string;
-  /** Compiled module whose default export is the task. */
-  filename: string;
+  /** Its threads: as many as are kept. It ends with the supervisor. */
+  pool: Piscina;
   threads: number;
   log: Logger;
   /** Makes the argument of a thread's task; `port` is its end of the channel to the main thread. */
@@ -60,16 +60,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#pool = new Piscina({
-      filename: options.filename,
-      minThreads: options.threads,
-      maxThreads: options.threads,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      // The threads live on their ports' messages: they must not block waiting for piscina's next task.
-      atomics: 'disabled',
-    });
-    this.#pool.on('error', () => {}); // every task reports its own end
+    this.#pool = options.pool;
   }
 
   /** Threads that died and were replaced. */

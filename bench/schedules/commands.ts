@@ -15,6 +15,8 @@ export type Command =
   | { do: 'renew'; node: number }
   | { do: 'kill'; node: number }
   | { do: 'claim'; node: number; partition: number }
+  /** Of all partitions that are free, in one transaction. */
+  | { do: 'claim_all'; node: number }
   | { do: 'release'; partition: number }
   | { do: 'lapse'; partition: number }
   | { do: 'lose_start'; connection: number }
@@ -41,6 +43,7 @@ const DRAWN: {
   renew: [1, fc.record({ node })],
   kill: [1, fc.record({ node })],
   claim: [2, fc.record({ node, partition })],
+  claim_all: [1, fc.record({ node })],
   release: [1, fc.record({ partition })],
   lapse: [1, fc.record({ partition })],
   cancel: [2, fc.record({ operation: fc.nat(12) })],
@@ -102,6 +105,8 @@ export function commandWords(command: Command): string {
       return `${NODES[command.node]} is killed and starts again`;
     case 'claim':
       return `${NODES[command.node]} claims partition ${command.partition}`;
+    case 'claim_all':
+      return `${NODES[command.node]} claims all partitions at once`;
     case 'release':
       return `partition ${command.partition} is given up`;
     case 'lapse':

@@ -124,13 +124,15 @@ export class ScheduledNode {
     return [...this.#owned.values()].flatMap((partition) => partition.inHand);
   }
 
-  /** Takes a partition if it is free. Rejects when the database does not answer. */
-  async claim(id: number): Promise<void> {
-    if (!this.#alive || this.#owned.has(id)) return;
-    const taken = await this.#takings.claim(id);
-    if (!taken || !this.#alive || this.#owned.has(id)) return;
-    this.own(taken);
-    void this.#owned.get(id)?.fetch();
+  /** Takes those of these partitions that are free, in one transaction. Rejects when the database does not answer. */
+  async claim(...ids: number[]): Promise<void> {
+    const wanted = ids.filter((id) => !this.#owned.has(id));
+    if (!this.#alive || wanted.length === 0) return;
+    for (const taken of (await this.#takings.claim(wanted)).partitions) {
+      if (!this.#alive || this.#owned.has(taken.id)) continue;
+      this.own(taken);
+      void this.#owned.get(taken.id)?.fetch();
+    }
   }
 
   /** It was taken for this node. */
@@ -154,7 +156,7 @@ export class ScheduledNode {
     const held = () => this.#alive && this.#owned.get(id) === partition && partition?.epoch === epoch;
     const again = async () => {
       if (!held()) return;
-      const taken = await this.#takings.retake(id, inHand);
+      const [taken] = (await this.#takings.retake(id, inHand)).partitions;
       if (!held()) return;
       if (!taken) return this.#lose(id);
       this.#trust(id);

@@ -106,6 +106,8 @@ export class World {
       }
       case 'claim':
         return this.#node(command.node).claim(this.#partition(command.partition));
+      case 'claim_all':
+        return this.#node(command.node).claim(...this.#options.ground.partitions);
       case 'release': {
         const id = this.#partition(command.partition);
         return this.#owner(id)?.release(id);

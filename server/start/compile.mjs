@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { runInNewContext } from 'node:vm';
+import { bundlePrograms } from './bundle.mjs';
 import { bundlePages, faultsOfPages, PAGES } from './console-pages.mjs';
 
 /**
@@ -136,6 +137,7 @@ async function compile(hashes) {
     writeFileSync(file, text);
   }
   await bundlePages();
+  await bundlePrograms();
   writeFileSync(join(DIST, VIEWER.to), viewer());
   writeFileSync(MARK, JSON.stringify([...hashes], null, 1));
 }

@@ -6,6 +6,7 @@ import { Backoff } from '../../storage/backoff.js';
 import { childEnvironment } from '../../storage/child-environment.js';
 import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
+import { programFile } from '../../storage/programs.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from './limits.js';
 import { readReadyLine, type SandboxReady } from './sandbox-ready.js';
@@ -53,13 +54,21 @@ const STEPS: Steps<State['kind']> = {
   stopped: ['starting'],
 };
 
-const PROGRAM = new URL('../../bench/sandbox/main.js', import.meta.url).pathname;
+const PROGRAM = programFile('bench/sandbox/main');
 
 /** Starts the stand-in network and waits until it serves. Throws Error when it does not come up the first time. */
 export async function startSandbox(options: SandboxOptions): Promise<SandboxProcess> {
-  const supervised = new SupervisedSandbox(options);
-  await supervised.start(options.controlPort);
-  return supervised;
+  const { sandbox, started } = launchSandbox(options);
+  await started;
+  return sandbox;
+}
+
+/** The same, with what resolves when it serves: it can be stopped before. A rejection that nobody awaits yet is not lost. */
+export function launchSandbox(options: SandboxOptions): { sandbox: SandboxProcess; started: Promise<void> } {
+  const sandbox = new SupervisedSandbox(options);
+  const started = sandbox.start(options.controlPort);
+  started.catch(() => {});
+  return { sandbox, started };
 }
 
 class SupervisedSandbox implements SandboxProcess {

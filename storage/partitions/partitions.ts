@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.js';
 import type { EndedOperation } from '../model/ended-operation.js';
 import type { Sql } from '../postgres/database.js';
+import { quietPartitions } from './quiet.js';
 import { recoverPartition } from './recovery.js';
 
 /**
@@ -95,7 +96,8 @@ export type OnEnded = (operation: EndedOperation) => void;
 
 /**
  * Takes up to `limit` partitions that are free, and recovers them (I2, I3); with `ids`, only of these, and those as well that
- * name this node already. Leaves out rows that are locked: concurrent claimers skip each other's (I1). Run inside a transaction.
+ * name this node already. Leaves out rows that are locked: concurrent claimers skip each other's (I1). Where nothing is to be recovered, as
+ * is seen under the locks, no more is asked. Run inside a transaction.
  */
 export async function claimPartitions(
   tx: Sql,
@@ -115,7 +117,14 @@ export async function claimPartitions(
      returning p.id, p.epoch`,
     [nodeId, limit, lease_ms, ids],
   );
-  for (const { id } of claimed) (await recoverPartition(tx, id)).ended.forEach(onEnded);
+  if (claimed.length === 0) return [];
+  const quiet = new Set(
+    await quietPartitions(
+      tx,
+      claimed.map(({ id }) => id),
+    ),
+  );
+  for (const { id } of claimed) if (!quiet.has(id)) (await recoverPartition(tx, id)).ended.forEach(onEnded);
   return claimed;
 }
 

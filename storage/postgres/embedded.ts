@@ -22,6 +22,8 @@ export interface ConnectOptions {
   settings?: string[];
   /** Whether the role of the embedded database may make further databases: the suite's, of which each test has one. */
   createDatabases?: boolean;
+  /** Called before the embedded database is started: no other service uses the data folder. */
+  unused?: () => void;
   /** Given: an embedded database that ends by itself is started again, and this is told. */
   restarts?: RestartEvents;
 }
@@ -47,6 +49,7 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   for (;;) {
     const running = await readRunning(runningFile);
     if (!running || !isAlive(running.postmaster)) {
+      options.unused?.();
       return startEmbedded({ dir, runningFile, settings, createDatabases, restarts: options.restarts });
     }
     if (!isAlive(running.keeper)) {

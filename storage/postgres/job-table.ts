@@ -36,6 +36,10 @@ const isJobOf = (source: Omit<JobSource, 'from'>) =>
 /** True for the job `j` that could be fetched now. */
 export const isDue = `j.state < 'active' and not j.blocked and j.start_after <= now()`;
 
+/** True where the queue of this partition holds no job. The order has one step of the index answer it, whatever the planner expects. */
+export const hasNoJob = (queue: QueueKind, partition: string): string =>
+  `(select j.id from ${JOBS} j where j.name = '${queue}-' || ${partition} order by j.name, j.id limit 1) is null`;
+
 /** The ids of the queue's jobs after the id `after`, fetched or not, in the order of their ids, `limit` at most. */
 export function jobPage(queue: QueueKind, partition: string, after: string, limit: string): string {
   return `select j.id, j.state, j.data from ${JOBS} j where j.name = '${queue}-' || ${partition} and j.id > ${after} order by j.id limit ${limit}`;

@@ -1,4 +1,5 @@
-import type pg from 'pg';
+import { createRequire } from 'node:module';
+import pg from 'pg';
 import { PARTITIONS } from '../model/records.js';
 
 /**
@@ -14,20 +15,44 @@ export type QueueKind = (typeof QUEUE_KINDS)[number];
 
 export const queueName = (queue: QueueKind, partition: number): string => `${queue}-${partition}`;
 
+const ALL_QUEUES = Array.from({ length: PARTITIONS }, (_, partition) =>
+  QUEUE_KINDS.map((kind) => queueName(kind, partition)),
+).flat();
+
+/** The version of pg-boss's schema that the package works with. */
+function wantedSchema(): number {
+  const { pgboss } = createRequire(import.meta.url)('pg-boss/package.json') as { pgboss: { schema: number } };
+  return pgboss.schema;
+}
+
+/** Whether pg-boss's schema is there at the version of the package, with the queues of every partition. */
+async function areInstalled(client: pg.Client): Promise<boolean> {
+  try {
+    const { rows } = await client.query<{ version: number; queues: number }>(
+      `select version::int, (select count(*)::int from pgboss.queue where name = any($1)) as queues from pgboss.version`,
+      [ALL_QUEUES],
+    );
+    return rows[0]?.version === wantedSchema() && rows[0].queues === ALL_QUEUES.length;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE) return false;
+    throw error;
+  }
+}
+
+const UNDEFINED_TABLE = '42P01';
+
 /** Installs or upgrades pg-boss's schema and makes the queues of every partition. Safe to run at every start. */
 export async function installQueues(client: pg.Client): Promise<void> {
-  const { PgBoss } = await import('pg-boss'); // here: threads and the command line need the queues' names alone
+  if (await areInstalled(client)) return;
+  const { PgBoss } = await import('pg-boss'); // here: it takes long to load, and few starts need it
   const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
   const boss = new PgBoss({ db: { executeSql }, supervise: false, schedule: false });
   boss.on('error', () => {});
   await boss.start();
   try {
     const present = new Set((await boss.getQueues()).map((queue) => queue.name));
-    for (let partition = 0; partition < PARTITIONS; partition++) {
-      for (const kind of QUEUE_KINDS) {
-        const name = queueName(kind, partition);
-        if (!present.has(name)) await boss.createQueue(name, { policy: 'standard', retryLimit: 0 });
-      }
+    for (const name of ALL_QUEUES) {
+      if (!present.has(name)) await boss.createQueue(name, { policy: 'standard', retryLimit: 0 });
     }
   } finally {
     await boss.stop({ graceful: false });

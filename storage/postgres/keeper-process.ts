@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { childEnvironment } from '../child-environment.js';
+import { programFile } from '../programs.js';
 import type { Order } from './keeper.js';
 import { postgresUser } from './postgres-user.js';
 
-const PROGRAM = join(import.meta.dirname, 'keeper.js');
+const PROGRAM = programFile('storage/postgres/keeper');
 
 /** A keeper (keeper.ts) whose PostgreSQL accepts connections. */
 export interface RunningKeeper {

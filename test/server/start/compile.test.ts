@@ -18,6 +18,7 @@ import t, { type Test } from 'tap';
 const ROOT = join(import.meta.dirname, '../../../..');
 const PROGRAM = 'server/start/compile.mjs';
 const SETTINGS = [
+  'server/start/bundle.mjs',
   'server/start/console-pages.mjs',
   'server/console/page/tsconfig.json',
   'package.json',

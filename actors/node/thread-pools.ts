@@ -1,0 +1,34 @@
+import { pathToFileURL } from 'node:url';
+import { Piscina } from 'piscina';
+import { type Program, programFile } from '../../storage/programs.js';
+
+/** The threads of a node, which load as soon as they are made; what they are to do comes with the node. */
+export interface ThreadPools {
+  actors: Piscina;
+  browsers: Piscina;
+}
+
+/** Lets threads load while what the node needs beside them is made ready. */
+export function openThreadPools({ actorThreads, browserThreads }: Threads): ThreadPools {
+  return { actors: threadPool('actors/host', actorThreads), browsers: threadPool('browser-pool/host', browserThreads) };
+}
+
+interface Threads {
+  actorThreads: number;
+  browserThreads: number;
+}
+
+/** As many threads as are asked for, each for one task that lasts as long as the thread. */
+function threadPool(program: Program, threads: number): Piscina {
+  const pool = new Piscina({
+    filename: pathToFileURL(programFile(program)).href,
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    // The threads live on their ports' messages: they must not block waiting for piscina's next task.
+    atomics: 'disabled',
+  });
+  pool.on('error', () => {}); // every task reports its own end
+  return pool;
+}
