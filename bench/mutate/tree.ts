@@ -8,8 +8,6 @@ import { importersOf, readImports } from './imports.js';
 const OWN = ['dist', '.data', '.git', '.tap'];
 /** What tests have downloaded: too much to do it again for each copy. */
 const DOWNLOADED = ['.data/test-packages', '.data/postgres'];
-/** Their sources are no files of their own in `dist`. */
-const PAGES = 'server/console/page/';
 const FOLDERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
 
 /** A copy of the project in which the compiled files can be changed: `dist` is copied, everything else is linked. */
@@ -40,9 +38,10 @@ export class Tree {
     return this.#folder;
   }
 
-  /** The compiled files of a folder of the project. */
+  /** The compiled files of a folder of the project; the bundles of its pages have no source of their own. */
   async compiled(folder: string): Promise<Compiled[]> {
-    const inside = [...this.#imports.keys()].filter((file) => file.startsWith(`${folder}/`) && !file.startsWith(PAGES));
+    const hasSource = (file: string) => existsSync(join(this.#folder, file.replace(/js$/, 'ts')));
+    const inside = [...this.#imports.keys()].filter((file) => file.startsWith(`${folder}/`) && hasSource(file));
     return Promise.all(
       inside.sort().map(async (name) => {
         const file = name.replace(/js$/, 'ts');

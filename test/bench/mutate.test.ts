@@ -100,7 +100,7 @@ t.test('a copy has a fault while it is judged, and the project never', async (t)
       'package.json': '{}',
       storage: { 'a.ts': '', 'b.ts': '' },
       dist: {
-        storage: { 'a.js': a, 'a.js.map': '{}', 'b.js': "import './a.js';", 'b.js.map': '{}' },
+        storage: { 'a.js': a, 'a.js.map': '{}', 'b.js': "import './a.js';", 'b.js.map': '{}', 'bundle.js': '' },
         ...{ 'browser-pool': {}, actors: {}, server: {}, bench: {} },
         test: {
           'far.test.js': "import '../storage/b.js';",
