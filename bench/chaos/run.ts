@@ -200,10 +200,11 @@ export async function collect(
   { samples }: Sampler,
   keys = world.encryptionKeys,
 ): Promise<Omit<Evidence, 'run'>> {
+  const paused_at = Date.now();
   for (const node of world.nodes) node.pause();
   await delay(LIMITS.last_words_ms);
   const ledger = await readLedger(world.network.ready.control_url);
-  const rows = await readRows(world.database.url, keys);
+  const rows = await readRows(world.database.url, keys, paused_at);
   const callbacks = await readCallbacks(world.callbacksFile);
   for (const node of world.nodes) node.goOn();
   const clients = await readClients(join(world.folder, 'clients.jsonl'));

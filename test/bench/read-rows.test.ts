@@ -92,7 +92,7 @@ t.test('what the checker reads of a database is what the service stored', async 
   );
   await db.query('testFree', `update partition set lease_until = '-infinity' where id = 9`);
 
-  const rows = await readRows(url, KEYS);
+  const rows = await readRows(url, KEYS, Date.now());
 
   const now = Date.now();
   const isNow = (at: number | null | undefined) => typeof at === 'number' && at >= before && at <= now;
@@ -154,7 +154,7 @@ t.test('rows are read page by page, every one once', async (t) => {
      from generate_series(1, $4::integer) n`,
     [workspace, id, partition, operations],
   );
-  const rows = await readRows(url, KEYS);
+  const rows = await readRows(url, KEYS, Date.now());
   t.equal(new Set(rows.operations.map((operation) => operation.id)).size, operations);
   t.equal(rows.operations.length, operations);
 });
@@ -184,7 +184,7 @@ t.test('an operation that the database lost track of is found through its rows',
   const read_at = Date.now();
   const record = { seed: 1, commit: '', nodes: 1, started_at: read_at - 1_000, calm_at: read_at, read_at, faults: [] };
   const logs = { submissions: [], cancels: [], ledger: [], callbacks: [], samples: [] };
-  const found = check({ ...logs, run: record, rows: await readRows(url, KEYS) });
+  const found = check({ ...logs, run: record, rows: await readRows(url, KEYS, Date.now()) });
   const names = new Set(found.flatMap(({ invariant, what }) => (what.includes(operation.id) ? invariant : [])));
   for (const name of ['everyOperationEnds', 'mailboxesHoldLiveOperations']) {
     t.ok(names.has(name), name);

@@ -9,15 +9,15 @@ import { LIMITS } from './limits.js';
 /**
  * Everything that the checker wants to know of a database, as of one moment. Throws what the database throws. The checker
  * reads for itself, because what it judges are the service's own statements; only what is sealed it opens as the service does, with
- * these keys (`ENCRYPTION_KEYS`).
+ * these keys (`ENCRYPTION_KEYS`). `paused_at`: since when no node has renewed a lease.
  */
-export async function readRows(databaseUrl: string, keys: string): Promise<Rows> {
+export async function readRows(databaseUrl: string, keys: string, paused_at: number): Promise<Rows> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'checker' });
   await client.connect();
   try {
     await untilParked(client);
     await client.query('begin transaction isolation level repeatable read, read only');
-    const rows = await readAll(new Reader(client), keyRing(parseEncryptionKeys(keys)));
+    const rows = await readAll(new Reader(client), keyRing(parseEncryptionKeys(keys)), paused_at);
     await client.query('commit');
     return rows;
   } finally {
@@ -45,7 +45,7 @@ async function untilParked(client: pg.Client): Promise<void> {
 /** Milliseconds since 1970 of a column. */
 const ms = (column: string) => `floor(extract(epoch from ${column}) * 1000)::float8`;
 
-async function readAll(reader: Reader, ring: KeyRing): Promise<Rows> {
+async function readAll(reader: Reader, ring: KeyRing, paused_at: number): Promise<Rows> {
   const [moment] = await reader.all<{ at: number }>(`select ${ms('now()')} as at`);
   return {
     read_at: moment?.at ?? Date.now(),
@@ -82,7 +82,7 @@ async function readAll(reader: Reader, ring: KeyRing): Promise<Rows> {
       `select connection_id, stream_status, ${ms('heartbeat_at')} as heartbeat_at from listener`,
     ),
     partitions: await reader.all(
-      `select id, epoch::int, node_id, node_id is not null and lease_until > now() as owned from partition`,
+      `select id, epoch::int, node_id, node_id is not null and ${ms('lease_until')} > ${paused_at} as owned from partition`,
     ),
   };
 }
