@@ -9,7 +9,8 @@ import { isMainThread } from 'node:worker_threads';
  * first actor thread that deletes them.
  *
  * CHAOS_LIMITS, if any, has limits of the program CHAOS_PROGRAM (its `main.js`), by module and name: they are changed before anything reads
- * them. CHAOS_IDS_OFF_MS is what the clock of new ids alone is off by.
+ * them. CHAOS_IDS_OFF_MS is what the clock of new ids alone is off by. With either the compiled modules run and not their bundles, in which no module
+ * can be told from another.
  */
 
 const ORDERS = process.env.CHAOS_ORDERS;
@@ -73,7 +74,10 @@ const withDateOff = (source: unknown, off: number) =>
   `const Date = { now: () => globalThis.Date.now() + ${off} };${source}`;
 
 if (ORDERS !== undefined) {
+  const compiled = IDS_OFF_ms !== 0 || process.env.CHAOS_LIMITS !== undefined;
   registerHooks({
+    resolve: (specifier, context, next) =>
+      next(compiled ? specifier.replace('/dist/bundled/', '/dist/') : specifier, context),
     load(url, context, next) {
       if (url.endsWith(ACTOR_THREAD)) isActorThread = !isMainThread;
       const loaded = next(url, context);
