@@ -51,12 +51,14 @@ async function endChildren(status: number): Promise<void> {
     if (seen.size === 0 || performance.now() > until) break;
     await delay(LIMITS.children_poll_ms);
   }
-  const left = new Set([...seen.keys(), ...descendantsOf(process.pid)]);
+  const left = new Set([...seen.keys(), ...descendantsOf(process.pid).filter(isRunning)]);
   for (const pid of left) signal(pid, 'SIGKILL');
   if (left.size > 0) writeSync(process.stderr.fd, `${left.size} processes had to be killed\n`);
   deleteTemporaryFolders();
   process.exit(status);
 }
+
+const isRunning = (pid: number): boolean => processorOf(pid)?.isZombie === false;
 
 /** The name of PostgreSQL's processes. */
 const DATABASE = 'postgres';

@@ -108,6 +108,11 @@ export class Mailboxes<Actor extends Worker> {
     return this.#held.get(connectionId)?.state.kind === 'open'; // I1
   }
 
+  /** True while an operation of it is being stored: the rows may show its mailbox as open before its owner knows. */
+  isStoring(connectionId: string): boolean {
+    return this.#storing.has(connectionId);
+  }
+
   stored(connectionId: string): void {
     const left = (this.#storing.get(connectionId) ?? 1) - 1;
     if (left > 0) this.#storing.set(connectionId, left);

@@ -220,6 +220,11 @@ export class Partition implements ActorHome {
     return this.#state.kind === 'ready';
   }
 
+  /** True while an operation of this connection is being stored: the rows may show more than is known here. */
+  isStoring(connectionId: string): boolean {
+    return this.#mailboxes.isStoring(connectionId);
+  }
+
   /** True while this connection's mailbox is open, or being settled. */
   isHeld(connectionId: string): boolean {
     return this.#mailboxes.isHeld(connectionId);

@@ -32,7 +32,8 @@ const SAME: Difference = { after: FIRST, missing: new Set(), jobless: new Set() 
  * after partition: the net under every lost answer that is not noticed where it is lost. `Orphans` looks at operations.
  *
  * Invariants: I1 at most LIMITS.sweep_partitions are compared at a time, each at most every LIMITS.sweep_ms; I2 what is on its way
- * between the rows and memory may differ for a moment: only what differs in two looks in a row puts the partition in doubt.
+ * between the rows and memory may differ for a moment: only what differs in two looks in a row puts the partition in doubt, and no mailbox for
+ * which an operation is being stored.
  */
 export class Sweep {
   readonly #options: SweepOptions;
@@ -69,7 +70,8 @@ export class Sweep {
     const last = rows.length < LIMITS.sweep_mailboxes ? FIRST : (rows.at(-1)?.id ?? FIRST);
     const there = new Set(rows.map(({ id }) => id));
     const isCompared = (id: string) => id > after && (last === FIRST || id <= last);
-    const missing = new Set(rows.flatMap(({ id, open }) => (open && !partition.isHeld(id) ? [id] : [])));
+    const isKnown = (id: string) => partition.isHeld(id) || partition.isStoring(id); // I2
+    const missing = new Set(rows.flatMap(({ id, open }) => (open && !isKnown(id) ? [id] : [])));
     const jobless = new Set(inHand.filter((id) => isCompared(id) && !there.has(id) && partition.isHeld(id)));
     // The same mailboxes are looked at again while some of them differ, else those behind them.
     const next = missing.size > 0 || jobless.size > 0 ? after : last;

@@ -17,6 +17,9 @@ const log = createLogger({ level: 'silent', format: 'json' }, {});
 const CONNECTIONS = 50;
 const SUBSCRIPTIONS = 500; // of each
 
+/** Each delivery takes this long at least, so that they reach the time limit on a fast machine as on a slow one. */
+const DELIVERY_s = 0.000_2;
+
 /** Less than a node allows, so that fewer rows reach it. */
 const limits = { ...TIME_LIMITS.thread, statement_ms: 1_250 };
 
@@ -48,6 +51,14 @@ t.test('ends that come together with more deliveries than one statement can stor
     [workspaceId, SUBSCRIPTIONS],
   );
   await db.query('testAnalyze', 'analyze subscription');
+  await db.query(
+    'testSlow',
+    `create function test_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(${DELIVERY_s}); return new; end $$`,
+  );
+  await db.query(
+    'testSlowDeliveries',
+    'create trigger test_slow before insert on delivery for each row execute function test_slow()',
+  );
   const ends: Finish[] = [];
   for (const { id: connectionId, workspace } of connections) {
     const operation = { id: uuidv7(), attemptId: randomUUID(), epoch: 1, partition: partitionOf(connectionId) };
