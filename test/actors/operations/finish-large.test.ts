@@ -15,7 +15,7 @@ t.setTimeout(120_000);
 
 const log = createLogger({ level: 'silent', format: 'json' }, {});
 const CONNECTIONS = 50;
-const SUBSCRIPTIONS = 500; // of each
+const SUBSCRIPTIONS = 200; // of each
 
 /** Each delivery takes this long at least, so that they reach the time limit on a fast machine as on a slow one. */
 const DELIVERY_s = 0.000_2;
