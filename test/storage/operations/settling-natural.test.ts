@@ -22,7 +22,7 @@ t.test('operations that are stored and opened while a statement settles', async 
   const thread = openDatabase({
     url,
     maxConnections: 4,
-    limits: TIME_LIMITS.thread,
+    limits: { ...TIME_LIMITS.thread, lock_ms: 60_000, statement_ms: 60_000 }, // what a slow machine refuses is tried again by who asks
     indexedPlans: true,
     applicationName: 'thread',
   });
