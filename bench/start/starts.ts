@@ -56,7 +56,10 @@ export class Starts implements AsyncDisposable {
   async amidWork(connections: number): Promise<Start> {
     const { child, url } = await this.#start();
     const api = new ServiceApi({ url, key: readFileSync(join(this.#folder.path, 'demo-key'), 'utf8').trim() });
-    const people = Array.from({ length: connections }, (_, number) => ({ kind: 'person', id: `start-${number}` }));
+    const people = Array.from({ length: connections }, (_, number) => ({
+      kind: 'person',
+      id: `start-${Date.now()}-${number}`,
+    }));
     await mapConcurrent(people, async (external_actor) => {
       const id = await api.connect({ provider: 'simulated', external_actor });
       for (const key of ['a', 'b', 'c', 'd']) {
