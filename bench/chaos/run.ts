@@ -117,7 +117,7 @@ const latenessUntil = (from: number, to: number): FaultRecord => ({
 /** From here on the node has these limits: with the usual ones, accounts are made in one go. */
 async function startAgainWith(node: ChaosNode | undefined, program: string, drawn: NodeExtremes): Promise<void> {
   await node?.end();
-  node?.use(program, variablesOf(drawn));
+  node?.use(program, variablesOf(drawn), LIMITS.slow_node_start_ms);
   node?.start();
   await node?.serves();
 }

@@ -104,11 +104,11 @@ export class ChaosNode implements AsyncDisposable {
     return this.#serving ? this.#child?.pid : undefined;
   }
 
-  /** From its next start on: this program, and these variables beside the others, with which it may start slowly. */
-  use(program: string, env: Record<string, string>): void {
+  /** From its next start on: this program, and these variables beside the others; a start may take so long. */
+  use(program: string, env: Record<string, string>, start_ms: number = LIMITS.node_start_ms): void {
     this.#program = program;
     Object.assign(this.#env, env);
-    if (Object.keys(env).length > 0) this.#start_ms = LIMITS.slow_node_start_ms;
+    this.#start_ms = start_ms;
   }
 
   start(): void {
