@@ -10,6 +10,9 @@ t.test('a deadline expires once, with its reason', async (t) => {
   const reason = new Error('too late');
   const deadline = new Deadline(5, () => reason);
   t.ok(deadline.remaining_ms <= 5);
+  const far = new Deadline(60_000, () => reason);
+  t.ok(far.remaining_ms > 0, 'time is left of one that is far');
+  far.stop();
   await expiry(deadline);
   t.equal(deadline.signal.reason, reason);
   t.equal(deadline.remaining_ms, 0);
