@@ -3,4 +3,7 @@ import { requireNode } from '../storage/required-node.js';
 
 requireNode('npm run admin');
 keepCompiledCode();
-await (await import('./admin/command.js')).runCommand();
+/** Bundled (`server/start/bundle.mjs`). */
+const PROGRAM = new URL('../bundled/server/admin/command.js', import.meta.url).href;
+const { runCommand } = (await import(PROGRAM)) as typeof import('./admin/command.js');
+await runCommand();
