@@ -104,7 +104,8 @@ t.test('a write whose thread dies past its boundary is in question, with the thr
     );
     node.crashThread(0);
     // What the thread had asked before it died is cut off with it: else it would end once the lock is gone.
-    const cut = 'select pg_terminate_backend(pid) from pg_locks where not granted';
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
     await eventually(
       'it was settled without its thread',
       () => db.query('testCut', cut).then(() => row(id)),

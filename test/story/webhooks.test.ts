@@ -27,6 +27,9 @@ async function story(t: Test, answer?: Answer): Promise<Story> {
   return { fixture: await serviceFixture(t, env), hook };
 }
 
+/** The sessions that wait for the lock of the triggers below. */
+const WAITING = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
 interface Delivery {
   id: string;
   status: string;
@@ -178,12 +181,12 @@ t.test('a service killed between the 2xx and its commit delivers again', async (
   await hook.arrived(1);
   await eventually(
     'the end of the attempt waits for the lock',
-    () => lock.query(`select 1 from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`),
+    () => lock.query(`select 1 ${WAITING}`),
     ({ rows }) => rows.length > 0,
   );
   await service.kill();
   // The dead service's own session still waits for the lock: PostgreSQL ends it as a machine's loss would.
-  await lock.query(`select pg_terminate_backend(pid) from pg_locks where objid = 4711 and not granted`);
+  await lock.query(`select pg_terminate_backend(pid) ${WAITING}`);
   await lock.query('select pg_advisory_unlock(4711)');
   const after = await startService(t, fixture);
   const done = await delivery(after.client, subscription, 'delivered');

@@ -10,6 +10,7 @@ import { submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, type OwnedPartition } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { eventually } from '../../fixture/eventually.js';
+import { lockAwaited } from '../../fixture/locks.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 /** A node's ownership behind a link of its own, with what it told its threads. */
@@ -110,12 +111,10 @@ export async function commitGate(db: Database, nodeId: string) {
      when (new.node_id = '${nodeId}' and old.epoch <> new.epoch) execute function test_gate()`,
   );
   const client = await db.pool.connect();
-  const waits = async () =>
-    await db.query('testGateWaits', `select 1 from pg_locks where locktype = 'advisory' and not granted`);
   return {
     close: () => client.query('select pg_advisory_lock(42)'),
     /** Resolves when a commit waits. */
-    waiting: () => eventually('a commit waits', waits, (rows) => rows.length > 0),
+    waiting: () => lockAwaited(db),
     /** Lets the commits through and resolves when they are done. */
     async open() {
       await client.query('select pg_advisory_unlock(42)');
@@ -123,7 +122,8 @@ export async function commitGate(db: Database, nodeId: string) {
       const idle = async () =>
         await db.query(
           'testGateBusy',
-          `select 1 from pg_stat_activity where application_name = 'node' and state <> 'idle'`,
+          `select 1 from pg_stat_activity
+           where datname = current_database() and application_name = 'node' and state <> 'idle'`,
         );
       await eventually('the commits are done', idle, (rows) => rows.length === 0);
     },

@@ -55,8 +55,12 @@ t.test('a browser is kept in', async (t) => {
     chmodSync(closed, 0o755);
     t.strictSame(confinements(closed, 'auto'), [{ sandboxed: false, ownUser: false }]);
     t.strictSame(confinements(closed, 'on'), []);
+    const { BROWSER_PATH } = process.env;
     process.env.BROWSER_PATH = closed;
-    t.teardown(() => delete process.env.BROWSER_PATH);
+    t.teardown(() => {
+      if (BROWSER_PATH === undefined) delete process.env.BROWSER_PATH;
+      else process.env.BROWSER_PATH = BROWSER_PATH;
+    });
     await t.rejects(launched(t, 'on'), { code: 'browser_unavailable' });
     await t.rejects(requireBrowserSandbox('on'), /^BROWSER_SANDBOX has "on", and no browser starts/);
   });

@@ -18,6 +18,9 @@ import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 
+// Each has an edge and a database of its own and waits for the next telling.
+t.jobs = 9;
+
 const silent = createLogger({ level: 'silent', format: 'json' }, {});
 
 async function watchedEdge(t: Test) {

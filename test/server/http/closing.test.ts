@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
-import { eventually } from '../../fixture/eventually.js';
+import { lockAwaited } from '../../fixture/locks.js';
 import { timer } from '../../fixture/measures.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 import { insertConnections } from '../rows.js';
+
+// Each has an edge of its own and waits for its drain.
+t.jobs = 5;
 
 const get = (edge: EdgeUnderTest, path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${edge.key}\r\n\r\n`;
@@ -36,11 +39,7 @@ t.test('a request that is under way when the edge closes is answered before its 
   const { closing, answered } = await edge.db.transaction(async (sql) => {
     await sql.query('testLock', 'lock table connection in access exclusive mode');
     const answered = answerTo(socket, get(edge, '/v1/connections'));
-    await eventually(
-      'the request waits for the lock',
-      () => edge.db.query('testWaiting', 'select from pg_locks where not granted'),
-      (waiting) => waiting.length === 1,
-    );
+    await lockAwaited(edge.db);
     return { closing: edge.edge.close(), answered };
   });
   const answer = await answered;

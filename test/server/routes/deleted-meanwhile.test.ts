@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
 import { storeFilePart } from '../../../storage/operations/operation-files.js';
 import type { Sql } from '../../../storage/postgres/database.js';
-import { eventually } from '../../fixture/eventually.js';
+import { lockAwaited } from '../../fixture/locks.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { startTestEdge } from '../edge-fixture.js';
 import { putOperation } from '../rows.js';
@@ -31,11 +31,7 @@ async function startWithOperation(t: Test) {
     await db.transaction(async (tx) => {
       await tx.query(`test ${lock}`, lock);
       answer = send();
-      await eventually(
-        'the request waits',
-        () => db.query('testWaits', `select from pg_locks where not granted`),
-        (rows) => rows.length > 0,
-      );
+      await lockAwaited(db);
       await hide(tx);
     });
     return (await answer)!;

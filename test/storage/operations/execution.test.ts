@@ -10,8 +10,8 @@ import { claimPartitions, renewLeases } from '../../../storage/partitions/partit
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { eventually } from '../../fixture/eventually.js';
 import { jobState } from '../../fixture/jobs.js';
+import { lockAwaited } from '../../fixture/locks.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 const sha = (text: string) => createHash('sha256').update(text).digest();
@@ -152,11 +152,7 @@ async function startedOperation(t: Test) {
     });
     await written.promise;
     const recovering = db.transaction((tx) => recoverPartition(tx, mine.id));
-    await eventually(
-      'recovery waits for the row',
-      () => db.query('testWaiting', `select 1 as one from pg_stat_activity where wait_event_type = 'Lock'`),
-      (rows) => rows.length > 0,
-    );
+    await lockAwaited(db);
     commit.resolve();
     await writing;
     return recovering;
