@@ -20,8 +20,12 @@ import { countingBlocks } from '../../fixture/blocks-read.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { sized } from '../../fixture/size.js';
 import { type EdgeUnderTest, type Fields, startTestEdge } from '../edge-fixture.js';
 import { insertConnections, insertOperations, putOperation } from '../rows.js';
+
+/** Of a workspace that has many. */
+const CONNECTIONS = sized(40_000, 100_000);
 
 const idsOf = (rows: Fields[]) => rows.map(({ id }) => id);
 
@@ -157,7 +161,7 @@ t.test('a page of a filtered list costs the same however many operations there a
     return blocks;
   };
   const few = await cost(2_000);
-  const many = await cost(Number(process.env.LIST_ROWS ?? 60_000));
+  const many = await cost(sized(20_000, 60_000));
   t.comment(`${few} and ${many} blocks`);
   for (const [i, blocks] of many.entries()) {
     t.ok(blocks < few[i]! * 2 + 500, `${few[i]} and ${blocks} blocks`);
@@ -297,7 +301,7 @@ t.test('connections are filtered by health and provider, and looked for by name'
 t.test('a page of filtered connections costs the same however many there are', async (t) => {
   const { db } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
-  await insertConnections(db, workspaceId, 100_000);
+  await insertConnections(db, workspaceId, CONNECTIONS);
   await insertSocial(db, workspaceId, 'rare');
   await db.query('analyze', 'analyze connection');
   const sql = countingBlocks(db);
@@ -355,9 +359,9 @@ async function readAnswer(
   return tail;
 }
 
-t.test('a list of 100,000 connections stalls nobody', async (t) => {
+t.test(`a list of ${CONNECTIONS} connections stalls nobody`, async (t) => {
   const edge = await startTestEdge(t);
-  await insertConnections(edge.db, edge.workspaceId, 100_000);
+  await insertConnections(edge.db, edge.workspaceId, CONNECTIONS);
   await edge.db.query('analyze', 'analyze connection');
   const { query } = edge.db;
   let slices = 0;
@@ -394,9 +398,9 @@ t.test('a list of 100,000 connections stalls nobody', async (t) => {
   t.ok(polls > slices / 10, `others are answered meanwhile: ${polls}`);
 });
 
-t.test('of a list of 100,000 connections little is held at a time', async (t) => {
+t.test(`of a list of ${CONNECTIONS} connections little is held at a time`, async (t) => {
   const edge = await startTestEdge(t);
-  await insertConnections(edge.db, edge.workspaceId, 100_000);
+  await insertConnections(edge.db, edge.workspaceId, CONNECTIONS);
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const held = () => {
