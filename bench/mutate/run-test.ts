@@ -5,10 +5,6 @@ import { ended } from '../processes.js';
 
 export type TestEnd = 'passed' | 'failed' | 'timed out';
 
-/** As `.taprc` has it, but for tap's own runner: it takes longer to start than most of these tests do. */
-const NODE = ['--import=./dist/test/fixture/compiled-code.js'];
-const PRELOADED = '--import=./dist/test/fixture/plain-modules.js';
-
 /** Runs one test file of a tree until its first failure. What it started ends with it; the databases that the tests share do not. */
 export async function runTest(
   tree: string,
@@ -16,9 +12,9 @@ export async function runTest(
   limit_ms: number,
 ): Promise<{ end: TestEnd; took_ms: number }> {
   const since = performance.now();
-  const child = spawn(process.execPath, [...NODE, file], {
+  const child = spawn(process.execPath, [file], {
     cwd: tree,
-    env: { DATABASE: 'embedded', ...process.env, NODE_OPTIONS: PRELOADED, TAP: '1', TAP_BAIL: '1', TAP_TIMEOUT: '0' },
+    env: { DATABASE: 'embedded', ...process.env, TAP: '1', TAP_BAIL: '1', TAP_TIMEOUT: '0' },
     stdio: 'ignore',
     detached: true,
   });

@@ -3,12 +3,12 @@ import t from 'tap';
 import { recordAudit } from '../../../storage/audit/record.js';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
-import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, VIEWS } from './console-fixture.js';
+import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, ownConsole, VIEWS } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
 t.test('who did what shows in words, page by page, in the workspace alone and to operators over all', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await ownConsole(t);
   const { client, db, workspaceId } = service;
   const ann = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ann' } });
   await client.submit(ann, 'social.health.check', {});
@@ -71,7 +71,7 @@ t.test('who did what shows in words, page by page, in the workspace alone and to
 });
 
 t.test('a key without the scope sees no audit log', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await consoleFixture(t);
   const page = await service.signedIn('#/audit', VIEWS[0], (await keyWithout(service, 'connections:write')).key);
   await page.getByText('This page needs a key with the scope connections:write.').waitFor();
   t.equal(await page.getByRole('link', { name: 'Audit' }).count(), 0);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import t from 'tap';
 import type { Database } from '../../../storage/postgres/database.js';
-import { consoleFixture, keyWith, looksRight, VIEWS } from './console-fixture.js';
+import { consoleFixture, keyWith, looksRight, ownConsole, VIEWS } from './console-fixture.js';
 
 /** A time without a stream, as a listener leaves it. */
 const insertGap = (db: Database, connectionId: string, began_min_ago: number, lasted_min: number) =>
@@ -66,7 +66,7 @@ t.test('connections are found by name, health and kind, a page at a time', async
 });
 
 t.test('a connection is logged in with a code, given a link, and disconnected', async (t) => {
-  const { client, db, signedIn, complaints } = await consoleFixture(t, { PUBLIC_URL }, { own: true });
+  const { client, db, signedIn, complaints } = await ownConsole(t, { PUBLIC_URL }, { load: true });
   for (const [i, view] of VIEWS.entries()) {
     const username = `grace${i}+sms@example.com`;
     const connection = await client.connect(real(username));

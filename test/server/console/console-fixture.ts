@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright';
 import type { Test } from 'tap';
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { SCOPES, type Scope } from '../../../storage/model/records.js';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
-import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
-import { Client } from '../../fixture/client.js';
+import type { Client } from '../../fixture/client.js';
 import { type ServiceFixture, serviceFixture, startService } from '../../fixture/service.js';
+import { inSharedService, type SharedService } from '../../fixture/shared-service.js';
 import { AT_LENGTH } from '../../fixture/size.js';
 import { connect } from '../../fixture/webhooks.js';
 
@@ -21,20 +21,24 @@ export const VIEWS: readonly [desk: BrowserContextOptions, phone: BrowserContext
 /** Set: pictures of each step are kept there, to be looked at. */
 const PICTURES = process.env.TEST_PICTURES;
 
-/** In whose workspace the load is: there pages are told of changes each second. */
 interface Load {
-  own?: boolean;
+  /** Operations are submitted in the test's workspace meanwhile: its pages are told of changes each second. */
+  load?: boolean;
 }
 
-/** A service under load, and a browser for its console; what the pages complain of is gathered in `complaints`. */
-export async function consoleFixture(t: Test, env: Record<string, string> = {}, { own = false }: Load = {}) {
-  const executablePath = findBrowser();
-  if (!executablePath) throw new Error('no browser is installed');
+/** A workspace of the shared service, and a browser for its console; what the pages complain of is gathered in `complaints`. */
+export const consoleFixture = async (t: Test, { load = false }: Load = {}) =>
+  withPages(t, await inSharedService(t), load);
+
+/** The same with a service of its own, for a test that ends it, sets it otherwise, or changes what others see. */
+export async function ownConsole(t: Test, env: Record<string, string> = {}, { load = false }: Load = {}) {
   const fixture = await serviceFixture(t, env);
-  const service = await startService(t, fixture);
-  await keepBusy(t, own ? service.client : await stranger(fixture, service.url));
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  t.teardown(() => browser.close());
+  return withPages(t, { ...fixture, ...(await startService(t, fixture)) }, load);
+}
+
+async function withPages<Service extends SharedService>(t: Test, service: Service, load: boolean) {
+  if (load) await keepBusy(t, service.client);
+  const browser = await browserOf(t);
   const complaints: string[] = [];
 
   /** A tab of a browser of its own at this place of the console, such as `#/operations`. */
@@ -59,25 +63,35 @@ export async function consoleFixture(t: Test, env: Record<string, string> = {}, 
   };
 
   /** The same, signed in; with the key of the workspace that has every scope, unless another is given. */
-  const signedIn = async (place = '', view: BrowserContextOptions = VIEWS[0], key = fixture.key): Promise<Page> => {
+  const signedIn = async (place = '', view: BrowserContextOptions = VIEWS[0], key = service.key): Promise<Page> => {
     const page = await open(place, view);
     await signIn(page, key);
     return page;
   };
 
-  return { ...service, ...fixture, open, signedIn, complaints };
+  return { ...service, open, signedIn, complaints };
 }
 
 const CLIENTS = 2;
 const PACE_ms = 20;
 
-/** A client of another workspace. */
-async function stranger({ db }: Pick<ServiceFixture, 'db'>, url: string): Promise<Client> {
-  const { id } = await createWorkspace(db, 'busy');
-  const made = await createKey(db, { workspaceId: id, name: 'busy', scopes: SCOPES, expiresAt: null });
-  if (!made) throw new Error('no key');
-  return new Client(url, made.key);
+let browser: { of: Test; launched: Promise<Browser> } | undefined;
+
+/** One browser for the tests of a file. */
+function browserOf(t: Test): Promise<Browser> {
+  const file = fileOf(t);
+  if (browser?.of !== file) {
+    const executablePath = findBrowser();
+    if (!executablePath) throw new Error('no browser is installed');
+    const launched = chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    file.teardown(async () => (await launched).close());
+    browser = { of: file, launched };
+  }
+  return browser.launched;
 }
+
+/** The test of the whole file. */
+const fileOf = (t: Test): Test => (t.parent ? fileOf(t.parent as Test) : t);
 
 /** Operations are submitted, about eighty a second, until the test ends. */
 async function keepBusy(t: Test, client: Client): Promise<void> {

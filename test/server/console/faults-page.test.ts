@@ -10,7 +10,7 @@ const LOAD_ms = 1500;
 const cursorsOf = (page: Page) => new URLSearchParams(page.url().replace(/^[^?]*/, '')).get('at')?.split('.') ?? [];
 
 t.test('rows show while loading takes longer than changes are apart, and never those of another place', async (t) => {
-  const { client, signedIn, url } = await consoleFixture(t, { BROWSER_PATH: '/bin/false' }, { own: true });
+  const { client, signedIn, url } = await consoleFixture(t, { load: true });
   const connection = await connect(client);
   const page = await signedIn('#/connections');
   const loads = { now: 0, most: 0 };
@@ -50,7 +50,7 @@ t.test('rows show while loading takes longer than changes are apart, and never t
 });
 
 t.test('the page says whether the service is silent, gone or failing, and goes on when it answers', async (t) => {
-  const { client, signedIn } = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const { client, signedIn } = await consoleFixture(t);
   await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   const page = await signedIn('#/connections');
   const held: Route[] = [];

@@ -26,7 +26,7 @@ async function stored(page: Page): Promise<string> {
 }
 
 t.test('an operator makes a key, sees it once, rotates and revokes it', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await consoleFixture(t);
   const operator = await operatorKey(service);
   const works = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` };
@@ -82,7 +82,7 @@ t.test('an operator makes a key, sees it once, rotates and revokes it', async (t
 });
 
 t.test('a key whose answer is lost may be there, which the page says and shows', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await consoleFixture(t);
   const page = await service.signedIn(`#/keys?workspace=${service.workspaceId}`, VIEWS[0], await operatorKey(service));
   await page.route('**/v1/operator/keys', async (route) => {
     const response = await route.fetch();
@@ -98,7 +98,7 @@ t.test('a key whose answer is lost may be there, which the page says and shows',
 });
 
 t.test('secrets stay until they are put away, wherever one goes, and leaving asks', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await consoleFixture(t);
   for (const view of VIEWS) {
     const page = await service.signedIn(`#/keys?workspace=${service.workspaceId}`, view, await operatorKey(service));
     for (const name of ['one', 'two']) {
@@ -129,7 +129,7 @@ t.test('secrets stay until they are put away, wherever one goes, and leaving ask
 });
 
 t.test('who may change connections sees the keys of the workspace, and makes none', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await consoleFixture(t);
   const { db, workspaceId } = service;
   await createKey(db, { workspaceId, name: 'for ever', scopes: ['events:read'], expiresAt: null });
   const old = { workspaceId, name: 'of yesterday', scopes: ['events:read'] as const };

@@ -7,12 +7,12 @@ import { together } from '../../../storage/overview/tally.js';
 import { renewLeases } from '../../../storage/partitions/partitions.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { insertConnections } from '../rows.js';
-import { consoleFixture, looksRight, operatorKey, VIEWS } from './console-fixture.js';
+import { consoleFixture, looksRight, operatorKey, ownConsole, VIEWS } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
 t.test('an operator sees who runs which partitions', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await ownConsole(t);
   const gone = randomUUID();
   await renewLeases(service.db, gone, 60_000);
   await service.db.query('testGone', `update node set heartbeat_at = now() - interval '10 minutes' where id = $1`, [
@@ -51,7 +51,7 @@ t.test('an operator sees who runs which partitions', async (t) => {
 });
 
 t.test('an operator sees the proxies of each region, and how many connections use each', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await ownConsole(t);
   const { db, workspaceId } = service;
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   const credentials = { username: 'grace', password: 'hopper' };
@@ -77,7 +77,7 @@ t.test('an operator sees the proxies of each region, and how many connections us
 });
 
 t.test('what is about the installation is not for a key of a workspace', async (t) => {
-  const service = await consoleFixture(t, { BROWSER_PATH: '/bin/false' });
+  const service = await consoleFixture(t);
   for (const title of ['Nodes', 'Proxies']) {
     const page = await service.signedIn(`#/${title.toLowerCase()}`);
     await page.getByText('This page needs the key of an operator.').waitFor();

@@ -2,10 +2,10 @@ import t from 'tap';
 import { storeHour } from '../../../bench/consoles/hour.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { noteStored } from '../../../storage/workspaces/stored.js';
-import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
+import { keyWith, keyWithout, looksRight, operatorKey, ownConsole, signIn, VIEWS } from './console-fixture.js';
 
 t.test('what needs attention stands first, with its cause and a way to it, and what happened below', async (t) => {
-  const service = await consoleFixture(t);
+  const service = await ownConsole(t);
   const { client, db, workspaceId, signedIn, complaints } = service;
   await storeHour(db, workspaceId);
   const person = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });
@@ -51,7 +51,7 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
 });
 
 t.test('a change shows by itself, and a service that is gone is told', async (t) => {
-  const { client, db, signedIn, kill } = await consoleFixture(t);
+  const { client, db, signedIn, kill } = await ownConsole(t);
   const ann = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ann' } });
   const page = await signedIn();
   await page.getByText('Nothing needs anybody now.').waitFor();
@@ -68,7 +68,7 @@ t.test('a change shows by itself, and a service that is gone is told', async (t)
 });
 
 t.test('an operator sees the installation, and a key without its scopes begins elsewhere', async (t) => {
-  const service = await consoleFixture(t);
+  const service = await ownConsole(t);
   const { db, workspaceId, open, complaints } = service;
   await storeHour(db, workspaceId);
   await db.query(

@@ -4,7 +4,7 @@ import { authority } from '../../fixture/certificates.js';
 import { receiver } from '../../fixture/https-receiver.js';
 import { connect, subscribe, trusting } from '../../fixture/webhooks.js';
 import { insertDeliveries } from '../rows.js';
-import { consoleFixture, keyWithout, looksRight, VIEWS } from './console-fixture.js';
+import { keyWithout, looksRight, ownConsole, VIEWS } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
@@ -16,7 +16,7 @@ async function started(t: Test) {
     response.writeHead(answers.status).end(),
   );
   const env = { ...(await trusting(t, ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' };
-  const service = await consoleFixture(t, env, { own: true });
+  const service = await ownConsole(t, env, { load: true });
   /** The bodies of all callbacks so far that hold this text. */
   const bodiesWith = (text: string) =>
     receiving.received.map(({ body }) => `${body}`).filter((body) => body.includes(text));

@@ -1,0 +1,70 @@
+import { glob } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import t, { TapFile } from 'tap';
+import { changedTests } from './changed.js';
+import { Lanes } from './lanes.js';
+import { ALONE, LONGEST } from './order.js';
+import Reporter from './reporter.js';
+
+/*
+ * `npm test`: runs test files, several at a time, and prints what the reporter makes of them.
+ */
+const ROOT = join(import.meta.dirname, '../../..');
+
+const program = new Command('npm test --')
+  .description('runs the tests')
+  .argument('[files...]', 'compiled test files, or patterns of their names', ['dist/test/**/*.test.js'])
+  .option('--jobs <n>', 'files at a time', atLeastOne, 3)
+  .option('--timeout <seconds>', 'for each file', atLeastOne, 600)
+  .option('--changed [commit]', 'only the files that import what was changed since then', false)
+  .parse();
+const { jobs, timeout, changed } = program.opts<{ jobs: number; timeout: number; changed: boolean | string }>();
+
+function atLeastOne(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number of at least 1');
+  return value;
+}
+
+const found: string[] = [];
+for await (const file of glob(program.args.length > 0 ? program.args : program.processedArgs[0], { cwd: ROOT }))
+  found.push(file);
+const named = changed === false ? found : changedTests(found, changed === true ? 'HEAD' : changed);
+if (named.length === 0)
+  program.error(changed === false ? 'there is no such test file' : 'no test file imports what was changed');
+
+/** Those that take long come first: at the end nothing waits for one of them. */
+const rank = (file: string) => {
+  const place = LONGEST.indexOf(nameOf(file));
+  return place < 0 ? LONGEST.length : place;
+};
+const nameOf = (file: string) => relative('dist/test', file).replace(/(\.test)?\.js$/, '');
+const files = named.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+
+const lanes = new Lanes();
+
+/** One file, as a test of the whole run. */
+class FileRun extends TapFile {
+  override main(done: () => void): void {
+    const alone = ALONE.has(nameOf(this.name)) || this.name.endsWith('.long.js');
+    const { tap, end } = lanes.run(join(ROOT, this.name), { timeout_ms: timeout * 1000, alone });
+    this.tapStream = tap as unknown as NonNullable<typeof this.tapStream>;
+    super.main(() =>
+      end.then(({ left, broken, said }) => {
+        if (said && (broken || left.length > 0 || !this.parser.ok)) process.stderr.write(said);
+        if (broken) t.fail(`${this.name} ended its process`);
+        for (const one of left) t.fail(`${this.name} left running: ${one}`);
+        done();
+      }),
+    );
+  }
+}
+
+t.jobs = jobs;
+t.setTimeout(0);
+t.register();
+t.pipe(new Reporter()).pipe(process.stdout);
+await Promise.all(files.map((name) => t.sub(FileRun, { name, buffered: true, at: null })));
+lanes.close();
+t.end();
