@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const program = new Command('npm test --')
   .description('runs the tests')
   .argument('[files...]', 'compiled test files, or patterns of their names', ['dist/test/**/*.test.js'])
-  .option('--jobs <n>', 'files at a time', atLeastOne, 3)
+  .option('--jobs <n>', 'files at a time', atLeastOne, 4)
   .option('--timeout <seconds>', 'for each file', atLeastOne, 600)
   .option('--changed [commit]', 'only the files that import what was changed since then', false)
   .parse();

@@ -17,6 +17,9 @@ import { eventually } from '../fixture/eventually.js';
 import { linkTo } from '../fixture/link.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
+// Each has a database of its own, or a link, and mostly waits.
+t.jobs = 5;
+
 const CLIENTS = 8;
 
 const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });

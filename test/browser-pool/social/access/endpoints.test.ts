@@ -18,7 +18,9 @@ const HOST = 'www.site.test';
 const PERMISSION = { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
 
 const { ca, issue } = await authority();
-tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
+const trusted = tls.getCACertificates('default');
+tls.setDefaultCACertificates([...trusted, ca]);
+t.teardown(() => tls.setDefaultCACertificates(trusted));
 
 interface Received {
   method: string | undefined;
