@@ -8,11 +8,12 @@ import type { Database } from '../../storage/postgres/database.js';
 import { allTold } from '../fixture/announcements.js';
 import { eventually } from '../fixture/eventually.js';
 import { type RunningService, serviceFixture, startService } from '../fixture/service.js';
+import { sized } from '../fixture/size.js';
 import { closed } from '../fixture/sockets.js';
 import { insertDeliveries } from '../server/rows.js';
 
-/** How many inputs of each property: a modest number in the suite, more with FUZZ_RUNS. FUZZ_SEED repeats a run. */
-export const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
+/** How many inputs of each property: a modest number in the suite, more at length and with FUZZ_RUNS. FUZZ_SEED repeats a run. */
+export const RUNS = Number(process.env.FUZZ_RUNS ?? sized(50, 500));
 export const SEED = Number(process.env.FUZZ_SEED ?? randomBytes(4).readUInt32BE());
 
 export interface Reply {

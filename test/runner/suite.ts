@@ -31,8 +31,11 @@ const found: string[] = [];
 for await (const file of glob(program.args.length > 0 ? program.args : program.processedArgs[0], { cwd: ROOT }))
   found.push(file);
 const named = changed === false ? found : changedTests(found, changed === true ? 'HEAD' : changed);
-if (named.length === 0)
-  program.error(changed === false ? 'there is no such test file' : 'no test file imports what was changed');
+if (found.length === 0) program.error('there is no such test file');
+if (named.length === 0) {
+  process.stdout.write('no test file imports what was changed\n');
+  process.exit();
+}
 
 /** Those that take long come first: at the end nothing waits for one of them. */
 const rank = (file: string) => {
@@ -54,6 +57,7 @@ class FileRun extends TapFile {
       end.then(({ left, broken, said }) => {
         if (said && (broken || left.length > 0 || !this.parser.ok)) process.stderr.write(said);
         if (broken) t.fail(`${this.name} ended its process`);
+        if (this.counts.total === 0) t.fail(`${this.name} asserts nothing`);
         for (const one of left) t.fail(`${this.name} left running: ${one}`);
         done();
       }),

@@ -1,0 +1,2 @@
+import '../fixture/at-length.js';
+import './http.test.js';

@@ -1,0 +1,2 @@
+import '../fixture/at-length.js';
+import './sockets.test.js';
