@@ -28,6 +28,3 @@ export const LONGEST: readonly string[] = [
   'server/start/compile',
   'story/node-end',
 ];
-
-/** The test files that have a process of their own, each for a reason. */
-export const ALONE: ReadonlyMap<string, string> = new Map();

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import t, { TapFile } from 'tap';
 import { changedTests } from './changed.js';
 import { Lanes } from './lanes.js';
-import { ALONE, LONGEST } from './order.js';
+import { LONGEST } from './order.js';
 import Reporter from './reporter.js';
 
 /*
@@ -50,7 +50,7 @@ const lanes = new Lanes();
 /** One file, as a test of the whole run. */
 class FileRun extends TapFile {
   override main(done: () => void): void {
-    const alone = ALONE.has(nameOf(this.name)) || this.name.endsWith('.long.js');
+    const alone = this.name.endsWith('.long.js');
     const { tap, end } = lanes.run(join(ROOT, this.name), { timeout_ms: timeout * 1000, alone });
     this.tapStream = tap as unknown as NonNullable<typeof this.tapStream>;
     super.main(() =>

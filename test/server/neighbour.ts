@@ -39,7 +39,7 @@ export interface Figures {
   longest_ms: number;
   /** Requests of others that were answered between one of them and its answer: of every other one no more than these. */
   median_ahead: number;
-  /** The same of all but one in a hundred. For comments alone: one commit or one collection of garbage that takes long decides it. */
+  /** The same of all but one in a hundred: of fewer than some hundreds one commit that takes long decides it. */
   p99_ahead: number;
   /** Statuses that were not expected. */
   refused: number[];

@@ -18,7 +18,7 @@ import { linkTo } from '../fixture/link.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 
 // Each has a database of its own, or a link, and mostly waits.
-t.jobs = 5;
+t.jobs = 3;
 
 const CLIENTS = 8;
 

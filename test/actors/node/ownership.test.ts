@@ -9,7 +9,7 @@ import { timer } from '../../fixture/measures.js';
 import { addSilentNode, commitGate, lostOperation, OwningNode, refuseReleases } from './ownership-fixture.js';
 
 // Each has a database of its own and waits for leases.
-t.jobs = 9;
+t.jobs = 4;
 
 const free = (db: Database, below: number) =>
   db.query('testFree', `update partition set node_id = null, lease_until = '-infinity' where id < $1`, [below]);

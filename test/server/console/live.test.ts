@@ -19,7 +19,7 @@ import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 
 // Each has an edge and a database of its own and waits for the next telling.
-t.jobs = 9;
+t.jobs = 4;
 
 const silent = createLogger({ level: 'silent', format: 'json' }, {});
 

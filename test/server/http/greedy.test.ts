@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { eventually } from '../../fixture/eventually.js';
-import { sized } from '../../fixture/size.js';
+import { AT_LENGTH, sized } from '../../fixture/size.js';
 import { keepAsking, type Neighbourhood, person, startNeighbourhood } from '../neighbour.js';
 import { insertOperations } from '../rows.js';
 
@@ -87,6 +87,7 @@ async function underForce(t: Test, neighbourhood: Neighbourhood, { clients, send
   forcing = false;
   t.comment(JSON.stringify({ clients, answers: Object.fromEntries(statuses), before, during }));
   t.strictSame(during.refused, [], 'nothing of the neighbour is refused');
+  if (AT_LENGTH) t.ok(during.p99_ahead < 0.75 * clients, `${during.p99_ahead} requests ahead of one`);
   t.ok(during.median_ahead < clients / 2, `${during.median_ahead} of ${clients} ahead of every other one`);
   for (const status of statuses.keys()) t.ok(status === expected || status === 503, `${status}`);
   return { done: () => Promise.all(force) };
