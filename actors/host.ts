@@ -105,7 +105,8 @@ class Host {
         });
         return;
       case 'hang':
-        for (;;);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+        return;
       default:
         message satisfies never;
     }

@@ -6,9 +6,8 @@ import type { Readable, Writable } from 'node:stream';
 import type { ProxyTarget } from '../browser-pool/messages.js';
 import type { Site } from '../browser-pool/social/site/site.js';
 import { socialSite } from '../browser-pool/social/site/stand-in.js';
+import { programFile } from '../storage/programs.js';
 import type { Ready } from './sandbox/network.js';
-
-const PROGRAM = new URL('./sandbox/main.js', import.meta.url).pathname;
 
 /** The stand-in network as a process of its own, as its parent sees it. */
 export class NetworkProcess {
@@ -27,7 +26,9 @@ export class NetworkProcess {
 
   /** Starts it on this data directory; resolves once it is up. Throws when it ends instead. */
   static async start(dataDir: string): Promise<NetworkProcess> {
-    const child = spawn(process.execPath, [PROGRAM, '--data-dir', dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [programFile('bench/sandbox/main'), '--data-dir', dataDir], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     const exited = once(child, 'exit').then(([code]) => code as number | null);
     const ended = exited.then((code) => Promise.reject(new Error(`the network ended (status ${code})`)));
     const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), ended])) as [string];

@@ -3,11 +3,11 @@ import { dirname, join, relative } from 'node:path';
 
 /**
  * The programs of a running service and the operator's command, each with what it imports in one file and a few shared ones, in `dist/bundled`. Loading them costs a
- * third of the processor time that a thousand modules cost, of which Node finds, reads and links each by itself. What tests import, and the
- * threads that they start, are the compiled modules beside: both are made of the same.
+ * third of the processor time that a thousand modules cost, of which Node finds, reads and links each by itself. What tests import are the compiled
+ * modules beside: both are made of the same.
  *
  * I1. A module finds its files from its own place: what it reads of `import.meta` names the module in `dist`, not the bundle.
- * I2. A bundle starts bundles, a compiled module compiled modules (storage/programs.ts, by `import.meta.bundled`).
+ * I2. A program is started as its bundle, whoever starts it (storage/programs.ts).
  * I3. Nothing is minified: a stack names functions and readable lines. The maps lead to the sources (`node --enable-source-maps`).
  * I4. Classes keep their names, by which packages tell their errors in logs; of two that are the same the bundler renames one. It would name every
  *     function as well, each time one is made: 8 % of the processor time of an operation.
@@ -55,7 +55,6 @@ export async function bundlePrograms() {
     keepNames: true,
     write: false,
     external: APART,
-    define: { 'import.meta.bundled': 'true' },
     banner: { js: BANNER },
     plugins: [{ name: 'places', setup: ({ onLoad }) => onLoad({ filter: /\.js$/ }, placed) }],
     sourcemap: 'linked',
