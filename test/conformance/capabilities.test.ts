@@ -235,7 +235,7 @@ function missingAndExtra(value: object, fields: readonly string[], supplied: rea
 const NONE = { missing: [], extra: [] };
 
 t.test('every capability gives the result of its row', async (t) => {
-  const { service, names, fixture } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
+  const { service, names, db } = await tableFixture(t);
   const { client } = service;
   const ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   t.strictSame(
@@ -262,9 +262,10 @@ t.test('every capability gives the result of its row', async (t) => {
     t.strictSame([phases, done.attempts[0]?.status], [['done'], 'succeeded'], `${row} is one attempt`);
     if (write && capability === 'social.message.send') names.conversation = String(result.conversation_id);
   }
-  const sealed = await fixture.db.query<{ plain: string | null }>(
+  const sealed = await db.query<{ plain: string | null }>(
     'testSealed',
-    `select input as plain from operation where capability in ('social.message.send', 'social.attachment.send')`,
+    `select input as plain from operation where capability in ('social.message.send', 'social.attachment.send') and workspace_id = $1`,
+    [service.workspaceId],
   );
   t.ok(
     allOf(sealed, (row) => row.plain === null),
@@ -273,7 +274,7 @@ t.test('every capability gives the result of its row', async (t) => {
 });
 
 t.test('every capability takes and refuses through HTTP what its row bounds', async (t) => {
-  const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t);
   on.names.ada = await on.service.client.connect({
     provider: 'simulated',
     external_actor: { kind: 'person', id: 'me' },
@@ -307,6 +308,10 @@ t.test('every capability takes and refuses through HTTP what its row bounds', as
     t.strictSame(wrong, [], `${capability}: ${accepted.length} taken, ${refused.length} refused`);
   }
   t.comment(`${tried} inputs`);
-  const [stored] = await on.db.query<{ count: number }>('testCount', 'select count(*)::int as count from operation');
+  const [stored] = await on.db.query<{ count: number }>(
+    'testCount',
+    'select count(*)::int as count from operation where workspace_id = $1',
+    [on.service.workspaceId],
+  );
   t.equal(stored?.count, 0, 'nothing of it was stored');
 });

@@ -234,7 +234,7 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   on.names.inactive = String(subscription.body.id);
   for (let i = 0; i < 5; i++) await on.call({ send: 'POST /v1/subscriptions/{inactive}/rotate-secret' });
   const key = {
-    workspaceId: on.fixture.workspaceId,
+    workspaceId: on.service.workspaceId,
     name: 'rotated',
     scopes: ['events:read'] as const,
     expiresAt: null,
@@ -251,9 +251,9 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   const stored = await insertDeliveries(on.db, on.names.inactive, ['delivered', 'failed']);
   [on.names.delivered, on.names.failed] = [stored.deliveries[0] ?? '', stored.deliveries[1] ?? ''];
   await hold(t, on, onAPlainService);
-  await setOwnLimit(on.db, { workspace_id: on.fixture.workspaceId, name: 'connections', value: 1 });
-  await setOwnLimit(on.db, { workspace_id: on.fixture.workspaceId, name: 'stored_mib', value: 1 });
-  await noteStored(on.db, new Map([[on.fixture.workspaceId, 2 * 2 ** 20]]));
+  await setOwnLimit(on.db, { workspace_id: on.service.workspaceId, name: 'connections', value: 1 });
+  await setOwnLimit(on.db, { workspace_id: on.service.workspaceId, name: 'stored_mib', value: 1 });
+  await noteStored(on.db, new Map([[on.service.workspaceId, 2 * 2 ** 20]]));
   await hold(t, on, overItsLimits);
 
   const details = await on.call({
@@ -290,9 +290,9 @@ t.test('without its database the service is unavailable, and reports it', async 
     provider: 'simulated',
     external_actor: { kind: 'person', id: 'ada' },
   });
-  const { pathname } = new URL(on.fixture.databaseUrl);
+  const { pathname } = new URL(on.service.databaseUrl);
   const name = pathname.slice(1);
-  const server = new pg.Client({ connectionString: on.fixture.databaseUrl.replace(pathname, '/postgres') });
+  const server = new pg.Client({ connectionString: on.service.databaseUrl.replace(pathname, '/postgres') });
   await server.connect();
   t.teardown(() => server.end());
   await server.query(`alter database ${name} allow_connections false`);
@@ -321,7 +321,7 @@ t.test('every error_code of a failed operation carries whether it may be retried
     FAILURES,
     "the service's list is the contract's",
   );
-  const { service } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
+  const { service } = await tableFixture(t);
   const ada = await service.client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   const submitted = [];
   for (const code of Object.keys(FAILURES)) {

@@ -223,8 +223,8 @@ const hosted: Row[] = [
 ];
 
 t.test('each header does what its row promises', async (t) => {
-  const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
-  on.names.key = on.fixture.key;
+  const on = await tableFixture(t);
+  on.names.key = on.service.key;
   on.names.ada = await on.service.client.connect({
     provider: 'simulated',
     external_actor: { kind: 'person', id: 'ada' },

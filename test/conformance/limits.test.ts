@@ -317,7 +317,7 @@ const BOUNDS: readonly Bound[] = [
 
 t.test('every limit of the table holds from both sides', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t);
   const { client } = on.service;
   on.names.callback = callbacks.url;
   on.names.ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
@@ -349,7 +349,7 @@ t.test('every limit of the table holds from both sides', async (t) => {
 
 t.test('lists page by 100, and say where the next page begins', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t);
   on.names.callback = callbacks.url;
   on.names.ada = await on.service.client.connect({
     provider: 'simulated',

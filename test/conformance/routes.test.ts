@@ -55,7 +55,7 @@ async function challenged(on: TableFixture): Promise<void> {
 
 t.test('every route answers what its row of the contract promises', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t);
   Object.assign(on.names, { callback: callbacks.url, secret: callbacks.secret });
   await t.test('Service', (t) => hold(t, on, service));
   await t.test('Connections', (t) => hold(t, on, connections));
@@ -67,7 +67,7 @@ t.test('every route answers what its row of the contract promises', async (t) =>
   const stored = await insertDeliveries(on.db, on.names.subscription ?? '', ['delivered', 'failed', 'failed']);
   [on.names.delivered, on.names.failed] = [stored.deliveries[0] ?? '', stored.deliveries[1] ?? ''];
   await t.test('Deliveries', (t) => hold(t, on, deliveries));
-  on.names.workspace = on.fixture.workspaceId;
+  on.names.workspace = on.service.workspaceId;
   await t.test('Operators', (t) => hold(t, on, operators));
   await t.test('What every route refuses', (t) => hold(t, on, ROUTES.flatMap(refusals)));
 

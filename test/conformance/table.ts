@@ -6,7 +6,7 @@ import { OPERATOR, type Scope } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { createOperator } from '../../storage/workspaces/operators.js';
-import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
+import { inSharedService, ownService, type SharedService } from '../fixture/shared-service.js';
 import { DocumentedExchanges, readReference } from '../server/openapi/documented-exchanges.js';
 import type { Document } from '../server/openapi/openapi-schemas.js';
 
@@ -41,8 +41,7 @@ export interface Row {
 type KeyScopes = readonly Scope[] | typeof OPERATOR;
 
 export interface TableFixture {
-  fixture: ServiceFixture;
-  service: RunningService;
+  service: SharedService;
   db: Database;
   names: Record<string, string>;
   key(scopes: KeyScopes): Promise<string>;
@@ -59,28 +58,27 @@ export interface TableAnswer {
 const reference = readReference(JSON.parse(JSON.stringify(buildDocument(routes, false))) as Document);
 
 /**
- * A running service with a database of its own, and what is needed to hold rows against it. Every exchange is held against the
- * reference as well: what is not as it is documented fails the test.
+ * A workspace of the test's own in the shared service, or in one of its own with other settings, and what is needed to hold rows against it. Every
+ * exchange is held against the reference as well: what is not as it is documented fails the test.
  */
-export async function tableFixture(t: Test, env: Record<string, string> = {}): Promise<TableFixture> {
-  const fixture = await serviceFixture(t, env);
+export async function tableFixture(t: Test, env?: Record<string, string>): Promise<TableFixture> {
+  const service = await (env ? ownService(t, env) : inSharedService(t));
   const exchanges = new DocumentedExchanges(reference);
   t.teardown(() => {
     t.comment(`${exchanges.checked} exchanges held against the reference, ${exchanges.seen.size} of them different`);
     if (exchanges.faults.length > 0) throw new Error(`not as documented:\n${exchanges.faults.join('\n')}`);
   });
-  const service = await startService(t, fixture);
   const names: Record<string, string> = { nobody: '01900000-0000-7000-8000-000000000000' };
   const keys = new Map<string, Promise<string>>();
   const key = (scopes: KeyScopes) => {
     const wanted = scopes === OPERATOR ? scopes : [...scopes].sort().join();
-    const made = keys.get(wanted) ?? newKey(fixture, scopes);
+    const made = keys.get(wanted) ?? newKey(service, scopes);
     keys.set(wanted, made);
     return made;
   };
   const call: TableFixture['call'] = async ({ send, body, headers = {}, scopes }) => {
     const [method, path] = filled(names, send).split(' ') as [string, string];
-    const bearer = scopes === 'none' ? undefined : scopes ? await key(scopes) : fixture.key;
+    const bearer = scopes === 'none' ? undefined : scopes ? await key(scopes) : service.key;
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const payload = body === undefined ? undefined : raw ? body : filled(names, JSON.stringify(body));
     const sent = {
@@ -100,10 +98,10 @@ export async function tableFixture(t: Test, env: Record<string, string> = {}): P
     });
     return { status: answer.statusCode, headers: answer.headers, text, body: text === '' ? {} : JSON.parse(text) };
   };
-  return { fixture, service, db: fixture.db, names, key, call };
+  return { service, db: service.db, names, key, call };
 }
 
-async function newKey({ db, workspaceId }: ServiceFixture, scopes: KeyScopes): Promise<string> {
+async function newKey({ db, workspaceId }: SharedService, scopes: KeyScopes): Promise<string> {
   if (scopes === OPERATOR) return (await createOperator(db, 'Grace', null)).key;
   const created = await createKey(db, { workspaceId, name: 'some scopes', scopes: [...scopes], expiresAt: null });
   if (!created) throw new Error('no key');

@@ -40,7 +40,7 @@ const ENDS: [row: string, input: string, through: string[], attempt: string[], a
 ];
 
 t.test('Operation status', async (t) => {
-  const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t);
   const { client } = on.service;
   const ada = await client.connect(person('ada'));
   const profile = (id: string) => client.submit(ada, 'social.profile.get', { profile_id: id });
@@ -225,7 +225,7 @@ async function subscribed(
   t: Test,
 ): Promise<{ on: TableFixture; callbacks: Awaited<ReturnType<typeof receiveCallbacks>> }> {
   const callbacks = await receiveCallbacks(t);
-  const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
+  const on = await tableFixture(t);
   const { client } = on.service;
   on.names.ada = await client.connect(person('ada'));
   const created = await client.send('POST', `/v1/connections/${on.names.ada}/subscriptions`, {

@@ -25,7 +25,7 @@ const ROWS: [trigger: string, ends: Record<string, unknown>][] = [
 ];
 
 t.test('each trigger ends a message as its row promises', async (t) => {
-  const { service } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
+  const { service } = await tableFixture(t);
   const { client } = service;
   const ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   for (const [body, ends] of ROWS) {
@@ -38,7 +38,7 @@ t.test('each trigger ends a message as its row promises', async (t) => {
 });
 
 t.test('a trigger in the actor steers every operation of the connection', async (t) => {
-  const { service } = await tableFixture(t, { BROWSER_PATH: '/bin/false' });
+  const { service } = await tableFixture(t);
   const { client } = service;
   const failing = await client.connect({
     provider: 'simulated',

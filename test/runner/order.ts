@@ -18,7 +18,6 @@ export const LONGEST: readonly string[] = [
   'story/webhooks',
   'story/stalled-link',
   'actors/operations/finish-large',
-  'bench/chaos',
   'actors/operations/lost-answers',
   'server/console/reconnect-page',
   'actors/supervision',

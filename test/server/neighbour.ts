@@ -5,23 +5,24 @@ import { createKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { Client } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
-import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
+import { inService, type OwnService, ownService } from '../fixture/shared-service.js';
 
-/** A service with two workspaces: the fixture's own, and a neighbour with a connection. It has no browser. */
+/** A workspace in a service, and a neighbour with a connection. */
 export interface Neighbourhood {
-  fixture: ServiceFixture;
-  service: RunningService;
+  service: OwnService;
   neighbour: Client;
   connection: string;
 }
 
 export const person = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
 
-export async function startNeighbourhood(t: Test): Promise<Neighbourhood> {
-  const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false' });
-  const service = await startService(t, fixture);
-  const neighbour = new Client(service.url, await anotherKey(fixture.db));
-  return { fixture, service, neighbour, connection: await neighbour.connect(person('neighbour')) };
+/** A service for the tests of a file. */
+export const neighbourhoodService = (t: Test): Promise<OwnService> => ownService(t, { BROWSER_PATH: '/bin/false' });
+
+export async function startNeighbourhood(t: Test, started: Promise<OwnService>): Promise<Neighbourhood> {
+  const service = await inService(t, await started);
+  const neighbour = new Client(service.url, await anotherKey(service.db));
+  return { service, neighbour, connection: await neighbour.connect(person('neighbour')) };
 }
 
 async function anotherKey(db: Database): Promise<string> {

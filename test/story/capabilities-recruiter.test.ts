@@ -6,7 +6,7 @@ import { profileOf } from './expected.js';
 
 for (const site of SITES) {
   t.test(`the recruiter side, from the choice of a contract to candidates, on ${site}`, async (t) => {
-    const { client, connection, sandboxUrl, visitor, read } = await socialFixture(t, 'ada', site);
+    const { client, connection, sandboxUrl, visitor, read } = await socialFixture(t, 'ada-recruits', site);
     const shown = async () => (await client.send('GET', `/v1/connections/${connection}`)).body;
     const search = async (body: Row) =>
       (await visitor.api<{ data: Row[]; paging: Row } & Row>('/api/recruiter/search', body)).body;
@@ -41,7 +41,7 @@ for (const site of SITES) {
     await t.test('a switch that is not proven leaves the connection without a contract', async (t) => {
       // The page of contracts, the choice and the page behind it pass; the search that proves it is hit.
       const atProof = async (fault: object) => {
-        const common = { account: 'ada', capability: 'social.recruiter.switch' };
+        const common = { account: 'ada-recruits', capability: 'social.recruiter.switch' };
         for (const one of [
           { mode: 'delay', ms: 1, times: 3 },
           { ...fault, times: 1 },

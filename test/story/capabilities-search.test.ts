@@ -5,7 +5,7 @@ import { ids, STEPS } from './expected.js';
 
 for (const site of SITES) {
   t.test(`searches find what the network finds, by every filter, on ${site}`, async (t) => {
-    const { client, connection, visitor, read } = await socialFixture(t, 'ada', site);
+    const { client, connection, visitor, read } = await socialFixture(t, 'ada-searches', site);
     const suggest = async (kind: string, q: string) =>
       (await visitor.list<Row>(`/api/typeahead?kind=${kind}&q=${encodeURIComponent(q)}`)).data;
     const first = async (kind: string, q: string) => (await suggest(kind, q))[0] as Row;

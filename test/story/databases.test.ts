@@ -61,25 +61,14 @@ t.test('a server that is trusted by its certificate, and one that is not', async
 
 const server = await stockPostgres(t, { settings: { unix_socket_directories: tmpdir() } });
 
-t.test('a password of every printable character, percent-encoded in the address', async (t) => {
-  const password = String.fromCharCode(...Array.from({ length: 95 }, (_, n) => 32 + n));
-  const url = new URL(await server.createOwner('special', password));
-  const encoded = [...password].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('');
-  await shortStory(t, `postgres://special:${encoded}@${url.host}/special`);
-});
-
 t.test('an address of several hosts is refused', async (t) => {
   const hosts = `127.0.0.1:${server.port},127.0.0.1:${server.port}`;
   await refused(t, `postgres://service:secret@${hosts}/service`, /^DATABASE_URL has .*several hosts/, 2);
 });
 
-t.test('a socket in a folder', async (t) => {
-  const { username, password } = new URL(await server.createOwner('socketed'));
-  await shortStory(t, `postgres://${username}:${password}@/socketed?host=${tmpdir()}&port=${server.port}`);
-});
-
-t.test('a database and a role whose settings are all turned, and an address with options', async (t) => {
-  const url = await server.createOwner('turned');
+t.test('a socket in a folder, a password of every printable character, settings all turned, and options', async (t) => {
+  const password = String.fromCharCode(...Array.from({ length: 95 }, (_, n) => 32 + n));
+  await server.createOwner('turned', password);
   for (const setting of [`DateStyle = 'German'`, `IntervalStyle = 'iso_8601'`, `TimeZone = 'Asia/Kathmandu'`]) {
     await server.run(`alter database turned set ${setting}`);
   }
@@ -90,7 +79,9 @@ t.test('a database and a role whose settings are all turned, and an address with
   ]) {
     await server.run(`alter role turned set ${setting}`);
   }
-  await shortStory(t, `${url}?options=${encodeURIComponent('-c search_path=public -c enable_indexscan=off')}`);
+  const encoded = [...password].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('');
+  const options = encodeURIComponent('-c search_path=public -c enable_indexscan=off');
+  await shortStory(t, `postgres://turned:${encoded}@/turned?host=${tmpdir()}&port=${server.port}&options=${options}`);
 });
 
 const pooler = await pgBouncerFiles();

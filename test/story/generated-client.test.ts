@@ -6,7 +6,7 @@ import t from 'tap';
 import ts from 'typescript';
 import { request } from 'undici';
 import { receiveCallbacks } from '../fixture/callbacks.js';
-import { serviceFixture, startService } from '../fixture/service.js';
+import { inSharedService } from '../fixture/shared-service.js';
 import { DocumentedExchanges, readReference } from '../server/openapi/documented-exchanges.js';
 import type { Document } from '../server/openapi/openapi-schemas.js';
 import { documentedFetch } from './generated-client/documented.js';
@@ -22,8 +22,7 @@ interface CustomerCode {
 
 t.test('a client generated from the reference lives the simulated story', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const fixture = await serviceFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false' });
-  const { url } = await startService(t, fixture);
+  const { url, key } = await inSharedService(t);
   // The compiler below keeps this process from hearing that an idle connection is closed: none is kept.
   const document = (await (await request(`${url}/openapi.json`, { reset: true })).body.json()) as Document;
 
@@ -48,7 +47,7 @@ t.test('a client generated from the reference lives the simulated story', async 
 
   const { connect, mainStory, challengeStory } = (await import(client)) as CustomerCode;
   const exchanges = new DocumentedExchanges(readReference(document));
-  const api = connect({ url, key: fixture.key, fetch: documentedFetch(exchanges) });
+  const api = connect({ url, key, fetch: documentedFetch(exchanges) });
   const answers = await mainStory(api, {
     callbackUrl: callbacks.url,
     secret: callbacks.secret,

@@ -2,7 +2,8 @@ import t, { type Test } from 'tap';
 import { type Client, control, faultsSpent, ledger, type Operation } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { startService } from '../fixture/service.js';
-import { type Row, socialFixture, visitorOf } from '../fixture/social.js';
+import { inService, ownService } from '../fixture/shared-service.js';
+import { type Row, signedInTo } from '../fixture/social.js';
 
 /*
  * A client's way through a write of unknown outcome: it has the place looked at, decides, and sends anew under another key, or not.
@@ -23,8 +24,13 @@ async function lookedAt(t: Test, client: Client, id: string): Promise<Look | nul
   return (body.evidence as { look: Look | null }).look;
 }
 
+/** The last test kills it. */
+const service = ownService(t);
+
 t.test('an unknown write is looked for, and the caller decides', async (t) => {
-  const social = await socialFixture(t, 'ada');
+  const own = await inService(t, await service);
+  const { db } = own;
+  const social = await signedInTo(t, own, 'ada');
   const { client, connection, username, sandboxUrl, visitor } = social;
   const strangers = (await visitor.list<Row>('/api/search/people?network=O&count=50')).data;
   const nobody = () => ({ recipient_actor_id: strangers.pop()?.hashId });
@@ -230,16 +236,16 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     t.equal((await cut).status, 404);
     await eventually(
       'its rows are gone',
-      () => social.fixture.db.query('testLooks', 'select from look_request union all select from operation'),
+      () => db.query('testLooks', 'select from look_request union all select from operation'),
       (rows) => rows.length === 0,
     );
   });
 });
 
 t.test('a look that a node was killed in is made by its next owner, without being asked for again', async (t) => {
-  const social = await socialFixture(t, 'grace');
-  const { fixture, username, connection } = social;
-  const visitor = await visitorOf(t, fixture, username);
+  const killed = await inService(t, await service);
+  const social = await signedInTo(t, killed, 'grace');
+  const { username, connection, visitor } = social;
   const [person] = (await visitor.list<Row>('/api/search/people?network=O&count=1')).data;
   const capability = 'social.message.send';
   await control(social.sandboxUrl, 'POST', '/faults', { capability, mode: 'drop_after_commit', times: 1 });
@@ -248,10 +254,10 @@ t.test('a look that a node was killed in is made by its next owner, without bein
   await control(social.sandboxUrl, 'POST', '/faults', { capability: 'social.messages.list', mode: 'hang', times: 1 });
   const cut = t.rejects(social.client.send('POST', `/v1/operations/${operation.id}/reconcile`));
   await faultsSpent(social.sandboxUrl);
-  await social.kill();
+  await killed.kill();
   await cut;
 
-  const { client, sandboxUrl } = await startService(t, fixture);
+  const { client, sandboxUrl } = await startService(t, killed);
   const { body } = await eventually(
     'the look is made',
     () => client.send('GET', `/v1/operations/${operation.id}`),

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { request } from 'undici';
 import { findReconnectLink } from '../../storage/connections/reconnect-links.js';
 import type { Answer, Client } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
-import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
+import { inService, ownService } from '../fixture/shared-service.js';
 
 const PUBLIC_URL = 'https://connections.example.com';
 const newText = () => randomBytes(32).toString('base64url');
@@ -46,14 +46,15 @@ async function linkTo(client: Client, connection: string): Promise<string> {
   return token;
 }
 
-async function started(t: Parameters<typeof startService>[0], env: Record<string, string> = {}) {
-  const fixture: ServiceFixture = await serviceFixture(t, { PUBLIC_URL, ...env });
-  const service = await startService(t, fixture);
-  return { fixture, ...service, pageOf: (token: string) => new Page(service.url, token) };
+const service = ownService(t, { PUBLIC_URL, LOG_LEVEL: 'debug' });
+
+async function pages(t: Test) {
+  const tested = await inService(t, await service);
+  return { ...tested, pageOf: (token: string) => new Page(tested.url, token) };
 }
 
 t.test('the owner of an account signs it in by a link, with password and code, and nobody else can', async (t) => {
-  const { client, fixture, pageOf, stderr } = await started(t, { LOG_LEVEL: 'debug' });
+  const { client, db, pageOf, stderr } = await pages(t);
   const username = 'grace+email@example.com';
   const connection = await client.connect({ provider: 'social', username, password: 'old-password', region: 'us' });
   const token = await linkTo(client, connection);
@@ -78,7 +79,7 @@ t.test('the owner of an account signs it in by a link, with password and code, a
   const waiting = await page.settled();
   t.match(waiting.body, { status: 'waiting_user', challenge: { kind: 'email', accepts_code: true } });
   const { id } = waiting.body.challenge as { id: string };
-  const unnoted = () => fixture.db.query('testUnnoted', 'update reconnect_link set operation_id = null', []);
+  const unnoted = () => db.query('testUnnoted', 'update reconnect_link set operation_id = null', []);
   await unnoted();
   t.match(await page.ask('progress'), { body: { challenge: { id } } }, 'killed before the login was noted');
   t.match(await page.ask('login', { password: 'sandbox' }), { body: { code: 'connection_busy' } });
@@ -93,14 +94,14 @@ t.test('the owner of an account signs it in by a link, with password and code, a
   await unnoted();
   t.match(await page.ask('login', { password: 'sandbox' }), { body: { code: 'link_used' } }, 'it was for one login');
 
-  const rows = await fixture.db.query('testLinks', 'select l::text from reconnect_link l', []);
+  const rows = await db.query('testLinks', 'select l::text from reconnect_link l', []);
   t.notMatch(JSON.stringify(rows), token, 'what proves a link stands in no table');
   t.notMatch(stderr(), token, 'nor in the log');
   t.notMatch(stderr(), /old-password|wrong-password/);
 });
 
 t.test('a link that is replaced, expired, made up or of a deleted connection opens nothing', async (t) => {
-  const { client, fixture, pageOf } = await started(t);
+  const { client, db, pageOf } = await pages(t);
   const connect = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });
   const connection = await connect('ada');
   const [first, second] = [await linkTo(client, connection), await linkTo(client, connection)];
@@ -114,9 +115,7 @@ t.test('a link that is replaced, expired, made up or of a deleted connection ope
   const doomed = await connect('bob');
   const [gone, late] = [await linkTo(client, doomed), await linkTo(client, connection)];
   await client.send('DELETE', `/v1/connections/${doomed}`);
-  await fixture.db.query('testExpire', `update reconnect_link set expires_at = now() where connection_id = $1`, [
-    connection,
-  ]);
+  await db.query('testExpire', `update reconnect_link set expires_at = now() where connection_id = $1`, [connection]);
   const forged = Buffer.from(late, 'base64url');
   forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1;
   for (const [why, token] of Object.entries({ gone, late, forged: forged.toString('base64url'), random: newText() })) {
@@ -126,7 +125,7 @@ t.test('a link that is replaced, expired, made up or of a deleted connection ope
 });
 
 t.test('of two pages that sign in at once one has the link', async (t) => {
-  const { client, pageOf } = await started(t);
+  const { client, pageOf } = await pages(t);
   const connection = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   const token = await linkTo(client, connection);
   const answers = await Promise.all(Array.from({ length: 6 }, () => pageOf(token).ask('login')));

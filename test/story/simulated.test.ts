@@ -1,15 +1,18 @@
 import t from 'tap';
 import { allOf } from '../fixture/all-of.js';
-import { receiveCallbacks } from '../fixture/callbacks.js';
+import { callbackSettings, receiveCallbacks } from '../fixture/callbacks.js';
 import { eventually } from '../fixture/eventually.js';
-import { serviceFixture, startService } from '../fixture/service.js';
+import { inService, ownService } from '../fixture/shared-service.js';
+
+const service = callbackSettings().then((callbacks) =>
+  ownService(t, { ...callbacks, ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false' }),
+);
 
 const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
 
 t.test('two simulated connections live the whole story without a browser', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const fixture = await serviceFixture(t, { ...callbacks.env, ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false' });
-  const { client } = await startService(t, fixture);
+  const { client } = await inService(t, await service);
   const created = await client.send('POST', '/v1/connections', simulated('ada'));
   t.match(created, { status: 201, body: { health: 'ready', state_revision: 0 } });
   t.notOk('region' in created.body, 'no region, no proxy, no recruiter');
@@ -53,7 +56,7 @@ t.test('two simulated connections live the whole story without a browser', async
 });
 
 t.test('a client tries its own way back from a disconnect, without a browser', async (t) => {
-  const { client } = await startService(t, await serviceFixture(t, { BROWSER_PATH: '/bin/false' }));
+  const { client } = await inService(t, await service);
   const connection = await client.connect(simulated('ada sim-challenge-email'));
   const shown = async () => (await client.send('GET', `/v1/connections/${connection}`)).body;
   const listener = async () => (await client.send('GET', `/v1/connections/${connection}/listener`)).body;
@@ -85,7 +88,7 @@ t.test('a client tries its own way back from a disconnect, without a browser', a
 });
 
 t.test('a login of a simulated connection can ask for a code', async (t) => {
-  const { client } = await startService(t, await serviceFixture(t));
+  const { client } = await inService(t, await service);
   const connection = await client.connect(simulated('ada sim-challenge-sms'));
   const login = await client.submit(connection, 'social.login', { reconnect: true });
   let waiting = await client.settled(login.body.id);
@@ -108,7 +111,7 @@ t.test('a login of a simulated connection can ask for a code', async (t) => {
 });
 
 t.test('work of one connection runs in order, and a cancel stops what is queued', async (t) => {
-  const { client } = await startService(t, await serviceFixture(t));
+  const { client } = await inService(t, await service);
   const connection = await client.connect(simulated('ada'));
   const read = (profile: string) => client.submit(connection, 'social.profile.get', { profile_id: profile });
   const slow = await read('sim-delay-700');
@@ -121,7 +124,7 @@ t.test('work of one connection runs in order, and a cancel stops what is queued'
 });
 
 t.test('a client tries its way through an unknown outcome, without a browser', async (t) => {
-  const { client } = await startService(t, await serviceFixture(t, { BROWSER_PATH: '/bin/false' }));
+  const { client } = await inService(t, await service);
   const ada = await client.connect(simulated('ada'));
   const other = await client.connect(simulated('grace'));
   const look = async (id: string, found: string, more: object = {}) => {

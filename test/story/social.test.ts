@@ -1,16 +1,43 @@
 import t from 'tap';
-import { receiveCallbacks } from '../fixture/callbacks.js';
+import { callbackSettings, receiveCallbacks } from '../fixture/callbacks.js';
 import { control, ledger } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
-import { serviceFixture, startService } from '../fixture/service.js';
+import { inService, ownService } from '../fixture/shared-service.js';
+
+/** The last test ends it. */
+const service = callbackSettings().then((callbacks) => ownService(t, { ...callbacks, ACTOR_THREADS: '2' }));
+
+t.test('a code sent by sms is asked for, a wrong one asked for again, the right one accepted', async (t) => {
+  const { client } = await inService(t, await service);
+  const connection = await client.connect({
+    provider: 'social',
+    username: 'ada+sms',
+    password: 'sandbox',
+    region: 'US',
+  });
+  const submitted = await client.submit(connection, 'social.login');
+  const waiting = await client.settled(submitted.body.id);
+  t.match(waiting, { status: 'waiting_user', challenge: { kind: 'sms', accepts_code: true, expires_at: String } });
+  const first = waiting.challenge!;
+  t.notOk('answered' in first, 'nothing of the inside shows');
+
+  const answer = (challenge: string, code: string) =>
+    client.send('POST', `/v1/operations/${waiting.id}/challenge`, { challenge_id: challenge, code });
+  t.strictSame((await answer('no-such-challenge', '000000')).body, { code: 'challenge_not_accepting_code' });
+  t.match(await answer(first.id, '111111'), { status: 202, body: { status: 'accepted' } });
+  const second = await client.answered(waiting.id, first.id);
+  t.match(second, { status: 'waiting_user', challenge: { kind: 'sms', accepts_code: true } });
+  t.not(second.challenge!.id, first.id, 'a new challenge');
+  t.equal((await answer(first.id, '000000')).status, 409, 'the old one is closed');
+  t.match(await answer(second.challenge!.id, '000000'), { status: 202 });
+  const done = await client.answered(waiting.id, second.challenge!.id);
+  t.match(done, { status: 'succeeded', challenge: null, result: { reason: 'login_succeeded' } });
+  t.match((await client.send('GET', `/v1/connections/${connection}`)).body, { health: 'ready' });
+});
 
 t.test('a connection logs in through its regional proxy, sends once, and receives the reply', async (t) => {
   const callbacks = await receiveCallbacks(t);
-  const { client, sandboxUrl, stop } = await startService(
-    t,
-    await serviceFixture(t, { ...callbacks.env, ACTOR_THREADS: '2' }),
-  );
-
+  const { client, sandboxUrl, stop } = await inService(t, await service);
   const created = await client.send('POST', '/v1/connections', {
     provider: 'social',
     username: 'grace',
@@ -104,32 +131,4 @@ t.test('a connection logs in through its regional proxy, sends once, and receive
     result: { messages: [{ message_urn: String }] },
   });
   t.equal(await stop(), 0, 'it drains and ends cleanly');
-});
-
-t.test('a code sent by sms is asked for, a wrong one asked for again, the right one accepted', async (t) => {
-  const { client } = await startService(t, await serviceFixture(t, { ACTOR_THREADS: '2' }));
-  const connection = await client.connect({
-    provider: 'social',
-    username: 'ada+sms',
-    password: 'sandbox',
-    region: 'US',
-  });
-  const submitted = await client.submit(connection, 'social.login');
-  const waiting = await client.settled(submitted.body.id);
-  t.match(waiting, { status: 'waiting_user', challenge: { kind: 'sms', accepts_code: true, expires_at: String } });
-  const first = waiting.challenge!;
-  t.notOk('answered' in first, 'nothing of the inside shows');
-
-  const answer = (challenge: string, code: string) =>
-    client.send('POST', `/v1/operations/${waiting.id}/challenge`, { challenge_id: challenge, code });
-  t.strictSame((await answer('no-such-challenge', '000000')).body, { code: 'challenge_not_accepting_code' });
-  t.match(await answer(first.id, '111111'), { status: 202, body: { status: 'accepted' } });
-  const second = await client.answered(waiting.id, first.id);
-  t.match(second, { status: 'waiting_user', challenge: { kind: 'sms', accepts_code: true } });
-  t.not(second.challenge!.id, first.id, 'a new challenge');
-  t.equal((await answer(first.id, '000000')).status, 409, 'the old one is closed');
-  t.match(await answer(second.challenge!.id, '000000'), { status: 202 });
-  const done = await client.answered(waiting.id, second.challenge!.id);
-  t.match(done, { status: 'succeeded', challenge: null, result: { reason: 'login_succeeded' } });
-  t.match((await client.send('GET', `/v1/connections/${connection}`)).body, { health: 'ready' });
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { hostname } from 'node:os';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { adminProgram } from '../../../server/admin/program.js';
 import { recordAudit } from '../../../storage/audit/record.js';
 import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
@@ -24,18 +25,23 @@ interface Ended {
   stderr: string;
 }
 
-/** The command line as an operator runs it: a process of its own, on a database of its own. */
+/**
+ * The command line on a database of its own: `run` as an operator has it, as a process of its own; `answer` what it prints, in this process,
+ * unless it reads something from its input.
+ */
 async function operator(t: Test) {
   const { url, db } = await freshDatabase(t);
+  const environment = { PATH: process.env.PATH, DATABASE_URL: url, ENCRYPTION_KEYS: OLD };
   const run = (args: string[], env: Record<string, string> = {}, input = '') =>
     new Promise<Ended>((resolve) => {
-      const options = { env: { PATH: process.env.PATH, DATABASE_URL: url, ENCRYPTION_KEYS: OLD, ...env } };
+      const options = { env: { ...environment, ...env } };
       const child = execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
         resolve({ status: Number(error?.code ?? 0), stdout, stderr });
       });
       child.stdin?.end(input);
     });
   const answer = async (args: string[], env?: Record<string, string>, input?: string) => {
+    if (input === undefined) return JSON.parse((await adminProgram({ ...environment, ...env }, args)).text);
     const ended = await run(args, env, input);
     t.match(ended, { status: 0, stderr: '' }, args.join(' '));
     return JSON.parse(ended.stdout);

@@ -3,12 +3,12 @@ import t from 'tap';
 import { recordAudit } from '../../../storage/audit/record.js';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
-import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, ownConsole, VIEWS } from './console-fixture.js';
+import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, VIEWS } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
 t.test('who did what shows in words, page by page, in the workspace alone and to operators over all', async (t) => {
-  const service = await ownConsole(t);
+  const service = await consoleFixture(t);
   const { client, db, workspaceId } = service;
   const ann = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ann' } });
   await client.submit(ann, 'social.health.check', {});

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright';
 import t from 'tap';
 import type { Database } from '../../../storage/postgres/database.js';
-import { consoleFixture, keyWith, looksRight, ownConsole, VIEWS } from './console-fixture.js';
+import { ownService } from '../../fixture/shared-service.js';
+import { consoleFixture, consoleIn, keyWith, looksRight, VIEWS } from './console-fixture.js';
 
 /** A time without a stream, as a listener leaves it. */
 const insertGap = (db: Database, connectionId: string, began_min_ago: number, lasted_min: number) =>
@@ -66,7 +67,7 @@ t.test('connections are found by name, health and kind, a page at a time', async
 });
 
 t.test('a connection is logged in with a code, given a link, and disconnected', async (t) => {
-  const { client, db, signedIn, complaints } = await ownConsole(t, { PUBLIC_URL }, { load: true });
+  const { client, db, signedIn, complaints } = await consoleIn(t, ownService(t, { PUBLIC_URL }));
   for (const [i, view] of VIEWS.entries()) {
     const username = `grace${i}+sms@example.com`;
     const connection = await client.connect(real(username));

@@ -8,8 +8,8 @@ import { SCOPES, type Scope } from '../../../storage/model/records.js';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';
 import type { Client } from '../../fixture/client.js';
-import { type ServiceFixture, serviceFixture, startService } from '../../fixture/service.js';
-import { inSharedService, type SharedService } from '../../fixture/shared-service.js';
+import type { ServiceFixture } from '../../fixture/service.js';
+import { inService, inSharedService, type OwnService, type SharedService } from '../../fixture/shared-service.js';
 import { AT_LENGTH } from '../../fixture/size.js';
 import { connect } from '../../fixture/webhooks.js';
 
@@ -30,19 +30,17 @@ interface Load {
 export const consoleFixture = async (t: Test, { load = false }: Load = {}) =>
   withPages(t, await inSharedService(t), load);
 
-/** The same with a service of its own, for a test that ends it, sets it otherwise, or changes what others see. */
-export async function ownConsole(t: Test, env: Record<string, string> = {}, { load = false }: Load = {}) {
-  const fixture = await serviceFixture(t, env);
-  return withPages(t, { ...fixture, ...(await startService(t, fixture)) }, load);
-}
+/** The same in a service of the file (`ownService`), for tests that end it, set it otherwise, or change what others see. */
+export const consoleIn = async (t: Test, service: Promise<OwnService>, { load = false }: Load = {}) =>
+  withPages(t, await inService(t, await service), load);
 
 async function withPages<Service extends SharedService>(t: Test, service: Service, load: boolean) {
   if (load) await keepBusy(t, service.client);
   const browser = await browserOf(t);
   const complaints: string[] = [];
 
-  /** A tab of a browser of its own at this place of the console, such as `#/operations`. */
-  const open = async (place = '', view: BrowserContextOptions = VIEWS[0]): Promise<Page> => {
+  /** A tab of a browser of its own at this address. */
+  const openAt = async (url: string, view: BrowserContextOptions = VIEWS[0]): Promise<Page> => {
     const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...view });
     t.teardown(() => context.close());
     const page = await context.newPage();
@@ -58,9 +56,12 @@ async function withPages<Service extends SharedService>(t: Test, service: Servic
     page.on('request', (one) => {
       if (!one.url().startsWith(`${service.url}/`) && !one.url().startsWith('data:')) complaints.push(one.url());
     });
-    await page.goto(`${service.url}/console${place}`);
+    await page.goto(url);
     return page;
   };
+
+  /** The same at this place of the console, such as `#/operations`. */
+  const open = (place = '', view?: BrowserContextOptions) => openAt(`${service.url}/console${place}`, view);
 
   /** The same, signed in; with the key of the workspace that has every scope, unless another is given. */
   const signedIn = async (place = '', view: BrowserContextOptions = VIEWS[0], key = service.key): Promise<Page> => {
@@ -69,7 +70,7 @@ async function withPages<Service extends SharedService>(t: Test, service: Servic
     return page;
   };
 
-  return { ...service, open, signedIn, complaints };
+  return { ...service, openAt, open, signedIn, complaints };
 }
 
 const CLIENTS = 2;

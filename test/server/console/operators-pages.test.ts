@@ -6,13 +6,17 @@ import { storeStep } from '../../../storage/overview/steps.js';
 import { together } from '../../../storage/overview/tally.js';
 import { renewLeases } from '../../../storage/partitions/partitions.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
+import { ownService } from '../../fixture/shared-service.js';
 import { insertConnections } from '../rows.js';
-import { consoleFixture, looksRight, operatorKey, ownConsole, VIEWS } from './console-fixture.js';
+import { consoleFixture, consoleIn, looksRight, operatorKey, VIEWS } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
+/** Its nodes and proxies are what the pages show. */
+const installation = ownService(t);
+
 t.test('an operator sees who runs which partitions', async (t) => {
-  const service = await ownConsole(t);
+  const service = await consoleIn(t, installation);
   const gone = randomUUID();
   await renewLeases(service.db, gone, 60_000);
   await service.db.query('testGone', `update node set heartbeat_at = now() - interval '10 minutes' where id = $1`, [
@@ -51,7 +55,7 @@ t.test('an operator sees who runs which partitions', async (t) => {
 });
 
 t.test('an operator sees the proxies of each region, and how many connections use each', async (t) => {
-  const service = await ownConsole(t);
+  const service = await consoleIn(t, installation);
   const { db, workspaceId } = service;
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
   const credentials = { username: 'grace', password: 'hopper' };

@@ -2,10 +2,14 @@ import t from 'tap';
 import { storeHour } from '../../../bench/consoles/hour.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { noteStored } from '../../../storage/workspaces/stored.js';
-import { keyWith, keyWithout, looksRight, operatorKey, ownConsole, signIn, VIEWS } from './console-fixture.js';
+import { ownService } from '../../fixture/shared-service.js';
+import { consoleIn, keyWith, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
+
+/** The last test ends it. */
+const installation = ownService(t);
 
 t.test('what needs attention stands first, with its cause and a way to it, and what happened below', async (t) => {
-  const service = await ownConsole(t);
+  const service = await consoleIn(t, installation);
   const { client, db, workspaceId, signedIn, complaints } = service;
   await storeHour(db, workspaceId);
   const person = (id: string) => client.connect({ provider: 'simulated', external_actor: { kind: 'person', id } });
@@ -50,25 +54,8 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
   t.strictSame(complaints, [], 'no error, no violation of the policy, nothing from elsewhere');
 });
 
-t.test('a change shows by itself, and a service that is gone is told', async (t) => {
-  const { client, db, signedIn, kill } = await ownConsole(t);
-  const ann = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ann' } });
-  const page = await signedIn();
-  await page.getByText('Nothing needs anybody now.').waitFor();
-  await db.query(
-    'testUnready',
-    `update connection set health = 'needs_login', health_reason = 'disconnected' where id = $1`,
-    [ann],
-  );
-  await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'bob' } });
-  await page.getByText('It was disconnected.').waitFor();
-  await kill();
-  await page.getByText('No connection to the service').waitFor();
-  t.ok(await page.getByText('It was disconnected.').isVisible(), 'what was there stays');
-});
-
 t.test('an operator sees the installation, and a key without its scopes begins elsewhere', async (t) => {
-  const service = await ownConsole(t);
+  const service = await consoleIn(t, installation);
   const { db, workspaceId, open, complaints } = service;
   await storeHour(db, workspaceId);
   await db.query(
@@ -100,4 +87,21 @@ t.test('an operator sees the installation, and a key without its scopes begins e
   await reader.getByText('There is no such operation.').waitFor();
   t.strictSame(refused, [], 'its first page is one that it may see');
   t.strictSame(complaints, []);
+});
+
+t.test('a change shows by itself, and a service that is gone is told', async (t) => {
+  const { client, db, signedIn, kill } = await consoleIn(t, installation);
+  const ann = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ann' } });
+  const page = await signedIn();
+  await page.getByText('Nothing needs anybody now.').waitFor();
+  await db.query(
+    'testUnready',
+    `update connection set health = 'needs_login', health_reason = 'disconnected' where id = $1`,
+    [ann],
+  );
+  await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'bob' } });
+  await page.getByText('It was disconnected.').waitFor();
+  await kill();
+  await page.getByText('No connection to the service').waitFor();
+  t.ok(await page.getByText('It was disconnected.').isVisible(), 'what was there stays');
 });

@@ -2,25 +2,34 @@ import type { Page } from 'playwright';
 import t, { type Test } from 'tap';
 import { authority } from '../../fixture/certificates.js';
 import { receiver } from '../../fixture/https-receiver.js';
+import { ownService } from '../../fixture/shared-service.js';
 import { connect, subscribe, trusting } from '../../fixture/webhooks.js';
 import { insertDeliveries } from '../rows.js';
-import { keyWithout, looksRight, ownConsole, VIEWS } from './console-fixture.js';
+import { consoleIn, keyWithout, looksRight, VIEWS } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
-/** A service with a receiver that it may call, which answers with the status in `answers`. The service starts no browser of its own. */
-async function started(t: Test) {
+/** Answers with the status in `answers`, so that each test sets it back. */
+const answers = { status: 204 };
+
+/** A service for all tests of this file, with a receiver that it may call. */
+async function started() {
   const { ca, issue } = await authority();
-  const answers = { status: 204 };
   const receiving = await receiver(t, await issue({ ip: '127.0.0.1' }), (_request, response) =>
     response.writeHead(answers.status).end(),
   );
   const env = { ...(await trusting(t, ca)), CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32' };
-  const service = await ownConsole(t, env, { load: true });
+  return { service: await ownService(t, env), receiving };
+}
+
+const shared = started();
+
+async function subscriptions(t: Test) {
+  const { service, receiving } = await shared;
   /** The bodies of all callbacks so far that hold this text. */
   const bodiesWith = (text: string) =>
     receiving.received.map(({ body }) => `${body}`).filter((body) => body.includes(text));
-  return { ...service, hook: receiving.url, answers, bodiesWith };
+  return { ...(await consoleIn(t, Promise.resolve(service))), hook: receiving.url, bodiesWith };
 }
 
 /** A row of a table by what stands in it. */
@@ -32,7 +41,7 @@ async function confirmed(page: Page, label: string): Promise<void> {
 }
 
 t.test('a subscription is found, tried, replayed, deactivated and activated by the page', async (t) => {
-  const { client, db, signedIn, hook, bodiesWith, complaints } = await started(t);
+  const { client, db, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
   for (const view of VIEWS) {
     const connection = await connect(client);
     const subscription = await subscribe(client, connection, hook);
@@ -118,7 +127,7 @@ t.test('a subscription is found, tried, replayed, deactivated and activated by t
 });
 
 t.test('what failed of one action is not told of the one that takes its place', async (t) => {
-  const { client, signedIn, hook } = await started(t);
+  const { client, signedIn, hook } = await subscriptions(t);
   const subscription = await subscribe(client, await connect(client), hook);
   const page = await signedIn(`#/subscriptions/${subscription}`);
   await page.route(`**/v1/subscriptions/${subscription}`, (route) =>
@@ -132,7 +141,7 @@ t.test('what failed of one action is not told of the one that takes its place', 
 });
 
 t.test('one subscription for all connections is made by the page, and its secret is shown once', async (t) => {
-  const { client, signedIn, hook, bodiesWith, complaints } = await started(t);
+  const { client, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
   for (const view of VIEWS) {
     const connection = await connect(client);
     const page = await signedIn('#/subscriptions', view);
@@ -161,7 +170,7 @@ t.test('one subscription for all connections is made by the page, and its secret
 });
 
 t.test('an attempt that failed is told in words, and its delivery arrives by itself', async (t) => {
-  const { client, signedIn, hook, answers, bodiesWith, complaints } = await started(t);
+  const { client, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
   for (const view of VIEWS) {
     const connection = await connect(client);
     const subscription = await subscribe(client, connection, hook);
@@ -187,7 +196,7 @@ t.test('an attempt that failed is told in words, and its delivery arrives by its
 });
 
 t.test('a key without a scope sees neither the page nor its actions', async (t) => {
-  const service = await started(t);
+  const service = await subscriptions(t);
   const subscription = await subscribe(service.client, await connect(service.client), service.hook);
   const { deliveries } = await insertDeliveries(service.db, subscription, ['failed']);
   const reader = await service.signedIn(

@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
 import { eventually } from '../../fixture/eventually.js';
 import type { RunningService } from '../../fixture/service.js';
 import { sized } from '../../fixture/size.js';
-import { keepAsking, person, startNeighbourhood } from '../neighbour.js';
+import { keepAsking, neighbourhoodService, person, startNeighbourhood } from '../neighbour.js';
 
 /*
  * Inputs of the largest size, as many at once as a client likes: memory stays within a bound, each is answered 202 or 503, and small
@@ -29,8 +29,8 @@ async function rss_mib({ process: { pid } }: RunningService): Promise<number> {
 }
 
 async function setUp(t: Test) {
-  const neighbourhood = await startNeighbourhood(t);
-  const { service, fixture, neighbour, connection } = neighbourhood;
+  const neighbourhood = await startNeighbourhood(t, neighbourhoodService(t));
+  const { service, neighbour, connection } = neighbourhood;
   const greedy: string[] = [];
   for (let n = 0; n < CONNECTIONS; n++) greedy.push(await service.client.connect(person(`greedy-${n}`)));
   const dispatcher = new Agent({ connections: 256 });
@@ -40,7 +40,7 @@ async function setUp(t: Test) {
       method: 'POST',
       dispatcher,
       headers: {
-        authorization: `Bearer ${fixture.key}`,
+        authorization: `Bearer ${service.key}`,
         'content-type': 'application/json',
         'idempotency-key': randomUUID(),
       },

@@ -69,54 +69,46 @@ process.stdout.write(String(typia.is<Tree>(JSON.parse('{"leaf":{"size":1}}'))));
 const QUIET = { status: 0, said: '' };
 const COMPILED = { status: 0, said: 'Compiling' };
 
-t.test(
-  'what changed is compiled, validators as if everything had been, and nothing where nothing has to be',
-  async (t) => {
-    const { at, write, compile, run, install, prune } = project(t, SOURCES);
-    t.match(await compile(), {
-      status: 1,
-      said: /^dist is missing or not whole, [^\n]*npm install[^\n]*npm run build$/,
-    });
-    install();
-    t.same(await compile(), COMPILED);
-    t.same(await run('dist/server/check.js'), { status: 0, said: 'true' });
-    t.same(await compile(), QUIET);
-
-    const changed = 'export interface Leaf {\n  size: string;\n}\n';
-    write('storage/leaf.ts', changed);
-    rmSync(at('test/one.test.ts'));
-    t.same(await compile(), COMPILED);
-    t.same(await run('dist/server/check.js'), { status: 0, said: 'false' }, 'a type two files away was changed');
-    t.notOk(existsSync(at('dist/test/one.test.js')), 'a test whose source is gone does not run');
-
-    const before = readFileSync(at('dist/.built'), 'utf8');
-    write('storage/leaf.ts', 'export interface Leaf {\n  size: Absent;\n}\n');
-    t.match(await compile(), { status: 1, said: /storage\/leaf\.ts\(2,9\): error TS2304/ });
-    t.equal(readFileSync(at('dist/.built'), 'utf8'), before, 'and dist is what it was');
-
-    prune();
-    t.match(await compile(), {
-      status: 1,
-      said: /^dist was made of other sources than are here, [^\n]*npm run build$/,
-    });
-    write('storage/leaf.ts', changed);
-    t.same(await compile(), QUIET, 'without the compiler one that is whole is used');
-    rmSync(at('storage/tree.ts'));
-    t.same(await compile(), QUIET, 'an image may leave sources away');
-  },
-);
-
-t.test('a page is checked as what runs in a browser, and bundled under a name of its content', async (t) => {
-  const { at, write, compile, install } = project(t, SOURCES);
-  install();
+t.test('what changed is compiled as if everything had been, and nothing where nothing has to be', async (t) => {
+  const { at, write, compile, run, install, prune } = project(t, SOURCES);
   const bundles = () => readdirSync(at('dist/server/console/files')).filter((name) => name.startsWith('reconnect-'));
+  t.match(await compile(), {
+    status: 1,
+    said: /^dist is missing or not whole, [^\n]*npm install[^\n]*npm run build$/,
+  });
+  install();
   t.same(await compile(), COMPILED);
+  t.same(await run('dist/server/check.js'), { status: 0, said: 'true' });
+  t.same(await compile(), QUIET);
   const [first] = bundles();
   t.match(readFileSync(at(`dist/server/console/files/${first}`), 'utf8'), /"first"/);
+  t.notOk(existsSync(at('dist/server/console/page')), 'a page is no module of the service');
+
+  const changed = 'export interface Leaf {\n  size: string;\n}\n';
+  write('storage/leaf.ts', changed);
   write('server/console/page/reconnect/main.tsx', "document.title = 'second';\n");
+  rmSync(at('test/one.test.ts'));
   t.same(await compile(), COMPILED);
-  t.notSame(bundles(), [first]);
+  t.same(await run('dist/server/check.js'), { status: 0, said: 'false' }, 'a type two files away was changed');
+  t.notOk(existsSync(at('dist/test/one.test.js')), 'a test whose source is gone does not run');
+  t.equal(bundles().length, 1);
+  t.notSame(bundles(), [first], 'a page is bundled under a name of its content');
+
+  const before = readFileSync(at('dist/.built'), 'utf8');
+  write('storage/leaf.ts', 'export interface Leaf {\n  size: Absent;\n}\n');
+  t.match(await compile(), { status: 1, said: /storage\/leaf\.ts\(2,9\): error TS2304/ });
+  t.equal(readFileSync(at('dist/.built'), 'utf8'), before, 'and dist is what it was');
+  write('storage/leaf.ts', changed);
   write('server/console/page/reconnect/main.tsx', 'process.exit();\n');
   t.match(await compile(), { status: 1, said: /main\.tsx\(1,1\): error TS2\d+: Cannot find name 'process'/ });
-  t.notOk(existsSync(at('dist/server/console/page')), 'it is no module of the service');
+
+  prune();
+  t.match(await compile(), {
+    status: 1,
+    said: /^dist was made of other sources than are here, [^\n]*npm run build$/,
+  });
+  write('server/console/page/reconnect/main.tsx', "document.title = 'second';\n");
+  t.same(await compile(), QUIET, 'without the compiler one that is whole is used');
+  rmSync(at('storage/tree.ts'));
+  t.same(await compile(), QUIET, 'an image may leave sources away');
 });
