@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { Channel } from '../../browser-pool/channel.js';
@@ -6,6 +7,7 @@ import type { PoolLimits } from '../../browser-pool/limits.js';
 import type { BrowserStats, FromBrowser, RenewedSession, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
 import type { SendPermission } from '../../browser-pool/send-permission.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
+import { programFile } from '../../storage/programs.js';
 
 type RunMessage = Exclude<FromBrowser, { type: 'stats' | 'clock' | 'renewed' }>;
 
@@ -23,7 +25,7 @@ export class Pool {
     this.#control.onMessage(() => {});
     this.channel = new ActorChannel(actor.port1);
     this.#piscina = new Piscina({
-      filename: new URL('../../browser-pool/host.js', import.meta.url).href,
+      filename: pathToFileURL(programFile('browser-pool/host')).href,
       minThreads: 1,
       maxThreads: 1,
       env: { ...process.env, ...env },

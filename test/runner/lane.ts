@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { registerHooks } from 'node:module';
 import { Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import t, { Test, type TestOpts } from 'tap';
 import { keepCompiledCode } from '../../storage/compiled-code.js';
 import { begin } from './current.js';
+import { forgetProcess } from './uncaught.js';
 import './short-diffs.js';
 
 /*
@@ -23,17 +23,7 @@ export interface FileToRun {
 export type LaneMessage = { tap: string } | { passed: boolean; left: string[] };
 
 keepCompiledCode();
-
-const TAP = import.meta.resolve('tap');
-const TAP_OF_FILE = import.meta.resolve('./tap-of-file.js');
-
-registerHooks({
-  resolve(specifier, context, next) {
-    const resolved = next(specifier, context);
-    if (resolved.url !== TAP || !context.parentURL || context.parentURL === import.meta.url) return resolved;
-    return { ...resolved, url: `${TAP_OF_FILE}?of=${encodeURIComponent(context.parentURL)}` };
-  },
-});
+forgetProcess();
 
 const send = (message: LaneMessage) =>
   new Promise<void>((resolve) => {

@@ -45,6 +45,16 @@ t.test('what a file leaves running is told, and its process is not used again', 
   t.equal(new Set([first, second, third].map((end) => processOf(end!))).size, 3);
 });
 
+t.test('an error that nobody catches fails the test that runs', async (t) => {
+  const wait = 'await new Promise((resolve) => setTimeout(resolve, 100));';
+  const inTest = (body: string) => `await t.test('runs', async (t) => { ${body} ${wait} });`;
+  const [thrown, rejected] = await runAll(t, [
+    inTest(`setTimeout(() => { throw new Error('uncaught'); });`),
+    inTest(`void Promise.reject(new Error('uncaught'));`),
+  ]);
+  for (const end of [thrown, rejected]) t.match(end!.tap, /^ {4}not ok \d+ - uncaught/m);
+});
+
 t.test('a file that fails, throws, or ends its process is the last one of it', async (t) => {
   const throwing = `${PROCESS}\nthrow new Error('out of it');`;
   const [failed, thrown, ended, after] = await runAll(t, [

@@ -5,7 +5,11 @@ import type { FileToRun, LaneMessage } from './lane.js';
 const LANE = new URL('./lane.js', import.meta.url);
 /** With TEST_LOG_LEVEL what tests and their services say is shown as it comes, else that of a file when it has failed. */
 const OUTPUT = process.env.TEST_LOG_LEVEL ? 'inherit' : 'pipe';
-const OPTIONS: ForkOptions = { execArgv: ['--enable-source-maps'], stdio: ['ignore', OUTPUT, OUTPUT, 'ipc'] };
+const HOOKS = new URL('./hooks.js', import.meta.url).href;
+const OPTIONS: ForkOptions = {
+  execArgv: ['--enable-source-maps', '--import', HOOKS],
+  stdio: ['ignore', OUTPUT, OUTPUT, 'ipc'],
+};
 /** A file that says nothing so long after its time limit holds its process up. */
 const BEYOND_LIMIT_ms = 30_000;
 
@@ -30,7 +34,7 @@ export class Lanes {
     { timeout_ms, alone }: { timeout_ms: number; alone: boolean },
   ): { tap: Readable; end: Promise<FileEnd> } {
     const tap = new PassThrough({ encoding: 'utf8' });
-    const lane = (!alone && this.#idle.pop()) || fork(LANE, OPTIONS);
+    const lane = (!alone && this.#idleLane()) || fork(LANE, OPTIONS);
     const end = new Promise<FileEnd>((resolve) => {
       const limit = setTimeout(() => lane.kill('SIGKILL'), timeout_ms + BEYOND_LIMIT_ms);
       let said = '';
@@ -58,6 +62,12 @@ export class Lanes {
       lane.send({ file, timeout_ms } satisfies FileToRun);
     });
     return { tap, end };
+  }
+
+  /** One that has not come to an end since its last file. */
+  #idleLane(): ChildProcess | undefined {
+    for (let lane = this.#idle.pop(); lane; lane = this.#idle.pop()) if (lane.connected) return lane;
+    return undefined;
   }
 
   /** Lets the processes end. */

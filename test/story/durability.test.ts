@@ -5,6 +5,7 @@ import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, ledger, type Operation } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
+import { inSharedService } from '../fixture/shared-service.js';
 
 const social = (username: string, region: string) => ({ provider: 'social', username, password: 'sandbox', region });
 
@@ -117,7 +118,7 @@ for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
 }
 
 t.test('a write whose answer was lost is unknown, whether it was committed or not', async (t) => {
-  const { client, sandboxUrl } = await startService(t, await serviceFixture(t, { ACTOR_THREADS: '2' }));
+  const { client, sandboxUrl } = await inSharedService(t);
   const connection = await loggedIn(client, 'unlucky', 'DE');
   const [person] = (await client.run(connection, 'social.people.search', { keywords: 'engineer', count: 1 })).result
     .people as { hash_id: string }[];
