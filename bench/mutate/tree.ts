@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Compiled } from './faults.js';
 import { importersOf, readImports } from './imports.js';
@@ -10,9 +10,11 @@ const OWN = ['dist', '.data', '.git', '.tap'];
 const DOWNLOADED = ['.data/test-packages', '.data/postgres'];
 const FOLDERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
 
-/** A copy of the project in which the compiled files can be changed: `dist` is copied, everything else is linked. */
+/** A copy of the project in which the compiled files can be changed, and with them the bundles: `dist` is copied, everything else is linked. */
 export class Tree {
   readonly #folder: string;
+  /** The change of which `dist/bundled-changed` was made. */
+  #changed = '';
   readonly #imports: ReturnType<typeof readImports>;
 
   /** Use `copy`. */
@@ -71,15 +73,38 @@ export class Tree {
     const own = await readFile(path, 'utf8');
     await replace(path, text);
     try {
-      return await work();
+      return await this.#bundled(source + text, work);
     } finally {
       await replace(path, own);
+    }
+  }
+
+  /** With bundles of this change in place of the own ones: threads and processes run bundles, whoever starts them. */
+  async #bundled<T>(change: string, work: () => Promise<T>): Promise<T> {
+    const [bundled, own, changed] = ['bundled', 'bundled-own', 'bundled-changed'].map((name) => this.#path(name));
+    if (!existsSync(bundled!)) return work(); // a project without programs
+    await rename(bundled!, own!);
+    try {
+      if (this.#changed === change) await rename(changed!, bundled!);
+      else await bundle(this.#path(''));
+      this.#changed = change;
+      return await work();
+    } finally {
+      await rm(changed!, { recursive: true, force: true });
+      await rename(bundled!, changed!);
+      await rename(own!, bundled!);
     }
   }
 
   #path(file: string): string {
     return join(this.#folder, 'dist', file);
   }
+}
+
+async function bundle(dist: string): Promise<void> {
+  const program = new URL('../../../server/start/bundle.mjs', import.meta.url).href;
+  const { bundlePrograms } = (await import(program)) as { bundlePrograms(dist: string): Promise<void> };
+  await bundlePrograms(dist);
 }
 
 /** At once, so that no process reads half of it. */

@@ -14,7 +14,6 @@ import { dirname, join, relative } from 'node:path';
  */
 const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
-const BUNDLED = join(DIST, 'bundled');
 
 /** What a process or a thread runs. */
 const PROGRAMS = [
@@ -37,15 +36,16 @@ const require = requireOf(import.meta.url);
 const bundledOf = import.meta.dirname.slice(0, import.meta.dirname.lastIndexOf('bundled'));
 const $named = (named, value) => Object.defineProperty(named, 'name', { value, configurable: true });`;
 
-/** Writes the bundles of those programs that `dist` has. */
-export async function bundlePrograms() {
+/** Writes the bundles of those programs that `dist` has, or a copy of it, into its folder `bundled`. */
+export async function bundlePrograms(dist = DIST) {
   const { build } = await import('esbuild');
-  rmSync(BUNDLED, { recursive: true, force: true });
-  const programs = PROGRAMS.filter((program) => existsSync(join(DIST, `${program}.js`)));
+  const bundled = join(dist, 'bundled');
+  rmSync(bundled, { recursive: true, force: true });
+  const programs = PROGRAMS.filter((program) => existsSync(join(dist, `${program}.js`)));
   const { outputFiles } = await build({
-    entryPoints: programs.map((program) => join(DIST, `${program}.js`)),
-    outbase: DIST,
-    outdir: BUNDLED,
+    entryPoints: programs.map((program) => join(dist, `${program}.js`)),
+    outbase: dist,
+    outdir: bundled,
     bundle: true,
     splitting: true,
     chunkNames: '[name]-[hash]',
@@ -56,7 +56,7 @@ export async function bundlePrograms() {
     write: false,
     external: APART,
     banner: { js: BANNER },
-    plugins: [{ name: 'places', setup: ({ onLoad }) => onLoad({ filter: /\.js$/ }, placed) }],
+    plugins: [{ name: 'places', setup: ({ onLoad }) => onLoad({ filter: /\.js$/ }, placedIn(dist)) }],
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
@@ -81,13 +81,15 @@ function withClassNames(text) {
 }
 
 /** I1 */
-function placed({ path }) {
-  const module = relative(DIST, path);
-  if (module.startsWith('..')) return undefined;
-  const text = readFileSync(path, 'utf8');
-  if (!text.includes('import.meta.')) return undefined;
-  const contents = text
-    .replaceAll('import.meta.dirname', `(bundledOf + ${JSON.stringify(dirname(module))})`)
-    .replaceAll('import.meta.url', `urlOfBundled(bundledOf + ${JSON.stringify(module)}).href`);
-  return { contents, loader: 'js', resolveDir: dirname(path) };
-}
+const placedIn =
+  (dist) =>
+  ({ path }) => {
+    const module = relative(dist, path);
+    if (module.startsWith('..')) return undefined;
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes('import.meta.')) return undefined;
+    const contents = text
+      .replaceAll('import.meta.dirname', `(bundledOf + ${JSON.stringify(dirname(module))})`)
+      .replaceAll('import.meta.url', `urlOfBundled(bundledOf + ${JSON.stringify(module)}).href`);
+    return { contents, loader: 'js', resolveDir: dirname(path) };
+  };

@@ -6,26 +6,27 @@ import type { Client } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { type Answer, type Received, type Receiver, receiver } from '../fixture/https-receiver.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
+import { inService, ownService } from '../fixture/shared-service.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
 const SECRET = 'a secret of more than 32 characters';
 const certificates = await authority();
 const onLoopback = await certificates.issue({ ip: '127.0.0.1' });
 
-interface Story {
-  fixture: ServiceFixture;
-  hook: Receiver;
-}
+const settings = {
+  ...(await trusting(t, certificates.ca)),
+  ACTOR_THREADS: '2',
+  CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
+};
 
-async function story(t: Test, answer?: Answer): Promise<Story> {
-  const hook = await receiver(t, onLoopback, answer);
-  const env = {
-    ...(await trusting(t, certificates.ca)),
-    ACTOR_THREADS: '2',
-    CALLBACK_ALLOWED_NETWORKS: '127.0.0.1/32',
-  };
-  return { fixture: await serviceFixture(t, env), hook };
-}
+/** What a test needs that ends the service and starts it again. */
+const story = async (t: Test, answer?: Answer): Promise<{ fixture: ServiceFixture; hook: Receiver }> => ({
+  fixture: await serviceFixture(t, settings),
+  hook: await receiver(t, onLoopback, answer),
+});
+
+/** For the tests that do not. */
+const service = ownService(t, settings);
 
 /** The sessions that wait for the lock of the triggers below. */
 const WAITING = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -73,44 +74,12 @@ function accepted({ headers, body }: Received, secret: string): { standard: bool
   };
 }
 
-t.test('stock verifiers accept the callbacks with every secret that has not expired', async (t) => {
-  const { fixture, hook } = await story(t);
-  const { client } = await startService(t, fixture);
-  const connection = await connect(client);
-  const subscription = await subscribe(client, connection, hook.url, SECRET);
-  const both = { standard: true, stripe: true };
-  const neither = { standard: false, stripe: false };
-  await emit(client, connection);
-  await hook.arrived(1);
-  t.strictSame(accepted(hook.received[0]!, SECRET), both);
-  t.strictSame(accepted(hook.received[0]!, 'another secret of more than 32 characters'), neither);
-
-  const secrets = [SECRET];
-  for (let i = 0; i < 5; i++) {
-    const rotated = await client.send('POST', `/v1/subscriptions/${subscription}/rotate-secret`);
-    secrets.unshift(String(rotated.body.secret));
-    await emit(client, connection);
-    await hook.arrived(2 + i);
-    for (const secret of secrets) t.strictSame(accepted(hook.received[1 + i]!, secret), both);
-  }
-  t.equal(secrets.length, 6);
-
-  await fixture.db.query(
-    'testOverlap',
-    `update former_secret set valid_until = now() where id in (select id from former_secret order by valid_until limit 2)`,
-  );
-  await emit(client, connection);
-  await hook.arrived(7);
-  for (const secret of secrets.slice(0, 4)) t.strictSame(accepted(hook.received[6]!, secret), both);
-  for (const secret of secrets.slice(4)) t.strictSame(accepted(hook.received[6]!, secret), neither, 'its day is over');
-});
-
 t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) => {
   let tried = 0;
-  const { fixture, hook } = await story(t, (_request, response) => {
+  const hook = await receiver(t, onLoopback, (_request, response) => {
     response.writeHead(++tried < 3 ? 503 : 204).end();
   });
-  const { client, metricsUrl } = await startService(t, fixture);
+  const { client, metricsUrl } = await inService(t, await service);
   const connection = await connect(client);
   const subscription = await subscribe(client, connection, hook.url, SECRET);
   await emit(client, connection);
@@ -132,6 +101,38 @@ t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) =>
     /^connection_service_delivery_latency_seconds_bucket\{le="5"\} 0$/m,
     'the waits are part of the latency',
   );
+});
+
+t.test('stock verifiers accept the callbacks with every secret that has not expired', async (t) => {
+  const hook = await receiver(t, onLoopback);
+  const { client, db } = await inService(t, await service);
+  const connection = await connect(client);
+  const subscription = await subscribe(client, connection, hook.url, SECRET);
+  const both = { standard: true, stripe: true };
+  const neither = { standard: false, stripe: false };
+  await emit(client, connection);
+  await hook.arrived(1);
+  t.strictSame(accepted(hook.received[0]!, SECRET), both);
+  t.strictSame(accepted(hook.received[0]!, 'another secret of more than 32 characters'), neither);
+
+  const secrets = [SECRET];
+  for (let i = 0; i < 5; i++) {
+    const rotated = await client.send('POST', `/v1/subscriptions/${subscription}/rotate-secret`);
+    secrets.unshift(String(rotated.body.secret));
+    await emit(client, connection);
+    await hook.arrived(2 + i);
+    for (const secret of secrets) t.strictSame(accepted(hook.received[1 + i]!, secret), both);
+  }
+  t.equal(secrets.length, 6);
+
+  await db.query(
+    'testOverlap',
+    `update former_secret set valid_until = now() where id in (select id from former_secret order by valid_until limit 2)`,
+  );
+  await emit(client, connection);
+  await hook.arrived(7);
+  for (const secret of secrets.slice(0, 4)) t.strictSame(accepted(hook.received[6]!, secret), both);
+  for (const secret of secrets.slice(4)) t.strictSame(accepted(hook.received[6]!, secret), neither, 'its day is over');
 });
 
 t.test(
