@@ -9,7 +9,7 @@ import { type ProcessIdentity, postgresUser } from '../../storage/postgres/postg
 import { onCores } from '../cores.js';
 import { eventually } from '../eventually.js';
 import { LIMITS } from '../limits.js';
-import { steadyPort } from '../steady-port.js';
+import { steadyPort } from '../sandbox/steady-port.js';
 import type { PostgresBinaries } from './binaries.js';
 import { Postmaster } from './postmaster.js';
 

@@ -32,6 +32,7 @@ import { openRegionalProxy } from './proxies.js';
 import { Streams } from './realtime.js';
 import { loadSettings, saveSettings } from './settings.js';
 import { State } from './state/state.js';
+import { steadyPort } from './steady-port.js';
 import { Traffic } from './traffic.js';
 
 /** The line that the process prints once the network is up. */
@@ -125,7 +126,7 @@ function siteRoutes(state: State, mailer: Mailer, streams: Streams): Route[] {
   ];
 }
 
-/** Listens on `wanted`; when that is 0, on the port of the last start if it is free, else on any. Gives the port. */
+/** Listens on `wanted`; when that is 0, on the port of the last start if it is free, at the first on a steady one, else on any. Gives the port. */
 async function listen(server: Server, wanted: number, last: number): Promise<number> {
   const attempt = (port: number): Promise<number> =>
     new Promise((done, fail) => {
@@ -135,6 +136,6 @@ async function listen(server: Server, wanted: number, last: number): Promise<num
         done((server.address() as AddressInfo).port);
       });
     });
-  if (wanted !== 0 || last === 0) return attempt(wanted);
-  return attempt(last).catch(() => attempt(0));
+  if (wanted !== 0) return attempt(wanted);
+  return attempt(last || (await steadyPort())).catch(() => attempt(0));
 }

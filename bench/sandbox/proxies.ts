@@ -4,6 +4,7 @@ import { type PrepareRequestFunction, Server as ProxyServer, RequestError } from
 import type { Certificate } from './certificate.js';
 import type { Front } from './http/front.js';
 import { LIMITS } from './limits.js';
+import { steadyPort } from './steady-port.js';
 
 export interface RegionalProxy {
   region: string;
@@ -41,7 +42,7 @@ export async function openRegionalProxy(
     await proxy.listen();
     return proxy;
   };
-  const proxy = await open(wanted.port).catch((error: NodeJS.ErrnoException) => {
+  const proxy = await open(wanted.port || (await steadyPort())).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE' || error.code === 'EACCES') return open(0);
     throw error;
   });

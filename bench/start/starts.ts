@@ -10,7 +10,7 @@ import { descendantsOf, processorOf } from '../cost/cpu.js';
 import { LIMITS } from '../limits.js';
 import { mapConcurrent } from '../map-concurrent.js';
 import { ended } from '../processes.js';
-import { steadyPort } from '../steady-port.js';
+import { steadyPort } from '../sandbox/steady-port.js';
 import { TemporaryFolder } from '../temporary-folder.js';
 import { WORK } from '../work.js';
 

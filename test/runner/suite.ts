@@ -1,4 +1,5 @@
 import { glob } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import t, { TapFile } from 'tap';
@@ -10,16 +11,23 @@ import Reporter from './reporter.js';
 /*
  * `npm test`: runs test files, several at a time, and prints what the reporter makes of them.
  */
+const MOST_JOBS = 12;
 const ROOT = join(import.meta.dirname, '../../..');
 
 const program = new Command('npm test --')
   .description('runs the tests')
   .argument('[files...]', 'compiled test files, or patterns of their names', ['dist/test/**/*.test.js'])
-  .option('--jobs <n>', 'files at a time', atLeastOne, 4)
+  .option('--jobs <n>', 'files at a time', atLeastOne, usualJobs())
   .option('--timeout <seconds>', 'for each file', atLeastOne, 600)
   .option('--changed [commit]', 'only the files that import what was changed since then', false)
   .parse();
 const { jobs, timeout, changed } = program.opts<{ jobs: number; timeout: number; changed: boolean | string }>();
+
+/** Files wait as much as they compute: three for each processor, where there is a gibibyte for each of them and its service. */
+function usualJobs(): number {
+  const memory = Math.floor(totalmem() / 2 ** 30);
+  return Math.max(2, Math.min(3 * availableParallelism(), memory, MOST_JOBS));
+}
 
 function atLeastOne(text: string): number {
   const value = Number(text);

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { descendantsOf } from '../../cost/cpu.js';
 import { ended, signal } from '../../processes.js';
 import { profileArguments } from '../../profile.js';
-import { steadyPort } from '../../steady-port.js';
+import { steadyPort } from '../../sandbox/steady-port.js';
 import { LIMITS } from '../limits.js';
 import { FaultyLink } from '../link.js';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { DemoReceiver } from '../../../server/start/demo-receiver.js';
 import { ended } from '../../processes.js';
-import { steadyPort } from '../../steady-port.js';
+import { steadyPort } from '../../sandbox/steady-port.js';
 import type { ReceiverMood, ReceiverOrder } from './receiver-program.js';
 
 /** A receiver of callbacks as a process of its own, at an address that it keeps. */
