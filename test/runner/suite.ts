@@ -23,10 +23,10 @@ const program = new Command('npm test --')
   .parse();
 const { jobs, timeout, changed } = program.opts<{ jobs: number; timeout: number; changed: boolean | string }>();
 
-/** Files wait as much as they compute: three for each processor, where there is a gibibyte for each of them and its service. */
+/** Two for each processor, since files wait as well; three are no faster. Each has a gibibyte, for itself and its service. */
 function usualJobs(): number {
   const memory = Math.floor(totalmem() / 2 ** 30);
-  return Math.max(2, Math.min(3 * availableParallelism(), memory, MOST_JOBS));
+  return Math.max(2, Math.min(2 * availableParallelism(), memory, MOST_JOBS));
 }
 
 function atLeastOne(text: string): number {
