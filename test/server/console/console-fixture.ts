@@ -31,7 +31,7 @@ export const consoleFixture = async (t: Test, { load = false }: Load = {}) =>
   withPages(t, await inSharedService(t), load);
 
 /** The same in a service of the file (`ownService`), for tests that end it, set it otherwise, or change what others see. */
-export const consoleIn = async (t: Test, service: Promise<OwnService>, { load = false }: Load = {}) =>
+export const consoleIn = async (t: Test, service: OwnService | Promise<OwnService>, { load = false }: Load = {}) =>
   withPages(t, await inService(t, await service), load);
 
 async function withPages<Service extends SharedService>(t: Test, service: Service, load: boolean) {

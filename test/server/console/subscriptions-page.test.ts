@@ -29,7 +29,7 @@ async function subscriptions(t: Test) {
   /** The bodies of all callbacks so far that hold this text. */
   const bodiesWith = (text: string) =>
     receiving.received.map(({ body }) => `${body}`).filter((body) => body.includes(text));
-  return { ...(await consoleIn(t, Promise.resolve(service))), hook: receiving.url, bodiesWith };
+  return { ...(await consoleIn(t, service)), hook: receiving.url, bodiesWith };
 }
 
 /** A row of a table by what stands in it. */
