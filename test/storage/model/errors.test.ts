@@ -1,0 +1,34 @@
+import t from 'tap';
+import { HTTP_ERRORS, HttpError, OPERATION_ERRORS } from '../../../storage/model/errors.js';
+
+t.test('trying again helps where something may end by itself, and nowhere else', async (t) => {
+  const retryable = (records: Record<string, { retryable: boolean }>) =>
+    Object.keys(records).filter((code) => records[code]?.retryable);
+  t.strictSame(retryable(HTTP_ERRORS), [
+    'connection_busy',
+    'too_many_tests',
+    'rate_limited',
+    'internal_error',
+    'overloaded',
+    'unavailable',
+  ]);
+  t.strictSame(retryable(OPERATION_ERRORS), [
+    'challenge_expired',
+    'challenge_failed',
+    'proxy_error',
+    'browser_unavailable',
+    'upstream_error',
+    'provider_rate_limited',
+    'upstream_timeout',
+    'session_fenced',
+    'worker_lost',
+    'deadline_exceeded',
+    'internal_error',
+  ]);
+});
+
+t.test('a refusal carries the headers of its code, unless the place that refuses gives others', async (t) => {
+  t.strictSame(new HttpError('overloaded').headers, { 'Retry-After': '1' });
+  t.strictSame(new HttpError('overloaded', 'busy', undefined, { 'Retry-After': '7' }).headers, { 'Retry-After': '7' });
+  t.strictSame(new HttpError('not_found').headers, {});
+});
