@@ -254,5 +254,6 @@ function servicesOf(
     ...{ tally, changes },
     hosted: options.gateway !== undefined,
     parked: (wait) => wait,
+    asWorkspace: (_workspace, work) => work({ db: options.db, parked: (wait) => wait }),
   };
 }

@@ -48,7 +48,7 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
       ...{ exchange, matched, route },
       ...{ context: new RequestContext(requestIdOf(exchange)), startedAt: performance.now(), longPoll: false },
     };
-    const refused = route?.scopes !== 'none' && (requests.behind || isCrowded(route, matched, services));
+    const refused = !route?.probe && (requests.behind || isCrowded(route, matched, services));
     if (refused) return refuse(options, request, OVERLOADED);
     return exchange.ambiguous === undefined ? answer(options, request) : refuse(options, request, ambiguity(exchange));
   };

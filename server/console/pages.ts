@@ -73,7 +73,7 @@ export const pageRoutes: Route[] = [
     description:
       'Answers the page at which the owner of an account signs it in again. It is the same for every link: what proves a link stands behind the `#` of the address, which browsers send to nobody.',
     answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-    handle: async ({ headers }) => answered(reconnectPage(), headers['if-none-match']),
+    handle: async ({ headers }) => answered(reconnectPage(), headers),
   }),
   route({
     ...FIXED_ROUTE,
@@ -83,7 +83,7 @@ export const pageRoutes: Route[] = [
     description:
       'Answers the page at which people work with what a workspace, or an operator, has. It is the same for everybody: it asks for what it shows with the session of who has signed in.',
     answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-    handle: async ({ headers }) => answered(consolePage(), headers['if-none-match']),
+    handle: async ({ headers }) => answered(consolePage(), headers),
   }),
   route({
     ...FIXED_ROUTE,
@@ -93,7 +93,6 @@ export const pageRoutes: Route[] = [
     description: 'Answers a script or a style sheet of a page. Its name changes with its content.',
     answers: { 200: { description: 'The file.', contentType: 'text/javascript', headers: ['ETag'] }, 304: UNCHANGED },
     resource: async ({ params }) => files().get(params.file ?? ''),
-    handle: async ({ resource, headers }: Call<Fixed, undefined, undefined>) =>
-      answered(resource, headers['if-none-match']),
+    handle: async ({ resource, headers }: Call<Fixed, undefined, undefined>) => answered(resource, headers),
   }),
 ];

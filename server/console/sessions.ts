@@ -97,7 +97,9 @@ async function signIn(call: SessionCall<SignInInput>): Promise<Answer> {
 async function getSession(call: SessionCall): Promise<Answer> {
   const session = await call.callers.sessionOf(call.sender);
   if (!session) throw new HttpError('unauthorized');
-  return json(200, await sessionJson(call, session), UNSTORED);
+  return call.asWorkspace(session.key, async (share) =>
+    json(200, await sessionJson({ ...call, ...share }, session), UNSTORED),
+  );
 }
 
 async function signOut(call: SessionCall): Promise<Answer> {
@@ -139,7 +141,7 @@ export const sessionRoutes: Route[] = [
     session: true,
     body: { kind: 'none' },
     answers: { 200: { description: 'Who is signed in.', schema: SESSION } },
-    refusals: ['unauthorized'],
+    refusals: ['unauthorized', 'rate_limited'],
     handle: getSession,
   }),
   route({

@@ -3,10 +3,10 @@ import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.
 import { KeyUnknown } from '../../storage/secrets/encryption.js';
 import { LIMITS } from './limits.js';
 
-/** The answer to a request. Its body is text, made once, or made while the client takes it; null with 204 and 304. */
+/** The answer to a request. Its body is text, bytes that many answers share, or made while the client takes it; null with 204 and 304. */
 export interface Answer {
   status: number;
-  body: string | MadeBody | null;
+  body: string | Buffer | MadeBody | null;
   headers?: Record<string, string>;
   /** Media type of the body; JSON when it is absent. */
   contentType?: string;
@@ -18,12 +18,19 @@ export interface Answer {
 export interface MadeBody {
   /** Its length; null where only its end shows it: then it is sent in chunks, and `filler` may stand between pieces. */
   bytes: number | null;
+  /** Nobody answers for who takes it: its bytes count among those that are being sent, and who takes too little of them is cut. */
+  hurried?: true;
   /** What its readers pass over; a space unless it is given, as in JSON. */
   filler?: string;
   /** Is awaited before each piece but the first, and is no work of the request; absent: the next piece is made at once. */
   pause?(): Promise<void>;
   /** Together `bytes` long. A piece is made when the client has taken the one before; by an empty one it is noticed that it went away. */
   pieces(): AsyncIterable<Buffer>;
+}
+
+/** True for a body that is written piece by piece. */
+export function isMade(body: Answer['body']): body is MadeBody {
+  return body !== null && typeof body !== 'string' && !Buffer.isBuffer(body);
 }
 
 export function json(status: number, value: unknown, headers?: Record<string, string>): Answer {

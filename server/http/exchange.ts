@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { setImmediate as turn } from 'node:timers/promises';
 import { checkStep, type Steps } from '../../storage/steps.js';
-import type { Answer, MadeBody } from './answer.js';
+import { type Answer, isMade, type MadeBody } from './answer.js';
 import type { BodyMemory } from './body-memory.js';
 import { IncomingBody, type RefusedBody } from './incoming-body.js';
 import { LIMITS } from './limits.js';
@@ -183,15 +183,15 @@ export class HttpExchange {
       else if (closing) res.writeHeader('Connection', 'close');
     });
     if (body === null || isSmall(body) || this.method === 'HEAD') return;
-    if (typeof body !== 'string')
-      return body.bytes === null ? this.#stream(body, closing) : this.#make(body, body.bytes);
+    if (isMade(body)) return body.bytes === null ? this.#stream(body, closing) : this.#make(body, body.bytes);
     const bytes = Buffer.from(body);
     await this.#writer(bytes.length)(bytes, 0); // I6
   }
 
   /** Writes a body as it is made. When that fails, only a cut connection can show the client. */
-  async #make({ pieces }: MadeBody, bytes: number): Promise<void> {
+  async #make({ pieces, hurried }: MadeBody, bytes: number): Promise<void> {
     const write = this.#writer(bytes);
+    const looks = hurried && this.#cutWhenSlow();
     let written = 0;
     try {
       for await (const piece of pieces()) {
@@ -203,7 +203,20 @@ export class HttpExchange {
     } catch (error) {
       if (!this.aborted && written < bytes) this.#res.close();
       throw error;
+    } finally {
+      clearInterval(looks);
     }
+  }
+
+  /** Looks again and again how much was taken since, until it is told to stop. */
+  #cutWhenSlow(): NodeJS.Timeout {
+    let before = 0;
+    return setInterval(() => {
+      if (this.aborted) return;
+      const taken = this.#res.getWriteOffset();
+      if (taken - before < LIMITS.slow_reader_bytes) this.#res.close();
+      before = taken;
+    }, LIMITS.slow_reader_ms);
   }
 
   /** The same for a body whose length nobody knows before its end. */
@@ -307,11 +320,12 @@ function writeHeaders(res: HttpResponse, headers: Record<string, string>): void 
   for (const name in headers) res.writeHeader(name, headers[name] as string);
 }
 
-function lengthOf(body: string | MadeBody): number | null {
+function lengthOf(body: string | Buffer | MadeBody): number | null {
+  if (Buffer.isBuffer(body)) return body.length;
   return typeof body === 'string' ? Buffer.byteLength(body) : body.bytes;
 }
 
-/** True for a text that is handed to the socket whole (I6). */
-function isSmall(body: Answer['body']): body is string {
-  return typeof body === 'string' && body.length < LIMITS.streamed_answer_bytes;
+/** True for what is handed to the socket whole (I6). */
+function isSmall(body: Answer['body']): body is string | Buffer {
+  return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length < LIMITS.streamed_answer_bytes;
 }

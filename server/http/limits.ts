@@ -35,6 +35,11 @@ export const LIMITS = {
   headers_bytes: 16 * 1024,
   /** Answers from this size on are written as the client takes them, not copied whole into a socket's buffer. */
   streamed_answer_bytes: 128 * 1024,
+  /** Of a large body that needs no key, who takes less than so many bytes in so long is cut. */
+  slow_reader_bytes: 160 * 1024,
+  slow_reader_ms: 10_000,
+  /** How hard the bodies that do not change are compressed, once each: of 11, where each step more takes about twice as long. */
+  brotli_quality: 6,
 
   /** A key read from the database is trusted this long: a revoked one stops working after it. */
   key_cache_ms: 1_000,

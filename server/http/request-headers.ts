@@ -2,6 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 
 /** The headers that are read. */
 const HEADERS = [
+  'accept-encoding',
   'authorization',
   'console-request',
   'console-workspace',

@@ -26,7 +26,7 @@ import type { Preferences } from './prefer.js';
 import type { RequestContext } from './request-context.js';
 import type { RequestHeader } from './request-headers.js';
 import type { SubscriptionRules } from './subscription-rules.js';
-import type { WorkspaceRates } from './workspace-rates.js';
+import type { CountedWorkspace, WorkspaceRates } from './workspace-rates.js';
 import type { WorkspaceStored } from './workspace-stored.js';
 
 /** What every handler may use. */
@@ -72,6 +72,11 @@ export interface Services {
   hosted: boolean;
   /** Waits for what this thread has no part in: meanwhile the request does not count among those that keep it busy. */
   parked<T>(wait: Promise<T>): Promise<T>;
+  /**
+   * Does the work of a request that needs no key as one of the workspace that it turned out to be about: it counts in its rates, and has its share
+   * of this node and of the database (HTTP-13, HTTP-27). Throws 429 past a rate.
+   */
+  asWorkspace<T>(workspace: CountedWorkspace, work: (share: Pick<Services, 'db' | 'parked'>) => Promise<T>): Promise<T>;
 }
 
 /** A checked request; `R`, `B`, `Q`: resource, body and query, as its route declares them. */

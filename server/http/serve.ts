@@ -1,7 +1,7 @@
 import { HttpError } from '../../storage/model/errors.js';
 import type { Right } from '../../storage/model/records.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
-import type { Answer } from './answer.js';
+import { type Answer, isMade } from './answer.js';
 import { auditOf } from './audit.js';
 import { expectNoBody, parseJson, readBody } from './body.js';
 import type { Callers, Sender } from './callers.js';
@@ -16,8 +16,8 @@ import type { RequestContext } from './request-context.js';
 import type { RequestKind } from './request-pace.js';
 import type { Route, Services } from './route.js';
 import type { Match } from './router.js';
-import { exceeded, rateHeaders, takeOf, type WorkspaceRates } from './workspace-rates.js';
-import type { WorkspaceRequests } from './workspace-requests.js';
+import { type CountedWorkspace, exceeded, rateHeaders, takeOf, type WorkspaceRates } from './workspace-rates.js';
+import type { Payer, WorkspaceRequests } from './workspace-requests.js';
 
 /** The checks that a request passes before its route's own. */
 export interface Checks {
@@ -49,35 +49,68 @@ export async function serve(
   if (!route?.probe) checks.gateway?.(exchange.headers);
   const sender = senderOf(exchange, checks.address);
   const request = { exchange, match, sender, context };
-  if (!needsKey(exchange.path)) return send(await serveRoute({ ...request, key: NO_KEY }, checks, services));
-  const caller = await checks.callers.callerOf(sender);
-  context.key = caller;
-  checks.rateLimit?.(caller.id);
-  const counted = checks.workspaceRates.count(caller, route?.submits === true);
-  if (counted) {
-    const empty = takeOf(counted);
-    context.rateHeaders = rateHeaders(counted); // as it stands now: a refusal that is held back says what it was refused for
-    if (empty) throw exceeded(empty);
-  }
-  const key = await checks.callers.inWorkspace(caller, sender);
-  context.key = key;
-  return checks.workspaceRequests(key, kindOf(exchange, match), async ({ db, sending, made, parked }) => {
+  const kind = kindOf(exchange, match);
+  // Probes have no share: they are answered whatever else there is to do.
+  if (route?.probe) return send(await serveRoute({ ...request, key: NO_KEY }, checks, services));
+  const { key, payer } = needsKey(exchange.path) ? await keyOf(request, route, checks) : keyless(route);
+  return checks.workspaceRequests(payer, kind, async ({ db, sending, made, parked }) => {
     if (exchange.aborted) return send(null); // while it waited for its turn
-    const answer = await serveRoute({ ...request, key }, checks, { ...services, db, parked });
-    const body = answer?.body ?? '';
-    if (typeof body === 'string') return sending(body.length, () => send(answer));
-    return sending(0, () => send({ ...(answer as Answer), body: made(body) }));
+    const asWorkspace: Services['asWorkspace'] = (workspace, work) => {
+      count(workspace, false, context, checks);
+      return parked(checks.workspaceRequests(workspace, kind, work));
+    };
+    const answer = await serveRoute({ ...request, key }, checks, { ...services, db, parked, asWorkspace });
+    const body = answer?.body ?? null;
+    if (!isMade(body)) return sending(body?.length ?? 0, () => send(answer));
+    const bytes = body.hurried && exchange.method !== 'HEAD' ? (body.bytes ?? 0) : 0;
+    return sending(bytes, () => send({ ...(answer as Answer), body: made(body) }));
   });
 }
 
 /** A request whose sender is known. */
-interface CheckedRequest {
+interface SentRequest {
   exchange: HttpExchange;
   match: Match | undefined;
   sender: Sender;
-  key: UsableKey;
   context: RequestContext;
 }
+
+interface CheckedRequest extends SentRequest {
+  key: UsableKey;
+}
+
+/** The key of a request, counted in the rates of its workspace. Throws for one that may not be used. */
+async function keyOf({ sender, context }: SentRequest, route: Route | undefined, checks: Checks) {
+  const caller = await checks.callers.callerOf(sender);
+  context.key = caller;
+  checks.rateLimit?.(caller.id);
+  count(caller, route?.submits === true, context, checks);
+  const key = await checks.callers.inWorkspace(caller, sender);
+  context.key = key;
+  return { key, payer: key };
+}
+
+/** Counts a request in the rates of its workspace; throws 429 past one. */
+function count(
+  workspace: CountedWorkspace,
+  submits: boolean,
+  context: RequestContext,
+  { workspaceRates }: Checks,
+): void {
+  const counted = workspaceRates.count(workspace, submits);
+  if (!counted) return;
+  const empty = takeOf(counted);
+  context.rateHeaders = rateHeaders(counted); // as it stands now: a refusal that is held back says what it was refused for
+  if (empty) throw exceeded(empty);
+}
+
+/** What never changes has a share of its own: who asks for it is not held up by those who try links and keys. */
+function keyless(route: Route | undefined): { key: UsableKey; payer: Payer } {
+  return { key: NO_KEY, payer: route?.body.kind === 'ignored' ? PAGES : STRANGERS };
+}
+
+const PAGES: Payer = { id: '', workspace_id: 'pages', keyless: true };
+const STRANGERS: Payer = { id: '', workspace_id: 'strangers', keyless: true };
 
 function senderOf(exchange: HttpExchange, clientAddress: ClientAddress): Sender {
   const { method, path, headers } = exchange;

@@ -19,6 +19,9 @@ export interface WorkspaceRatesOptions {
   lease_ms: number;
 }
 
+/** Whose requests are counted. */
+export type CountedWorkspace = Pick<UsableKey, 'id' | 'workspace_id' | 'limits'> & { kind?: UsableKey['kind'] };
+
 /** What the policy of a rate is called in headers. */
 const NAMES: Record<Rate, 'requests' | 'submissions'> = {
   requests_per_second: 'requests',
@@ -61,7 +64,7 @@ export class WorkspaceRates {
   }
 
   /** What the request counts in, empty ones among them; undefined where no limit applies. An operator's counts nowhere. */
-  count(key: UsableKey, submits: boolean): RateBucket[] | undefined {
+  count(key: CountedWorkspace, submits: boolean): RateBucket[] | undefined {
     if (key.kind === 'operator') return undefined;
     const requests = limitOf('requests_per_second', key.limits, this.#options.usual);
     const submissions = submits ? limitOf('submissions_per_second', key.limits, this.#options.usual) : null;

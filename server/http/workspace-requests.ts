@@ -12,10 +12,16 @@ import { WorkspaceDatabase } from './workspace-database.js';
  * workspace are under way. Until it has ended, its answer sent, the request is under way.
  */
 export type WorkspaceRequests = <T>(
-  key: Pick<UsableKey, 'id' | 'workspace_id'>,
+  payer: Payer,
   kind: RequestKind,
   work: (share: WorkspaceShare) => Promise<T>,
 ) => Promise<T>;
+
+/** Whose share of this node a request takes: its workspace's, where it is known. */
+export interface Payer extends Pick<UsableKey, 'id' | 'workspace_id'> {
+  /** Nobody is behind it: it shares with all whose requests need no key. */
+  keyless?: true;
+}
 
 /** What a request has of its workspace's share. */
 export interface WorkspaceShare {
@@ -33,7 +39,7 @@ export interface WorkspaceRequestsOptions {
   /** Requests of one workspace under way at most. */
   bound: number;
   db: Database;
-  /** Is told of every request with a key: those of strangers count nowhere, who could keep as many under way as they like. */
+  /** Is told of every request with a key: strangers, who could keep as many under way as they like, would have it refuse everybody's. */
   load: Pick<RequestLoad, 'begun' | 'ended'>;
   pace: RequestPace;
 }
@@ -45,7 +51,9 @@ export interface WorkspaceRequestsOptions {
  */
 export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOptions): WorkspaceRequests {
   const workspaces = new Map<string, Workspace>();
-  return async ({ id, workspace_id }, kind, work) => {
+  const uncounted = { begun() {}, ended() {} };
+  return async ({ id, workspace_id, keyless }, kind, work) => {
+    const counted = keyless ? uncounted : load;
     const workspace = workspaces.get(workspace_id) ?? { underWay: 0, sent_bytes: 0, db: new WorkspaceDatabase(db) };
     if (workspace.underWay >= bound)
       throw new HttpError('overloaded', 'too many requests of the workspace are under way');
@@ -56,13 +64,13 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
     try {
       const given = await pace.turn(workspace_id, kind);
       turn = given;
-      load.begun();
+      counted.begun();
       const parked: WorkspaceShare['parked'] = async (wait) => {
-        load.ended();
+        counted.ended();
         try {
           return await given.parked(wait);
         } finally {
-          load.begun();
+          counted.begun();
         }
       };
       return await work({
@@ -77,7 +85,7 @@ export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOp
       });
     } finally {
       turn?.end();
-      if (turn) load.ended();
+      if (turn) counted.ended();
       if (--workspace.underWay === 0) workspaces.delete(workspace_id);
     }
   };

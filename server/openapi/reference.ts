@@ -39,7 +39,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
         200: { description: 'The document.', schema: typia.json.schemas<[OpenapiJson]>(), headers: ['ETag'] },
         304: UNCHANGED,
       },
-      handle: async (call) => answered(call.hosted ? hosted() : open(), call.headers['if-none-match']),
+      handle: async (call) => answered(call.hosted ? hosted() : open(), call.headers),
     }),
     route({
       ...FIXED_ROUTE,
@@ -48,7 +48,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
       summary: 'This reference as a page to read',
       description: 'Answers a page that shows this document. It needs no key.',
       answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-      handle: async ({ headers }) => answered(shown(), headers['if-none-match']),
+      handle: async ({ headers }) => answered(shown(), headers),
     }),
     route({
       ...FIXED_ROUTE,
@@ -61,8 +61,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
         304: UNCHANGED,
       },
       resource: async ({ params }) => files().get(params.file ?? ''),
-      handle: async ({ resource, headers }: Call<Fixed, undefined, undefined>) =>
-        answered(resource, headers['if-none-match']),
+      handle: async ({ resource, headers }: Call<Fixed, undefined, undefined>) => answered(resource, headers),
     }),
   ];
 }

@@ -4,7 +4,7 @@ import type { OperationRow } from '../../storage/model/records.js';
 import { readFilePart, type StoredFile } from '../../storage/operations/operation-files.js';
 import { resultTextOf } from '../../storage/operations/operations.js';
 import type { Sql } from '../../storage/postgres/database.js';
-import type { Answer } from '../http/answer.js';
+import { type Answer, isMade } from '../http/answer.js';
 import type { Services } from '../http/route.js';
 import { evidenceJson } from './evidence-json.js';
 import { operationText } from './operation-json.js';
@@ -21,7 +21,7 @@ export async function operationAnswer(
 ): Promise<Answer> {
   const answer = answerOf(db, status, operationPieces(db, row), headers);
   const { body } = answer;
-  if (body === null || typeof body === 'string') return answer;
+  if (!isMade(body)) return answer;
   const rest = body.pieces()[Symbol.asyncIterator]();
   const begun: Buffer[] = [];
   for (const { value, done } of [await rest.next(), await rest.next()]) if (!done) begun.push(value);

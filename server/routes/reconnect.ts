@@ -87,19 +87,24 @@ export interface LinkProgressJson {
 
 type Owner<B> = Call<undefined, B, undefined>;
 
-/** The link that a request is about. Throws 404 for one that is not valid any more. */
-async function linkOf({ db, body }: Owner<OpenLinkInput>): Promise<ReconnectLink> {
-  const link = await findReconnectLink(db, body.token);
-  if (!link) throw new HttpError('not_found', 'the link has expired, or another one took its place');
-  return link;
-}
+/**
+ * Answers a request about a link, as one of the workspace that issued it. Throws 404 for a link that is not valid any more, and 429 past a rate of the
+ * workspace.
+ */
+const withLink =
+  <B extends OpenLinkInput>(work: (call: Owner<B>, link: ReconnectLink) => Promise<Answer>) =>
+  async (call: Owner<B>): Promise<Answer> => {
+    const link = await findReconnectLink(call.db, call.body.token);
+    if (!link) throw new HttpError('not_found', 'the link has expired, or another one took its place');
+    return call.asWorkspace(link, (share) => work({ ...call, ...share }, link));
+  };
 
 /** The same for the page that uses it; throws 409 for any other. */
-async function ownLinkOf(call: Owner<PageInput>): Promise<ReconnectLink> {
-  const link = await linkOf(call);
-  if (!mayUse(link, call.body.page)) throw new HttpError('link_used');
-  return link;
-}
+const withOwnLink = <B extends PageInput>(work: (call: Owner<B>, link: ReconnectLink) => Promise<Answer>) =>
+  withLink<B>(async (call, link) => {
+    if (!mayUse(link, call.body.page)) throw new HttpError('link_used');
+    return work(call, link);
+  });
 
 /** Who has the link: the owner of its account, of whom nothing else is known. */
 const byLink = ({ id, workspace_id }: ReconnectLink) => ({
@@ -110,8 +115,8 @@ const byLink = ({ id, workspace_id }: ReconnectLink) => ({
 /** Behind `/v1` every answer says so by itself. */
 const unstored = (status: number, value: unknown) => json(status, value, { 'Cache-Control': 'no-store' });
 
-async function open(call: Owner<OpenLinkInput>): Promise<Answer> {
-  const { workspace_name, provider, username, actor_id, page_hash, expires_at } = await linkOf(call);
+async function open(_call: Owner<OpenLinkInput>, link: ReconnectLink): Promise<Answer> {
+  const { workspace_name, provider, username, actor_id, page_hash, expires_at } = link;
   return unstored(200, {
     workspace: workspace_name,
     account: shownInPart(username ?? actor_id ?? ''),
@@ -131,9 +136,8 @@ function shownInPart(account: string): string {
  * Stores the password and submits the login. Killed between the two, the page finds no login and signs in again; killed before the login is
  * noted, it is found by its key.
  */
-async function login(call: Owner<LinkLoginInput>): Promise<Answer> {
+async function login(call: Owner<LinkLoginInput>, link: ReconnectLink): Promise<Answer> {
   const { db, ring, body, context } = call;
-  const link = await ownLinkOf(call);
   const { id, connection_id, workspace_id } = link;
   const { signsIn } = PROVIDERS[link.provider];
   if (signsIn !== (body.password !== undefined))
@@ -160,8 +164,7 @@ async function login(call: Owner<LinkLoginInput>): Promise<Answer> {
   return unstored(202, progressJson({ ...link, tries }, operation));
 }
 
-async function progress(call: Owner<PageInput>): Promise<Answer> {
-  const link = await ownLinkOf(call);
+async function progress(call: Owner<PageInput>, link: ReconnectLink): Promise<Answer> {
   const operation = link.operation_id === null ? undefined : await call.load.operation(link.operation_id);
   return unstored(200, progressJson(link, operation));
 }
@@ -184,9 +187,8 @@ function progressJson(
   };
 }
 
-async function code(call: Owner<LinkCodeInput>): Promise<Answer> {
+async function code(call: Owner<LinkCodeInput>, link: ReconnectLink): Promise<Answer> {
   const { db, system, body } = call;
-  const link = await ownLinkOf(call);
   const { operation_id, connection_id } = link;
   if (operation_id === null) throw new HttpError('challenge_not_accepting_code');
   const { challenge_id: challengeId, code } = body;
@@ -217,8 +219,8 @@ export const reconnectRoutes: Route[] = [
       schema: typia.json.schemas<[OpenLinkInput]>(),
     },
     answers: { 200: { description: 'What the link asks for.', schema: typia.json.schemas<[OpenedLinkJson]>() } },
-    refusals: ['not_found', 'encryption_key_unavailable'],
-    handle: open,
+    refusals: ['not_found', 'rate_limited', 'encryption_key_unavailable'],
+    handle: withLink(open),
   }),
   route({
     ...OWNERS,
@@ -234,8 +236,8 @@ export const reconnectRoutes: Route[] = [
       schema: typia.json.schemas<[LinkLoginInput]>(),
     },
     answers: { 202: { description: 'The login is submitted.', schema: typia.json.schemas<[LinkProgressJson]>() } },
-    refusals: ['not_found', 'link_used', 'connection_busy', 'encryption_key_unavailable'],
-    handle: login,
+    refusals: ['not_found', 'link_used', 'connection_busy', 'rate_limited', 'encryption_key_unavailable'],
+    handle: withOwnLink(login),
   }),
   route({
     ...OWNERS,
@@ -246,8 +248,8 @@ export const reconnectRoutes: Route[] = [
     description: 'Tells the page that uses a link how its login stands, and what the provider asks for.',
     body: { ...BODY, validate: typia.createValidateEquals<PageInput>(), schema: typia.json.schemas<[PageInput]>() },
     answers: { 200: { description: 'How the login stands.', schema: typia.json.schemas<[LinkProgressJson]>() } },
-    refusals: ['not_found', 'link_used', 'encryption_key_unavailable'],
-    handle: progress,
+    refusals: ['not_found', 'link_used', 'rate_limited', 'encryption_key_unavailable'],
+    handle: withOwnLink(progress),
   }),
   route({
     ...OWNERS,
@@ -262,7 +264,7 @@ export const reconnectRoutes: Route[] = [
       schema: typia.json.schemas<[LinkCodeInput]>(),
     },
     answers: { 202: { description: 'The login has the code.', schema: typia.json.schemas<[CodeAcceptedJson]>() } },
-    refusals: ['not_found', 'link_used', 'challenge_not_accepting_code', 'encryption_key_unavailable'],
-    handle: code,
+    refusals: ['not_found', 'link_used', 'challenge_not_accepting_code', 'rate_limited', 'encryption_key_unavailable'],
+    handle: withOwnLink(code),
   }),
 ];
