@@ -13,6 +13,7 @@ import { LIMITS } from './http/limits.js';
 import { parsePrefer } from './http/prefer.js';
 import type { RefusalPace } from './http/refusal-pace.js';
 import { RequestContext } from './http/request-context.js';
+import type { Ambiguity } from './http/request-headers.js';
 import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
@@ -50,7 +51,7 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
     };
     const refused = !route?.probe && (requests.behind || isCrowded(route, matched, services));
     if (refused) return refuse(options, request, OVERLOADED);
-    return exchange.ambiguous === undefined ? answer(options, request) : refuse(options, request, ambiguity(exchange));
+    return exchange.ambiguous ? refuse(options, request, ambiguity(exchange.ambiguous)) : answer(options, request);
   };
 }
 
@@ -149,8 +150,8 @@ function isPaced({ context, route }: Request, { code }: HttpError): boolean {
 }
 
 /** Its connection ends with the answer: what comes next on it may be a part of this request. */
-function ambiguity(exchange: HttpExchange): HttpError {
-  return new HttpError('validation_error', exchange.ambiguous);
+function ambiguity({ header, message }: Ambiguity): HttpError {
+  return new HttpError('validation_error', message, [{ path: `headers.${header}`, expected: 'one meaning' }]);
 }
 
 function isCrowded(route: Route | undefined, matched: Match | undefined, { system }: Services): boolean {

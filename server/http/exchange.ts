@@ -5,7 +5,7 @@ import { type Answer, isMade, type MadeBody } from './answer.js';
 import type { BodyMemory } from './body-memory.js';
 import { IncomingBody, type RefusedBody } from './incoming-body.js';
 import { LIMITS } from './limits.js';
-import { type RequestHead, type RequestHeader, readHead } from './request-headers.js';
+import { type Ambiguity, type RequestHead, type RequestHeader, readHead } from './request-headers.js';
 import { STATUS_LINES } from './status-lines.js';
 
 /*
@@ -76,8 +76,8 @@ export class HttpExchange {
     return this.#readHead().headers;
   }
 
-  /** Why it is not certain where this request ends or whom it is for; in that turn, once and before `receive`. */
-  get ambiguous(): string | undefined {
+  /** Why it is not certain where this request ends, whom it is for or what it asks; in that turn, once and before `receive`. */
+  get ambiguous(): Ambiguity | undefined {
     return this.#readHead().ambiguous;
   }
 

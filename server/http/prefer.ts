@@ -20,7 +20,8 @@ export function parsePrefer(header: string): Preferences {
       .map((part) => part.trim().toLowerCase());
     if (name === 'respond-async') preferences.respondAsync = true;
     else if (name === 'dry-run') preferences.dryRun = true;
-    else if (name === 'wait' && /^"?[0-9]{1,9}"?$/.test(value ?? '')) {
+    // Of a preference that is given twice the first counts (RFC 7240, 2).
+    else if (name === 'wait' && preferences.wait_s === null && /^"?[0-9]{1,9}"?$/.test(value ?? '')) {
       preferences.wait_s = Math.min(Number(value!.replaceAll('"', '')), LIMITS.wait_s);
     }
   }

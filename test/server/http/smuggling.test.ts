@@ -52,6 +52,44 @@ t.test('a request that two readers could end in two places is refused, and what 
   t.equal((await edge.call('GET', `/v1/connections/${id}`)).status, 200, 'nothing was run');
 });
 
+t.test('a header that may stand once and stands twice is refused, whatever it says', async (t) => {
+  const edge = await startTestEdge(t);
+  const { id } = await insertSimulated(edge.db, edge.workspaceId, 'ann');
+  const body = JSON.stringify({ capability: 'social.profile.get', input: { profile_id: 'bob' } });
+  const submit = (...headers: string[]) =>
+    exchanged(
+      edge,
+      [
+        `POST /v1/connections/${id}/operations HTTP/1.1`,
+        ...['Host: x', `Content-Length: ${body.length}`, 'Connection: close', ...headers, '', body],
+      ].join('\r\n'),
+    );
+  const key = `Authorization: Bearer ${edge.key}`;
+  for (const [header, ...lines] of [
+    ['idempotency-key', key, 'Idempotency-Key: a', 'Idempotency-Key: b'],
+    ['idempotency-key', key, 'Idempotency-Key: a', 'idempotency-key: a'],
+    ['idempotency-key', key, 'Idempotency-Key:', 'Idempotency-Key: a'],
+    ['authorization', key, `Authorization: Bearer other`, 'Idempotency-Key: a'],
+    ['authorization', 'Authorization:', key, 'Idempotency-Key: a'],
+    ['content-type', key, 'Idempotency-Key: a', 'Content-Type: application/json', 'Content-Type: text/plain'],
+    ['user-agent', key, 'Idempotency-Key: a', 'User-Agent: a', 'User-Agent: b'],
+  ]) {
+    const said = await submit(...lines);
+    t.match(said, /^HTTP\/1\.1 400 /, lines.join());
+    t.match(said, `"path":"headers.${header}"`);
+  }
+  t.equal((await edge.call('GET', '/v1/operations')).json.operations.length, 0, 'nothing is stored');
+  for (const lines of [
+    ['Prefer: respond-async', 'Prefer: dry-run'],
+    ['Prefer: dry-run', 'Prefer: respond-async', 'Prefer: wait=1'],
+    ['Prefer:', 'Prefer: dry-run'],
+  ]) {
+    const said = await submit(key, 'Idempotency-Key: a', ...lines);
+    t.match(said, /^HTTP\/1\.1 200 /, lines.join());
+  }
+  t.equal((await edge.call('GET', '/v1/operations')).json.operations.length, 0, 'each was a dry run');
+});
+
 t.test('nothing is run after a request in chunks, not even what looks like its trailers', async (t) => {
   const edge = await startTestEdge(t);
   const { id } = await insertSimulated(edge.db, edge.workspaceId, 'ann');
