@@ -8,13 +8,16 @@ export interface GatewayAccess {
   secret: string;
 }
 
+/** Throws 401 for other headers than the gateway's, and, where a name is asked for, 403 for a client without one. */
+export type GatewayCheck = (headers: HttpExchange['headers'], named: boolean) => void;
+
 /** Checks the gateway headers, then that the client named itself (contract: "Authentication" 1; HTTP-11). */
-export function gatewayCheck(access: GatewayAccess): (headers: HttpExchange['headers']) => void {
+export function gatewayCheck(access: GatewayAccess): GatewayCheck {
   const expected = digest(access.id, access.secret);
-  return (headers) => {
+  return (headers, named) => {
     const sent = digest(headers['gateway-access-client-id'], headers['gateway-access-client-secret']);
     if (!timingSafeEqual(sent, expected)) throw new HttpError('gateway_unauthorized');
-    if (headers['user-agent'].trim() === '') throw new HttpError('user_agent_required');
+    if (named && headers['user-agent'].trim() === '') throw new HttpError('user_agent_required');
   };
 }
 

@@ -129,8 +129,11 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
   audit?: AuditAction | 'none';
   /** All of them are needed; `none`: the route needs no key. */
   scopes: readonly Right[] | 'none';
-  /** A supervisor beside the service asks it, past the gateway: it is answered without the gateway's headers (HTTP-11). */
-  probe?: true;
+  /**
+   * Whoever watches the service asks it, and is answered whatever else there is to do: `past the gateway`, by a supervisor beside the service,
+   * without the gateway's headers; `through the gateway`, with them, but unnamed (HTTP-11).
+   */
+  probe?: 'past the gateway' | 'through the gateway';
   /** It is about the session in the cookie of the console: it needs that one in place of a key. */
   session?: true;
   errors?: ErrorStyle;

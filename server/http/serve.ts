@@ -8,6 +8,7 @@ import type { Callers, Sender } from './callers.js';
 import type { ClientAddress } from './client-address.js';
 import type { HttpExchange } from './exchange.js';
 import { check } from './fields.js';
+import type { GatewayCheck } from './gateway.js';
 import type { LargeBodies } from './large-bodies.js';
 import { parsePrefer } from './prefer.js';
 import { expectNoQuery, parseQuery } from './query.js';
@@ -21,7 +22,7 @@ import type { Payer, WorkspaceRequests } from './workspace-requests.js';
 
 /** The checks that a request passes before its route's own. */
 export interface Checks {
-  gateway: ((headers: HttpExchange['headers']) => void) | undefined;
+  gateway: GatewayCheck | undefined;
   callers: Callers;
   address: ClientAddress;
   rateLimit: RateLimit | undefined;
@@ -46,7 +47,7 @@ export async function serve(
   send: (answer: Answer | null) => Promise<void>,
 ): Promise<void> {
   const route = match && routeOf(match, exchange.method);
-  if (!route?.probe) checks.gateway?.(exchange.headers);
+  if (route?.probe !== 'past the gateway') checks.gateway?.(exchange.headers, route?.probe === undefined);
   const sender = senderOf(exchange, checks.address);
   const request = { exchange, match, sender, context };
   const kind = kindOf(exchange, match);

@@ -19,17 +19,10 @@ const ENVELOPE = typia.json.schemas<[EnvelopeJson]>();
 
 /** Codes the checks in front of this route's handler can answer with, and its own. */
 function codesOf(route: Route): HttpErrorCode[] {
-  const codes: HttpErrorCode[] = ['gateway_unauthorized', 'user_agent_required', 'internal_error'];
+  const codes: HttpErrorCode[] = ['gateway_unauthorized', 'internal_error'];
+  if (!route.probe) codes.push('user_agent_required', 'overloaded');
   if (route.scopes !== 'none')
-    codes.push(
-      'unauthorized',
-      'rate_limited',
-      'network_not_allowed',
-      'cross_site',
-      'forbidden',
-      'overloaded',
-      'unavailable',
-    );
+    codes.push('unauthorized', 'rate_limited', 'network_not_allowed', 'cross_site', 'forbidden', 'unavailable');
   if (route.resource) codes.push('not_found');
   if (route.body.kind !== 'ignored')
     codes.push('body_too_large', 'unsupported_media_type', 'invalid_json', 'validation_error');

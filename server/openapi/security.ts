@@ -40,7 +40,7 @@ export const GATEWAY = {
  * security requirement listed in its scheme, and a bearer scheme has no list.
  */
 export function securityOf({ scopes, probe, session }: Route, hosted: boolean): object {
-  const gateway = hosted && !probe && { gatewayClientId: [], gatewayClientSecret: [] };
+  const gateway = hosted && probe !== 'past the gateway' && { gatewayClientId: [], gatewayClientSecret: [] };
   const credential = session ? { consoleSession: [] } : scopes === 'none' ? {} : { workspaceKey: [] };
   return {
     security: [{ ...credential, ...gateway }],

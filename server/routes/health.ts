@@ -55,6 +55,7 @@ export const healthRoutes: Route[] = [
     description:
       'Checks the service and its database, never a session at the provider. It needs no key and ignores what it is sent.',
     scopes: 'none',
+    probe: 'through the gateway',
     routine: true,
     body: { kind: 'ignored' },
     answers: {
@@ -74,7 +75,7 @@ export const healthRoutes: Route[] = [
     description:
       'For a balancer, which should send requests to this node only while it answers 200. It needs neither a key nor the gateway headers.',
     scopes: 'none',
-    probe: true,
+    probe: 'past the gateway',
     routine: true,
     body: { kind: 'ignored' },
     answers: {
@@ -91,7 +92,7 @@ export const healthRoutes: Route[] = [
     description:
       'For a supervisor, which should start the process again when it does not answer. It needs neither a key nor the gateway headers.',
     scopes: 'none',
-    probe: true,
+    probe: 'past the gateway',
     routine: true,
     body: { kind: 'ignored' },
     answers: { 200: { description: 'It does.', schema: healthSchema } },

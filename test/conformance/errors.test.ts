@@ -168,12 +168,16 @@ const GATEWAY = { 'Gateway-Access-Client-Id': 'gw', 'Gateway-Access-Client-Secre
 /** Hosted behind a gateway, with a rate limit, without an encryption key. */
 const onAHostedService: Row[] = [
   plain('gateway_unauthorized', { send: 'GET /healthz', scopes: 'none' }),
-  plain('user_agent_required', { send: 'GET /healthz', scopes: 'none', headers: { ...GATEWAY, 'User-Agent': ' ' } }),
+  plain('user_agent_required', {
+    send: 'GET /openapi.json',
+    scopes: 'none',
+    headers: { ...GATEWAY, 'User-Agent': ' ' },
+  }),
   {
     title: 'healthz needs only the gateway headers',
     send: 'GET /healthz',
     scopes: 'none',
-    headers: GATEWAY,
+    headers: { ...GATEWAY, 'User-Agent': '' },
     status: 200,
   },
   plain('encryption_key_unavailable', { send: 'POST /v1/connections', headers: GATEWAY, body: SUE }),
