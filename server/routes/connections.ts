@@ -102,9 +102,9 @@ function validateNew(input: unknown): IValidation<NewConnectionInput> {
   return { success: false, data: input, errors: [error] };
 }
 
-/** What makes two usernames the same account: trimmed and case-folded (CONN-1). */
+/** What makes two usernames the same account: trimmed and case-folded (CONN-1). First to small letters: a capital ẞ stays one, and ß becomes SS. */
 export function identityKey(username: string): string {
-  return username.trim().normalize('NFC').toUpperCase().toLowerCase();
+  return username.trim().normalize('NFC').toLowerCase().toUpperCase().toLowerCase();
 }
 
 async function list({ db, key, query }: Call<undefined, undefined, ConnectionsQuery>): Promise<Answer> {

@@ -6,6 +6,8 @@ type Place = 'logs' | 'answers' | 'settings';
 
 const WITHHELD = {
   password: ['logs', 'answers'],
+  username: ['logs', 'answers'],
+  search: ['answers'], // of connections, by their usernames
   secret: ['logs', 'answers'],
   code: ['logs', 'answers'],
   body: ['logs', 'answers'],

@@ -97,6 +97,13 @@ t.test(
     const again = await call('POST', '/v1/connections', { body: { ...SOCIAL, username: '  ann@example.COM ' } });
     t.equal(again.status, 409);
     t.strictSame(again.json, { code: 'connection_conflict' });
+    for (const [status, username] of [
+      [201, 'straße'],
+      [409, 'STRASSE'],
+      [409, 'STRAẞE'],
+      [409, 'Stra\u1e9ee '],
+    ])
+      t.equal((await call('POST', '/v1/connections', { body: { ...SOCIAL, username } })).status, status, `${username}`);
     await call('POST', '/v1/connections', { body: simulated('ann') });
     t.equal((await call('POST', '/v1/connections', { body: simulated('ann') })).status, 409);
     const key = await insertKey(db, await insertWorkspace(db));
@@ -130,6 +137,19 @@ t.test('what a connection is created from is checked field by field', async (t) 
       `${path}: ${reply.text}`,
     );
   }
+  const named = 'a-name\tthat-nobody-may-see';
+  for (const body of [
+    { ...SOCIAL, username: named },
+    { ...SOCIAL, username: [named] },
+    { ...SOCIAL, username: { name: named } },
+    { ...SOCIAL, password: [named], code: named },
+    { ...simulated('ann'), username: named, usrname: named },
+    { credentials: { username: named } },
+  ])
+    t.notMatch((await call('POST', '/v1/connections', { body })).text, /nobody-may-see/);
+  const search = await call('GET', `/v1/connections?search=${encodeURIComponent(named.repeat(20))}`);
+  t.match(search, { status: 400 });
+  t.notMatch(search.text, /nobody-may-see/);
   const longest = { ...SOCIAL, username: '😀'.repeat(255), password: '😀'.repeat(1024) };
   t.equal((await call('POST', '/v1/connections', { body: longest })).status, 201, 'lengths count characters');
   const tabbed = { ...SOCIAL, username: 'tab', password: 'a\tb' };
