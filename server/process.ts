@@ -1,4 +1,5 @@
 import { createLogger, type Logger } from '../storage/log.js';
+import { forgetClientVariables } from '../storage/postgres/database-environment.js';
 import { UnknownBinary } from './http/binaries.js';
 import type { Parts } from './service.js';
 import { banner, readyLine } from './start/banner.js';
@@ -33,6 +34,7 @@ export async function runService(): Promise<void> {
   process.on('SIGINT', shutDown);
   try {
     const settings = readConfig(process.env);
+    if (settings.databaseUrl === null) forgetClientVariables();
     requireDataDir(settings);
     const config = await withDemoReceiver(settings);
     service = await import('./service.js'); // here, so that a front end that is refused is one line as well

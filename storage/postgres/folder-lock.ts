@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { childEnvironment } from '../child-environment.js';
+
+/**
+ * Who runs a database on a data folder holds a lock of the kernel on a file of it (flock): the keeper and PostgreSQL have the file open, and it is
+ * free again when both have ended, however they did. Numbers of processes and files that name them can be old, copied with a folder, or of
+ * another container; the lock cannot. Where the program `flock` (util-linux) is missing, as on macOS, there is none, and processes alone tell.
+ */
+
+/** How `flock` ends when another has the lock. */
+const LOCKED = 75;
+/** How long a start waits for it, in seconds: of a database that is just ending, the last processes hold it a moment longer. */
+const WAIT_s = 3;
+/** The number of the open file in the keeper. Node closes those up to 16 to its children; those behind a gap, PostgreSQL inherits. */
+const KEPT_AT = 40;
+
+/** Locks an open file, whoever has it open then. False when another has the lock; undefined where there are no locks. */
+function lockOpen(file: number, wait_s: number): boolean | undefined {
+  const wanted = wait_s > 0 ? ['--timeout', `${wait_s}`] : ['--nonblock'];
+  try {
+    execFileSync('flock', [...wanted, '--conflict-exit-code', `${LOCKED}`, '3'], {
+      stdio: ['ignore', 'ignore', 'ignore', file],
+      env: childEnvironment(),
+    });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if ((error as { status?: number }).status === LOCKED) return false;
+    throw error;
+  }
+}
+
+/** Runs `start` with what a child is to have open, beside its first three files, to hold the lock. Throws when another has it. */
+export function holdingLock<T>(path: string, start: (open: (number | null)[]) => T): T {
+  const file = openSync(path, 'a', 0o600);
+  try {
+    const taken = lockOpen(file, WAIT_s);
+    if (taken === false) throw new Error('another running service uses the folder');
+    return start(taken ? [...Array.from({ length: KEPT_AT - 3 }, () => null), file] : []);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Whether somebody holds the lock of this file; undefined where there are no locks. */
+export function isLocked(path: string): boolean | undefined {
+  const file = openSync(path, 'a', 0o600);
+  try {
+    const taken = lockOpen(file, 0);
+    return taken === undefined ? undefined : !taken;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The parent of the PostgreSQL that runs on this folder as this process; undefined where that process is another one, or none. */
+export function postmasterParent(pid: number, dir: string): number | undefined {
+  try {
+    if (process.platform === 'linux') {
+      // PostgreSQL works in the folder of its data.
+      if (readlinkSync(`/proc/${pid}/cwd`) !== realpathSync(dir)) return undefined;
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return state === 'Z' ? undefined : Number(parent);
+    }
+    const told = execFileSync('ps', ['-o', 'ppid=,args=', '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
+    return told.includes('postgres') && told.includes(dir) ? Number.parseInt(told, 10) : undefined;
+  } catch {
+    return undefined;
+  }
+}
