@@ -2,13 +2,13 @@ import typia, { type tags } from 'typia';
 import { HttpError } from '../../storage/model/errors.js';
 import type { OperationRow } from '../../storage/model/records.js';
 import { isLookRequested, requestLook } from '../../storage/operations/looks.js';
-import { cancelOperation } from '../../storage/operations/operations.js';
+import { cancelOperation, findOperations } from '../../storage/operations/operations.js';
 import { type Answer, json } from '../http/answer.js';
 import type { Printable } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 import { giveCode } from './challenge-code.js';
-import { answerAsItIs } from './operation-answer.js';
+import { answerAsItIs, operationAnswer } from './operation-answer.js';
 import { operationSchema, unknownOperationSchema } from './operation-json.js';
 import { awaitWakeUps } from './operations.js';
 import { operationResource } from './resources.js';
@@ -27,18 +27,23 @@ export interface CodeAcceptedJson {
   status: 'accepted';
 }
 
-/** The row records the request first, so that the owner sees it in any case; the signal only makes it look sooner. */
+/**
+ * The row records the request first, so that the owner sees it in any case; the signal only makes it look sooner. Answers the row as the
+ * request left it, whatever its owner does meanwhile.
+ */
 async function cancel(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const { db, system, audit, ended, resource } = call;
-  const outcome = await db.transaction(async (tx) => {
+  const { outcome, row } = await db.transaction(async (tx) => {
     const canceled = await cancelOperation(tx, resource.id);
     if (canceled === 'requested' || typeof canceled === 'object') await audit.record(tx, [['operation', resource.id]]);
-    return canceled;
+    const [left] = await findOperations(tx, [resource.id]);
+    return { outcome: canceled, row: left };
   });
   if (outcome === 'requested' || outcome === 'repeated') {
     system.hint({ type: 'cancel', connectionId: resource.connection_id, operationId: resource.id });
   } else if (typeof outcome === 'object') ended(outcome);
-  return answerAsItIs(call, resource.id);
+  if (!row) throw new HttpError('not_found');
+  return operationAnswer(db, 200, row);
 }
 
 async function challenge({

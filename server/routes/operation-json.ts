@@ -11,6 +11,7 @@ import type {
   SkippedResultJson,
   TransitionJson,
 } from './operation-parts.js';
+import { type OperationTimes, timesInOrder } from './operation-times.js';
 
 /** What every operation has, whatever its status (contract: "Operation"). */
 interface OperationBase {
@@ -134,6 +135,7 @@ type Shown = { [Field in Exclude<keyof OperationJson, 'result'>]: OperationJson[
  */
 export function operationText(row: OperationRow, result: string | null, evidence: EvidenceJson | null): string {
   const waiting = row.status === 'waiting_user' ? row.challenge : null;
+  const times = timesInOrder(row);
   const shown: Shown = {
     id: row.id,
     connection_id: row.connection_id,
@@ -149,17 +151,17 @@ export function operationText(row: OperationRow, result: string | null, evidence
       accepts_code: waiting.accepts_code,
     },
     cancel_requested: row.cancel_requested,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    attempts: row.attempts.map(attemptJson),
-    timeline: row.timeline.map(({ from, to, reason, at }) => ({ from, to, reason, at })),
+    created_at: times.created_at,
+    updated_at: times.updated_at,
+    attempts: row.attempts.map((attempt, i) => attemptJson(attempt, times.attempts[i]!)),
+    timeline: row.timeline.map(({ from, to, reason }, i) => ({ from, to, reason, at: times.timeline[i]!.at })),
   };
   return `${JSON.stringify(shown).slice(0, -1)},"result":${result}}`;
 }
 
 /** Names its fields one by one: what else the row may keep does not leave the service. */
-function attemptJson(attempt: Attempt): AttemptJson {
-  const { id, state_revision, number, status, phase, started_at, completed_at, boundary } = attempt;
+function attemptJson(attempt: Attempt, { started_at, completed_at }: OperationTimes['attempts'][number]): AttemptJson {
+  const { id, state_revision, number, status, phase, boundary } = attempt;
   // It keeps the boundary that it came to, and is before it again: nothing left (OPS-4).
   const boundary_at = phase === 'preparing' ? null : (boundary?.at ?? null);
   return { id, state_revision, number, status, phase, started_at, completed_at, boundary_at };

@@ -69,7 +69,8 @@ export const WAITS_FOR_KEY = 'retry_encryption_key_unknown';
 const WAITS_ON = `i.status = 'queued' and not o.cancel_requested and i.timeline ->> 'reason' = '${WAITS_FOR_KEY}'
   and o.timeline -> -2 ->> 'reason' = '${WAITS_FOR_KEY}'`;
 
-// What goes back to the queue is canceled instead when that was requested meanwhile (OPS-5).
+// What goes back to the queue is canceled instead when that was requested meanwhile (OPS-5). The step begins where the row is: a code may have been
+// taken of which the one who ends the wait has not heard.
 const FINISH = `
   update operation o set status = case when ${TO_CANCEL} then ${CANCEL_STEP.to} else i.status end,
     result = i.result, result_sealed = i.result_sealed, error_code = i.error_code,
@@ -77,7 +78,8 @@ const FINISH = `
     attempts = jsonb_set(case when ${WAITS_ON} then o.attempts - -2 else o.attempts end, '{-1}', (o.attempts -> -1)
       || jsonb_build_object('status', i.attempt_status, 'completed_at', $9::text, 'running_ms', i.running_ms)
       || jsonb_strip_nulls(jsonb_build_object('phase', i.phase, 'number', case when ${WAITS_ON} then jsonb_array_length(o.attempts) - 1 end))),
-    timeline = case when ${WAITS_ON} then (o.timeline - -1) - -1 else o.timeline end || case when ${TO_CANCEL} then i.timeline || '{"to":"canceled","reason":"cancel_requested"}' else i.timeline end
+    timeline = case when ${WAITS_ON} then (o.timeline - -1) - -1 else o.timeline end
+      || (i.timeline || jsonb_build_object('from', o.status) || case when ${TO_CANCEL} then '{"to":"canceled","reason":"cancel_requested"}' else '{}' end::jsonb)
   from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::jsonb[], $8::text[], $10::jsonb[], $11::integer[], $12::bytea[], $13::text[], $14::jsonb[])
     i(id, epoch, attempt_id, status, result, error_code, error_details, attempt_status, timeline, running_ms, result_sealed, phase, evidence)
   where ${HELD} and o.status in ('running', 'waiting_user')

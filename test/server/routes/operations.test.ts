@@ -193,6 +193,20 @@ t.test(
     const asked = await call('POST', `/v1/operations/${running}/cancel`);
     t.match(asked.json, { status: 'running', cancel_requested: true });
     t.strictSame(system.hints, [{ type: 'cancel', connectionId, operationId: running }]);
+
+    const quick = (await submit('quick')).json.id;
+    await putOperation(db, quick, 'running');
+    const { query } = db;
+    system.owner = () => {
+      // Its owner ends it before anything else is read of it.
+      db.query = async (name, text, values) => {
+        db.query = query;
+        await putOperation(db, quick, 'canceled');
+        return query(name, text, values);
+      };
+    };
+    const left = await call('POST', `/v1/operations/${quick}/cancel`);
+    t.match(left.json, { status: 'running', cancel_requested: true }, 'as the request left it');
   },
 );
 

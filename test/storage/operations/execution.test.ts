@@ -95,6 +95,30 @@ t.test('an operation runs its whole way under a valid epoch', async (t) => {
   t.equal(await jobState(db, connection.id), 'active', 'until its owner settles it');
 });
 
+t.test('the end of an operation follows in its timeline on the status that its row has', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspace = await insertWorkspace(db);
+  const connection = await insertSimulated(db, workspace, 'ada');
+  const owned = await db.transaction((tx) => claimPartitions(tx, randomUUID(), 64, 60_000));
+  const { partition, id: connectionId } = connection;
+  const { epoch } = owned.find(({ id }) => id === partition)!;
+  const submitted = operation(workspace, connection, 'one');
+  const { id } = submitted;
+  await submitOperations(db, [submitted], owned);
+  const held = { id, connectionId, partition, epoch, attemptId: uuidv7() };
+  await startOperations(db, [held], []);
+  // A cancel ends the wait for a code that was taken meanwhile: its row runs already.
+  const end = { to: 'canceled', reason: 'cancel_requested', attemptStatus: 'failed', phase: null } as const;
+  const nothing = { result: null, errorCode: null, errorDetails: null, evidence: null, running_ms: 0 } as const;
+  t.equal((await finishOperations(db, [{ ...held, ...end, ...nothing, from: 'waiting_user' }])).size, 1);
+  const [row] = await findOperations(db, [id]);
+  t.match(row?.timeline, [
+    { from: null, to: 'queued' },
+    { from: 'queued', to: 'running' },
+    { from: 'running', to: 'canceled', reason: 'cancel_requested' },
+  ]);
+});
+
 t.test('a take-over settles what the former owner left, and fences it', async (t) => {
   const { db } = await freshDatabase(t);
   const workspace = await insertWorkspace(db);
