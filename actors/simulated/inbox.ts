@@ -54,20 +54,17 @@ export const listConversations: SimulatedAnswer<ListConversations> = async (requ
       return { result: { conversations, next_cursor: `s-${page.next}` } };
     }
   }
-  const inCategory = historicConversations(self).filter(
-    ({ category: its, lastActivityAt }) => its === category && (before_ms === null || lastActivityAt < before_ms),
-  );
+  const inCategory = historicConversations(self).filter(({ category: its }) => its === category);
   const active = await stored.readActive(
     store.db,
     connection.id,
     inCategory.map(({ id }) => id),
   );
-  return fillFromHistory(
-    conversations,
-    inCategory.filter(({ id }) => !active.has(id)),
-    position.in === 'history' ? position.place : 0,
-    count,
-  );
+  const history = inCategory.filter(({ id }) => !active.has(id));
+  // A time is where the page begins; its places are those of the one list, so that the next page needs no time.
+  const older = before_ms === null ? 0 : history.findIndex(({ lastActivityAt }) => lastActivityAt < before_ms);
+  const place = position.in === 'history' ? position.place : older < 0 ? history.length : older;
+  return fillFromHistory(conversations, history, place, count);
 };
 
 type SearchCategory = NonNullable<ConversationsSearchInput['categories']>[number];

@@ -1,5 +1,6 @@
 import { readConversationUrn } from '../../browser-pool/contract/conversation-urn.js';
 import type { ListMessages, Message } from '../../browser-pool/contract/conversations.js';
+import { wholeMoments } from '../../browser-pool/contract/whole-moments.js';
 import { readMessages, type StoredMessage } from '../../storage/operations/simulated-messages.js';
 import { historicConversation, historicMessages } from './message-history.js';
 import { participantOf } from './names.js';
@@ -37,21 +38,10 @@ export async function messagesOf(
     ...found.map((message) => entryOf(self, message)),
     ...earlier.filter(({ delivered_at }) => before_ms === null || Number(delivered_at) < before_ms),
   ].sort((a, b) => Number(b.delivered_at) - Number(a.delivered_at));
-  return pageOf(messages, count);
+  return wholeMoments(messages, count, ({ delivered_at }) => delivered_at);
 }
 
 const refused = (path: string, expected: string) => ({ invalid: [{ path, expected }] });
-
-/**
- * The page ends between two moments, never within one: going on before its oldest would lose the rest of that
- * millisecond. Only a millisecond with more messages than the page holds cannot be kept whole.
- */
-function pageOf(messages: Message[], count: number): Message[] {
-  const cut = messages[count]?.delivered_at;
-  if (cut === undefined || cut !== messages[count - 1]?.delivered_at) return messages.slice(0, count);
-  const whole = messages.findIndex(({ delivered_at }) => delivered_at === cut);
-  return messages.slice(0, whole === 0 ? count : whole);
-}
 
 function entryOf(self: Self, { id, conversation_id, sent, data, delivered_at }: StoredMessage): Message {
   const sender = sent ? self.hashId : participantOf(conversation_id);

@@ -83,6 +83,20 @@ for (const name of BOTH_SITES) {
       });
       const conversation_urn = `urn:social:conversation:(${account.actorId},${conversation_id})`;
       t.same((await read('social.messages.list', { conversation_urn, count: 3 })).messages, messages);
+      const paged = async (count: number) => {
+        const seen: unknown[] = [];
+        for (let from = {}; ; ) {
+          const page = await read('social.messages.list', { conversation_id, count, ...from });
+          const rows = page.messages as { message_urn: string; delivered_at: number }[];
+          if (rows.length === 0) return seen;
+          seen.push(...rows.map(({ message_urn }) => message_urn));
+          from = { delivered_at: String(rows.at(-1)?.delivered_at) };
+        }
+      };
+      const whole = await paged(20);
+      t.ok(whole.length > 3);
+      t.equal(new Set(whole).size, whole.length, 'each once');
+      for (const count of [1, 2, 3]) t.strictSame(await paged(count), whole, `${count} at a time`);
       const foreign = { conversation_urn: `urn:social:conversation:(ACoAAsomebody,${conversation_id})` };
       t.match(await account.run(channel, 'social.messages.list', foreign).expect('failure'), {
         code: 'validation_error',

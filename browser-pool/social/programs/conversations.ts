@@ -9,6 +9,7 @@ import type {
   MessagesListInput,
   SearchConversations,
 } from '../../contract/conversations.js';
+import { wholeMoments } from '../../contract/whole-moments.js';
 import { RunFailure, unexpectedAnswer } from '../../failures.js';
 import { Endpoints } from '../access/endpoints.js';
 import {
@@ -68,13 +69,42 @@ const conversationWithRecipient = defineProgram<ConversationWithRecipient>(
 
 /** Contract: social.messages.list, "Row shapes". */
 const listMessages = defineProgram<ListMessages>('social.messages.list', async (run, site) => {
-  const { count, cursor, delivered_at } = run.input;
+  const { count = PAGE_MESSAGES, cursor, delivered_at } = run.input;
   const id = conversationOf(run.input, run.actorId);
   const endpoints = await Endpoints.open(run, site);
-  const request = { id, count, cursor, deliveredBefore: delivered_at };
-  const { data } = await endpoints.get('conversationMessages', request, isMessages);
-  return { result: { messages: data.map(messageEntry) } };
+  if (cursor !== undefined) {
+    const { data } = await endpoints.get('conversationMessages', { id, count, cursor }, isMessages);
+    return { result: { messages: data.map(messageEntry) } };
+  }
+  // The site gives what came at that time again; the page before had all of it.
+  const before = delivered_at === undefined ? undefined : Math.max(0, Number(delivered_at) - 1);
+  const rows = await pastPage(count, (at) =>
+    endpoints.get(
+      'conversationMessages',
+      at === null ? { id, count: Math.min(count + 1, PAGE_MESSAGES), deliveredBefore: before } : { id, cursor: at },
+      isMessages,
+    ),
+  );
+  return { result: { messages: wholeMoments(rows, count, ({ deliveredAt }) => deliveredAt).map(messageEntry) } };
 });
+
+/** What the site gives at most, and gives when it is not asked for less. */
+const PAGE_MESSAGES = 20;
+
+/** Messages, newest first, until there is one that does not belong to a page of `count`, or no more. */
+async function pastPage(
+  count: number,
+  read: (cursor: string | null) => Promise<MessagesAnswer>,
+): Promise<MessagesAnswer['data']> {
+  const rows: MessagesAnswer['data'] = [];
+  for (let cursor: string | null = null; ; ) {
+    const { data, paging } = await read(cursor);
+    rows.push(...data);
+    cursor = paging.nextCursor;
+    const isPast = rows.length > count && rows[0]?.deliveredAt !== rows.at(-1)?.deliveredAt;
+    if (isPast || cursor === null || data.length === 0) return rows;
+  }
+}
 
 /** Reading threads and their messages. */
 export const conversationPrograms = [

@@ -81,6 +81,7 @@ export interface MessagesAnswer {
     deliveredAt: Milliseconds;
     renderContent: Record<string, unknown>[];
   }[];
+  paging: { nextCursor: string | null };
 }
 export const isMessages = typia.createIs<MessagesAnswer>();
 

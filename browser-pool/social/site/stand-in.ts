@@ -471,6 +471,7 @@ const ENDPOINTS: SiteEndpoints = {
           renderContent: 'renderContent',
         },
       ],
+      paging: ['paging', { nextCursor: 'nextCursor' }],
     },
   },
   conversationWith: {

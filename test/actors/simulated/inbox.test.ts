@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { ConversationsResult, Message, MessagesListResult } from '../../../browser-pool/contract/conversations.js';
+import { wholeMoments } from '../../../browser-pool/contract/whole-moments.js';
 import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { DataVault } from '../../../storage/secrets/data-vault.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
@@ -40,6 +41,13 @@ for (const [how, vault] of [
       [7, 6, 5, 4, 3, 2, 1].map((i) => `new ${i}`),
     );
     t.ok(seen.length > 7, 'the past follows');
+    const newest = seen[0]!;
+    const rows = [newest, newest, newest, ...seen.slice(1)].map((row, n) => ({ ...row, n }));
+    const sameMoment = (count: number) => wholeMoments(rows, count, (row) => row.delivered_at).map(({ n }) => n);
+    t.strictSame(sameMoment(1), [0, 1, 2], 'of one moment all, however few are asked for');
+    t.strictSame(wholeMoments(rows.slice(2), 1, (row) => row.delivered_at).length, 1);
+    const uneven = [seen[1]!, ...rows];
+    t.equal(wholeMoments(uneven, 2, (row) => row.delivered_at).length, 1, 'and none is cut');
     t.equal(new Set(seen.map((message) => message.message_urn)).size, seen.length);
     await t.rejects(get(ada, 'social.messages.list', { conversation_id, cursor: 'made-up' }), /validation_error/);
   });
@@ -51,10 +59,10 @@ for (const [how, vault] of [
     const revived = old.conversations[0]?.conversation_id;
     for (let i = 0; i < 12; i++) await send(ada, { recipient_actor_id: `SIM_friend-${i % 6}`, body: `message ${i}` });
     await send(ada, { conversation_id: revived, body: 'again' });
-    const walk = async (capability: string, rest: Record<string, unknown>) => {
+    const walk = async (capability: string, rest: Record<string, unknown>, first: Record<string, unknown> = {}) => {
       const seen: string[] = [];
       for (let cursor: string | null | undefined; cursor !== null; ) {
-        const input = { ...rest, ...(cursor === undefined ? {} : { cursor }) };
+        const input = { ...rest, ...(cursor === undefined ? first : { cursor }) };
         const page = await get<ConversationsResult>(ada, capability, input);
         seen.push(...page.conversations.map((conversation) => conversation.conversation_id));
         cursor = page.next_cursor;
@@ -79,6 +87,12 @@ for (const [how, vault] of [
       last_activity_at: newest?.last_activity_at,
     });
     t.equal(earlier.conversations[0]?.conversation_id, '2-SIM_friend-5');
+    const long = await get<ConversationsResult>(ada, 'social.conversations.list', { count: 20 });
+    for (const at of [5, 9, 15]) {
+      const from = { last_activity_at: String(long.conversations[at]?.last_activity_at) };
+      const rest = await walk('social.conversations.list', { count: 4 }, from);
+      t.strictSame(rest, inbox.slice(at + 1), 'a cursor goes on in the list that a time began in');
+    }
   });
 
   t.test(`an inbox with more messages than one page looks at is still walked to its end, ${how}`, async (t) => {
@@ -105,7 +119,7 @@ for (const [how, vault] of [
       conversation_id: 'busy',
       count: 2,
     });
-    t.equal(messages.length, 2, 'however many share a millisecond');
+    t.equal(messages.length, 22, 'of a millisecond that 2,100 share, as many as are read past a page');
   });
 
   t.test(`the inbox survives events of any shape, ${how}`, async (t) => {
