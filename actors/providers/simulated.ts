@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { lookFor } from '../../browser-pool/contract/look.js';
+import type { OperationFailure } from '../../storage/model/errors.js';
 import type { StoredEvidence } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
@@ -53,7 +54,7 @@ export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDepen
       signal.throwIfAborted();
       if (triggers.delay_ms > 0) await pause(triggers.delay_ms, signal);
       if (triggers.challenge && capability.challenges) await passChallenge(execution, triggers.challenge);
-      if (triggers.failure) return { status: 'failed', failure: triggers.failure };
+      if (triggers.failure) return failureOf(capability.name, triggers.failure);
       if (triggers.skip) return { status: 'skipped', reason: triggers.skip };
       if (triggers.unknown && capability.kind === 'write') {
         if (triggers.written) return withoutAnswer(await answerTo(execution), clock());
@@ -69,6 +70,14 @@ export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDepen
     },
   };
 }
+
+/** A check that finds no session, or another account, has the connection signed in again (CONN-16). */
+function failureOf(capability: string, failure: OperationFailure): Outcome {
+  const proves = capability === 'social.health.check' && SIGNED_OUT.has(failure.code);
+  return { status: 'failed', failure, ...(proves && { effects: { health: 'needs_login' } }) };
+}
+
+const SIGNED_OUT: ReadonlySet<string> = new Set(['authentication_failed', 'identity_mismatch']);
 
 /** As if the connection had broken after the request had left at this time. */
 function lostAnswer(at_ms: number): StoredEvidence {

@@ -70,6 +70,17 @@ t.test('an answer can be lost of a write that was done', async (t) => {
   t.strictSame(triggersOf(null, message('sim-unknown written')), { delay_ms: 0, unknown: true });
 });
 
+t.test('a health check that fails on the session or the identity has the connection signed in again', async (t) => {
+  const check = async (actor: string, capability: string) =>
+    (await request(provider, connectionRow(actor), capability)).outcome;
+  for (const code of ['authentication_failed', 'identity_mismatch']) {
+    const effects = { health: 'needs_login' };
+    t.match(await check(`sim-fail-${code}`, 'social.health.check'), { failure: { code }, effects });
+    t.notOk('effects' in (await check(`sim-fail-${code}`, 'social.identity.get')), 'another operation proves nothing');
+  }
+  t.notOk('effects' in (await check('sim-fail-upstream_error', 'social.health.check')));
+});
+
 t.test('the actor decides as well, and the input before it', async (t) => {
   const failing = connectionRow('eve sim-fail-provider_restricted');
   t.match((await request(provider, failing, 'social.identity.get')).outcome, {
