@@ -1,12 +1,13 @@
 import type { JobFilters, JobRow, JobsSearchInput, SearchJobs } from '../../browser-pool/contract/discovery.js';
 import { companyFor } from './companies.js';
-import { allOf, type Criteria, contains, matcher, page } from './criteria.js';
+import { allOf, type Criteria, matcher, page } from './criteria.js';
 import { allJobs, descriptionOf, type Job } from './jobs.js';
 import { allMembers, word } from './people.js';
 import { DEFAULT_COUNT } from './people-search.js';
 import { HISTORY_END_MS, relationshipTo, type Self } from './relationship.js';
 import type { SimulatedAnswer } from './request.js';
-import { COMPANIES, COMPANY_INDUSTRY, ID_BASE, INDUSTRIES, JOB_FUNCTIONS, LOCATIONS, TITLES } from './vocabulary.js';
+import { idNamed, type NameKind, unknownNames } from './typeahead.js';
+import { COMPANY_INDUSTRY, ID_BASE, LOCATIONS, TITLES } from './vocabulary.js';
 
 /** Jobs search (contract: "Discovery and search"). What the provider's codes mean is settled here, for lack of one. */
 
@@ -19,19 +20,33 @@ const code =
   (job) =>
     wanted.split(',').includes(String(value(job)));
 
-const name =
-  (value: (job: Job) => string) =>
-  (wanted: string): Test =>
-  (job) =>
-    contains(value(job), wanted);
+/** Filters that take a name, and what it is the name of. */
+const NAMED = {
+  location_name: 'location',
+  company_name: 'company',
+  function_name: 'job_function',
+  industry_name: 'industry',
+  populated_place_name: 'location',
+  title_name: 'job_title',
+} as const satisfies Partial<Record<keyof JobFilters, NameKind>>;
+
+/** The test of the id that a name stands for. */
+const byName =
+  (filter: keyof typeof NAMED, test: (id: string) => Test) =>
+  (name: string): Test => {
+    const id = idNamed(NAMED[filter], name);
+    return id === undefined ? () => false : test(id);
+  };
 
 function criteriaFor(self: Self): Criteria<JobFilters, Job> {
   const location = code((job) => ID_BASE.location + job.location);
-  const locationName = name((job) => word(LOCATIONS, job.location));
-  const industry = (job: Job) => COMPANY_INDUSTRY[job.company] ?? 0;
+  const company = code((job) => ID_BASE.company + job.company);
+  const jobFunction = code((job) => job.jobFunction);
+  const industry = code((job) => ID_BASE.industry + (COMPANY_INDUSTRY[job.company] ?? 0));
+  const title = code((job) => ID_BASE.job_title + job.title);
   return {
     location_id: location,
-    company_id: code((job) => ID_BASE.company + job.company),
+    company_id: company,
     // `r86400`: posted within so many seconds before the end of the computed history.
     time_posted_range: (wanted) => (job) => job.postedAt >= HISTORY_END_MS - 1000 * numberIn(wanted),
     job_type: code((job) => job.jobType),
@@ -39,18 +54,18 @@ function criteriaFor(self: Self): Criteria<JobFilters, Job> {
     commitment: code((job) => job.commitment),
     distance: (wanted) => (job) => job.distance <= numberIn(wanted),
     experience_level: code((job) => job.experienceLevel),
-    function_id: code((job) => job.jobFunction),
-    industry_id: code((job) => ID_BASE.industry + industry(job)),
+    function_id: jobFunction,
+    industry_id: industry,
     populated_place_geo_id: location,
     salary_bucket: (wanted) => (job) => job.salaryBucket >= numberIn(wanted),
-    title_id: code((job) => ID_BASE.job_title + job.title),
+    title_id: title,
     workplace_type: code((job) => job.workplaceType),
-    location_name: locationName,
-    company_name: name((job) => word(COMPANIES, job.company)),
-    function_name: name((job) => word(JOB_FUNCTIONS, job.jobFunction - 1)),
-    industry_name: name((job) => word(INDUSTRIES, industry(job))),
-    populated_place_name: locationName,
-    title_name: name((job) => word(TITLES, job.title)),
+    location_name: byName('location_name', location),
+    company_name: byName('company_name', company),
+    function_name: byName('function_name', jobFunction),
+    industry_name: byName('industry_name', industry),
+    populated_place_name: byName('populated_place_name', location),
+    title_name: byName('title_name', title),
     apply_with_linkedin: (wanted) => (job) => job.easyApply === wanted,
     early_applicant: (wanted) => (job) => job.applicants < EARLY_APPLICANTS === wanted,
     in_your_network: (wanted) => {
@@ -65,6 +80,8 @@ const numberIn = (text: string) => Number(/\d+/.exec(text)?.[0] ?? 0);
 
 export const searchJobs: SimulatedAnswer<SearchJobs> = ({ input, self }) => {
   const start = input.start ?? 0;
+  const unknown = unknownNames(NAMED, input.filters);
+  if (unknown.length > 0) return { invalid: unknown };
   const worded = matcher(input.keywords);
   const filtered = allOf(criteriaFor(self), input.filters);
   const newestFirst = input.filters?.sort_by?.toUpperCase().startsWith('D');

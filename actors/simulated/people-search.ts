@@ -4,7 +4,8 @@ import * as people from './people.js';
 import { connectedTo, distanceTo, type Self } from './relationship.js';
 import type { SimulatedAnswer } from './request.js';
 import { mix, seedOf } from './seeded-random.js';
-import { COMPANIES, ID_BASE, SCHOOLS, SERVICE_CATEGORIES } from './vocabulary.js';
+import { idNamed, type NameKind, unknownNames } from './typeahead.js';
+import { ID_BASE, SCHOOLS } from './vocabulary.js';
 
 /** Ordinary people search (contract: "Discovery and search"). */
 
@@ -31,12 +32,24 @@ function follows(hashId: string): Test {
   return (person) => mix(followed, person.seed) % 12 === 0;
 }
 
-/** The test for the first member of a name; a name without a member finds no person. */
-const ofNamed =
-  (test: (hashId: string) => Test) =>
-  (wanted: string): Test => {
-    const [other] = page(people.allMembers(), (person) => contains(people.nameOf(person), wanted), 0, 1);
-    return other ? test(other.hashId) : () => false;
+/** Filters that take a name, and what it is the name of. */
+const NAMED = {
+  location_name: 'location',
+  current_company_name: 'company',
+  past_company_name: 'company',
+  industry_name: 'industry',
+  connection_of_name: 'people',
+  follower_of_name: 'people',
+  school_name: 'school',
+  service_category_name: 'service_category',
+} as const satisfies Partial<Record<keyof PeopleFilters, NameKind>>;
+
+/** The test of the id that a name stands for. */
+const byName =
+  (filter: keyof typeof NAMED, test: (id: string) => Test) =>
+  (name: string): Test => {
+    const id = idNamed(NAMED[filter], name);
+    return id === undefined ? () => false : test(id);
   };
 
 function criteriaFor(self: Self): Criteria<PeopleFilters, people.Person> {
@@ -49,13 +62,17 @@ function criteriaFor(self: Self): Criteria<PeopleFilters, people.Person> {
   };
 }
 
-const CRITERIA: Omit<Criteria<PeopleFilters, people.Person>, 'network'> = {
+const BY_ID = {
   location_id: idIs(ID_BASE.location, (person) => person.location),
   current_company_id: idIs(ID_BASE.company, (person) => person.company),
   past_company_id: idIs(ID_BASE.company, (person) => person.pastCompany),
   industry_id: idIs(ID_BASE.industry, people.industryPlaceOf),
   school_id: idIs(ID_BASE.school, (person) => person.school),
   service_category_id: idIs(ID_BASE.service_category, (person) => person.serviceCategory),
+};
+
+const CRITERIA: Omit<Criteria<PeopleFilters, people.Person>, 'network'> = {
+  ...BY_ID,
   connection_of: connectedTo,
   follower_of: follows,
   profile_language: (wanted) => (person) => wanted.split(',').includes(person.language),
@@ -64,19 +81,21 @@ const CRITERIA: Omit<Criteria<PeopleFilters, people.Person>, 'network'> = {
   title: nameHolds(people.titleOf),
   company: nameHolds(people.companyOf),
   school: nameHolds((person) => people.word(SCHOOLS, person.school)),
-  location_name: nameHolds(people.locationOf),
-  current_company_name: nameHolds(people.companyOf),
-  past_company_name: nameHolds((person) => people.word(COMPANIES, person.pastCompany)),
-  industry_name: nameHolds(people.industryOf),
-  connection_of_name: ofNamed(connectedTo),
-  follower_of_name: ofNamed(follows),
-  school_name: nameHolds((person) => people.word(SCHOOLS, person.school)),
-  service_category_name: nameHolds((person) => people.word(SERVICE_CATEGORIES, person.serviceCategory)),
+  location_name: byName('location_name', BY_ID.location_id),
+  current_company_name: byName('current_company_name', BY_ID.current_company_id),
+  past_company_name: byName('past_company_name', BY_ID.past_company_id),
+  industry_name: byName('industry_name', BY_ID.industry_id),
+  connection_of_name: byName('connection_of_name', connectedTo),
+  follower_of_name: byName('follower_of_name', follows),
+  school_name: byName('school_name', BY_ID.school_id),
+  service_category_name: byName('service_category_name', BY_ID.service_category_id),
   open_to_volunteer: (wanted) => (person) => person.openToVolunteer === wanted,
 };
 
 export const searchPeople: SimulatedAnswer<SearchPeople> = ({ input, self }) => {
   const start = input.start ?? 0;
+  const unknown = unknownNames(NAMED, input.filters);
+  if (unknown.length > 0) return { invalid: unknown };
   const worded = matcher(input.keywords);
   const filtered = allOf(criteriaFor(self), input.filters);
   const test = (person: people.Member) => worded(person.text) && filtered(person);

@@ -80,6 +80,13 @@ t.test('people filters filter, by the ids that typeahead gives as well', async (
   t.ok(inBerlin.length > 10);
   t.ok(allOf(inBerlin, (row) => row.location === 'Berlin, Germany'));
   t.strictSame(await rows({ location_name: 'Berlin' }), inBerlin);
+  const idOf = async (kind: string, keyword: string) =>
+    (await get<TypeaheadResult>('social.typeahead', { kind, keyword })).items[0]?.id;
+  const ofFirst = await rows({ current_company_id: await idOf('company', 'a') });
+  t.ok(ofFirst.length > 0);
+  t.strictSame(await rows({ current_company_name: 'a' }), ofFirst, 'a name is the first that is suggested for it');
+  for (const filter of ['location_name', 'past_company_name', 'school_name', 'connection_of_name'])
+    await t.rejects(rows({ [filter]: 'no such name' }), /validation_error/, `${filter} that nothing has`);
   t.ok(allOf(await rows({ network: 'F' }), (row) => row.member_distance === 1));
   t.ok(allOf(await rows({ title: 'nurse', location_name: 'london' }), (row) => row.headline?.startsWith('Nurse')));
   t.ok(allOf(await rows({ open_to_volunteer: true }), (row) => row.badgeHoverText !== null));
@@ -120,6 +127,11 @@ t.test('job filters filter, details come for as many rows as asked, the newest c
     ),
   );
   t.ok(allOf(await rows({ filters: { apply_with_linkedin: true } }), (job) => job.easy_apply));
+  const { items } = await get<TypeaheadResult>('social.typeahead', { kind: 'job_title', keyword: 'er' });
+  const named = await rows({ filters: { title_name: 'er' } });
+  t.strictSame(named, await rows({ filters: { title_id: items[0]?.id } }), 'a name is the id that it stands for');
+  for (const filter of ['company_name', 'function_name', 'industry_name', 'populated_place_name', 'title_name'])
+    await t.rejects(rows({ filters: { [filter]: 'no such name' } }), /validation_error/, `${filter} that nothing has`);
   const some = await rows({ keywords: 'engineer', job_details_count: 2, job_posting_detail_description_start: 1 });
   t.strictSame(
     some.slice(0, 4).map((job) => [job.posting !== undefined, job.description !== undefined]),
