@@ -21,6 +21,8 @@ export const LIMITS = {
   request_ms: 10_000,
   /** One navigation or one wait on a page: past it `upstream_timeout`. */
   navigation_ms: 20_000,
+  /** How long a page that shows which one it is may go on loading: past it the run goes on without the rest. */
+  page_rest_ms: 5_000,
 
   // Contexts and pages
   /** Open contexts (0.5 MB each without a page): past it the one that was idle the longest is closed. */

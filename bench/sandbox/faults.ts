@@ -9,6 +9,7 @@ export type FaultMode =
   | 'drop_and_commit_late'
   | 'drop_after_two_commits'
   | 'malformed'
+  | 'endless_picture'
   | 'logged_out'
   | 'hang';
 

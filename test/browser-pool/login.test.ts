@@ -5,7 +5,7 @@ import { poolFixture } from './fixture.js';
 
 for (const name of SITES) {
   t.test(`login, on ${name}`, async (t) => {
-    const { network, channel } = await poolFixture(t, { waiting_page_ms: 50 }, name);
+    const { network, channel, shortTimeouts } = await poolFixture(t, { waiting_page_ms: 50 }, name);
 
     t.test('signs in and gives a session that works in a fresh context', async (t) => {
       const account = new Account(network, 'ada');
@@ -56,6 +56,19 @@ for (const name of SITES) {
     t.test('a challenge of an unknown kind is unsupported', async (t) => {
       const failure = await new Account(network, 'kay+passkey').run(channel, 'social.login').expect('failure');
       t.equal(failure.code, 'challenge_unsupported');
+    });
+
+    t.test('a picture that never ends holds no sign-in up', async () => {
+      const account = new Account(network, 'pat');
+      await network.fault({ account: 'pat', mode: 'endless_picture' });
+      await account.run(channel, 'social.login').expect('result');
+    });
+
+    t.test('what fails once the password has left is not tried again', async (t) => {
+      const account = new Account(network, 'quin');
+      await network.fault({ account: 'quin', capability: 'social.identity.get', mode: 'hang', times: 1 });
+      const failure = await account.run(shortTimeouts(), 'social.login').expect('failure');
+      t.match(failure, { code: 'upstream_timeout', transient: false });
     });
 
     t.test('a restricted account makes the connection invalid', async (t) => {

@@ -67,6 +67,7 @@ export class Front {
       reply(exchange, response, answer);
       return;
     }
+    if (exchange.path === PICTURE) return;
     if (!('route' in found)) {
       reply(exchange, response, nothingThere(exchange.path, found.methods));
       return;
@@ -169,12 +170,23 @@ export class Front {
         exchange.setCookies.push(endedSessionCookie());
         reply(exchange, response, signedOut(exchange, route));
         return;
+      case 'endless_picture':
+        reply(exchange, response, withPicture(handled(exchange, route)));
+        return;
       case 'hang':
         return;
       default:
         fault.mode satisfies never;
     }
   }
+}
+
+/** A picture of the site that never comes to an end. */
+const PICTURE = '/endless.png';
+
+function withPicture(answer: Answer): Answer {
+  if (!('body' in answer) || typeof answer.body !== 'string') return answer;
+  return { ...answer, body: answer.body.replace('</body>', `<img src="${PICTURE}" alt=""></body>`) };
 }
 
 /** Answers in the words of the visitor. */

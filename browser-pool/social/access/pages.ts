@@ -1,13 +1,15 @@
 import type { Page, Request, Response } from 'playwright';
 import { Deadline } from '../../../storage/deadline.js';
 import { failureOf, proxyTrouble, refusal, restricted, unexpectedAnswer, upstreamTimeout } from '../../failures.js';
+import { LIMITS } from '../../limits.js';
 import type { ProgramRun } from '../../program.js';
 import type { PageKind, Site } from '../site/site.js';
 
 /** Opens a page of the site and gives the kind it became. Throws `RunFailure` for refusals and unknown pages. */
 export function visit(run: ProgramRun, site: Site, path: string): Promise<PageKind> {
   return navigate(run, site, async (page, timeout) => {
-    await page.goto(site.origin + path, { timeout });
+    await page.goto(site.origin + path, { timeout, waitUntil: 'domcontentloaded' });
+    await settled(site, page, timeout);
   });
 }
 
@@ -18,8 +20,23 @@ export function submit(run: ProgramRun, site: Site, button: string): Promise<Pag
     led.catch(() => {});
     await page.locator(button).click({ timeout });
     await led;
-    await page.waitForLoadState('load', { timeout });
+    await page.waitForLoadState('domcontentloaded', { timeout });
+    await settled(site, page, timeout);
   });
+}
+
+/**
+ * Resolves when all of the page has come: what it still asks for would take its cookies from under the next request. What goes on for longer than
+ * `page_rest_ms` on a page that shows which one it is, such as a picture that never ends, holds nothing up.
+ */
+async function settled(site: Site, page: Page, timeout: number): Promise<void> {
+  const rest_ms = Math.min(timeout, LIMITS.page_rest_ms);
+  const loaded = await page.waitForLoadState('load', { timeout: rest_ms }).then(
+    () => true,
+    () => false,
+  );
+  if (loaded || (await page.locator(site.pageMark.selector).count()) > 0) return;
+  await page.waitForLoadState('load', { timeout });
 }
 
 /**

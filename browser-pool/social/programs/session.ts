@@ -1,5 +1,5 @@
 import type { CheckHealth, Login } from '../../contract/session.js';
-import { loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
+import { failureOf, loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { shows, signedInActor, submit, visit } from '../access/pages.js';
@@ -19,11 +19,23 @@ const login = definePageProgram<Login>('social.login', async (run, site) => {
     if (actorId !== null) return { result, effects: { health: 'ready', actorId } };
     await run.renewContext(null);
   }
-  await signIn(run, site);
-  const actorId = await signedInActor(run, site);
-  await requireOpens(run, site, await run.session(), actorId);
-  return { result, effects: { session: await run.renewedSession(), health: 'ready', actorId } };
+  const sent = { password: false };
+  try {
+    await signIn(run, site, sent);
+    const actorId = await signedInActor(run, site);
+    await requireOpens(run, site, await run.session(), actorId);
+    return { result, effects: { session: await run.renewedSession(), health: 'ready', actorId } };
+  } catch (error) {
+    throw sent.password ? notRepeated(error) : error;
+  }
 });
+
+/** The site may have taken the password: to give it again and again looks like somebody who guesses. */
+function notRepeated(error: unknown): RunFailure {
+  const failure = failureOf(error);
+  if (!failure.transient || failure.definite) return failure;
+  return new RunFailure(failure.code, failure.details, { ...(failure.effects && { effects: failure.effects }) });
+}
 
 /** Opens the session as it was saved in a fresh context: only one that shows the same account is given out. */
 async function requireOpens(run: ProgramRun, site: Site, session: string, actorId: string): Promise<void> {
@@ -47,8 +59,8 @@ async function liveActor(run: ProgramRun, site: Site): Promise<string | null> {
   }
 }
 
-/** From the login page to the feed, through every challenge on the way. */
-async function signIn(run: ProgramRun, site: Site): Promise<void> {
+/** From the login page to the feed, through every challenge on the way. Notes when the password begins to leave. */
+async function signIn(run: ProgramRun, site: Site, sent: { password: boolean }): Promise<void> {
   if (!run.credentials) throw new RunFailure('authentication_failed', { reason: 'no_credentials' });
   const { selectors, paths } = site;
   let kind: PageKind = await visit(run, site, paths.login);
@@ -56,6 +68,7 @@ async function signIn(run: ProgramRun, site: Site): Promise<void> {
     const page = await run.page();
     await page.locator(selectors.username).fill(run.credentials.username);
     await page.locator(selectors.password).fill(run.credentials.password);
+    sent.password = true;
     kind = await submit(run, site, selectors.loginSubmit);
   }
   kind = await passChallenges(run, site, kind);
