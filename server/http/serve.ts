@@ -56,11 +56,13 @@ export async function serve(
   const { key, payer } = needsKey(exchange.path) ? await keyOf(request, route, checks) : keyless(route);
   return checks.workspaceRequests(payer, kind, async ({ db, sending, made, parked }) => {
     if (exchange.aborted) return send(null); // while it waited for its turn
-    const asWorkspace: Services['asWorkspace'] = (workspace, work) => {
-      count(workspace, false, context, checks);
-      return parked(checks.workspaceRequests(workspace, kind, work));
-    };
-    const answer = await serveRoute({ ...request, key }, checks, { ...services, db, parked, asWorkspace });
+    const own = { ...services, db, parked };
+    if (payer.keyless)
+      own.asWorkspace = (workspace, work) => {
+        count(workspace, false, context, checks);
+        return parked(checks.workspaceRequests(workspace, kind, work));
+      };
+    const answer = await serveRoute({ ...request, key }, checks, own);
     const body = answer?.body ?? null;
     if (!isMade(body)) return sending(body?.length ?? 0, () => send(answer));
     const bytes = body.hurried && exchange.method !== 'HEAD' ? (body.bytes ?? 0) : 0;
@@ -81,7 +83,11 @@ interface CheckedRequest extends SentRequest {
 }
 
 /** The key of a request, counted in the rates of its workspace. Throws for one that may not be used. */
-async function keyOf({ sender, context }: SentRequest, route: Route | undefined, checks: Checks) {
+async function keyOf(
+  { sender, context }: SentRequest,
+  route: Route | undefined,
+  checks: Checks,
+): Promise<{ key: UsableKey; payer: Payer }> {
   const caller = await checks.callers.callerOf(sender);
   context.key = caller;
   checks.rateLimit?.(caller.id);

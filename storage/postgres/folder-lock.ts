@@ -5,7 +5,8 @@ import { childEnvironment } from '../child-environment.js';
 /**
  * Who runs a database on a data folder holds a lock of the kernel on a file of it (flock): the keeper and PostgreSQL have the file open, and it is
  * free again when both have ended, however they did. Numbers of processes and files that name them can be old, copied with a folder, or of
- * another container; the lock cannot. Where the program `flock` (util-linux) is missing, as on macOS, there is none, and processes alone tell.
+ * another container; the lock cannot. Where the program `flock` (util-linux) is missing, as on macOS, or the file system
+ * knows no locks, there is none, and processes alone tell.
  */
 
 /** How `flock` ends when another has the lock. */
@@ -25,9 +26,8 @@ function lockOpen(file: number, wait_s: number): boolean | undefined {
     });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    if ((error as { status?: number }).status === LOCKED) return false;
-    throw error;
+    // Anything else: there is no such program, it is another of that name, or the file system has no locks.
+    return (error as { status?: number }).status === LOCKED ? false : undefined;
   }
 }
 

@@ -64,7 +64,7 @@ export function setCookies(lines: string[], address: URL): SetCookies[number][] 
     if (name === '' || domain === undefined) return [];
     const path = attributes.get('path');
     const expires = expiryOf(attributes);
-    return {
+    const cookie = {
       ...{ name, value, domain },
       path: path?.startsWith('/') ? path : defaultPath(address),
       httpOnly: attributes.has('httponly'),
@@ -72,7 +72,21 @@ export function setCookies(lines: string[], address: URL): SetCookies[number][] 
       ...(expires !== undefined && { expires }),
       ...sameSiteOf(attributes.get('samesite')),
     };
+    return isRefused(line, cookie) ? [] : cookie;
   });
+}
+
+const isControl = (character: string) => (character < ' ' && character !== '\t') || character === '\x7f';
+
+/** The longest name and value of a cookie together, in bytes. */
+const PAIR_bytes = 4_096;
+
+/** Whether a browser would not take this cookie (RFC 6265bis, 5.7): a context refuses all that are given with it, the session's among them. */
+function isRefused(line: string, { name, value, domain, path, secure, sameSite }: SetCookies[number]): boolean {
+  if ([...line].some(isControl) || Buffer.byteLength(name + value) > PAIR_bytes) return true;
+  if (sameSite === 'None' && !secure) return true;
+  if (/^__secure-/i.test(name)) return !secure;
+  return /^__host-/i.test(name) && (!secure || path !== '/' || domain?.startsWith('.') === true);
 }
 
 /**

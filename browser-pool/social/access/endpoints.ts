@@ -188,7 +188,8 @@ export function keepCookies(
   address: URL,
 ): void {
   if (lines === undefined || lines.length === 0) return;
-  void run.context.addCookies(setCookies([lines].flat(), address)).catch(() => {});
+  // Each by itself: one that the browser does not take would take the others with it.
+  for (const cookie of setCookies([lines].flat(), address)) void run.context.addCookies([cookie]).catch(() => {});
   run.sawCookies();
 }
 

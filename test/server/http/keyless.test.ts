@@ -120,18 +120,23 @@ t.test('a thread that is behind refuses what needs no key as well, but for probe
     edge.call('POST', `/v1/connections/${id}/operations`, { body, headers: { 'idempotency-key': `${n}` } }),
   );
   await all.promise;
-  const statuses = [];
-  for (const path of ['/docs', '/openapi.json', '/console/session', '/nowhere', '/healthz', '/livez']) {
+  /** The answer of a thread that has just been late. */
+  const whenLate = async (path: string) => {
     const reply = request(edge.url + path);
     setImmediate(() => stall(LIMITS.late_ms * 3));
     const { statusCode, body } = await reply;
     await body.dump();
-    statuses.push(`${path} ${statusCode}`);
-  }
-  t.strictSame(statuses, [
-    ...['/docs 503', '/openapi.json 503', '/console/session 503', '/nowhere 503'],
-    ...['/healthz 200', '/livez 200'],
-  ]);
+    return statusCode;
+  };
+  // One that opens its connection first may come when the thread is no longer late.
+  for (const path of ['/docs', '/openapi.json', '/console/session', '/nowhere'])
+    await eventually(
+      `${path} is refused`,
+      () => whenLate(path),
+      (status) => status === 503,
+      20,
+    );
+  for (const path of ['/healthz', '/livez']) for (let n = 0; n < 3; n++) t.equal(await whenLate(path), 200, path);
   held.resolve({ kind: 'draining' });
   await Promise.all(submissions);
 });

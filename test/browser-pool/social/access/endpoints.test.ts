@@ -67,6 +67,15 @@ async function fixture(t: Test, answer: (request: IncomingMessage, response: Ser
   return { site, run, context, received, endpoints: await Endpoints.open(run, site) };
 }
 
+/** What a browser refuses, each for another reason. */
+const ODD_COOKIES = [
+  `odd-long=${'x'.repeat(4_090)}; Path=/; Secure`,
+  `__Host-odd=1; Path=/; Secure; Domain=${HOST}`,
+  '__Host-odd-path=1; Path=/deeper; Secure',
+  '__Secure-odd=1; Path=/',
+  'odd-same-site=1; Path=/; SameSite=None',
+];
+
 const SENT = { data: { urn: 'wörks', conversationId: '2-a', deliveredAt: 1 } };
 
 t.test(
@@ -77,6 +86,7 @@ t.test(
         'fresh=1; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=600',
         'session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT',
         'foreign=1; Domain=other.test',
+        ...ODD_COOKIES,
       ]);
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync(JSON.stringify({ ...SENT, more: 1 })));
@@ -86,6 +96,10 @@ t.test(
       original: { ...SENT, more: 1 },
     });
     const cookies = await context.cookies();
+    t.notOk(
+      cookies.some(({ name }) => name.includes('odd')),
+      'nor what no browser takes',
+    );
     const fresh = cookies.find(({ name }) => name === 'fresh');
     t.match(fresh, { value: '1', domain: HOST, path: '/', secure: true, httpOnly: true, sameSite: 'Lax' });
     t.notOk(
