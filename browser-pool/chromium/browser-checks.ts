@@ -25,8 +25,8 @@ export class BrowserChecks {
   readonly #limits: PoolLimits;
   readonly #reports: CheckReports;
   readonly #memoryTimer: NodeJS.Timeout;
-  readonly #canaryTimer: NodeJS.Timeout;
   #probeTimer: NodeJS.Timeout | undefined;
+  #canaryTimer: NodeJS.Timeout | undefined;
   #memory_mib = 0;
 
   constructor(browser: Browser, session: CDPSession, pid: number, limits: PoolLimits, reports: CheckReports) {
@@ -37,7 +37,7 @@ export class BrowserChecks {
     this.#reports = reports;
     this.#scheduleProbe();
     this.#memoryTimer = setInterval(() => this.#measureMemory(), limits.memory_interval_ms);
-    this.#canaryTimer = setInterval(() => void this.#sendCanary(), limits.canary_interval_ms);
+    this.#scheduleCanary();
   }
 
   /** What the processes held at the last measurement, in MiB; 0 before it, and where it cannot be measured. */
@@ -45,12 +45,13 @@ export class BrowserChecks {
     return this.#memory_mib;
   }
 
-  /** Ends the checks; none reports afterwards but a canary that is under way. */
+  /** Ends the checks; none reports afterwards. */
   stop(): void {
     clearTimeout(this.#probeTimer);
     this.#probeTimer = undefined;
     clearInterval(this.#memoryTimer);
-    clearInterval(this.#canaryTimer);
+    clearTimeout(this.#canaryTimer);
+    this.#canaryTimer = undefined;
   }
 
   #scheduleProbe(): void {
@@ -64,6 +65,11 @@ export class BrowserChecks {
     else this.#reports.failed();
   }
 
+  /** One at a time: those of a slow browser would make it slower. */
+  #scheduleCanary(): void {
+    this.#canaryTimer = setTimeout(() => void this.#sendCanary(), this.#limits.canary_interval_ms);
+  }
+
   /** A context with a page that calculates: what every run needs of a browser, of no session and on no site. */
   async #sendCanary(): Promise<void> {
     const canary = async () => {
@@ -75,7 +81,10 @@ export class BrowserChecks {
         await context.close();
       }
     };
-    if (!(await succeedsWithin(this.#limits.canary_deadline_ms, canary()))) this.#reports.failed();
+    const alive = await succeedsWithin(this.#limits.canary_deadline_ms, canary());
+    if (!this.#canaryTimer) return;
+    if (alive) this.#scheduleCanary();
+    else this.#reports.failed();
   }
 
   #measureMemory(): void {

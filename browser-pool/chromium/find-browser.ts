@@ -59,8 +59,17 @@ function shellRevision(file: string): string | undefined {
 function downloadFolder(env: NodeJS.ProcessEnv, core: string): string {
   if (env.PLAYWRIGHT_BROWSERS_PATH === '0') return join(core, '.local-browsers');
   if (env.PLAYWRIGHT_BROWSERS_PATH) return env.PLAYWRIGHT_BROWSERS_PATH;
-  if (process.platform === 'darwin') return join(homedir(), 'Library/Caches/ms-playwright');
-  return join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ms-playwright');
+  if (process.platform === 'darwin') return join(home(), 'Library/Caches/ms-playwright');
+  return join(env.XDG_CACHE_HOME ?? join(home(), '.cache'), 'ms-playwright');
+}
+
+/** `/` for a user without a name or a home, as in an image. */
+function home(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
 }
 
 function executable(path: string): boolean {

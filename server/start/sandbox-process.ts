@@ -115,6 +115,9 @@ class SupervisedSandbox implements SandboxProcess {
     const ready = await readReadyLine(child).catch((error: Error) => {
       child.kill('SIGKILL');
       if (this.#state.kind === 'starting') this.#enter({ kind: 'backing_off' });
+      if (controlPort !== 0 && reason.includes('EADDRINUSE')) {
+        throw new Error(`SANDBOX_CONTROL_PORT: the port ${controlPort} is in use`);
+      }
       throw new Error(`the stand-in network did not start: ${reason || error.message}`);
     });
     if (this.#state.kind !== 'starting') return;

@@ -7,8 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Backoff } from '../backoff.js';
 import { LIMITS } from '../limits.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
-import { postmasterParent } from './folder-lock.js';
 import { type RunningKeeper, startKeeper } from './keeper-process.js';
+import { requireNamedUser } from './postgres-user.js';
+import { postmasterParent } from './postmaster.js';
 import type { Finding } from './server-checks/inspect.js';
 import { type RoleOptions, roleStatements, SERVICE_ROLE } from './service-role.js';
 
@@ -65,7 +66,7 @@ export interface EmbeddedOptions extends RoleOptions {
   dir: string;
   /** Written for other commands: `Running`. */
   runningFile: string;
-  /** Locked while the server runs (`folder-lock.ts`). */
+  /** Locked while the server runs (`file-lock.ts`). */
   lockFile: string;
   /** Further PostgreSQL settings, `name=value`. */
   settings: string[];
@@ -76,6 +77,7 @@ export interface EmbeddedOptions extends RoleOptions {
 /** Starts the embedded server. Throws `DatabaseUnavailable`. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<DatabaseServer> {
   const { dir, runningFile, restarts } = options;
+  requireNamedUser();
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const server = new EmbeddedServer(options, await passwordOf(dir), await holdsSockets(dir));
   await server.start().catch((error: Error) => {

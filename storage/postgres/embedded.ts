@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { isLocked } from '../file-lock.js';
 import { LIMITS } from '../limits.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
 import { type DatabaseServer, type RestartEvents, readRunning, startEmbedded } from './embedded-server.js';
-import { isLocked, postmasterParent } from './folder-lock.js';
+import { postmasterParent } from './postmaster.js';
 import type { Wanted } from './server-checks/checks.js';
 import { type Finding, findingLine, inspectServer } from './server-checks/inspect.js';
 

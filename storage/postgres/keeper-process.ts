@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { holdingLock } from '../file-lock.js';
 import { programFile } from '../programs.js';
 import { databaseEnvironment } from './database-environment.js';
-import { holdingLock } from './folder-lock.js';
 import type { Order } from './keeper.js';
 import { postgresUser } from './postgres-user.js';
 

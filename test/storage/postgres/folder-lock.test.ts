@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
+import { isLocked } from '../../../storage/file-lock.js';
 import { forgetClientVariables } from '../../../storage/postgres/database-environment.js';
 import { connectDatabase } from '../../../storage/postgres/embedded.js';
 import type { Running } from '../../../storage/postgres/embedded-server.js';
-import { isLocked } from '../../../storage/postgres/folder-lock.js';
 import { dataFolder } from '../../fixture/data-folder.js';
 import { eventually } from '../../fixture/eventually.js';
 

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { childEnvironment } from '../child-environment.js';
+import { closeSync, openSync } from 'node:fs';
+import { childEnvironment } from './child-environment.js';
 
 /**
- * Who runs a database on a data folder holds a lock of the kernel on a file of it (flock): the keeper and PostgreSQL have the file open, and it is
- * free again when both have ended, however they did. Numbers of processes and files that name them can be old, copied with a folder, or of
- * another container; the lock cannot. Where the program `flock` (util-linux) is missing, as on macOS, or the file system
- * knows no locks, there is none, and processes alone tell.
+ * Who uses a folder alone holds a lock of the kernel on a file of it (flock): it is free again when every process that has the file open has
+ * ended, however it did. Of a data folder those are the keeper and PostgreSQL, of a folder for browsers' temporary files the service. Numbers
+ * of processes and files that name them can be old, copied with a folder, or of another container; the lock cannot. Where the program
+ * `flock` (util-linux) is missing, as on macOS, or the file system knows no locks, there is none.
  */
 
 /** How `flock` ends when another has the lock. */
@@ -31,6 +31,14 @@ function lockOpen(file: number, wait_s: number): boolean | undefined {
   }
 }
 
+/** Opens a file, or makes it, and holds its lock until this process, or this thread, has ended. False where that cannot be had. */
+export function holdLock(path: string): boolean {
+  const file = openSync(path, 'a', 0o600);
+  if (lockOpen(file, 0)) return true;
+  closeSync(file);
+  return false;
+}
+
 /** Runs `start` with what a child is to have open, beside its first three files, to hold the lock. Throws when another has it. */
 export function holdingLock<T>(path: string, start: (open: (number | null)[]) => T): T {
   const file = openSync(path, 'a', 0o600);
@@ -51,22 +59,5 @@ export function isLocked(path: string): boolean | undefined {
     return taken === undefined ? undefined : !taken;
   } finally {
     closeSync(file);
-  }
-}
-
-/** The parent of the PostgreSQL that runs on this folder as this process; undefined where that process is another one, or none. */
-export function postmasterParent(pid: number, dir: string): number | undefined {
-  try {
-    if (process.platform === 'linux') {
-      // PostgreSQL works in the folder of its data.
-      if (readlinkSync(`/proc/${pid}/cwd`) !== realpathSync(dir)) return undefined;
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return state === 'Z' ? undefined : Number(parent);
-    }
-    const told = execFileSync('ps', ['-o', 'ppid=,args=', '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
-    return told.includes('postgres') && told.includes(dir) ? Number.parseInt(told, 10) : undefined;
-  } catch {
-    return undefined;
   }
 }
