@@ -4,6 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import typia from 'typia';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { connectDatabase } from '../storage/postgres/embedded.js';
@@ -25,7 +26,7 @@ interface Addresses {
   inspectorUrl: string | undefined;
 }
 
-const PROGRAM = new URL('../server/main.js', import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL('../server/main.js', import.meta.url));
 
 /** What a service of the bench consists of. */
 interface Parts {

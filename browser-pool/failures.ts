@@ -42,14 +42,18 @@ export function unanswered(): RunFailure {
   return new RunFailure('session_fenced', { reason: 'unanswered' }, { transient: true, unsent: true });
 }
 
-/** The session is not valid any more; the connection needs a login (CONN-8). */
-export function loggedOut(): RunFailure {
-  return new RunFailure('authentication_failed', {}, { definite: true, effects: { health: 'needs_login' } });
+/**
+ * The session is not valid any more; the connection needs a login (CONN-8). `reason`: how the site shows it, where that is not the sign-in page. A
+ * page in place of an answer is not `definite`: the site may have acted before it sent that.
+ */
+export function loggedOut(reason?: 'checkpoint' | 'endless_redirects', definite = true): RunFailure {
+  const details = reason === undefined ? {} : { reason };
+  return new RunFailure('authentication_failed', details, { definite, effects: { health: 'needs_login' } });
 }
 
 /** The provider restricts the account; only the account's owner can change that (CONN-8). */
-export function restricted(): RunFailure {
-  return new RunFailure('provider_restricted', {}, { definite: true, effects: { health: 'invalid' } });
+export function restricted(definite = true): RunFailure {
+  return new RunFailure('provider_restricted', {}, { definite, effects: { health: 'invalid' } });
 }
 
 /** The provider's answer, page or frame does not match the description of the site. Never read as an empty success. */
@@ -61,27 +65,36 @@ export function unexpectedAnswer(what: string): RunFailure {
 const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429];
 
 /**
- * The failure that an HTTP status of the provider means, or null below 400. `retryAfter` is its header. Only one of `refusals` is
- * `definite`: behind any other a server may have acted all the same (OPS-21).
+ * The failure that an HTTP status of the provider means, or null below 400. `retryAfter` is its header, `code` what it calls its refusal. Only one
+ * of `refusals` is `definite`: behind any other a server may have acted all the same (OPS-21).
  */
 export function refusal(
   status: number,
   {
     retryAfter,
+    code,
     refusals = REFUSALS,
-  }: { retryAfter?: string | undefined; refusals?: readonly number[] | undefined } = {},
+  }: { retryAfter?: string | undefined; code?: string | undefined; refusals?: readonly number[] | undefined } = {},
 ): RunFailure | null {
   if (status < 400) return null;
   const how = { definite: refusals.includes(status) };
   if (status === 401) return loggedOut();
-  if (status === 404) return new RunFailure('provider_not_found', { upstream_status: status }, how);
-  if (status === 429)
-    return new RunFailure('provider_rate_limited', { upstream_status: status, ...retryAfterSeconds(retryAfter) }, how);
-  return new RunFailure('upstream_error', { upstream_status: status }, how);
+  const details = { upstream_status: status, ...upstreamCode(code) };
+  if (status === 404) return new RunFailure('provider_not_found', details, how);
+  const kind = status === 429 ? 'provider_rate_limited' : 'upstream_error';
+  return new RunFailure(kind, { ...details, ...retryAfterSeconds(retryAfter) }, how);
 }
 
-function retryAfterSeconds(header: string | undefined): Record<string, unknown> {
-  return header !== undefined && /^\d{1,9}$/.test(header) ? { retry_after_seconds: Number(header) } : {};
+/** The provider's own word for a refusal, where it is a word: details never hold text. */
+export function upstreamCode(code: string | undefined): { upstream_code?: string } {
+  return code !== undefined && /^[\w.:-]{1,64}$/.test(code) ? { upstream_code: code } : {};
+}
+
+/** Seconds, or a date (RFC 9110 10.2.3): one that has passed is at once. */
+function retryAfterSeconds(header = ''): { retry_after_seconds?: number } {
+  if (/^\d{1,9}$/.test(header)) return { retry_after_seconds: Number(header) };
+  const at_ms = /^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(at_ms) ? {} : { retry_after_seconds: Math.max(0, Math.ceil((at_ms - Date.now()) / 1000)) };
 }
 
 /**
@@ -97,6 +110,7 @@ const NETWORK_ERRORS: [pattern: RegExp, failure: () => RunFailure][] = [
   [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH|CONNECT response/, () => proxyTrouble('unreachable')],
   [/ERR_CERT|certificate/i, () => unansweredUpstream('tls', { definite: true })],
   [/ERR_SSL|ERR_TLS|SSL routines/, () => unansweredUpstream('tls')],
+  [/ERR_TOO_MANY_REDIRECTS/, () => unansweredUpstream(ENDLESS_REDIRECTS)],
   [/ERR_(CONNECTION_)?TIMED_OUT|ETIMEDOUT|timed out|Timeout \d+ms exceeded/, () => upstreamTimeout()],
   [
     /Target (page, context or browser|closed)|has been closed|crashed|context disposed|browser has disconnected/i,
@@ -106,7 +120,20 @@ const NETWORK_ERRORS: [pattern: RegExp, failure: () => RunFailure][] = [
     /ERR_(CONNECTION|EMPTY_RESPONSE|NETWORK|INTERNET|INCOMPLETE|CONTENT_LENGTH|HTTP2|ABORTED)|ECONNRESET|E(HOST|NET)UNREACH|EPIPE|socket hang up|aborted|disconnected/i,
     () => connectionLost(),
   ],
+  // Bytes that are no answer, or a page that no browser shows.
+  [
+    /Parse Error|incorrect header check|invalid (block|code|distance|stored|bit)|unexpected end of file/,
+    () => unexpectedAnswer('answer'),
+  ],
+  [/net::ERR_/, () => unexpectedAnswer('page')],
 ];
+
+const ENDLESS_REDIRECTS = 'endless_redirects';
+
+/** True when one redirect led to the next until the browser gave up. */
+export function isEndlessRedirects({ code, details }: RunFailure): boolean {
+  return code === 'upstream_error' && details.reason === ENDLESS_REDIRECTS;
+}
 
 /** The pinned proxy could not be used; nothing reached the provider. */
 export function proxyTrouble(reason: 'unreachable' | 'refused'): RunFailure {

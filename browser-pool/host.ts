@@ -1,12 +1,14 @@
+import { tmpdir } from 'node:os';
 import tls from 'node:tls';
 import type { MessagePort } from 'node:worker_threads';
 import { Deadline } from '../storage/deadline.js';
 import { EventLoopLag } from '../storage/event-loop-lag.js';
-import { createLogger, type LogOptions } from '../storage/log.js';
+import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
 import { checkStep, type Steps } from '../storage/steps.js';
 import { Channel } from './channel.js';
 import { BrowserKeeper } from './chromium/browser-keeper.js';
 import type { SandboxSetting } from './chromium/confinement.js';
+import { removeTempFolder, sweepTempFolders, useTempFolder } from './chromium/temp-folder.js';
 import { Contexts } from './contexts/contexts.js';
 import { browserUnavailable, RunFailure } from './failures.js';
 import { LIMITS, type PoolLimits } from './limits.js';
@@ -16,7 +18,7 @@ import { Artifacts } from './runs/artifacts.js';
 import { ChannelRuns, type RunHost } from './runs/channel-runs.js';
 import { type RunResources, shareResources } from './runs/run-resources.js';
 import { socialPrograms } from './social/programs/index.js';
-import type { Site } from './social/site/site.js';
+import { type Site, trustingArguments } from './social/site/site.js';
 
 /** What a browser host is started with; plain data. */
 export interface BrowserHostOptions {
@@ -74,8 +76,10 @@ class BrowserHost implements RunHost {
   readonly #contexts: Contexts;
   readonly #keeper: BrowserKeeper;
   readonly #programs: Programs;
-  /** The site's own CA, until the first run has this thread trust it: reading all others takes a start too long. */
-  #untrusted: string | undefined;
+  readonly #site: Site;
+  readonly #log: Logger;
+  /** Set by the first run, which prepares this thread: a start does not wait for that. */
+  #prepared = false;
   readonly #channels = new Set<ChannelRuns>();
   readonly #control: Channel<FromBrowserHost, ToBrowserHost>;
   readonly #statsTimer: NodeJS.Timeout;
@@ -88,11 +92,12 @@ class BrowserHost implements RunHost {
     const log = createLogger(options.log, { part: 'browser-host', thread: options.thread });
     this.drained = this.#closed.promise;
     this.#programs = socialPrograms(options.site);
-    this.#untrusted = options.site.ca;
+    this.#site = options.site;
+    this.#log = log;
     this.#keeper = new BrowserKeeper(trustingArguments(options.site), limits, log, options.sandbox);
     this.#contexts = new Contexts(this.#keeper, limits);
     const artifacts = options.artifactsDir === undefined ? undefined : new Artifacts(options.artifactsDir, limits, log);
-    this.resources = shareResources(limits, this.#contexts, artifacts);
+    this.resources = shareResources(limits, this.#contexts, artifacts, log);
     this.#control = new Channel(control);
     for (const port of actors) this.#connect(port);
     this.#control.onMessage((message) => this.#receive(message));
@@ -104,14 +109,23 @@ class BrowserHost implements RunHost {
   admit(capability: string): Program | RunFailure {
     const program = this.#programs.get(capability);
     if (!program) return new RunFailure('validation_error', { reason: 'capability_not_available_on_provider' });
-    this.#trust();
+    this.#prepare();
     return this.#state.kind === 'serving' ? program : browserUnavailable('draining');
   }
 
-  #trust(): void {
-    if (this.#untrusted === undefined) return;
-    tls.setDefaultCACertificates([...tls.getCACertificates('default'), this.#untrusted]);
-    this.#untrusted = undefined;
+  /** Has this thread trust the site's own CA, and its browsers keep their temporary files in a folder of their own. */
+  #prepare(): void {
+    if (this.#prepared) return;
+    this.#prepared = true;
+    const { ca } = this.#site;
+    if (ca !== undefined) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
+    const untidy = (err: unknown) => this.#log.warn({ err }, 'temporary files of browsers may be left behind');
+    void sweepTempFolders(tmpdir()).catch(untidy);
+    try {
+      useTempFolder();
+    } catch (error) {
+      untidy(error);
+    }
   }
 
   retire(connectionId: string): void {
@@ -153,6 +167,7 @@ class BrowserHost implements RunHost {
     clearInterval(this.#statsTimer);
     this.#lag.close();
     await this.#keeper.close();
+    await removeTempFolder().catch(() => {}); // the next start sweeps it
     for (const channel of this.#channels) channel.close();
     this.#control.close();
     this.#enter({ kind: 'closed' });
@@ -198,8 +213,3 @@ const STEPS: Steps<HostState['kind']> = {
   draining: ['closed'],
   closed: [],
 };
-
-/** Arguments by which the browser trusts the site's own CA, when it has one: by the fingerprint of the key. This thread has `#trust`. */
-function trustingArguments(site: Site): string[] {
-  return site.spki === undefined ? [] : [`--ignore-certificate-errors-spki-list=${site.spki}`];
-}

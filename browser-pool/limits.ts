@@ -15,6 +15,9 @@ export const LIMITS = {
   waiting_runs: 300,
   /** Of them those of one workspace, so that its users who look for their codes leave room for others'. Past it the same. */
   waiting_runs_workspace: 200,
+  /** Between two looks at a page whose challenge is answered elsewhere, doubled each time up to the cap: each opens the page anew. */
+  challenge_look_ms: 2_000,
+  challenge_look_cap_ms: 15_000,
   /** How long a run waits for `proceed` or `stored`: past it it fails, to be tried again; nothing has left by then. */
   proceed_wait_ms: 30_000,
   /** One call of a JSON endpoint, for a write its connection and its request each: past it `upstream_timeout`. */
@@ -84,8 +87,8 @@ export const LIMITS = {
   // The provider's streams and files
   /** Opening an event stream: past it the attempt has failed. */
   stream_open_ms: 20_000,
-  /** What is read of an answer that refuses an event stream: past it the rest is cut off. */
-  stream_refusal_bytes: 16_384,
+  /** What is read of an answer that is no event stream, or a page in place of a file: past it the rest is cut off. */
+  page_opening_bytes: 65_536,
   /** One frame of an event stream: past it the stream is ended as malformed. */
   stream_frame_characters: 1_048_576,
   /** The answer to a write: past it the write's outcome is in question. */

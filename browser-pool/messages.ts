@@ -71,6 +71,8 @@ export type FromBrowser =
   | { type: 'unverify'; run: number }
   /** The provider asks for a code (again, after a wrong one). The program waits for `code` or `cancel`. */
   | { type: 'challenge'; run: number; kind: ChallengeKind; acceptsCode: boolean }
+  /** The site shows that the challenge, one without a code, is over. The program waits for `code`. */
+  | { type: 'challengeEnded'; run: number }
   | { type: 'result'; run: number; result: Record<string, unknown>; effects?: SessionEffects }
   /** Nothing was left to do (OPS-7). */
   | { type: 'skipped'; run: number; reason: string; effects?: SessionEffects }

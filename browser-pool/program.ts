@@ -31,8 +31,11 @@ export interface ProgramRun<Input extends object = Record<string, unknown>> {
   session(): Promise<string>;
   /** The session that the context was made from, with the cookies that it has now: the site may have renewed them since. */
   renewedSession(): Promise<string>;
-  /** To be called when an answer that no page received has set cookies of the context: they are stored at once. */
-  sawCookies(): void;
+  /**
+   * To be called when an answer that no page received has set cookies of the context: they are stored at once. `leftOut`: the names
+   * of those that no browser takes.
+   */
+  sawCookies(leftOut: string[]): void;
   /** Aborts when the run is ended from outside: from then on nothing of it may leave. */
   readonly signal: AbortSignal;
   /** The `User-Agent` of the browser; requests without a browser carry the same. */
@@ -51,6 +54,11 @@ export interface ProgramRun<Input extends object = Record<string, unknown>> {
    * again. With `acceptsCode` false it only ever rejects.
    */
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
+  /**
+   * Waits for what the user does elsewhere: `look` is called now and then, with a slot and without the page of before, until it
+   * gives true. What it throws ends the wait.
+   */
+  challengeElsewhere(kind: ChallengeKind, look: () => Promise<boolean>): Promise<void>;
   /**
    * Stores the next part of the file that is the result; resolves once it is durable. The buffer is detached by the call.
    * Every part but the last is `file_part_bytes` long.

@@ -13,6 +13,7 @@ import { Removals } from '../storage/connections/removals.js';
 import { announcer } from '../storage/deliveries/announcer.js';
 import { settling } from '../storage/deliveries/settling.js';
 import { EventLoopLag } from '../storage/event-loop-lag.js';
+import { expiredSecrets } from '../storage/expired-secrets.js';
 import type { Logger } from '../storage/log.js';
 import type { Vault } from '../storage/model/vault.js';
 import { Outages } from '../storage/outages.js';
@@ -28,7 +29,6 @@ import { destinationHasher, type EncryptionKey, type KeyRing, keyRing } from '..
 import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { openTracing } from '../storage/tracing/open-tracing.js';
 import type { Tracing } from '../storage/tracing/tracing.js';
-import { expiredSessions } from '../storage/workspaces/expired-sessions.js';
 import { storedMeter } from '../storage/workspaces/stored-meter.js';
 import { type Edge, type EdgeOptions, startEdge } from './edge.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
@@ -238,7 +238,7 @@ function startBackground(
   parts.removals.start();
   parts.settling = settling({ db, log });
   parts.settling.start();
-  parts.sessions = expiredSessions(control, log);
+  parts.sessions = expiredSecrets(control, log);
   parts.sessions.start();
   parts.retention = retention({
     ...{ db, log, days: config.retention },

@@ -109,6 +109,7 @@ create table connection (
   constraint connection_provider_check CHECK ((provider = ANY (ARRAY['social'::text, 'simulated'::text]))),
   constraint connection_recruiter_health_check CHECK ((recruiter_health = ANY (ARRAY['not_verified'::text, 'ready'::text, 'needs_switch'::text])))
 );
+CREATE INDEX connection_actor_hash ON public.connection USING btree (workspace_id, md5(actor_id)) WHERE (provider = 'simulated'::text);
 CREATE INDEX connection_by_health ON public.connection USING btree (workspace_id, provider, health, created_at, id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_by_name ON public.connection USING btree (workspace_id, provider, health, "left"(
 CASE provider
@@ -241,6 +242,7 @@ CREATE INDEX event_message ON public.event USING btree (connection_id, "left"((d
 create table event_list (
   connection_id uuid not null,
   event_count bigint not null,
+  id_floor uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   constraint event_list_pkey PRIMARY KEY (connection_id),
   constraint event_list_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
 );
@@ -479,11 +481,13 @@ create table reconnect_link (
   page_hash bytea,
   tries integer not null default 0,
   operation_id uuid,
+  password_sealed bytea,
   constraint reconnect_link_pkey PRIMARY KEY (connection_id),
   constraint reconnect_link_id_key UNIQUE (id),
   constraint reconnect_link_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
   constraint reconnect_link_page_hash_check CHECK ((length(page_hash) = 32))
 );
+CREATE INDEX reconnect_link_given ON public.reconnect_link USING btree (expires_at) WHERE (password_sealed IS NOT NULL);
 
 create table regional_proxy (
   id uuid not null,

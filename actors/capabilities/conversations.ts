@@ -1,16 +1,16 @@
 import typia from 'typia';
 import { readConversationUrn } from '../../browser-pool/contract/conversation-urn.js';
 import type * as contract from '../../browser-pool/contract/conversations.js';
-import { isProviderId } from '../../browser-pool/contract/fields.js';
 import type { FieldError } from '../../storage/model/errors.js';
 import { conversationWithRecipient, listConversations, searchConversations } from '../simulated/inbox.js';
 import { listMessages } from '../simulated/messages.js';
+import { ownHashIdOf } from '../simulated/names.js';
 import { defineCapability, type InputContext } from './capability.js';
 import { CONVERSATION, CONVERSATION_ID, FILE_CONTENT, HASH_ID } from './example-values.js';
-import { atMostOne, refuse } from './rules.js';
+import { atMostOne, moments, notBlank, refuse } from './rules.js';
 
 function refineMessages(input: contract.MessagesListInput, { ownActor }: InputContext): FieldError[] {
-  const errors = atMostOne(input, ['cursor', 'delivered_at']);
+  const errors = [...atMostOne(input, ['cursor', 'delivered_at']), ...moments(input, ['delivered_at'])];
   const { conversation_id, conversation_urn } = input;
   if (conversation_urn === undefined) {
     if (conversation_id === undefined) errors.push(...refuse('$input', 'conversation_id or conversation_urn'));
@@ -21,7 +21,7 @@ function refineMessages(input: contract.MessagesListInput, { ownActor }: InputCo
     errors.push(...refuse('$input.conversation_urn', 'the urn of conversation_id'));
   }
   // An actor id that no urn can name has another hash id, which only the provider knows: left to the execution.
-  if (isProviderId(ownActor) && ownActor !== actor) {
+  if (ownActor && ownHashIdOf(ownActor) === ownActor && ownActor !== actor) {
     errors.push(...refuse('$input.conversation_urn', "the connection's own actor"));
   }
   return errors;
@@ -35,7 +35,7 @@ const conversationsList = defineCapability<contract.ListConversations>({
   needs: 'session',
   sealed: false,
   validate: typia.createValidateEquals<contract.ConversationsListInput>(),
-  refine: (input) => atMostOne(input, ['cursor', 'last_activity_at']),
+  refine: (input) => [...atMostOne(input, ['cursor', 'last_activity_at']), ...moments(input, ['last_activity_at'])],
   schemas: typia.json.schemas<[contract.ConversationsListInput, contract.ConversationsResult]>(),
   example: {
     input: { category: 'PRIMARY_INBOX', count: 20 },
@@ -52,6 +52,7 @@ const conversationsSearch = defineCapability<contract.SearchConversations>({
   needs: 'session',
   sealed: false,
   validate: typia.createValidateEquals<contract.ConversationsSearchInput>(),
+  refine: (input) => notBlank(input, ['keywords']),
   schemas: typia.json.schemas<[contract.ConversationsSearchInput, contract.ConversationsResult]>(),
   example: {
     input: { keywords: 'compiler', categories: ['INBOX'] },

@@ -6,10 +6,11 @@ import { searchPeople } from '../simulated/people-search.js';
 import { typeahead } from '../simulated/typeahead.js';
 import { defineCapability } from './capability.js';
 import { HASH_ID } from './example-values.js';
-import { hasContent, refuse } from './rules.js';
+import { hasContent, notBlank, refuse } from './rules.js';
 
-/** A search needs a criterion (contract: "Discovery and search"). */
-function requireCriterion({ keywords, filters }: { keywords?: string; filters?: object }): FieldError[] {
+/** A search needs a criterion (contract: "Discovery and search"); an order is none. */
+function requireCriterion({ keywords, filters: given }: { keywords?: string; filters?: object }): FieldError[] {
+  const { sort_by: _, ...filters } = (given ?? {}) as { sort_by?: string };
   return hasContent(keywords) || hasContent(filters) ? [] : refuse('$input', 'at least one keyword or filter');
 }
 
@@ -21,6 +22,7 @@ const termsSuggest = defineCapability<contract.Typeahead>({
   needs: 'session',
   sealed: false,
   validate: typia.createValidateEquals<contract.TypeaheadInput>(),
+  refine: (input) => notBlank(input, ['keyword']),
   schemas: typia.json.schemas<[contract.TypeaheadInput, contract.TypeaheadResult]>(),
   example: {
     input: { kind: 'company', keyword: 'analytical' },

@@ -8,7 +8,7 @@ import { recruiterTypeahead } from '../simulated/typeahead.js';
 import { defineCapability } from './capability.js';
 import { HASH_ID, PERSON } from './example-values.js';
 import { FILTER_LISTS, validateRecruiterFilters } from './recruiter-filters.js';
-import { hasContent, refuse } from './rules.js';
+import { hasContent, notBlank, refuse } from './rules.js';
 
 const entriesAtMost = (list: string) => (list === 'titles' ? LIMITS.recruiter_titles : LIMITS.recruiter_list_entries);
 
@@ -35,6 +35,7 @@ const termsSuggest = defineCapability<contract.RecruiterTypeahead>({
   needs: 'recruiter',
   sealed: false,
   validate: typia.createValidateEquals<contract.RecruiterTypeaheadInput>(),
+  refine: (input) => notBlank(input, ['keyword']),
   schemas: typia.json.schemas<[contract.RecruiterTypeaheadInput, contract.RecruiterTypeaheadResult]>(),
   example: {
     input: { kind: 'skill', keyword: 'compil' },

@@ -20,6 +20,23 @@ export function atMostOne(input: Record<string, unknown>, keys: readonly string[
   return presentKeys(input, keys).length <= 1 ? [] : refuse('$input', `at most one of ${keys.join(', ')}`);
 }
 
+/** The texts under these keys must hold more than blanks: sites differ in what they make of those. */
+export function notBlank(input: Record<string, unknown>, keys: readonly string[]): FieldError[] {
+  return keys.flatMap((key) =>
+    input[key] === undefined || hasContent(input[key]) ? [] : refuse(`$input.${key}`, 'a text that is not blank'),
+  );
+}
+
+/** The last millisecond that a date can be. */
+const LAST_MOMENT_MS = 8_640_000_000_000_000;
+
+/** The times under these keys must be such as a date can be (OPS-18). */
+export function moments(input: Record<string, unknown>, keys: readonly string[]): FieldError[] {
+  return keys.flatMap((key) =>
+    Number(input[key] ?? 0) <= LAST_MOMENT_MS ? [] : refuse(`$input.${key}`, `at most ${LAST_MOMENT_MS}`),
+  );
+}
+
 /**
  * True for text that is not blank, a list or object that is not empty, and any number or boolean. A search whose
  * criteria have no content is refused.

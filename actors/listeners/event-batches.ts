@@ -1,7 +1,7 @@
-import { type RecordedEvent, recordEvents } from '../../storage/deliveries/events-record.js';
+import { type RecordedEvent, recordHeard } from '../../storage/deliveries/events-record.js';
 import type { NewEvent } from '../../storage/model/records.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
-import type { Database } from '../../storage/postgres/database.js';
+import type { Database, Transaction } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';
 
 interface WorkspaceEvent {
@@ -13,7 +13,7 @@ interface WorkspaceEvent {
 export class EventBatches {
   readonly #db: Database;
   readonly #recorded: (events: RecordedEvent[]) => void;
-  readonly #events: Batcher<WorkspaceEvent, true>;
+  readonly #events: Batcher<WorkspaceEvent, boolean>;
 
   /** `recorded` is called after each commit. */
   constructor(db: Database, recorded: (events: RecordedEvent[]) => void) {
@@ -29,9 +29,9 @@ export class EventBatches {
     });
   }
 
-  /** Records one event; resolves after the commit. */
-  async add(workspaceId: string, event: NewEvent): Promise<void> {
-    await this.#events.add({ workspaceId, event });
+  /** Records one event; resolves after the commit. False for one that was heard under another revision than the connection's. */
+  add(workspaceId: string, event: NewEvent): Promise<boolean> {
+    return this.#events.add({ workspaceId, event });
   }
 
   /** Resolves when nothing is being recorded. */
@@ -39,11 +39,15 @@ export class EventBatches {
     return this.#events.drained();
   }
 
-  async #record(items: WorkspaceEvent[]): Promise<true[]> {
+  async #record(items: WorkspaceEvent[]): Promise<boolean[]> {
+    const fenced = new Set<NewEvent>();
     for (const [workspaceId, own] of Map.groupBy(items, (item) => item.workspaceId)) {
       const events = own.map((item) => item.event);
-      this.#recorded(await recordEvents(this.#db, workspaceId, events)); // each a commit of its own
+      const record = (tx: Transaction) => recordHeard(tx, workspaceId, events);
+      const { recorded, refused } = await this.#db.transaction(record); // each workspace's a commit of its own
+      this.#recorded(recorded);
+      for (const event of refused) fenced.add(event);
     }
-    return items.map(() => true);
+    return items.map(({ event }) => !fenced.has(event));
   }
 }

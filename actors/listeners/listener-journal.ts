@@ -19,12 +19,14 @@ export type StreamState =
 export interface ListenerJournalOptions {
   db: Database;
   connectionId: string;
+  /** The revision of the connection that is listened to. */
+  revision: number;
   /** The epoch that the partition is held under now, or was last: a later owner's writes win. */
   epoch(): number;
   /** Called when a gap was opened. */
   gapOpened?: ((reason: string) => void) | undefined;
-  /** Records an event with its deliveries; resolves after the commit. */
-  record(event: NewEvent): Promise<void>;
+  /** Records an event with its deliveries; resolves after the commit. False when it was heard under another revision than the connection's. */
+  record(event: NewEvent): Promise<boolean>;
 }
 
 /** What a listener writes: its row, the gaps of its stream, and events. */
@@ -62,9 +64,12 @@ export class ListenerJournal {
     });
   }
 
-  async recordEvent(event: ProviderEvent): Promise<void> {
-    await this.#options.record({ connectionId: this.#options.connectionId, ...event });
-    this.#lastEventId = event.providerEventId;
+  /** False, and nothing is recorded, when the connection has another revision than the one that is listened to. */
+  async recordEvent(event: ProviderEvent): Promise<boolean> {
+    const { connectionId, revision: heardUnder } = this.#options;
+    const recorded = await this.#options.record({ connectionId, heardUnder, ...event });
+    if (recorded) this.#lastEventId = event.providerEventId;
+    return recorded;
   }
 
   /** Opens a gap unless one is open, and records its event unless it is recorded; not when a later owner listens. */
@@ -90,12 +95,12 @@ export class ListenerJournal {
     for (const gap of await closedGapsWithout(db, connectionId, type)) await this.#recordGap(type, gap, null);
   }
 
-  #recordGap(
+  async #recordGap(
     type: 'connection.stream_degraded' | 'connection.stream_restored',
     gap: string,
     reason: string | null,
   ): Promise<void> {
-    return this.#options.record({
+    await this.#options.record({
       connectionId: this.#options.connectionId,
       providerEventId: `${type}/${gap}`,
       type,

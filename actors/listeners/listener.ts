@@ -32,8 +32,8 @@ export interface ListenerOptions {
   silence_ms: number;
   /** Called when a gap of its stream was opened. */
   gapOpened?: ((reason: string) => void) | undefined;
-  /** Records an event with its deliveries; resolves after the commit. */
-  record(event: NewEvent): Promise<void>;
+  /** Records an event with its deliveries; resolves after the commit. False when it was heard under another revision than the connection's. */
+  record(event: NewEvent): Promise<boolean>;
   /** Called after each change of its state. */
   onState?: (state: StreamState) => void;
 }
@@ -60,7 +60,9 @@ const STEPS: Steps<Kind> = {
  *    frame of a stream: an open stream without frames may be deaf. What happened in between is not fetched;
  * I2 an event is recorded before it counts as the last one heard;
  * I3 the wait before the next stream doubles until a stream sends a frame, so that a provider that refuses gets ever fewer requests;
- * I4 it asks neither the provider nor the database for anything before it has its turn among the openings of its thread.
+ * I4 it asks neither the provider nor the database for anything before it has its turn among the openings of its thread;
+ * I5 an event is recorded under the revision that it was heard under, and under no other (EVT-25). What a stream says that is no longer the
+ *    connection's is missed, which a gap tells.
  */
 export class Listener {
   /** Resolves when it listens no more. */
@@ -84,7 +86,14 @@ export class Listener {
   constructor(options: ListenerOptions) {
     const { db, connection, epoch, gapOpened, record } = options;
     this.#options = options;
-    this.#journal = new ListenerJournal({ db, connectionId: connection.id, epoch, gapOpened, record });
+    this.#journal = new ListenerJournal({
+      db,
+      connectionId: connection.id,
+      revision: connection.state_revision,
+      epoch,
+      gapOpened,
+      record,
+    });
     this.ended = this.#run();
   }
 
@@ -207,8 +216,8 @@ export class Listener {
   }
 
   async #record(event: ProviderEvent): Promise<void> {
-    await this.#journal.recordEvent(event); // I2
-    await this.#become({ kind: 'connected' });
+    if (await this.#journal.recordEvent(event)) return this.#become({ kind: 'connected' }); // I2, I5
+    await this.#journal.openGap('session_changed');
   }
 
   async #become(next: StreamState): Promise<void> {

@@ -88,7 +88,7 @@ export class StreamSource {
 
   /** The decrypted session, as it is stored by now, and its proxy; or why there is no stream to ask for. */
   async #access({ id, state_revision, proxy_id }: ListenableConnection, used: (sealed: Buffer) => void) {
-    const { db, ring, saves } = this.#options;
+    const { db, ring, saves, log } = this.#options;
     await saves.settled(id);
     const [stored, proxy] = await Promise.all([listenableConnection(db, id), findProxy(db, proxy_id)]);
     if (stored?.state_revision !== state_revision) return MOVED_ON;
@@ -96,9 +96,12 @@ export class StreamSource {
     used(stored.session_sealed);
     const session = ring.open(stored.session_sealed, sessionContext(id)).toString('utf8');
     const onRenewed = (renewal: Renewal) => saves.save({ connectionId: id, stateRevision: state_revision, ...renewal });
-    return { session, proxy, onRenewed };
+    const onCookiesLeftOut = (cookies: string[]) => log.warn({ connection_id: id, cookies }, COOKIES_LEFT_OUT);
+    return { session, proxy, onRenewed, onCookiesLeftOut };
   }
 }
+
+const COOKIES_LEFT_OUT = 'the stream set cookies that no browser takes: they were left out';
 
 /** The listener is about to be closed. */
 const MOVED_ON: StreamEnd = { reason: 'connection_lost' };

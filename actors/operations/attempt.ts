@@ -5,7 +5,7 @@ import { Deadline } from '../../storage/deadline.js';
 import type { Logger } from '../../storage/log.js';
 import { OperationError } from '../../storage/model/errors.js';
 import type { ChallengeKind, ConnectionRow } from '../../storage/model/records.js';
-import { challengeLeft, resumeFromUser, waitForUser } from '../../storage/operations/challenge.js';
+import { challengeLeft, resumeFromUser, type WaitEnd, waitForUser } from '../../storage/operations/challenge.js';
 import type { HeldOperation, StartedOperation } from '../../storage/operations/starts.js';
 import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -60,7 +60,7 @@ const STEPS: Steps<AttemptState['kind']> = {
  *
  *     running ─ boundary() ──▶ entering_boundary ─ durable ──▶ dispatching
  *        │                             └─ refused, failed ──▶ running
- *        ├─ challenge() ─▶ storing_challenge ─ stored ─▶ waiting_user ─ code ─▶ resuming ─ stored ─▶ running
+ *        ├─ challenge() ─▶ storing_challenge ─ stored ─▶ waiting_user ─ answer ─▶ resuming ─ stored ─▶ running
  *        │                                                     ▲─ the row has another mark, or none ─┘
  *        └─ close(), from every state ──▶ closed, which ignores what arrives late
  *
@@ -87,7 +87,7 @@ export class Attempt implements Execution {
   readonly #limit_ms: number;
   readonly #deadline: Deadline;
   #tries = 0;
-  #tookCode = false;
+  #tookAnswer = false;
   #state: AttemptState = { kind: 'running' };
 
   constructor(
@@ -160,9 +160,9 @@ export class Attempt implements Execution {
     return state.kind === 'entering_boundary' || state.kind === 'dispatching';
   }
 
-  /** A code was accepted for it (202). It is of one use and nowhere stored: no other attempt can go on with it. */
-  get tookCode(): boolean {
-    return this.#tookCode;
+  /** Its user answered a challenge. A code is of one use and nowhere stored, an approval is for one sign-in: no other attempt can go on with it. */
+  get tookAnswer(): boolean {
+    return this.#tookAnswer;
   }
 
   async boundary(): Promise<SendPermission> {
@@ -212,12 +212,17 @@ export class Attempt implements Execution {
     this.#enter({ kind: 'waiting_user', challenge });
     this.#context.tally?.count(this.connection.workspace_id, 'waits');
     this.#context.awaitable(this.operationId);
-    const code = await this.#taken(challenge);
-    this.#tookCode = true;
+    const code = await this.#taken(challenge, acceptsCode ? 'code_received' : 'challenge_ended');
+    this.#tookAnswer = true;
     this.#context.tally?.count(this.connection.workspace_id, 'resumes');
     this.#enter({ kind: 'running' });
     this.#deadline.resume();
     return code;
+  }
+
+  challengeEnded(): void {
+    const state = this.#state;
+    if ('challenge' in state) state.challenge.answer({ challengeId: state.challenge.id, code: '' });
   }
 
   /** A code arrived. False when it is not for the challenge that waits now. */
@@ -227,12 +232,12 @@ export class Attempt implements Execution {
   }
 
   /** The code that the row is marked for, once the row says that it is taken: only then is it accepted (OPS-10). */
-  async #taken(challenge: PendingChallenge): Promise<string> {
+  async #taken(challenge: PendingChallenge, end: WaitEnd): Promise<string> {
     const { db } = this.#context;
     for (;;) {
       const { code, mark = null } = await challenge.code;
       this.#enter({ kind: 'resuming', challenge });
-      const resumed = await this.#ask(() => resumeFromUser(db, this.#held, mark));
+      const resumed = await this.#ask(() => resumeFromUser(db, this.#held, mark, end));
       if (resumed === 'not_held') this.interrupt('fenced');
       this.#abort.signal.throwIfAborted();
       if (resumed === 'resumed') return code;

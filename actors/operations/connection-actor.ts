@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Backoff } from '../../storage/backoff.js';
-import { timeOfId } from '../../storage/operations/id-time.js';
+import { timeOfId } from '../../storage/model/id-time.js';
 import type { LookRequest } from '../../storage/operations/looks.js';
 import { endLostWrite } from '../../storage/operations/lost-writes.js';
 import type { StartedOperation } from '../../storage/operations/starts.js';

@@ -47,10 +47,12 @@ export interface Execution {
   unverifyRecruiter(): Promise<void>;
   /**
    * Enters `waiting_user` and resolves with the user's code. Call it again after a wrong code: the third wrong one
-   * rejects with `challenge_failed`, ten minutes without any with `challenge_expired`. With `acceptsCode` false it
-   * only ever rejects. Resolving puts the operation back to `running`; a failure after it is not tried again.
+   * rejects with `challenge_failed`, ten minutes without any with `challenge_expired`. With `acceptsCode` false only
+   * `challengeEnded` resolves it. Resolving puts the operation back to `running`; a failure after it is not tried again.
    */
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
+  /** The provider shows that the user did what the challenge without a code asks for: it resolves, with an empty code. */
+  challengeEnded(): void;
 }
 
 /** Why an execution was stopped from outside. */
@@ -87,6 +89,8 @@ export type Effects = SessionEffects &
   SimulatedEffects & {
     /** The proxy that the session lives behind from now on. */
     proxyId?: string;
+    /** The password that a reconnect link gave and this login has proved (CONN-15). */
+    provenPassword?: string;
     /** The stored session, sealed, of which they say that it has ended. */
     ofSession?: Buffer;
   };

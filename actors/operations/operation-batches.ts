@@ -18,7 +18,7 @@ import {
   startsLeftOut,
 } from '../../storage/operations/starts.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
-import type { Database, Sql } from '../../storage/postgres/database.js';
+import type { Database, Sql, Transaction } from '../../storage/postgres/database.js';
 import { isLockTimeout } from '../../storage/postgres/liveness.js';
 import { capabilities } from '../capabilities/catalogue.js';
 import { LIMITS } from '../limits.js';
@@ -117,7 +117,7 @@ export class OperationBatches {
       flushed: (items) => flushed('boundary', items),
       flush: (items) => apartFromLocked(db, items, (item) => item.id, enterAll),
     });
-    const endAll = async (sql: Sql, items: Finish[]) => {
+    const endAll = async (sql: Transaction, items: Finish[]) => {
       const { stored, events } = await storeEnds(sql, items);
       return { events, outs: items.map((item) => stored.get(item.operation.id)) };
     };
@@ -130,7 +130,7 @@ export class OperationBatches {
           (item) => item.change === null && item.events.length === 0 && !item.simulatedInvitation,
         );
         const committed: RecordedEvent[] = [];
-        const store = async (sql: Sql, some: Finish[]) => {
+        const store = async (sql: Transaction, some: Finish[]) => {
           const { outs, events } = await endAll(sql, some);
           committed.push(...events);
           return outs;
@@ -168,17 +168,17 @@ function unlocked<Out>(out: Out | typeof LOCKED): Out {
 
 /**
  * Does the work on all items; when a lock is waited for too long, once more on those whose rows are not locked, in one transaction
- * (I4). `whole`: the work itself needs a transaction.
+ * (I4). `whole`: the work is several statements; one alone is a transaction of its own.
  */
 async function apartFromLocked<In, Out>(
   db: Database,
   items: In[],
   id: (item: In) => string,
-  work: (sql: Sql, items: In[]) => Promise<Out[]>,
+  work: (tx: Transaction, items: In[]) => Promise<Out[]>,
   whole = false,
 ): Promise<(Out | typeof LOCKED)[]> {
   try {
-    return await (whole ? db.transaction((tx) => work(tx, items)) : work(db, items));
+    return await (whole ? db.transaction((tx) => work(tx, items)) : work(db as Sql as Transaction, items));
   } catch (error) {
     if (!isLockTimeout(error) || items.length === 1) throw error;
   }
@@ -193,7 +193,10 @@ async function apartFromLocked<In, Out>(
   });
 }
 
-async function storeEnds(sql: Sql, items: Finish[]): Promise<{ stored: Map<string, Ended>; events: RecordedEvent[] }> {
+async function storeEnds(
+  sql: Transaction,
+  items: Finish[],
+): Promise<{ stored: Map<string, Ended>; events: RecordedEvent[] }> {
   const stored = await finishOperations(
     sql,
     items.map((item) => item.operation),

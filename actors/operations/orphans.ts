@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../storage/log.js';
-import { firstIdAt } from '../../storage/operations/id-time.js';
+import { firstIdAt } from '../../storage/model/id-time.js';
 import { lookAgain, lookAtOperations, type Orphan, rescueOrphans } from '../../storage/operations/orphans.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';

@@ -6,7 +6,7 @@ import { type FinishedOperation, WAITS_FOR_KEY } from '../../storage/operations/
 import type { HeldOperation, StartedOperation } from '../../storage/operations/starts.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import { type KeyRing, KeyUnknown } from '../../storage/secrets/encryption.js';
-import { sessionContext } from '../../storage/secrets/sealing.js';
+import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
 import type { Capability } from '../capabilities/capability.js';
 import { LIMITS } from '../limits.js';
 import type { Attempt } from './attempt.js';
@@ -109,11 +109,11 @@ export function outlivedOutcome(outcome: Outcome): Outcome {
  * ask for another one.
  */
 export function mayRetry(
-  attempt: Pick<Attempt, 'status' | 'tookCode' | 'pastBoundary' | 'capability'>,
+  attempt: Pick<Attempt, 'status' | 'tookAnswer' | 'pastBoundary' | 'capability'>,
   outcome: Outcome,
   attempts: number,
 ): boolean {
-  if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running' || attempt.tookCode)
+  if (outcome.status !== 'failed' || !outcome.transient || attempt.status !== 'running' || attempt.tookAnswer)
     return false;
   const nothingLeft = attempt.capability.kind === 'read' || !attempt.pastBoundary || outcome.unsent === true;
   return nothingLeft && (outcome.own !== undefined || attempts < LIMITS.read_attempts);
@@ -225,7 +225,7 @@ function connectionChange(
   ring: KeyRing,
 ): ConnectionChange | null {
   const { connection } = attempt;
-  const { session, health, actorId, recruiter, newSession, proxyId } = effects;
+  const { session, health, actorId, recruiter, newSession, proxyId, provenPassword } = effects;
   if (session === undefined && !newSession && !health && !actorId && !recruiter && !proxyId) return null;
   const revision = connection.state_revision + (session !== undefined || newSession || proxyId ? 1 : 0);
   return {
@@ -237,6 +237,7 @@ function connectionChange(
     sessionSealed: session === undefined ? null : ring.seal(session, sessionContext(connection.id)),
     ofSession: effects.ofSession ?? null,
     actorId: actorId ?? null,
+    passwordSealed: provenPassword === undefined ? null : ring.seal(provenPassword, passwordContext(connection.id)),
     proxyId: proxyId ?? null,
     recruiter: recruiter ? { ...recruiter, operationId: attempt.operationId } : null,
   };

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { lookFor } from '../../browser-pool/contract/look.js';
-import type { OperationFailure } from '../../storage/model/errors.js';
+import { type OperationFailure, withoutValue } from '../../storage/model/errors.js';
 import type { StoredEvidence } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import type { Execution, Outcome, ProviderRuntime } from '../operations/execution.js';
+import { LIMITS } from '../simulated/limits.js';
 import { placeOf } from '../simulated/look.js';
 import { selfOf } from '../simulated/relationship.js';
 import type { SimulatedOutcome } from '../simulated/request.js';
@@ -95,15 +96,27 @@ function withoutAnswer(outcome: Outcome, at_ms: number): Outcome {
 function outcomeOf(answer: SimulatedOutcome): Outcome {
   if ('skipped' in answer) return { status: 'skipped', reason: answer.skipped };
   if ('invalid' in answer) {
-    return { status: 'failed', failure: { code: 'validation_error', details: { errors: answer.invalid } } };
+    return {
+      status: 'failed',
+      failure: { code: 'validation_error', details: { errors: answer.invalid.map(withoutValue) } },
+    };
   }
   const { result, effects } = answer;
   return { status: 'succeeded', result, ...(effects && { effects }) };
 }
 
-/** Asks for codes until the right one comes; the third wrong one, or a captcha, rejects (OPS-10). */
+/** Asks for codes until the right one comes; the third wrong one, or a captcha, rejects (OPS-10). An approval is given by itself. */
 async function passChallenge(execution: Execution, kind: ChallengeKind): Promise<void> {
-  while ((await execution.challenge(kind, kind !== 'captcha')) !== RIGHT_CODE);
+  if (kind !== 'approval') {
+    while ((await execution.challenge(kind, kind !== 'captcha')) !== RIGHT_CODE);
+    return;
+  }
+  const given = setTimeout(() => execution.challengeEnded(), LIMITS.approval_ms);
+  try {
+    await execution.challenge(kind, false);
+  } finally {
+    clearTimeout(given);
+  }
 }
 
 /** Waits, unless it is stopped from outside: then rejects with the reason. */

@@ -5,8 +5,9 @@ import type {
   ListConnections,
   ResolveHashIds,
 } from '../../browser-pool/contract/identity.js';
+import { readAccepted } from '../../storage/operations/simulated-invitations.js';
 import { companyFor } from './companies.js';
-import { hashIdOf } from './names.js';
+import { hashIdOf, publicIdOf } from './names.js';
 import * as people from './people.js';
 import { distanceTo, membersThatAre, relationshipTo, since } from './relationship.js';
 import type { SimulatedAnswer } from './request.js';
@@ -32,18 +33,21 @@ export const getIdentity: SimulatedAnswer<GetIdentity> = ({ self }) => {
   };
 };
 
-export const getProfile: SimulatedAnswer<GetProfile> = ({ input, self }) => {
+export const getProfile: SimulatedAnswer<GetProfile> = async ({ input, self, connection, store }) => {
   const person = people.personBySlug(input.profile_id);
   const standing = relationshipTo(self, person.slug);
+  const invitation = await store.invitation({ connectionId: connection.id, actorId: person.hashId });
+  const connected_ms =
+    standing === 'connected' ? since(self, person) : invitation?.accepted && invitation.sent_at.getTime();
   return {
     result: {
       profile: {
         source: 'full',
         hash_id: person.hashId,
         ...people.describePerson(person),
-        network_distance: distanceTo(self, person.slug),
-        has_pending_connection_request: standing === 'invited',
-        connected_at: standing === 'connected' ? new Date(since(self, person)).toISOString() : null,
+        network_distance: connected_ms ? 1 : distanceTo(self, person.slug),
+        has_pending_connection_request: standing === 'invited' || invitation?.accepted === false,
+        connected_at: connected_ms ? new Date(connected_ms).toISOString() : null,
       },
     },
   };
@@ -53,19 +57,29 @@ export const resolveHashIds: SimulatedAnswer<ResolveHashIds> = ({ input }) => ({
   result: { hash_ids: Object.fromEntries(input.public_ids.map((publicId) => [publicId, hashIdOf(publicId)])) },
 });
 
-export const listConnections: SimulatedAnswer<ListConnections> = ({ input, self }) => {
-  const start = input.start ?? 0;
-  const page = membersThatAre(self, 'connected').slice(start, start + (input.count ?? DEFAULT_CONNECTIONS));
+/** Who accepted an invitation, the last one first, and then the computed ones. */
+export const listConnections: SimulatedAnswer<ListConnections> = async ({ input, self, connection, store }) => {
+  const { start = 0, count = DEFAULT_CONNECTIONS } = input;
+  const accepted = await readAccepted(store.db, connection.id, start, count);
+  const from = Math.max(0, start - accepted.all);
+  const page = [
+    ...accepted.people.map(({ recipient, sent_at }) => {
+      return { person: people.personBySlug(publicIdOf(recipient)), connected_ms: sent_at.getTime() };
+    }),
+    ...membersThatAre(self, 'connected')
+      .slice(from, from + count - accepted.people.length)
+      .map((person) => ({ person, connected_ms: since(self, person) })),
+  ];
   return {
     result: {
-      connections: page.map((person) => ({
+      connections: page.map(({ person, connected_ms }) => ({
         hash_id: person.hashId,
         public_id: person.slug,
         first_name: person.firstName,
         last_name: person.lastName,
         headline: people.headlineOf(person),
         avatar: people.pictureOf(person),
-        connected_at: new Date(since(self, person)).toISOString(),
+        connected_at: new Date(connected_ms).toISOString(),
       })),
     },
   };

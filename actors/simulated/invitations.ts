@@ -17,7 +17,7 @@ import type { SimulatedAnswer, SimulatedReading } from './request.js';
 export const sendInvitation: SimulatedAnswer<SendInvitation> = async (request) => {
   const { operationId, input, self, connection, store } = request;
   const recipient = input.recipient_actor_id;
-  if (recipient === self.hashId) return { skipped: 'self_target' };
+  if (recipient === self.hashId || recipient === self.actorId) return { skipped: 'self_target' };
   const standing = relationshipTo(self, publicIdOf(recipient));
   if (standing === 'connected') return { skipped: 'already_connected' };
   if (standing === 'invited') return { skipped: 'invitation_pending' };
@@ -61,9 +61,10 @@ export async function sentInvitations(
   const start = input.start_index ?? 0;
   // One more than a page holds shows whether another follows.
   const sent = await readPendingInvitations(store.db, connection.id, start, LIMITS.invitation_entries + 1);
-  const entries: SentInvitation[] = sent.map(({ id, recipient, sent_at }) =>
-    entryOf(id, recipient, personBySlug(publicIdOf(recipient)), sent_at),
-  );
+  const entries: SentInvitation[] = sent.map(({ id, recipient, sent_at, message }) => ({
+    ...entryOf(id, recipient, personBySlug(publicIdOf(recipient)), sent_at),
+    message,
+  }));
   const computed = membersThatAre(self, 'invited');
   let total: number | undefined;
   if (sent.length <= LIMITS.invitation_entries || input.include_total) {
@@ -87,7 +88,6 @@ export async function sentInvitations(
   };
 }
 
-// The note is stored sealed with the operation and stays there.
 function entryOf(invitation_id: string, recipient_actor_id: string, person: Person, sent_at: Date): SentInvitation {
   return {
     invitation_id,

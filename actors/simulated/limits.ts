@@ -8,6 +8,8 @@ export const LIMITS = {
   waiting_lookups: 100_000,
   /** Longest pause of a `sim-delay` trigger: longer ones are cut to it. */
   delay_ms: 60_000,
+  /** After which an approval is given by itself. */
+  approval_ms: 2_000,
   /** Items of one typeahead. */
   typeahead_items: 10,
   /** Entries of one page of sent invitations. */

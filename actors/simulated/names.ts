@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isProviderId } from '../../browser-pool/contract/fields.js';
 import { LIMITS } from './limits.js';
 import { seedOf } from './seeded-random.js';
@@ -10,24 +11,31 @@ import { seedOf } from './seeded-random.js';
 
 const PERSON = 'SIM_';
 const PEER_SLUG = 'sim.';
+/** Begins the hash id of an account whose `external_actor.id` cannot be one (`findRecipients` finds its connection). */
+const OTHER = 'SIMX_';
 const CONVERSATION = '2-';
 
 /** Hash id of a public slug. */
 export function hashIdOf(publicId: string): string {
   if (publicId.startsWith(PEER_SLUG) && publicId.length > PEER_SLUG.length)
-    return encode(publicId.slice(PEER_SLUG.length));
+    return encode(publicId.slice(PEER_SLUG.length).replaceAll(EQUALS, '='));
   return bounded(PERSON + encode(publicId));
 }
 
 /** Public slug of a hash id. */
 export function publicIdOf(hashId: string): string {
   if (hashId.startsWith(PERSON) && hashId.length > PERSON.length) return decode(hashId.slice(PERSON.length));
-  return bounded(PEER_SLUG + decode(hashId));
+  return bounded(PEER_SLUG + decode(hashId.replaceAll('=', EQUALS)));
 }
 
-/** Hash id of a connection's own account; an `external_actor.id` that no recipient field would take gets one made from it (CONN-13). */
+/**
+ * Hash id of a connection's own account: its `external_actor.id` where that is the same behind a slug and a conversation, else one made from it, by
+ * which it is found as well (CONN-13).
+ */
 export function ownHashIdOf(actorId: string): string {
-  return isProviderId(actorId) ? actorId : `${PERSON}${seedOf(actorId).toString(36)}`;
+  const leadsBack = () =>
+    hashIdOf(publicIdOf(actorId)) === actorId && participantOf(conversationWith(actorId)) === actorId;
+  return isProviderId(actorId) && leadsBack() ? actorId : OTHER + createHash('md5').update(actorId).digest('hex');
 }
 
 /** The conversation with this person, as the other side of it names it. */
@@ -47,6 +55,8 @@ export function participantOf(conversationId: string): string {
 }
 
 // Slugs may hold a dot, hash ids a plus and an equals sign, and neither the other's.
+/** What stands for an equals sign in the slug of a peer. */
+const EQUALS = '.-';
 const encode = (publicId: string) => publicId.replaceAll('.', '+');
 const decode = (hashId: string) => hashId.replaceAll(/[+=]/g, '.');
 

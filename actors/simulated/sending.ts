@@ -1,6 +1,7 @@
 import type { MessageSendResult, SendAttachment, SendMessage } from '../../browser-pool/contract/sending.js';
 import type { NewEvent } from '../../storage/model/records.js';
-import { conversationWith, participantOf } from './names.js';
+import { attachmentUrl } from './files.js';
+import { conversationWith, ownHashIdOf, participantOf } from './names.js';
 import { nameOf, personBySlug } from './people.js';
 import type { Self } from './relationship.js';
 import type { SimulatedAnswer, SimulatedOutcome, SimulatedRequest } from './request.js';
@@ -30,7 +31,7 @@ export const sendAttachment: SimulatedAnswer<SendAttachment> = (request) => {
     filename,
     content_type,
     size: Buffer.byteLength(data_base64, 'base64'),
-    url: `https://files.social.test/attachments/${request.operationId}/${encodeURIComponent(filename)}`,
+    url: attachmentUrl(request.operationId, filename),
   };
   return send(request, { ...destination, body, content: [file] });
 };
@@ -40,10 +41,11 @@ async function send(
   draft: Draft,
 ): Promise<SimulatedOutcome<Omit<MessageSendResult, 'state_revision'>>> {
   const { operationId, self, connection, store } = request;
-  const recipient = draft.recipient_actor_id ?? participantOf(draft.conversation_id ?? '');
-  if (recipient === self.hashId) return { skipped: 'self_target' };
+  const named = draft.recipient_actor_id ?? participantOf(draft.conversation_id ?? '');
+  if (named === self.hashId || named === self.actorId) return { skipped: 'self_target' };
   const { id: connectionId, workspace_id: workspaceId } = connection;
-  const { peer_id: peerId } = await store.recipient({ workspaceId, connectionId, actorId: recipient });
+  const { peer_id: peerId } = await store.recipient({ workspaceId, connectionId, actorId: named });
+  const recipient = peerId === null ? named : ownHashIdOf(named);
   await request.boundary();
   const delivered_at = request.now();
   const conversation_id = draft.conversation_id ?? conversationWith(recipient);

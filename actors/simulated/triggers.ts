@@ -67,9 +67,9 @@ export const TRIGGERS: readonly Trigger[] = [
     example: 'sim-skip-already_connected',
   },
   {
-    pattern: 'challenge-(?<challenge>email|sms|authenticator|captcha)',
-    word: 'sim-challenge-<email|sms|authenticator|captcha>',
-    meaning: 'A login or recruiter switch waits for this challenge; the code `000000` is right, any other wrong.',
+    pattern: 'challenge-(?<challenge>email|sms|authenticator|approval|captcha)',
+    word: 'sim-challenge-<email|sms|authenticator|approval|captcha>',
+    meaning: `A login or recruiter switch waits for this challenge; the code \`000000\` is right, any other wrong. An approval is given after ${LIMITS.approval_ms} ms.`,
     example: 'sim-challenge-sms',
   },
   {

@@ -8,7 +8,14 @@ import type { Execution } from '../operations/execution.js';
 /** What a run asks of its operation, and the signal that stops it. */
 export type RunOwner = Pick<
   Execution,
-  'signal' | 'boundary' | 'storeFile' | 'unverifyRecruiter' | 'challenge' | 'pauseClock' | 'resumeClock'
+  | 'signal'
+  | 'boundary'
+  | 'storeFile'
+  | 'unverifyRecruiter'
+  | 'challenge'
+  | 'challengeEnded'
+  | 'pauseClock'
+  | 'resumeClock'
 >;
 
 /** A message of a browser host about one run. */
@@ -73,6 +80,9 @@ export class LinkedRun {
         break;
       case 'challenge':
         this.#answer(this.#owner.challenge(message.kind, message.acceptsCode), (code) => ({ type: 'code', run, code }));
+        break;
+      case 'challengeEnded':
+        this.#owner.challengeEnded();
         break;
       case 'result':
       case 'skipped':

@@ -24,10 +24,12 @@ export interface OrderedRun {
   order: RunOrder;
   proxy: UsedProxy;
   sealed: Buffer | null;
+  /** The password that it signs in with, when that was given at a reconnect link. */
+  given: string | undefined;
 }
 
 /** What an order is made of: an operation's execution, or a look (OPS-22). */
-export interface Ordered extends Pick<Execution, 'connection' | 'epoch' | 'input' | 'remaining_ms'> {
+export interface Ordered extends Pick<Execution, 'operationId' | 'connection' | 'epoch' | 'input' | 'remaining_ms'> {
   /** Its page program has this name. */
   readonly capability: Pick<Execution['capability'], 'name' | 'opensSession'>;
 }
@@ -37,11 +39,11 @@ export interface Ordered extends Pick<Execution, 'connection' | 'epoch' | 'input
  * `regional_proxy_unavailable` when the connection has no proxy to use, KeyUnknown when the ring lacks the key of a secret.
  */
 export async function orderRun(sources: OrderSources, execution: Ordered): Promise<OrderedRun> {
-  const { connection, capability } = execution;
+  const { operationId, connection, capability } = execution;
   const login = capability.opensSession === true;
   const proxy = await proxyOf(sources.db, connection, login);
   if (!proxy) throw new OperationError('regional_proxy_unavailable', { region: connection.region });
-  const { sealed, ...secrets } = await openSecrets(sources, connection, login);
+  const { sealed, given, ...secrets } = await openSecrets(sources, connection, login ? operationId : null);
   const order = {
     workspaceId: connection.workspace_id,
     connectionId: connection.id,
@@ -54,21 +56,22 @@ export async function orderRun(sources: OrderSources, execution: Ordered): Promi
     actorId: connection.actor_id,
     deadline_ms: execution.remaining_ms,
   };
-  return { order, proxy, sealed };
+  return { order, proxy, sealed, given };
 }
 
-/** The session; for a login the credentials, too, when the connection has a password. */
+/** The session; for a login, whose operation is named, the credentials, too, when the connection has a password. */
 async function openSecrets(
   { db, ring, saves }: OrderSources,
   connection: ConnectionRow,
-  login: boolean,
-): Promise<Pick<RunOrder, 'session' | 'credentials'> & Pick<OrderedRun, 'sealed'>> {
+  login: string | null,
+): Promise<Pick<RunOrder, 'session' | 'credentials'> & Pick<OrderedRun, 'sealed' | 'given'>> {
   await saves.settled(connection.id);
-  const row = await readSecrets(db, connection.id);
+  const row = await readSecrets(db, connection.id, login);
   if (!row) throw new Interrupted('fenced'); // deleted in the meantime
   const sealed = row.session_sealed;
   const session = sealed && ring.open(sealed, sessionContext(connection.id)).toString('utf8');
-  if (!login || !row.password_sealed) return { session, sealed };
+  if (login === null || !row.password_sealed) return { session, sealed, given: undefined };
   const password = ring.open(row.password_sealed, passwordContext(connection.id)).toString('utf8');
-  return { session, sealed, credentials: { username: connection.username ?? '', password } };
+  const given = row.password_given ? password : undefined;
+  return { session, sealed, given, credentials: { username: connection.username ?? '', password } };
 }

@@ -1,7 +1,7 @@
 import { LOOK_PROGRAM, type Look } from '../../browser-pool/contract/look.js';
 import type { SkipReason } from '../../browser-pool/contract/signature.js';
 import type { RunEnd, SessionEffects } from '../../browser-pool/messages.js';
-import { OperationError } from '../../storage/model/errors.js';
+import { OperationError, withoutValue } from '../../storage/model/errors.js';
 import { type EvidenceFault, UNKNOWN_PROGRESS } from '../../storage/model/evidence.js';
 import {
   type Execution,
@@ -31,13 +31,22 @@ export function createSocialRuntime(options: SocialRuntimeOptions): ProviderRunt
     async run(execution) {
       requireSensibleFilters(execution);
       const run = await runInTurn(options, execution, (giveBack) => ownerOf(execution, giveBack));
-      return ofSession(pinned(outcomeOf(run.end, execution), run.ordered, execution), run.ordered);
+      return ofSession(proven(outcomeOf(run.end, execution), run.ordered, execution), run.ordered);
     },
     async look(execution) {
-      const { connection, epoch, signal, remaining_ms, sought, since_ms } = execution;
+      const { operationId, connection, epoch, signal, remaining_ms, sought, since_ms } = execution;
       const clock = { pauseClock: () => execution.pauseClock(), resumeClock: () => execution.resumeClock() };
       const capability = { name: LOOK_PROGRAM };
-      const order = { connection, epoch, signal, remaining_ms, capability, input: { sought, since_ms }, ...clock };
+      const order = {
+        operationId,
+        connection,
+        epoch,
+        signal,
+        remaining_ms,
+        capability,
+        input: { sought, since_ms },
+        ...clock,
+      };
       const run = await runInTurn(options, order, () => ({ ...READS_ONLY, signal, ...clock }));
       return lookEndOf(run.end, signal);
     },
@@ -82,12 +91,26 @@ function proxyFailure(end: RunEnd): string | null | undefined {
 const refuse = () => Promise.reject(new Error('a look only reads'));
 
 /** What a run that only reads may ask of its owner: nothing. */
-const READS_ONLY = { boundary: refuse, storeFile: refuse, unverifyRecruiter: refuse, challenge: refuse };
+const READS_ONLY = {
+  boundary: refuse,
+  storeFile: refuse,
+  unverifyRecruiter: refuse,
+  challenge: refuse,
+  challengeEnded: () => {},
+};
 
-/** A login that succeeded through another proxy than the connection's pins the connection to it. */
-function pinned(outcome: Outcome, { order: { proxy } }: OrderedRun, { connection, capability }: Execution): Outcome {
-  if (outcome.status !== 'succeeded' || !capability.opensSession || proxy.id === connection.proxy_id) return outcome;
-  return { ...outcome, effects: { ...outcome.effects, proxyId: proxy.id } };
+/**
+ * What a login that succeeded has proved beside its session: another proxy than the connection's is its pin from now on, and a password that was given
+ * at a reconnect link its password.
+ */
+function proven(
+  outcome: Outcome,
+  { order: { proxy }, given }: OrderedRun,
+  { connection, capability }: Execution,
+): Outcome {
+  if (outcome.status !== 'succeeded' || !capability.opensSession) return outcome;
+  const pin = proxy.id !== connection.proxy_id && { proxyId: proxy.id };
+  return { ...outcome, effects: { ...outcome.effects, ...pin, ...(given && { provenPassword: given }) } };
 }
 
 /** A session that has ended is the one that the run was ordered with. */
@@ -109,13 +132,14 @@ function ownerOf(execution: Execution, giveBackTurn: () => void): RunOwner {
       giveBackTurn();
       return execution.challenge(kind, acceptsCode);
     },
+    challengeEnded: () => execution.challengeEnded(),
   };
 }
 
 /** OPS-6: the contents of recruiter filters are checked only when the operation starts. */
 function requireSensibleFilters({ capability, input }: Execution): void {
   const errors = capability.checkInTurn?.(input) ?? [];
-  if (errors.length > 0) throw new OperationError('validation_error', { errors });
+  if (errors.length > 0) throw new OperationError('validation_error', { errors: errors.map(withoutValue) });
 }
 
 function outcomeOf(end: RunEnd, { capability, signal }: Execution): Outcome {

@@ -100,7 +100,7 @@ export async function eventRecorder(
       const events = Array.from({ length: size }, (_, i) =>
         messageReceived(connectionIds[(recorded + i) % connectionIds.length] as string),
       );
-      const stored = await recordEvents(db, workspace.id, events);
+      const stored = await db.transaction((tx) => recordEvents(tx, workspace.id, events));
       deliveries += stored.reduce((sum, event) => sum + event.deliveries, 0);
       recorded += size;
       // As a node notifies the owner of what it recorded.

@@ -71,6 +71,7 @@ async function storeSession(
     healthReason: null,
     ofSession: null,
     actorId: null,
+    passwordSealed: null,
     proxyId: proxy.id,
     recruiter: null,
   });

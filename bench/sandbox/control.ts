@@ -15,6 +15,8 @@ interface FaultRequest {
   capability?: string & tags.Pattern<'^social\\.[a-z_.]+$'>;
   mode: FaultMode;
   status?: number & tags.Type<'uint32'> & tags.Minimum<400> & tags.Maximum<599>;
+  code?: string & tags.Pattern<'^[A-Za-z0-9_.-]{1,64}$'>;
+  retry_after?: string & tags.Pattern<'^[ -~]{1,64}$'>;
   ms?: number & tags.Type<'uint32'> & tags.Maximum<600000>;
   times?: number & tags.Type<'uint32'> & tags.Minimum<1>;
 }
@@ -31,6 +33,8 @@ interface AccountRequest extends Partial<AccountSettings> {
   username: Username;
   /** Signs every browser of the account out. */
   end_sessions?: true;
+  /** Approves every sign-in that waits for that, or denies it. */
+  approve?: boolean;
 }
 
 const validateFault = typia.createValidateEquals<FaultRequest>();
@@ -92,6 +96,8 @@ function act(parts: ControlledParts, control: string, query: URLSearchParams, bo
         account: fault.account === undefined ? null : state.account(fault.account).username,
         capability: fault.capability ?? null,
         status: fault.status ?? 500,
+        code: fault.code ?? null,
+        retry_after: fault.retry_after ?? null,
         ms: fault.ms ?? 0,
         times: fault.times ?? null,
       });
@@ -142,12 +148,13 @@ function emit(
 }
 
 function changeAccount(state: State, request: AccountRequest): unknown {
-  const { username, end_sessions, ...changes } = request;
+  const { username, end_sessions, approve, ...changes } = request;
   const { username: known } = state.account(username);
   if (Object.keys(changes).length > 0) state.commit({ type: 'account', username: known, changes });
   if (end_sessions === true) {
     for (const { token } of state.sessions.of(known)) state.commit({ type: 'session_ended', token });
   }
+  const answered = approve === undefined ? 0 : state.challenges.approve(known, approve);
   const { member, settings } = state.account(known);
   const { hashId, publicId, memberId, firstName, lastName, headline } = member;
   return {
@@ -159,6 +166,7 @@ function changeAccount(state: State, request: AccountRequest): unknown {
     last_name: lastName,
     headline,
     sessions: state.sessions.of(known).length,
+    approvals_answered: answered,
     ...settings,
   };
 }

@@ -10,6 +10,9 @@ export type FaultMode =
   | 'drop_after_two_commits'
   | 'malformed'
   | 'endless_picture'
+  | 'checkpoint'
+  | 'sign_in_page'
+  | 'endless_redirects'
   | 'logged_out'
   | 'hang';
 
@@ -23,6 +26,9 @@ export interface Fault {
   capability: string | null;
   /** Of `error` and `error_after_commit`. */
   status: number;
+  /** The word and the `Retry-After` of `error`; null: the network's usual ones. */
+  code: string | null;
+  retry_after: string | null;
   /** Of `delay`. */
   ms: number;
   /** Requests it still hits; null without end. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { reportOf, rows, spreadText } from '../report.js';
 import { defineScenario, type OptionValues } from '../scenario.js';
 import { spreadOf } from '../spread.js';
@@ -12,7 +13,7 @@ const OPTIONS = {
   from: { means: 'a built checkout of another version, whose starts alternate with those of this one', default: '' },
 };
 
-const THIS = new URL('../../server/main.js', import.meta.url).pathname;
+const THIS = fileURLToPath(new URL('../../server/main.js', import.meta.url));
 
 const METHOD =
   "from the start of the service's process to the first 200 of /readyz, asked every few milliseconds, with the embedded database and the stand-in network; processor time as the kernel has it by then; versions and kinds in turns";

@@ -249,10 +249,10 @@ export interface JobRow {
   reposted_at: string | null;
   /** The company, with the job's details. */
   company?: JobCompany;
-  /** The place, with the job's details. */
-  location?: string;
-  /** The job's description, with its details. */
-  description?: string;
+  /** The place, with the job's details; null when it is not shown. */
+  location?: string | null;
+  /** The job's description, with its details; null when there is none. */
+  description?: string | null;
   /** How the job is posted, with its details. */
   posting?: JobPosting;
   /** How to apply, with the job's details. */

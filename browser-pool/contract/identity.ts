@@ -157,8 +157,8 @@ export interface ConnectionsListResult {
 
 /** A person that the account is connected with. */
 export interface ConnectionEntry {
-  /** Hash id of the person, which sends take. */
-  hash_id: string;
+  /** Hash id of the person, which sends take; null when it is not shown. */
+  hash_id: string | null;
   /** Public slug of the profile, null when it is not shown. */
   public_id: string | null;
   /** First name, null when it is not shown. */

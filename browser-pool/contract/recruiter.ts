@@ -214,12 +214,12 @@ export interface Candidate extends Omit<Profile, 'hash_id' | 'source'> {
   hash_id?: string | null;
   /** What only a recruiter is shown. */
   recruiting: {
-    /** Id of the candidate in the recruiter's tool. */
-    candidate_id: string;
-    /** Whether the person says that they look for work. */
-    open_to_work: boolean;
-    /** Years of experience as the provider counts them. */
-    years_of_experience: number;
+    /** Id of the candidate in the recruiter's tool, null when it is not shown. */
+    candidate_id: string | null;
+    /** Whether the person says that they look for work, null when the provider does not say. */
+    open_to_work: boolean | null;
+    /** Years of experience as the provider counts them, null when it does not say. */
+    years_of_experience: number | null;
   };
 }
 

@@ -114,8 +114,10 @@ export class HeldResources {
     return this.#held().session.renewedSession();
   }
 
-  sawCookies(): void {
+  sawCookies(leftOut: string[]): void {
     this.#lease?.session.sawCookies();
+    const { connectionId: connection_id, capability } = this.#order;
+    if (leftOut.length > 0) this.#shared.log.warn({ connection_id, capability, cookies: leftOut }, COOKIES_LEFT_OUT);
   }
 
   /**
@@ -129,10 +131,11 @@ export class HeldResources {
     return session?.settle();
   }
 
-  /** Before a wait for the user: only the context stays held, and the page for a while. */
-  async park(): Promise<void> {
+  /** Before a wait for the user: only the context stays held, and the page for a while, unless it is opened anew behind the wait. */
+  async park({ withPage }: { withPage: boolean }): Promise<void> {
     await this.#stopTrace(); // I3
-    this.#page.park(this.#shared.limits.waiting_page_ms);
+    if (withPage) this.#page.park(this.#shared.limits.waiting_page_ms);
+    else this.#page.close();
     this.#slots.release();
   }
 
@@ -178,6 +181,8 @@ export class HeldResources {
     return this.#lease;
   }
 }
+
+const COOKIES_LEFT_OUT = 'the site set cookies that no browser takes: they were left out';
 
 /** Failures that are not about the page. */
 const ENDED_FROM_OUTSIDE: ReadonlySet<string> = new Set(['canceled', 'session_fenced']);

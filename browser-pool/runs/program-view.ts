@@ -9,7 +9,10 @@ import type { SendPermission } from '../send-permission.js';
 import type { HeldResources } from './held-resources.js';
 
 /** The calls of a program that its actor answers, and what its run tells of the one that writes. */
-export type ActorCalls = Pick<ProgramRun, 'boundary' | 'progress' | 'store' | 'unverifyRecruiter' | 'challenge'>;
+export type ActorCalls = Pick<
+  ProgramRun,
+  'boundary' | 'progress' | 'store' | 'unverifyRecruiter' | 'challenge' | 'challengeElsewhere'
+>;
 
 /** A run as its page program sees it: the order, the resources it holds, the calls to its actor, and the time left. */
 export class ProgramView implements ProgramRun {
@@ -67,8 +70,8 @@ export class ProgramView implements ProgramRun {
     return this.#held.renewedSession();
   }
 
-  sawCookies(): void {
-    this.#held.sawCookies();
+  sawCookies(leftOut: string[]): void {
+    this.#held.sawCookies(leftOut);
   }
 
   boundary(): Promise<SendPermission> {
@@ -85,6 +88,10 @@ export class ProgramView implements ProgramRun {
 
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
     return this.#actor.challenge(kind, acceptsCode);
+  }
+
+  challengeElsewhere(kind: ChallengeKind, look: () => Promise<boolean>): Promise<void> {
+    return this.#actor.challengeElsewhere(kind, look);
   }
 
   request_ms(): number {

@@ -1,3 +1,4 @@
+import type { Logger } from '../../storage/log.js';
 import type { ContextLease } from '../contexts/context-lease.js';
 import type { ContextOwner } from '../contexts/contexts.js';
 import { WarmPages } from '../contexts/warm-pages.js';
@@ -20,6 +21,7 @@ export interface RunResources {
   readonly waitingRuns: Set<{ readonly order: RunOrder }>;
   /** Set when the operator wants to see why runs fail. */
   readonly artifacts: Artifacts | undefined;
+  readonly log: Logger;
 }
 
 /** The resources of one host, as large as its limits have them. */
@@ -27,6 +29,7 @@ export function shareResources(
   limits: PoolLimits,
   contexts: RunResources['contexts'],
   artifacts: Artifacts | undefined,
+  log: Logger,
 ): RunResources {
   return {
     limits,
@@ -36,5 +39,6 @@ export function shareResources(
     warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
     waitingRuns: new Set(),
     artifacts,
+    log,
   };
 }

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Backoff } from '../../storage/backoff.js';
 import { Deadline } from '../../storage/deadline.js';
 import { UNKNOWN_PROGRESS, type WriteProgress } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
@@ -29,7 +31,8 @@ export interface RunReports {
 /**
  * One execution of one page program (see `messages.ts` for the messages).
  *
- * - *queued*: waits for a slot, at the start and again after a code, with the clock stopped (OPS-17).
+ * - *queued*: waits for a slot, at the start, again after a code and for each look at what the user does elsewhere, with the clock
+ *   stopped (OPS-17).
  * - *executing*: holds a slot; the program runs.
  * - *waiting* for the actor's `proceed`, `stored` or `code`, with the clock stopped (OPS-17). Other answers are dropped.
  * - *ended*: by the program's outcome or by `interrupt` (cancel, fence, deadline, lost browser, drain). Final.
@@ -146,17 +149,43 @@ export class Run implements ActorCalls {
 
   /** Asks the actor for the user's code, without a slot meanwhile. */
   async challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string> {
-    const { waitingRuns } = this.#resources;
-    if (!this.#mayWaitForUser()) throw browserUnavailable('too_many_waiting');
-    await this.#held.park();
-    waitingRuns.add(this);
-    try {
+    return this.#waitingForUser(async () => {
+      await this.#held.park({ withPage: true });
       const code = await this.#ask('code', { type: 'challenge', run: this.#run, kind, acceptsCode });
       this.#enter({ kind: 'queued' });
       this.#setClock(false); // I5
       await this.#acquireSlot();
       this.#setClock(true);
       return code;
+    });
+  }
+
+  /** Tells the actor what the user has to do elsewhere, and looks whether it is done, without a slot between two looks. */
+  async challengeElsewhere(kind: ChallengeKind, look: () => Promise<boolean>): Promise<void> {
+    const { challenge_look_ms: first_ms, challenge_look_cap_ms: cap_ms } = this.#resources.limits;
+    const { signal } = this.#deadline;
+    await this.#waitingForUser(async () => {
+      signal.throwIfAborted(); // I1
+      this.#reports.send({ type: 'challenge', run: this.#run, kind, acceptsCode: false });
+      const pauses = new Backoff({ first_ms, cap_ms });
+      do {
+        await this.#held.park({ withPage: false });
+        this.#enter({ kind: 'queued' });
+        this.#setClock(false); // I5: a look is a part of the wait
+        await delay(pauses.next_ms(), undefined, { signal });
+        await this.#acquireSlot();
+      } while (!(await look()));
+      await this.#ask('code', { type: 'challengeEnded', run: this.#run });
+      this.#setClock(true);
+    });
+  }
+
+  async #waitingForUser<T>(wait: () => Promise<T>): Promise<T> {
+    const { waitingRuns } = this.#resources;
+    if (!this.#mayWaitForUser()) throw browserUnavailable('too_many_waiting');
+    waitingRuns.add(this);
+    try {
+      return await wait();
     } finally {
       waitingRuns.delete(this);
     }

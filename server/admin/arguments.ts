@@ -100,21 +100,27 @@ export function region(text: string): string {
 export function proxyUrl(text: string): Omit<NewProxy, 'region'> {
   const url = URL.canParse(text) ? new URL(text) : null;
   const bare = url?.pathname.replace('/', '') === '' && url.search === '' && url.hash === '';
-  if (!url || !bare || url.hostname === '' || !['http:', 'https:', 'socks5:'].includes(url.protocol)) {
-    // An InvalidArgumentError would repeat the argument, password and all.
-    throw new CommanderError(
-      1,
-      'admin.proxyUrl',
-      "the proxy's address (--url, --url-file) wants http://user:password@host:port",
-    );
-  }
-  return {
-    url: `${url.protocol}//${url.host}`,
-    ...(url.username === ''
-      ? {}
-      : { username: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }),
-  };
+  if (!url || url.hostname === '') throw badProxy('http://user:password@host:port');
+  if (/^socks/.test(url.protocol))
+    throw badProxy('http: or https:, because writes, files and streams do not go through SOCKS');
+  if (!bare || !['http:', 'https:'].includes(url.protocol)) throw badProxy('http://user:password@host:port');
+  const [username, password] = [url.username, url.password].map(decoded);
+  if (username === '' && password !== '') throw badProxy('a name before the password');
+  if (username?.includes(':')) throw badProxy('a name without a colon, at which proxies end it');
+  return { url: `${url.protocol}//${url.host}`, ...(username !== '' && { username, password }) };
 }
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw badProxy('%25 for a percent sign in its name and password');
+  }
+}
+
+/** An InvalidArgumentError would repeat the argument, password and all. */
+const badProxy = (wanted: string) =>
+  new CommanderError(1, 'admin.proxyUrl', `the proxy's address (--url, --url-file) wants ${wanted}`);
 
 /** What a file holds, or for `-` standard input; white space at either end does not count. */
 export async function readAddress(file: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
+import { shownPath } from '../../storage/model/field-errors.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import { KeyUnknown } from '../../storage/secrets/encryption.js';
 import { LIMITS } from './limits.js';
@@ -139,5 +140,5 @@ export function invalid(errors: FieldError[]): HttpError {
 
 /** 400 for one value. `value` must not be secret. */
 export function invalidField(path: string, expected: string, value?: unknown): HttpError {
-  return invalid([{ path, expected, ...(value !== undefined && { value }) }]);
+  return invalid([{ path: shownPath(path), expected, ...(value !== undefined && { value }) }]);
 }

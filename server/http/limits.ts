@@ -23,6 +23,8 @@ export const LIMITS = {
   large_body_wait_ms: 5_000,
   /** Values in a body of more than `body_bytes`, by its commas; no input has half as many. Past it 400, before it is parsed. */
   large_body_values: 20_000,
+  /** How deep objects and lists stand in one another in a body, itself counted: past it 400, before it is parsed. No input has half of it. */
+  body_depth: 64,
   /**
    * What is taken of a body before its request's key, path and size were looked at, then its connection is paused. What came by then
    * of larger ones may take `unchecked_bodies_percent` of the memory: past it 503 `overloaded` where the request may send it.

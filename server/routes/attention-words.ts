@@ -4,7 +4,8 @@ const CHALLENGES: Readonly<Record<string, string>> = {
   email: 'It waits for a code that was sent by e-mail.',
   sms: 'It waits for a code that was sent by SMS.',
   authenticator: 'It waits for a code of an authenticator app.',
-  captcha: 'It waits for a person to sign in at the network.',
+  approval: 'It waits for its owner to approve the sign-in in the app of the network.',
+  captcha: 'The network shows a captcha, which nobody can answer here.',
 };
 
 export const challengeCause = (kind: string): string => CHALLENGES[kind] ?? 'It waits for its user.';

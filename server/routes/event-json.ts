@@ -151,16 +151,16 @@ export interface EventMessageJson {
   conversation_id?: string;
   /** Its URN, unique at the provider. */
   message_urn?: string;
-  /** Its text. */
-  message_body?: string;
-  /** Hash id of who wrote it. */
-  sender_hash_id?: string;
-  /** Name of who wrote it. */
-  sender_name?: string;
+  /** Its text, null when the provider does not show it. */
+  message_body?: string | null;
+  /** Hash id of who wrote it, null when the provider does not show it. */
+  sender_hash_id?: string | null;
+  /** Name of who wrote it, null when the provider does not show it. */
+  sender_name?: string | null;
   /** Hash ids of who gets it. */
   recipient_hash_ids?: string[];
-  /** When it was delivered, in decimal milliseconds. */
-  delivered_at?: number;
+  /** When it was delivered, in decimal milliseconds; null when the provider does not say. */
+  delivered_at?: number | null;
   /** Content of attachments and rich messages; absent when there is none. */
   render_content?: Record<string, unknown>[];
 }
@@ -171,26 +171,26 @@ export interface EventInmailJson {
   conversation_id?: string;
   /** Its URN, unique at the provider. */
   message_urn?: string;
-  /** Who pays for it. */
-  sponsor?: string;
-  /** Its subject. */
-  subject?: string;
-  /** Its text. */
-  message_body?: string;
-  /** When it was delivered, in decimal milliseconds. */
-  delivered_at?: number;
+  /** Who pays for it, null when the provider does not show it. */
+  sponsor?: string | null;
+  /** Its subject, null when the provider does not show it. */
+  subject?: string | null;
+  /** Its text, null when the provider does not show it. */
+  message_body?: string | null;
+  /** When it was delivered, in decimal milliseconds; null when the provider does not say. */
+  delivered_at?: number | null;
 }
 
 /** An acceptance of an event. One of the stream has all of these; one that a client recorded has what it gave. */
 export interface EventAcceptanceJson {
   /** Hash id of who accepted. */
   hash_id?: string;
-  /** Public slug of their profile. */
-  public_id?: string;
-  /** Their name. */
-  name?: string;
-  /** When they accepted, in decimal milliseconds. */
-  accepted_at?: number;
+  /** Public slug of their profile, null when the provider does not show it. */
+  public_id?: string | null;
+  /** Their name, null when the provider does not show it. */
+  name?: string | null;
+  /** When they accepted, in decimal milliseconds; null when the provider does not say. */
+  accepted_at?: number | null;
 }
 
 /** A gap of an event. One of the stream has all of these; one that a client recorded has what it gave. */

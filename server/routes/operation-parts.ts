@@ -23,6 +23,8 @@ export interface FailureDetailsJson {
   reason?: string;
   /** HTTP status that the provider answered with; null where no answer came. */
   upstream_status?: Count | null;
+  /** What the provider calls its refusal, such as the quota that is used up; one of its own words, as it stands. */
+  upstream_code?: string;
   /** Seconds after which the provider wants to be asked again, where it says so. */
   retry_after_seconds?: Count;
   /** Health of the connection, or of its recruiter, that was in the way. */

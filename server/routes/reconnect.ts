@@ -1,6 +1,5 @@
 import typia, { type tags } from 'typia';
 import { PROVIDERS } from '../../actors/provider-traits.js';
-import { changeCredentials } from '../../storage/connections/connection-changes.js';
 import {
   findReconnectLink,
   loginKey,
@@ -45,7 +44,7 @@ export interface PageInput extends OpenLinkInput {
 
 /** The account is to be signed in. */
 export interface LinkLoginInput extends PageInput {
-  /** The account's password, where it has one; it is stored encrypted and never returned. */
+  /** The account's password, where it has one; it is stored encrypted once the login has succeeded, and never returned. */
   password?: PasswordInput;
 }
 
@@ -137,7 +136,7 @@ function shownInPart(account: string): string {
 }
 
 /**
- * Stores the password and submits the login. Killed between the two, the page finds no login and signs in again; killed before the login is
+ * Keeps the password for the login, which it submits: the connection's own and its session stay until that has succeeded. Killed between the two, the page finds no login and signs in again; killed before the login is
  * noted, it is found by its key.
  */
 async function login(call: Owner<LinkLoginInput>, link: ReconnectLink): Promise<Answer> {
@@ -148,9 +147,8 @@ async function login(call: Owner<LinkLoginInput>, link: ReconnectLink): Promise<
     throw invalidField('body.password', signsIn ? 'a password' : 'nothing');
   const passwordSealed = body.password === undefined ? null : ring.seal(body.password, passwordContext(connection_id));
   const tries = await changeIdle(call, connection_id, async (tx) => {
-    const counted = await useReconnectLink(tx, id, body.page, LIMITS.reconnect_tries);
+    const counted = await useReconnectLink(tx, id, { page: body.page, passwordSealed }, LIMITS.reconnect_tries);
     if (counted === undefined) throw new HttpError('link_used');
-    if (passwordSealed) await changeCredentials(tx, connection_id, { passwordSealed, region: null });
     await call.audit.record(tx, [['connection', connection_id]], byLink(link));
     return counted;
   });
@@ -233,7 +231,7 @@ export const reconnectRoutes: Route[] = [
     path: '/reconnect/login',
     summary: "Sign the link's account in",
     description:
-      'Stores the password and submits a login. The page that does so first has the link for itself; a wrong password may be given again a few times.',
+      'Submits a login with the password, which becomes the connection’s own once the login succeeds; a wrong one changes nothing and may be given again a few times. The page that signs in first has the link for itself.',
     body: {
       ...BODY,
       validate: typia.createValidateEquals<LinkLoginInput>(),

@@ -40,7 +40,7 @@ export const subscriptionTestRoutes: Route[] = [
         headers: ['Location'],
       },
     },
-    refusals: ['subscription_inactive', 'too_many_tests'],
+    refusals: ['subscription_inactive', 'no_connection', 'too_many_tests'],
     handle: sendTest,
   }),
 ];

@@ -98,7 +98,8 @@ export async function markDeleted(tx: Sql, connectionId: string): Promise<void> 
   await tx.query(
     'markDeleted',
     // No username or id of an actor has a control character.
-    `update connection set ${SESSION_LOST}, deleted_at = now(), cancel_through = $2, identity_key = chr(1) || id,
+    `with given as (update reconnect_link set password_sealed = null where connection_id = $1)
+     update connection set ${SESSION_LOST}, deleted_at = now(), cancel_through = $2, identity_key = chr(1) || id,
        password_sealed = case when password_sealed is not null then ''::bytea end
      where id = $1`,
     [connectionId, EVERY_OPERATION],

@@ -14,6 +14,7 @@ import type { Sql } from '../postgres/database.js';
  * I1. A link proves itself by the installation's secret: a made-up one is refused without a query, and who reads the table has none.
  * I2. The page that uses a link first has made up a text of its own, and every later request brings it: a lost answer is asked for again,
  *     and who finds the link afterwards can do nothing with it.
+ * I3. A password that was given is the link's alone, until a login has proved it (`changeConnection`): a wrong one changes nothing.
  */
 export interface ReconnectLink {
   id: string;
@@ -67,7 +68,7 @@ export async function issueReconnectLink(
     `insert into reconnect_link as l (connection_id, id, expires_at)
      select c.id, $2, now() + $3 * interval '1 second' from connection c where c.id = $1 and c.deleted_at is null for key share
      on conflict (connection_id) do update set id = excluded.id, created_at = now(), expires_at = excluded.expires_at, page_hash = null,
-       tries = 0, operation_id = null
+       tries = 0, operation_id = null, password_sealed = null
      returning expires_at`,
     [connectionId, id, valid_s],
   );
@@ -101,16 +102,22 @@ export function mayUse({ page_hash }: Pick<ReconnectLink, 'page_hash'>, page: st
 
 /**
  * Counts a try of this page, which uses the link from now on (I2). Gives the number of the try; undefined when the link has expired or was
- * replaced, another page uses it, it signed the account in already, or it was tried `most` times.
+ * replaced, another page uses it, it signed the account in already, or it was tried `most` times. `passwordSealed` is what its login signs in with (I3),
+ * null where the account has none.
  */
-export async function useReconnectLink(tx: Sql, id: string, page: string, most: number): Promise<number | undefined> {
+export async function useReconnectLink(
+  tx: Sql,
+  id: string,
+  { page, passwordSealed }: { page: string; passwordSealed: Buffer | null },
+  most: number,
+): Promise<number | undefined> {
   const [row] = await tx.query<{ tries: number }>(
     'useReconnectLink',
-    `update reconnect_link l set page_hash = $2, tries = tries + 1, operation_id = null
+    `update reconnect_link l set page_hash = $2, tries = tries + 1, operation_id = null, password_sealed = $4
      where id = $1 and (page_hash is null or page_hash = $2) and expires_at > now() and tries < $3
        and not exists (select from operation o where o.id = ${LOGIN} and o.status = 'succeeded')
      returning tries`,
-    [id, pageHash(page), most],
+    [id, pageHash(page), most, passwordSealed],
   );
   return row?.tries;
 }
@@ -122,4 +129,16 @@ export async function noteReconnectLogin(sql: Sql, id: string, tries: number, op
     tries,
     operationId,
   ]);
+}
+
+/** Deletes the passwords of links that have expired; the rows stay, to be used for the next link. Gives how many were deleted. */
+export async function forgetGivenPasswords(sql: Sql, most: number): Promise<number> {
+  const rows = await sql.query(
+    'forgetGivenPasswords',
+    `update reconnect_link set password_sealed = null where connection_id in (
+       select connection_id from reconnect_link where password_sealed is not null and expires_at < now()
+       order by expires_at limit $1 for update skip locked) returning 1`,
+    [most],
+  );
+  return rows.length;
 }

@@ -15,6 +15,8 @@ export interface ConnectionChange {
   /** The stored session that the change is about; on any other it is not applied, because the site renewed it meanwhile. Null: whichever. */
   ofSession: Buffer | null;
   actorId: string | null;
+  /** The password, sealed, that was given at a reconnect link and has proved right; null leaves the stored one (CONN-15). */
+  passwordSealed: Buffer | null;
   /** The proxy that the session lives behind from now on; null leaves the pin. Not applied when that proxy is gone or switched off. */
   proxyId: string | null;
   recruiter: { health: RecruiterHealth; reason: string | null; contract: string | null; operationId: string } | null;
@@ -29,7 +31,8 @@ export interface ConnectionChange {
 export async function changeConnection(tx: Sql, change: ConnectionChange): Promise<boolean> {
   const rows = await tx.query<{ id: string }>(
     'changeConnection',
-    `with pin as materialized (select id from regional_proxy where id = $11 and active for key share)
+    `with pin as materialized (select id from regional_proxy where id = $11 and active for key share), given as (
+       update reconnect_link set password_sealed = null where connection_id = $1 and $14::bytea is not null)
      update connection c set
        state_revision = $3,
        health = case when $4 = 'ready' and c.provider = 'social' and coalesce($5, c.session_sealed) is null then c.health
@@ -47,7 +50,8 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
        recruiter_verified_at = case when $7 = 'ready' then now() else c.recruiter_verified_at end,
        recruiter_verified_revision = case when $7 = 'ready' then $3 else c.recruiter_verified_revision end,
        recruiter_operation_id = case when $7::text is not null then $10 else c.recruiter_operation_id end,
-       proxy_id = coalesce($11, c.proxy_id)
+       proxy_id = coalesce($11, c.proxy_id), password_sealed = coalesce($14, c.password_sealed),
+       credential_version = c.credential_version + case when $14::bytea is null then 0 else 1 end
      where c.id = $1 and c.state_revision = $2
        and ($11::uuid is null or exists (select 1 from pin))
        and ($12::bytea is null or c.session_sealed is null or c.session_sealed = $12)
@@ -66,6 +70,7 @@ export async function changeConnection(tx: Sql, change: ConnectionChange): Promi
       change.proxyId,
       change.ofSession,
       change.healthReason,
+      change.passwordSealed,
     ],
   );
   return rows.length > 0;
@@ -124,6 +129,7 @@ export function endSession(
       sessionSealed: null,
       ofSession: session,
       actorId: null,
+      passwordSealed: null,
       proxyId: null,
       recruiter: null,
     });

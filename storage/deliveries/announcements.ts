@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { RecordedEventType } from '../model/records.js';
-import type { Database, Sql } from '../postgres/database.js';
+import type { Database, Sql, Transaction } from '../postgres/database.js';
 import { type RecordedEvent, recordEvents } from './events-record.js';
 
 /**
@@ -67,7 +67,7 @@ export function tell(db: Database, rows: number, connectionId: string | null = n
 }
 
 /** In one order of workspaces: what is recorded stays locked until the commit, and recorders must not wait for each other. */
-async function record(tx: Sql, taken: AnnouncementRow[]): Promise<RecordedEvent[]> {
+async function record(tx: Transaction, taken: AnnouncementRow[]): Promise<RecordedEvent[]> {
   const workspaces = [...Map.groupBy(taken, (row) => row.workspace_id)].sort(([a], [b]) => (a < b ? -1 : 1));
   const events: RecordedEvent[] = [];
   for (const [workspaceId, rows] of workspaces) {

@@ -7,6 +7,7 @@ import {
 } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
 import type { Placed } from './events.js';
+import { hiddenMembers } from './hidden-members.js';
 import type { SubscriptionRow } from './subscriptions.js';
 
 /** A delivery as callers see it (contract: "Delivery"). */
@@ -81,26 +82,28 @@ export function listDeliveries(
 
 /**
  * Those of all members of a subscription of the workspace, whose ranks are apart: what the offset skips is read from the index alone
- * (delivery_of_parent). Of an event there is one: of the member of its connection.
+ * (delivery_of_parent), but while rows of a deleted connection are left. Of an event there is one: of the member of its connection.
  */
-function listDeliveriesOfMembers(
+async function listDeliveriesOfMembers(
   sql: Sql,
   parentId: string,
   status: DeliveryStatus | null,
   offset: number,
   limit: number,
 ): Promise<(DeliveryRow & Placed)[]> {
+  const hidden = await hiddenMembers(sql, parentId);
+  const kept = hidden.length === 0 ? '' : 'and subscription_id <> all($5::uuid[])';
   return sql.query<DeliveryRow & Placed>(
-    'listDeliveriesOfMembers',
+    hidden.length === 0 ? 'listDeliveriesOfMembers' : 'listDeliveriesOfKeptMembers',
     `with page as materialized (
        select n.* from unnest($4::text[]) o(status) cross join lateral (
-         select status, event_id from delivery where parent_id = $1 and status = o.status order by event_id desc limit $2::bigint + $3::bigint) n
+         select status, event_id from delivery where parent_id = $1 and status = o.status ${kept} order by event_id desc limit $2::bigint + $3::bigint) n
        order by n.event_id desc offset $2 limit $3
      )
      select ${COLUMNS}, $2::bigint - 1 + row_number() over (order by d.event_id desc) as place from page p cross join lateral (
        select * from delivery where parent_id = $1 and status = p.status and event_id = p.event_id limit 1) d ${JOINED}
      order by d.event_id desc`,
-    [parentId, offset, limit, status === null ? [...DELIVERY_STATUSES] : [status]],
+    [parentId, offset, limit, status === null ? [...DELIVERY_STATUSES] : [status], ...(kept ? [hidden] : [])],
   );
 }
 

@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { hiddenMembers } from './hidden-members.js';
 import { isShown } from './subscriptions.js';
 
 /** How much of a subscription is read; see `LIMITS`. */
@@ -66,15 +67,19 @@ export async function subscriptionStats(
     [subscriptionId],
   );
   if (!found) return undefined;
-  const [name, text] = found.of_workspace
-    ? ['workspaceSubscriptionStats', STATS_OF_MEMBERS]
-    : ['subscriptionStats', STATS];
+  const hidden = found.of_workspace ? await hiddenMembers(sql, subscriptionId) : [];
+  const [name, text] = !found.of_workspace
+    ? ['subscriptionStats', STATS]
+    : hidden.length === 0
+      ? ['workspaceSubscriptionStats', STATS_OF_MEMBERS]
+      : ['keptMembersStats', STATS_OF_KEPT_MEMBERS];
   const [row] = await sql.query<StatsRow>(`${name}`, `${text}`, [
     subscriptionId,
     bounds.counted,
     bounds.deliveries,
     bounds.attempts,
     [...DELIVERY_STATUSES],
+    ...(hidden.length === 0 ? [] : [hidden]),
   ]);
   if (!row) return undefined;
   const { total, counted, most_attempts, attempts, p50_ms, p99_ms, ...shown } = row;
@@ -99,21 +104,21 @@ function exactCounts(counted: Record<DeliveryStatus, number>, total: number | nu
   return { counts: { ...counted, [only]: total - others }, capped: [] };
 }
 
-const statsBy = (whose: 'subscription_id' | 'parent_id', total: string): string => `
+const statsBy = (whose: 'subscription_id' | 'parent_id', total: string, kept = ''): string => `
   with status as (
     select * from unnest($5::text[]) s(name)
   ), counted as (
     select jsonb_object_agg(s.name, c.count) as counts from status s cross join lateral (
       select count(*) from (
-        select from delivery d where d.${whose} = $1 and d.status = s.name limit $2) d) c
+        select from delivery d where d.${whose} = $1 ${kept} and d.status = s.name limit $2) d) c
   ), examined as materialized (
     select n.* from status s cross join lateral (
       select d.id, d.status, d.delivered_at, d.attempt_count from delivery d
-      where s.name <> 'pending' and d.${whose} = $1 and d.status = s.name
+      where s.name <> 'pending' and d.${whose} = $1 ${kept} and d.status = s.name
       order by d.event_id desc limit $3) n
     union all
     (select d.id, d.status, d.delivered_at, d.attempt_count from delivery d
-     where d.${whose} = $1 and d.status = 'pending' order by d.event_id limit $3)
+     where d.${whose} = $1 ${kept} and d.status = 'pending' order by d.event_id limit $3)
   ), attempt as materialized (
     select e.status, a.* from examined e cross join lateral (
       select outcome, error, completed_at, extract(epoch from completed_at - started_at)::float8 * 1000 as duration_ms
@@ -123,7 +128,7 @@ const statsBy = (whose: 'subscription_id' | 'parent_id', total: string): string 
   )
   select b.connection_id, b.active, ${total} as total, (select counts from counted) as counted,
     (select extract(epoch from now() - e.received_at)::float8 from delivery d join event e on e.id = d.event_id
-     where d.${whose} = $1 and d.status = 'pending' order by d.event_id limit 1) as oldest_pending_s,
+     where d.${whose} = $1 ${kept} and d.status = 'pending' order by d.event_id limit 1) as oldest_pending_s,
     (select max(delivered_at) from examined) as last_delivered_at,
     (select max(completed_at) from attempt where status = 'failed' and outcome = 'failed') as last_failed_at,
     (select coalesce(max(attempt_count), 0) from examined) as most_attempts,
@@ -140,3 +145,5 @@ const STATS = statsBy(
   'b.delivery_count - coalesce((select deliveries from erased_deliveries where subscription_id = b.id), 0)',
 );
 const STATS_OF_MEMBERS = statsBy('parent_id', 'null::bigint');
+/** But those of `hiddenMembers`. */
+const STATS_OF_KEPT_MEMBERS = statsBy('parent_id', 'null::bigint', 'and d.subscription_id <> all($6::uuid[])');

@@ -3,6 +3,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus, type EventType, type Health } f
 import type { Sql } from '../postgres/database.js';
 import { isBehind, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 import { callbackUrlContext } from '../secrets/sealing.js';
+import { hiddenMembers } from './hidden-members.js';
 
 export interface SubscriptionRow {
   id: string;
@@ -231,17 +232,21 @@ const COUNTED = DELIVERY_STATUSES.filter((status) => status !== USUAL);
 /** Of a subscription `s`: its deliveries that are there. Each was counted when it was recorded, and so are those that are erased. */
 const RECORDED =
   's.delivery_count - coalesce((select e.deliveries from erased_deliveries e where e.subscription_id = s.id), 0)';
-/** The deliveries of a connection that is being removed go without being counted. */
-const RECORDED_OF_MEMBERS = `coalesce(sum(case when c.deleted_at is null then ${RECORDED}
-  else (select count(*) from delivery d where d.subscription_id = s.id) end), 0)::bigint`;
+const RECORDED_OF_MEMBERS = `coalesce(sum(${RECORDED}), 0)::bigint`;
 
-const countBy = (whose: 'subscription_id' | 'parent_id', all: string): string =>
-  `select o.status, (select count(*) from delivery d where d.${whose} = $1 and d.status = o.status) as count
+const countBy = (whose: 'subscription_id' | 'parent_id', all: string, kept = ''): string =>
+  `select o.status, (select count(*) from delivery d where d.${whose} = $1 ${kept} and d.status = o.status) as count
    from unnest($2::text[]) o(status) union all ${all}`;
 const COUNT = countBy('subscription_id', `select null, ${RECORDED} from subscription s where s.id = $1`);
 const COUNT_OF_MEMBERS = countBy(
   'parent_id',
-  `select null, ${RECORDED_OF_MEMBERS} from subscription s join connection c on c.id = s.connection_id where s.parent_id = $1`,
+  `select null, ${RECORDED_OF_MEMBERS} from subscription s where s.parent_id = $1`,
+);
+/** But those of `hiddenMembers`. */
+const COUNT_OF_KEPT_MEMBERS = countBy(
+  'parent_id',
+  `select null, ${RECORDED_OF_MEMBERS} from subscription s where s.parent_id = $1 and s.id <> all($3::uuid[])`,
+  'and d.subscription_id <> all($3::uuid[])',
 );
 
 /**
@@ -252,9 +257,15 @@ export async function countDeliveries(
   sql: Sql,
   { id, connection_id }: Pick<SubscriptionRow, 'id' | 'connection_id'>,
 ): Promise<Record<DeliveryStatus, number>> {
+  const hidden = connection_id === null ? await hiddenMembers(sql, id) : [];
   const [name, text] =
-    connection_id === null ? ['countDeliveriesOfMembers', COUNT_OF_MEMBERS] : ['countDeliveries', COUNT];
-  const rows = await sql.query<{ status: DeliveryStatus | null; count: number }>(`${name}`, `${text}`, [id, COUNTED]);
+    connection_id !== null
+      ? ['countDeliveries', COUNT]
+      : hidden.length === 0
+        ? ['countDeliveriesOfMembers', COUNT_OF_MEMBERS]
+        : ['countDeliveriesOfKeptMembers', COUNT_OF_KEPT_MEMBERS];
+  const values = hidden.length === 0 ? [id, COUNTED] : [id, COUNTED, hidden];
+  const rows = await sql.query<{ status: DeliveryStatus | null; count: number }>(`${name}`, `${text}`, values);
   const counts = { pending: 0, sending: 0, delivered: 0, failed: 0, canceled: 0 };
   for (const { status, count } of rows) {
     counts[status ?? USUAL] += count;

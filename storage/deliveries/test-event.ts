@@ -1,6 +1,6 @@
 import { v4 as uuidv4 } from 'uuid';
 import { TEST_EVENT } from '../model/records.js';
-import type { Sql } from '../postgres/database.js';
+import type { Sql, Transaction } from '../postgres/database.js';
 import { type DeliveryRow, listDeliveries } from './deliveries-read.js';
 import { recordEvents } from './events-record.js';
 import type { SubscriptionRow } from './subscriptions.js';
@@ -19,12 +19,12 @@ export interface TestEventBounds {
  * the connection's other events, which lock its list before its subscriptions, go on. Index: delivery_by_rank.
  */
 export async function recordTestEvent(
-  tx: Sql,
+  tx: Transaction,
   { id, connection_id, workspace_id }: SubscriptionRow,
   { pending_tests, tests_among_deliveries }: TestEventBounds,
-): Promise<DeliveryRow | 'gone' | 'subscription_inactive' | 'too_many_tests'> {
+): Promise<DeliveryRow | 'gone' | 'subscription_inactive' | 'no_connection' | 'too_many_tests'> {
   const member = await memberOf(tx, { id, connection_id });
-  if (!member) return 'subscription_inactive';
+  if (typeof member === 'string') return member;
   const [connection] = await tx.query(
     'lockConnectionForTest',
     'select from connection where id = $1 and deleted_at is null for no key update',
@@ -54,17 +54,21 @@ export async function recordTestEvent(
   return delivery ?? 'gone';
 }
 
-/** Of a subscription of the workspace, an active member of the connection that was stored first: none, and nothing would be sent. */
+/** Of a subscription of the workspace, an active member of the connection that was stored first; or why there is none. */
 async function memberOf(
   tx: Sql,
   { id, connection_id }: Pick<SubscriptionRow, 'id' | 'connection_id'>,
-): Promise<{ id: string; connection_id: string } | undefined> {
+): Promise<{ id: string; connection_id: string } | 'subscription_inactive' | 'no_connection'> {
   if (connection_id !== null) return { id, connection_id };
-  const [member] = await tx.query<{ id: string; connection_id: string }>(
+  const [found] = await tx.query<{ active: boolean; has_members: boolean; id: string | null; connection_id: string }>(
     'memberForTest',
-    `select m.id, m.connection_id from subscription m join subscription p on p.id = m.parent_id and p.active
-     where m.parent_id = $1 and m.active order by m.connection_id limit 1`,
+    `select p.active, exists (select from subscription where parent_id = p.id) as has_members, m.id, m.connection_id from subscription p left join lateral (
+       select id, connection_id from subscription where parent_id = p.id and active order by connection_id limit 1) m on true
+     where p.id = $1`,
     [id],
   );
-  return member;
+  if (!found?.active) return 'subscription_inactive';
+  if (!found.has_members) return 'no_connection';
+  // A member is inactive while a disconnect of its connection still cancels.
+  return found.id === null ? 'subscription_inactive' : { id: found.id, connection_id: found.connection_id };
 }

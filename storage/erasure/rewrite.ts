@@ -26,7 +26,8 @@ export class TableInUse extends Error {}
 
 /** A rewrite keeps what an older transaction, a prepared one, a replication slot or a standby may still read. */
 export class SeenByOthers extends Error {
-  override readonly message = 'an older transaction, a replication slot or a standby may still read what was erased';
+  override readonly message =
+    'an older transaction of any database of the server, a replication slot or a standby may still read what was erased';
 }
 
 /**

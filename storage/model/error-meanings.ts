@@ -29,6 +29,8 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   too_many_subscriptions: 'The connection, its workspace or the destination has as many subscriptions as it may.',
   storage_full: 'The operations of the workspace take as much room as they may; `GET /v1/limits` shows how much.',
   too_many_secrets: 'As many earlier secrets of the subscription sign as may; wait until one has run out.',
+  no_connection:
+    'The subscription is of all connections of a workspace that has none: a test event is of a connection. Create one and ask again.',
   too_many_tests: 'As many test events of the subscription are under way as may; ask again when one has ended.',
   key_ending:
     'The key ends before the overlap, as one that was rotated does, and its successor would end with it; rotate that one, or make a key.',
@@ -72,7 +74,10 @@ export const FAILURE_MEANINGS: Record<OperationErrorCode, FailureMeaning> = {
     meaning: 'The provider refused the credentials or ended the session; the connection is `needs_login`.',
     details: { reason: 'bad_credentials' },
   },
-  identity_mismatch: { meaning: 'The session belongs to another account; the connection is `invalid`.' },
+  identity_mismatch: {
+    meaning:
+      'The session belongs to another account. After a health check the connection is `invalid`; a login changes nothing.',
+  },
   challenge_expired: { meaning: 'No code came in time, or nobody solved what takes no code.' },
   challenge_failed: { meaning: 'Every code that was given was wrong.', details: { kind: 'sms' } },
   challenge_unsupported: { meaning: 'The provider asks for something that the service cannot pass on to the user.' },
@@ -93,7 +98,7 @@ export const FAILURE_MEANINGS: Record<OperationErrorCode, FailureMeaning> = {
   },
   provider_rate_limited: {
     meaning: 'The provider limits the rate of this account.',
-    details: { upstream_status: 429, retry_after_seconds: 60 },
+    details: { upstream_status: 429, upstream_code: 'WEEKLY_INVITATIONS', retry_after_seconds: 60 },
   },
   provider_restricted: { meaning: 'The provider does not allow this account to do it; the connection is `invalid`.' },
   upstream_timeout: { meaning: 'The provider did not answer in time.' },

@@ -64,6 +64,11 @@ export const HTTP_ERRORS = {
     retryable: true,
     message: 'as many test events of the subscription are under way as may',
   },
+  no_connection: {
+    status: 409,
+    retryable: false,
+    message: 'the workspace has no connection that a test event could be of',
+  },
   key_ending: { status: 409, retryable: false, message: 'the key ends before the overlap' },
   links_unavailable: { status: 409, retryable: false, message: 'the service has no public address' },
   link_used: { status: 409, retryable: false, message: 'the link was used' },
@@ -141,6 +146,9 @@ export interface FieldError {
   value?: unknown;
 }
 
+/** The place alone: values of inputs are sealed at rest, and what tells of an error is not (STO-1). */
+export const withoutValue = ({ path, expected }: FieldError): FieldError => ({ path, expected });
+
 /** What ends an operation as `failed`; plain data, so that it crosses threads whole. */
 export interface OperationFailure {
   code: OperationErrorCode;
@@ -158,6 +166,14 @@ export class OperationError extends Error {
 }
 
 /** `error_details` as it is stored: the details and, always, `retryable` (OPS-8). */
-export function failureDetails(failure: OperationFailure): Record<string, unknown> {
-  return { retryable: OPERATION_ERRORS[failure.code].retryable, ...failure.details };
+export function failureDetails({ code, details }: OperationFailure): Record<string, unknown> {
+  const { retryable } = OPERATION_ERRORS[code];
+  const status = code === 'upstream_error' ? details?.upstream_status : undefined;
+  return { retryable: typeof status === 'number' ? mayHelp(status) : retryable, ...details };
+}
+
+/** Whether asking again can help where the provider answered so: it was busy, in trouble, or of two minds; not where it refused what was asked. */
+function mayHelp(status: number): boolean {
+  if (status >= 500) return status !== 501 && status !== 505;
+  return status < 400 || [408, 409, 423, 425, 429].includes(status);
 }

@@ -31,9 +31,11 @@ export function fieldError(
   return error;
 }
 
-function pathFrom(root: string, path: string): string {
-  const whole = path.replace('$input', root);
-  return whole.length > PATH_CHARACTERS ? `${whole.slice(0, PATH_CHARACTERS)}…` : whole;
+const pathFrom = (root: string, path: string): string => shownPath(path.replace('$input', root));
+
+/** The path as an error shows it. */
+export function shownPath(path: string): string {
+  return path.length > PATH_CHARACTERS ? `${path.slice(0, PATH_CHARACTERS)}…` : path;
 }
 
 /** A type as typia writes it, without what it adds for optional fields and for grouping; the service's own objects have no name. */

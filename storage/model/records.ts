@@ -91,10 +91,10 @@ export interface Transition {
 }
 
 /**
- * What the provider asks the user for: `email`, `sms` and `authenticator`, a code from there; `captcha`, something that only the
- * user can do elsewhere.
+ * What the provider asks the user for: `email`, `sms` and `authenticator`, a code from there; `approval`, that they approve the sign-in on
+ * another device, after which the operation goes on by itself; `captcha`, a puzzle that nobody can answer here.
  */
-export type ChallengeKind = 'email' | 'sms' | 'authenticator' | 'captcha';
+export type ChallengeKind = 'email' | 'sms' | 'authenticator' | 'approval' | 'captcha';
 
 /** Stored while an operation waits; `answered` and `tries` never leave the service. */
 export interface Challenge {
@@ -175,6 +175,8 @@ export interface NewEvent {
   data: Record<string, unknown>;
   /** The trace of the operation that caused it, if one did. */
   traceparent?: string | null;
+  /** The revision of the connection whose stream heard it: it is stored under this one alone (EVT-25). */
+  heardUnder?: number;
 }
 
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['pending', 'sending', 'delivered', 'failed', 'canceled'];

@@ -42,16 +42,20 @@ export async function waitForUser(
   return rows.length > 0;
 }
 
+/** What ended a wait for the user: their code, or what the provider shows of what they did elsewhere. In the timeline (OPS-10). */
+export type WaitEnd = 'code_received' | 'challenge_ended';
+
 /**
- * waiting_user → running: the code is accepted for which the row has this mark (`AnswerMark`); null, from a node of the version before,
- * stands for any. `unmarked`: that mark was taken back, or another one took its place. `not_held`: the attempt is held no longer.
+ * waiting_user → running: the code is accepted for which the row has this mark (`AnswerMark`); null, from a node of the version before
+ * and where no code is asked for, stands for any. `unmarked`: that mark was taken back, or another one took its place. `not_held`: the attempt is held no longer.
  */
 export async function resumeFromUser(
   db: Sql,
   held: HeldOperation,
   mark: string | null,
+  end: WaitEnd,
 ): Promise<'resumed' | 'unmarked' | 'not_held'> {
-  const entry = transition('waiting_user', 'running', 'code_received', new Date());
+  const entry = transition('waiting_user', 'running', end, new Date());
   const [row] = await db.query<{ status: string }>(
     'resumeFromUser',
     `with resumed as (

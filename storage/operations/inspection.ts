@@ -1,8 +1,8 @@
 import { LIMITS } from '../limits.js';
 import type { StoredEvidence } from '../model/evidence.js';
+import { firstIdAt } from '../model/id-time.js';
 import type { Attempt, OperationStatus, Transition } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { firstIdAt } from './id-time.js';
 
 /** What an operator reads of an operation (CLI-1): nothing that a client or the provider wrote, sealed or not. */
 export interface OperationView {

@@ -1,9 +1,9 @@
 import { LIMITS } from '../limits.js';
+import { firstIdAt } from '../model/id-time.js';
 import { conversationHash, conversationIn } from '../model/message-keys.js';
 import type { Vault } from '../model/vault.js';
 import type { Sql } from '../postgres/database.js';
 import { eventDataContext } from '../secrets/sealing.js';
-import { firstIdAt } from './id-time.js';
 
 /**
  * The conversations of the simulated network, read from the events that its messages left. Every statement is backed by the

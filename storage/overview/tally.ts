@@ -1,5 +1,5 @@
 import type { EndedOperation } from '../model/ended-operation.js';
-import { timeOfId } from '../operations/id-time.js';
+import { timeOfId } from '../model/id-time.js';
 import { bucketOf, noTimes } from './took.js';
 
 /** What happened in a workspace in some time. */

@@ -49,7 +49,7 @@ const RECOVER = `
       when o.status = 'waiting_user' then case when o.cancel_requested then ${WAITING.canceled} else ${WAITING.failed} end
       when ${pastBoundarySql('o')} then ${RUNNING.unknown}
       when o.cancel_requested then ${RUNNING.canceled}
-      when o.timeline -> -1 ->> 'reason' = 'code_received' then ${RUNNING.failed}
+      when o.timeline -> -1 ->> 'reason' in ('code_received', 'challenge_ended') then ${RUNNING.failed}
       when $4 and jsonb_array_length(jsonb_path_query_array(o.attempts, '$[*] ? (@.lost == true)')) >= ${LIMITS.lost_attempts - 1}
         then ${RUNNING.failed}
       else ${RUNNING.queued} end as becomes

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.js';
-import { firstIdAt } from '../operations/id-time.js';
+import { firstIdAt } from '../model/id-time.js';
 import type { Sql } from '../postgres/database.js';
 
 /** What is older than that goes. The time of a UUIDv7 is in it, so that an index of ids has the age as well. */

@@ -12,12 +12,12 @@ import {
 
 /** A column of sealed values. */
 export interface SealedColumn {
-  table: 'connection' | 'operation' | 'event' | 'subscription' | 'former_secret' | 'regional_proxy';
+  table: 'connection' | 'reconnect_link' | 'operation' | 'event' | 'subscription' | 'former_secret' | 'regional_proxy';
   column: string;
   /** The place that the value is bound to: the context it was sealed with. */
   context: (id: string) => string;
   /** Whose id the context takes, where it is not the row's own. */
-  of?: 'subscription_id';
+  of?: 'subscription_id' | 'connection_id';
   /** Sealed as data (`KeyRing.sealData`), not as a secret. */
   data?: true;
 }
@@ -27,6 +27,7 @@ export interface SealedColumn {
  * parts of files are sealed (`operation_file.bytes`).
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { table: 'reconnect_link', column: 'password_sealed', context: passwordContext, of: 'connection_id' },
   { table: 'connection', column: 'password_sealed', context: passwordContext },
   { table: 'connection', column: 'session_sealed', context: sessionContext },
   { table: 'operation', column: 'input_sealed', context: inputContext, data: true },

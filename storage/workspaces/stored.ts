@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.js';
-import { firstIdAt } from '../operations/id-time.js';
+import { firstIdAt } from '../model/id-time.js';
 import type { Database, Sql } from '../postgres/database.js';
 
 /*

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { describePerson, personBySlug } from '../../actors/simulated/people.js';
@@ -68,7 +69,7 @@ t.test('the programs of the peers can be read by Node', async (t) => {
 });
 
 t.test('what an operation of a peer comes to is as long as what a simulated connection answers', async (t) => {
-  const { profileOf } = (await import(join(PROGRAMS, 'profile.mjs'))) as {
+  const { profileOf } = (await import(pathToFileURL(join(PROGRAMS, 'profile.mjs')).href)) as {
     profileOf(input: object): { profile: object };
   };
   const { profile } = profileOf({ profile_id: 'person-1' });

@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { check } from '../../bench/chaos/checker/check.js';
 import { readRows } from '../../bench/chaos/checker/read-rows.js';
 import { OrphanProbe } from '../../bench/chaos/parts/orphan-probe.js';
-import { recordEvents } from '../../storage/deliveries/events-record.js';
 import { insertSubscription } from '../../storage/deliveries/subscriptions.js';
+import { timeOfId } from '../../storage/model/id-time.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { enterDispatching, finishOperations } from '../../storage/operations/execution.js';
 import { storeFilePart } from '../../storage/operations/operation-files.js';
@@ -14,6 +14,7 @@ import { type NewOperation, submitOperations } from '../../storage/operations/su
 import { claimPartitions } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { freshDatabase } from '../fixture/database.js';
+import { recorded } from '../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
 
 const KEYS = `test:${randomBytes(32).toString('base64')}`;
@@ -83,7 +84,7 @@ t.test('what the checker reads of a database is what the service stored', async 
   const unused = { secretSealed: Buffer.alloc(1), destination: null };
   await insertSubscription(db, { ...subscription, ...unused, eventTypes: ['message_sent'] });
   const event = { connectionId: one.id, providerEventId: 'e', type: 'message_sent' as const, data: {} };
-  await recordEvents(db, workspace, [event]);
+  await recorded(db, workspace, [event]);
   await db.query(
     'testListener',
     `insert into listener (connection_id, stream_status, status, continuity_status, epoch, heartbeat_at)
@@ -130,7 +131,8 @@ t.test('what the checker reads of a database is what the service stored', async 
     { id: subscription.id, connection_id: one.id, event_types: ['message_sent'], active: true },
   ]);
   t.match(rows.events, [{ connection_id: one.id, type: 'message_sent', provider_event_id: 'e' }]);
-  t.ok(isNow(rows.events[0]?.received_at) && isNow(rows.subscriptions[0]?.created_at));
+  t.equal(rows.events[0]?.received_at, timeOfId(rows.events[0]!.id));
+  t.ok(isNow(rows.subscriptions[0]?.created_at));
   t.match(rows.deliveries, [{ subscription_id: subscription.id, event_id: rows.events[0]?.id, status: 'pending' }]);
   t.equal(rows.listeners.length, 2);
   t.ok(isNow(rows.listeners.find(({ connection_id }) => connection_id === one.id)?.heartbeat_at));

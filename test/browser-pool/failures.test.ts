@@ -29,3 +29,19 @@ t.test('only an answer that the site names as a refusal proves that nothing was 
   t.equal(refusal(409, { refusals: [400] })?.definite, false);
   t.equal(refusal(200), null);
 });
+
+t.test('what the provider says of its refusal is kept, where it is a word or a time', async (t) => {
+  const details = (status: number, retryAfter?: string, code?: string) =>
+    refusal(status, { retryAfter, code })?.details;
+  t.strictSame(details(429, '30', 'WEEKLY_INVITATIONS'), {
+    upstream_status: 429,
+    upstream_code: 'WEEKLY_INVITATIONS',
+    retry_after_seconds: 30,
+  });
+  t.strictSame(details(503, '120'), { upstream_status: 503, retry_after_seconds: 120 });
+  t.match(details(503, new Date(Date.now() + 3_600_000).toUTCString()), { retry_after_seconds: 3600 });
+  t.match(details(429, 'Sunday, 06-Nov-94 08:49:37 GMT'), { retry_after_seconds: 0 }, 'one that has passed is at once');
+  for (const strange of ['-1', '1.5', 'soon', '', '9'.repeat(30)])
+    t.strictSame(details(429, strange), { upstream_status: 429 }, strange);
+  t.strictSame(details(422, undefined, 'You may not <do> this'), { upstream_status: 422 }, 'a text is no code');
+});

@@ -5,7 +5,11 @@ import { poolFixture } from './fixture.js';
 
 for (const name of SITES) {
   t.test(`login, on ${name}`, async (t) => {
-    const { network, channel, shortTimeouts } = await poolFixture(t, { waiting_page_ms: 50 }, name);
+    const { network, channel, shortTimeouts } = await poolFixture(
+      t,
+      { waiting_page_ms: 50, challenge_look_ms: 20, challenge_look_cap_ms: 50 },
+      name,
+    );
 
     t.test('signs in and gives a session that works in a fresh context', async (t) => {
       const account = new Account(network, 'ada');
@@ -44,6 +48,33 @@ for (const name of SITES) {
       t.equal(stats.contexts > 0, true);
       run.code('000000');
       await run.expect('result');
+    });
+
+    t.test('an approval is looked for until it is given, without a page or a slot between two looks', async (t) => {
+      const account = new Account(network, 'ida+approval');
+      const run = account.run(channel, 'social.login');
+      t.match(await run.expect('challenge'), { kind: 'approval', acceptsCode: false });
+      await channel.stats((stats) => stats.pages === 0 && stats.running === 0);
+      const capability = 'social.login';
+      await network.fault({ account: account.username, capability, mode: 'drop_before_commit', times: 2 });
+      await network.faultsSpent(); // looks that fail are not the end
+      await network.account({ username: account.username, approve: true });
+      await run.expect('challengeEnded');
+      run.code('');
+      account.learn((await run.expect('result')).effects);
+      await account.run(channel, 'social.identity.get').expect('result');
+    });
+
+    t.test('an approval that is denied ends the login, and one that is cancelled is looked for no more', async (t) => {
+      const account = new Account(network, 'ned+approval');
+      const denied = account.run(channel, 'social.login');
+      await denied.expect('challenge');
+      await network.account({ username: account.username, approve: false });
+      t.match(await denied.expect('failure'), { code: 'challenge_expired', transient: false });
+      const canceled = account.run(channel, 'social.login');
+      await canceled.expect('challenge');
+      canceled.cancel();
+      t.match(await canceled.expect('failure'), { code: 'canceled' });
     });
 
     t.test('a captcha accepts no code and ends when it is cancelled', async (t) => {
@@ -100,6 +131,15 @@ for (const name of SITES) {
       await network.account({ username: account.username, end_sessions: true });
       const { effects } = await account.run(channel, 'social.login').expect('result');
       t.ok(effects?.session);
+    });
+
+    t.test('another account than the connection had is a mismatch, and changes nothing', async (t) => {
+      const account = new Account(network, 'donald');
+      await account.login(channel);
+      account.actorId = 'ACoAAsomebodyElse';
+      const failure = await account.run(channel, 'social.login', { reconnect: true }).expect('failure');
+      t.match(failure, { code: 'identity_mismatch', transient: false });
+      t.equal(failure.effects, undefined);
     });
 
     t.test('what it does not understand is parsing_error', async (t) => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { FaultyLink } from '../../bench/chaos/link.js';
 import { Account } from './account.js';
@@ -57,7 +58,7 @@ t.test('the permission to send runs out', async (t) => {
     async (t) => {
       const { account, input } = await sender('grace');
       const order = account.order('social.message.send', input);
-      const program = new URL('./frozen-sender.js', import.meta.url).pathname;
+      const program = fileURLToPath(new URL('./frozen-sender.js', import.meta.url));
       const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
       const exited = once(child, 'exit');
       t.teardown(() => child.exitCode ?? child.kill('SIGKILL'));

@@ -103,9 +103,12 @@ for (const name of BOTH_SITES) {
       });
     });
 
+    const said: Record<number, object> = { 422: { code: 'unknown_attachment' }, 503: { retry_after: '90' } };
     for (const [mode, status, expected] of [
       ['error', 500, { code: 'upstream_error', details: { upstream_status: 500 }, transient: false }],
       ['error', 403, { code: 'upstream_error', details: { upstream_status: 403 }, transient: false }],
+      ['error', 422, { code: 'upstream_error', details: { upstream_status: Number, upstream_code: String } }],
+      ['error', 503, { code: 'upstream_error', details: { upstream_status: 503, retry_after_seconds: 90 } }],
       ['error', 404, { code: 'provider_not_found', transient: false }],
       ['error', 429, { code: 'provider_rate_limited', transient: false }],
       ['malformed', 0, { code: 'parsing_error', transient: false }],
@@ -113,7 +116,13 @@ for (const name of BOTH_SITES) {
       ['drop_before_commit', 0, { code: 'upstream_error', transient: true }],
     ] as const) {
       t.test(`${mode}${status || ''} is ${expected.code}`, async (t) => {
-        await network.fault({ capability: 'social.people.search', mode, ...(status && { status }), times: 1 });
+        await network.fault({
+          capability: 'social.people.search',
+          mode,
+          ...(status && { status }),
+          ...said[status],
+          times: 1,
+        });
         // Only what never answers is given little time: a slow machine must not look like it.
         const asked = mode === 'hang' ? shortTimeouts() : channel;
         const run = account.run(asked, 'social.people.search', { keywords: 'berlin' });

@@ -38,6 +38,7 @@ const STATUSES: Record<string, number> = {
   storage_full: 409,
   too_many_secrets: 409,
   too_many_tests: 409,
+  no_connection: 409,
   erased: 410,
   network_not_allowed: 403,
   cross_site: 403,
@@ -108,6 +109,8 @@ const overItsLimits: Row[] = [
     body: work('social.health.check'),
   }),
 ];
+
+const inAnEmptyWorkspace: Row[] = [plain('no_connection', { send: 'POST /v1/subscriptions/{of_all}/test' })];
 
 const onAPlainService: Row[] = [
   plain('invalid_json', { send: 'POST /v1/connections', body: '[' }),
@@ -218,6 +221,13 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   const on = await tableFixture(t, { ...callbacks.env, BROWSER_PATH: '/bin/false', CONNECTION_SUBSCRIPTIONS: '1' });
   on.names.callback = callbacks.url;
   const { client } = on.service;
+  const ofAll = await client.send('POST', '/v1/subscriptions', {
+    event_types: ['message_sent'],
+    callback_url: callbacks.url,
+  });
+  on.names.of_all = String(ofAll.body.id);
+  await hold(t, on, inAnEmptyWorkspace);
+  await client.send('DELETE', `/v1/subscriptions/${on.names.of_all}`);
   on.names.ada = await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
   on.names.sue = await client.connect(SUE);
   const busy = { provider: 'simulated', external_actor: { kind: 'person', id: 'sim-challenge-captcha' } };

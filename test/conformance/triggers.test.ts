@@ -52,15 +52,18 @@ t.test('a trigger in the actor steers every operation of the connection', async 
   t.match(await client.run(slow, 'social.identity.get'), { status: 'succeeded' });
   t.ok(shorter.isOver, 'a delay is waited');
 
-  for (const kind of ['email', 'sms', 'authenticator', 'captcha']) {
+  for (const kind of ['email', 'sms', 'authenticator', 'approval', 'captcha']) {
     const asked = await client.connect({
       provider: 'simulated',
       external_actor: { kind: 'person', id: `ada sim-challenge-${kind}` },
     });
+    const takesCode = !['approval', 'captcha'].includes(kind);
     t.match(await client.run(asked, 'social.identity.get'), { status: 'succeeded' }, 'login and recruiter switch only');
     const waiting = await client.settled((await client.submit(asked, 'social.login')).body.id);
-    t.match(waiting, { status: 'waiting_user', challenge: { kind, accepts_code: kind !== 'captcha' } }, kind);
-    if (kind === 'captcha') continue;
+    t.match(waiting, { status: 'waiting_user', challenge: { kind, accepts_code: takesCode } }, kind);
+    if (kind === 'approval')
+      t.match(await client.answered(waiting.id, waiting.challenge!.id), { status: 'succeeded' }, 'given by itself');
+    if (!takesCode) continue;
     const wrong = { challenge_id: waiting.challenge!.id, code: '999999' };
     t.equal((await client.send('POST', `/v1/operations/${waiting.id}/challenge`, wrong)).status, 202);
     const again = await client.answered(waiting.id, wrong.challenge_id);

@@ -53,12 +53,15 @@ const rank = (file: string) => {
 const nameOf = (file: string) => relative('dist/test', file).replace(/(\.test)?\.js$/, '');
 const files = named.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 
+/** Ids stay above what the clock of their process has shown: files behind these in one process would have ids of the future. */
+const MOVES_CLOCK = new Set(['actors/deliveries/dispatcher']);
+
 const lanes = new Lanes();
 
 /** One file, as a test of the whole run. */
 class FileRun extends TapFile {
   override main(done: () => void): void {
-    const alone = this.name.endsWith('.long.js');
+    const alone = this.name.endsWith('.long.js') || MOVES_CLOCK.has(nameOf(this.name));
     const { tap, end } = lanes.run(join(ROOT, this.name), { timeout_ms: timeout * 1000, alone });
     this.tapStream = tap as unknown as NonNullable<typeof this.tapStream>;
     super.main(() =>

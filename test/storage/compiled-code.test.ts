@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
-const PROGRAM = new URL('../../server/admin.js', import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL('../../server/admin.js', import.meta.url));
 
 /** What the command line says when it keeps its compiled code there. */
 const keptIn = (folder: string) =>

@@ -1,9 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { clearSession, lockIdleConnection } from '../../storage/connections/connection-changes.js';
 import { closeGap, openGap } from '../../storage/connections/listeners.js';
 import { unverifyRecruiter } from '../../storage/connections/session-effects.js';
+import { listEvents } from '../../storage/deliveries/events.js';
+import { recordHeard } from '../../storage/deliveries/events-record.js';
 import { LIMITS } from '../../storage/limits.js';
+import type { NewEvent } from '../../storage/model/records.js';
 import { requestLook } from '../../storage/operations/looks.js';
 import { readFilePart, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
@@ -93,6 +97,24 @@ t.test('a gap is neither opened nor closed by who lost the partition meanwhile',
   t.equal((await open()).length, 1, 'the gap is the next owner’s to close');
   await closeGap(db, connection.id, 4);
   t.equal((await open()).length, 0);
+});
+
+t.test('an event is not stored once the session that heard it has ended', async (t) => {
+  const { db, workspaceId, connection } = await ground(t);
+  const event = (providerEventId: string, heardUnder: number): NewEvent => ({
+    ...{ connectionId: connection.id, providerEventId, heardUnder },
+    ...{ type: 'message_received', data: {} },
+  });
+  const disconnect = async (tx: Sql) => {
+    await lockIdleConnection(tx, connection.id);
+    await clearSession(tx, connection.id);
+  };
+  const before = event('heard before', 1);
+  const late = () => db.transaction((tx) => recordHeard(tx, workspaceId, [before, event('told', 2)]));
+  const { recorded, refused } = await behind(db, disconnect, late);
+  t.equal(recorded.length, 1);
+  t.match(await listEvents(db, connection.id, 0, 10), [{ provider_event_id: 'told' }]);
+  t.strictSame(refused, [before], 'that one alone');
 });
 
 t.test('sign-ins of one key at a time leave as many sessions as it may have', async (t) => {

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 
-const STORAGE = join(import.meta.dirname, '../../storage');
+const STORAGE = new URL('../../storage', import.meta.url).href;
 
 interface Line {
   level: number;
@@ -24,7 +23,7 @@ async function logged(level: string, program: string): Promise<Line[]> {
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     ${program}`;
   const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: STORAGE,
+    cwd: new URL(STORAGE),
     env: { PATH: process.env.PATH },
   });
   return stderr

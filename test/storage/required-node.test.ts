@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
 /** Makes a process take its Node for one of before. */
@@ -11,7 +12,7 @@ const FORMER = `data:text/javascript,
 /** What the program says, and the status it ends with. */
 const ended = (program: string, ...args: string[]) =>
   new Promise<{ status: number; stderr: string }>((resolve) => {
-    const file = new URL(`../../${program}`, import.meta.url).pathname;
+    const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
     const options = { env: { PATH: process.env.PATH }, timeout: 60_000 };
     execFile(
       process.execPath,

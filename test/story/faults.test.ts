@@ -107,9 +107,11 @@ class Trial {
     await this.#settled('ready', one.write ? 1 : 0);
 
     const unavailable = await this.#under('error', { status: 503 });
+    // Neither a page nor a file has the site's word for its refusal.
+    const word = one.pages || one.capability === 'social.file.download' ? {} : { upstream_code: 'server_error' };
     t.strictSame(
       ending(unavailable),
-      one.write ? UNKNOWN : ['failed', 'upstream_error', { retryable: true, upstream_status: 503 }],
+      one.write ? UNKNOWN : ['failed', 'upstream_error', { retryable: true, upstream_status: 503, ...word }],
       `${one.capability} answered 503`,
     );
     this.#evident(unavailable, 'upstream_error', 503);

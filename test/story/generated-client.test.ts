@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import ts from 'typescript';
@@ -45,7 +46,7 @@ t.test('a client generated from the reference lives the simulated story', async 
     'and the client fits them',
   );
 
-  const { connect, mainStory, challengeStory } = (await import(client)) as CustomerCode;
+  const { connect, mainStory, challengeStory } = (await import(pathToFileURL(client).href)) as CustomerCode;
   const exchanges = new DocumentedExchanges(readReference(document));
   const api = connect({ url, key, fetch: documentedFetch(exchanges) });
   const answers = await mainStory(api, {

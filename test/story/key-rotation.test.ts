@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { Client } from '../fixture/client.js';
@@ -13,7 +14,7 @@ import { sized } from '../fixture/size.js';
  * sends are stored sealed: whichever node runs one must open what any other has sealed.
  */
 
-const ADMIN = new URL('../../server/admin.js', import.meta.url).pathname;
+const ADMIN = fileURLToPath(new URL('../../server/admin.js', import.meta.url));
 const FORMER = `former:${randomBytes(32).toString('base64')}`;
 const NEXT = `next:${randomBytes(32).toString('base64')}`;
 const CONNECTIONS = sized(2, 6);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { control, type Operation } from '../fixture/client.js';
@@ -8,7 +9,7 @@ import { eventually } from '../fixture/eventually.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import type { Row } from '../fixture/social.js';
 
-const PROGRAM = new URL('../../server/admin.js', import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL('../../server/admin.js', import.meta.url));
 
 /** `proxy …` as an operator runs it beside the service. */
 async function proxyCommand({ env }: ServiceFixture, ...args: string[]): Promise<Record<string, string>> {

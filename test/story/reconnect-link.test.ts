@@ -60,6 +60,11 @@ t.test('the owner of an account signs it in by a link, with password and code, a
   const token = await linkTo(client, connection);
   const [page, other] = [pageOf(token), pageOf(token)];
 
+  const stored = () =>
+    db.query('testStored', 'select password_sealed, credential_version, health_reason from connection where id = $1', [
+      connection,
+    ]);
+  const before = await stored();
   const opened = await page.ask('open');
   t.match(opened, { status: 200, headers: { 'cache-control': 'no-store' } });
   t.match(opened.body, { workspace: 'test', account: 'g•••@example.com', needs_password: true, used: false });
@@ -70,6 +75,7 @@ t.test('the owner of an account signs it in by a link, with password and code, a
 
   t.match(await page.ask('login', { password: 'wrong-password' }), { status: 202, body: { tries_left: 4 } });
   t.match((await page.settled()).body, { status: 'failed', error_code: 'authentication_failed' });
+  t.strictSame(await stored(), before, 'a wrong one changes nothing of the connection');
   for (const step of ['login', 'progress', 'code'] as const) {
     const more = { login: { password: 'sandbox' }, progress: {}, code: { challenge_id: 'x', code: '1' } }[step];
     t.match(await other.ask(step, more), { status: 409, body: { code: 'link_used' } }, `another page: ${step}`);
@@ -91,8 +97,22 @@ t.test('the owner of an account signs it in by a link, with password and code, a
   );
   t.match(done.body, { status: 'succeeded', challenge: null, error_code: null });
   t.match(await client.send('GET', `/v1/connections/${connection}`), { body: { health: 'ready' } });
+  t.match(await stored(), [{ credential_version: 1 }]);
+  t.notSame(await stored(), before, 'the one that proved right is the connection’s');
+  t.strictSame(await db.query('testGiven', 'select password_sealed from reconnect_link', []), [
+    { password_sealed: null },
+  ]);
   await unnoted();
   t.match(await page.ask('login', { password: 'sandbox' }), { body: { code: 'link_used' } }, 'it was for one login');
+
+  const again = pageOf(await linkTo(client, connection));
+  await again.ask('login', { password: 'wrong-password' });
+  t.match((await again.settled()).body, { status: 'failed', error_code: 'authentication_failed' });
+  t.match(await client.send('GET', `/v1/connections/${connection}`), { body: { health: 'ready' } });
+  const checked = await client.run(connection, 'social.health.check', {});
+  t.equal(checked.status, 'succeeded', 'the session goes on');
+  const { status } = await client.run(connection, 'social.login', { reconnect: true });
+  t.equal(status, 'waiting_user', 'and so does the password');
 
   const rows = await db.query('testLinks', 'select l::text from reconnect_link l', []);
   t.notMatch(JSON.stringify(rows), token, 'what proves a link stands in no table');

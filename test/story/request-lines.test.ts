@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { authority } from '../fixture/certificates.js';
@@ -10,7 +11,7 @@ import { type RunningService, serviceFixture, startService } from '../fixture/se
 import { attribute, type CollectedSpan, traceCollector } from '../fixture/trace-collector.js';
 import { connect, trusting } from '../fixture/webhooks.js';
 
-const ADMIN = new URL('../../server/admin.js', import.meta.url).pathname;
+const ADMIN = fileURLToPath(new URL('../../server/admin.js', import.meta.url));
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const ROUTE = '/v1/connections/{connection_id}/operations';

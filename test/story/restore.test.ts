@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { NetworkProcess } from '../../bench/network-process.js';
@@ -22,7 +23,7 @@ import { startService } from '../fixture/service.js';
  * the first start on what was restored. The network of the accounts lives on, as a provider does.
  */
 
-const ADMIN = new URL('../../server/admin.js', import.meta.url).pathname;
+const ADMIN = fileURLToPath(new URL('../../server/admin.js', import.meta.url));
 const run = promisify(execFile);
 
 async function keyOf(url: string): Promise<string> {

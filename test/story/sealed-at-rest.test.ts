@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import t, { type Test } from 'tap';
@@ -13,7 +14,7 @@ import { serviceFixture, startService } from '../fixture/service.js';
  * `external_actor.id`), of requests (`Idempotency-Key`), of the provider's events; and the simulated network's own list of recipients.
  */
 
-const ADMIN = new URL('../../server/admin.js', import.meta.url).pathname;
+const ADMIN = fileURLToPath(new URL('../../server/admin.js', import.meta.url));
 const MARKER = 'MarkerQz71';
 const KEEPS = new Set(['simulated_invitation.recipient']);
 

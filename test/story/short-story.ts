@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { Client } from '../fixture/client.js';
 import { serviceSettings, startService } from '../fixture/service.js';
 
-const ADMIN = new URL('../../server/admin.js', import.meta.url).pathname;
+const ADMIN = fileURLToPath(new URL('../../server/admin.js', import.meta.url));
 const SCOPES = 'connections:read,connections:write,operations:read,operations:write,events:read,social:send';
 
 const simulated = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });

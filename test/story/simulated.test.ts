@@ -55,6 +55,82 @@ t.test('two simulated connections live the whole story without a browser', async
   t.match(deliveries.body, { deliveries: [{ status: 'delivered', attempt_count: 1 }], next_offset: null });
 });
 
+t.test('a file that was sent comes back as it was, and what was wrong in a filter is not repeated', async (t) => {
+  const { client } = await inService(t, await service);
+  const [ada, bob] = [await client.connect(simulated('ada')), await client.connect(simulated('bob'))];
+  const data_base64 = Buffer.from('the very bytes').toString('base64');
+  const file = { filename: 'a b.txt', content_type: 'text/plain', data_base64 };
+  const { result } = await client.run(ada, 'social.attachment.send', { recipient_actor_id: 'bob', ...file });
+  t.match(result, { provider_acknowledged: true });
+  const read = await client.run(bob, 'social.messages.list', { conversation_id: '2-ada' });
+  const [message] = (read.result as { messages: { render_content: { url: string }[] }[] }).messages;
+  const download = await client.run(bob, 'social.file.download', { url: message?.render_content[0]?.url });
+  t.match(download.result, { content_type: 'text/plain', data_base64, size: 14 });
+
+  await client.run(ada, 'social.recruiter.switch');
+  const wrong = { keywords: 'nurse', yoe: { min: 'a secret of 7 words' } };
+  const search = await client.run(ada, 'social.recruiter.people.search', wrong);
+  t.match(search, { status: 'failed', error_code: 'validation_error', error_details: { errors: [{ path: String }] } });
+  t.notMatch(JSON.stringify(search.error_details), 'secret');
+});
+
+t.test('an account is written to under every id that is read of it, whatever its own is', async (t) => {
+  const { client } = await inService(t, await service);
+  const ada = await client.connect(simulated('ada'));
+  for (const id of ['bob', 'b+o', 'Ym9i=', 'o=+b=-', 'bob@example.com', 'x'.repeat(254), 'bob O Neil', 'SIM_a.b=']) {
+    const bob = await client.connect(simulated(id));
+    const result = async <Result>(connection: string, capability: string, input: object) =>
+      (await client.run(connection, capability, input)).result as Result;
+    const own = await result<{ hash_id: string; public_id: string }>(bob, 'social.identity.get', {});
+    const { hash_id, public_id } = own;
+    const { hash_ids } = await result<{ hash_ids: object }>(ada, 'social.hash_ids.resolve', {
+      public_ids: [public_id],
+    });
+    t.strictSame(hash_ids, { [public_id]: hash_id }, `${id}: resolve`);
+    const { profile } = await result<{ profile: object }>(ada, 'social.profile.get', { profile_id: public_id });
+    t.match(profile, { hash_id, public_id }, `${id}: profile`);
+    await client.run(ada, 'social.message.send', { recipient_actor_id: hash_id, body: 'one' });
+    const inbox = await result<{ conversations: { conversation_id: string; participants: string[] }[] }>(
+      ada,
+      'social.conversations.list',
+      { count: 1 },
+    );
+    const [conversation] = inbox.conversations;
+    t.strictSame(conversation?.participants, [hash_id], `${id}: participants`);
+    await client.run(ada, 'social.message.send', { conversation_id: conversation?.conversation_id, body: 'two' });
+    const read = { conversation_id: '2-ada', count: 2 };
+    const { messages } = await result<{ messages: object[] }>(bob, 'social.messages.list', read);
+    t.match(messages, [{ message_body: 'two' }, { message_body: 'one' }], `${id}: both arrived`);
+    await client.send('DELETE', `/v1/connections/${bob}`);
+  }
+});
+
+t.test('invitations show wherever a client looks for them', async (t) => {
+  const { client } = await inService(t, await service);
+  const ada = await client.connect(simulated('ada'));
+  await client.connect(simulated('bob'));
+  const result = async <Result>(capability: string, input: object) =>
+    (await client.run(ada, capability, input)).result as Result;
+  const profile = async (profile_id: string) =>
+    (await result<{ profile: object }>('social.profile.get', { profile_id })).profile;
+  const pending = { recipient_actor_id: 'SIM_somebody-new', message: 'We met at the fair' };
+  await client.run(ada, 'social.invitation.send', pending);
+  await client.run(ada, 'social.invitation.send', { recipient_actor_id: 'bob' });
+  const { entries } = await result<{ entries: object[] }>('social.invitations.sent.list', {});
+  t.match(entries[0], { recipient_actor_id: pending.recipient_actor_id, message: pending.message });
+  t.match(await profile('somebody-new'), { has_pending_connection_request: true, network_distance: 3 });
+  t.match(await profile('sim.bob'), {
+    has_pending_connection_request: false,
+    network_distance: 1,
+    connected_at: String,
+  });
+  const page = (start: number, count: number) =>
+    result<{ connections: { hash_id: string }[] }>('social.connections.list', { start, count });
+  const [first, rest] = [await page(0, 2), await page(1, 2)];
+  t.equal(first.connections[0]?.hash_id, 'bob', 'the last one first');
+  t.equal(rest.connections[0]?.hash_id, first.connections[1]?.hash_id, 'and the others behind it');
+});
+
 t.test('a client tries its own way back from a disconnect, without a browser', async (t) => {
   const { client } = await inService(t, await service);
   const connection = await client.connect(simulated('ada sim-challenge-email'));

@@ -35,6 +35,27 @@ t.test('a code sent by sms is asked for, a wrong one asked for again, the right 
   t.match((await client.send('GET', `/v1/connections/${connection}`)).body, { health: 'ready' });
 });
 
+t.test('a login that its owner approves on another device goes on by itself', async (t) => {
+  const { client, sandboxUrl } = await inService(t, await service);
+  const username = 'joan+approval';
+  const connection = await client.connect({ provider: 'social', username, password: 'sandbox', region: 'US' });
+  const waiting = await client.settled((await client.submit(connection, 'social.login')).body.id);
+  t.match(waiting, { status: 'waiting_user', challenge: { kind: 'approval', accepts_code: false } });
+  const { id } = waiting.challenge!;
+  const code = { challenge_id: id, code: '000000' };
+  t.match(await client.send('POST', `/v1/operations/${waiting.id}/challenge`, code), {
+    status: 409,
+    body: { code: 'challenge_not_accepting_code' },
+  });
+  await control(sandboxUrl, 'POST', '/accounts', { username, approve: true });
+  const done = await client.answered(waiting.id, id);
+  t.match(done, { status: 'succeeded', challenge: null, attempts: { length: 1 } });
+  t.match(
+    done.timeline.map(({ reason }: { reason: string }) => reason),
+    [String, String, 'challenge_approval', 'challenge_ended', String],
+  );
+});
+
 t.test('a connection logs in through its regional proxy, sends once, and receives the reply', async (t) => {
   const callbacks = await receiveCallbacks(t);
   const { client, sandboxUrl, stop } = await inService(t, await service);

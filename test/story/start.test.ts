@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { eventually } from '../fixture/eventually.js';
 import { startFormerDatabase } from '../fixture/former-database.js';
-import { failedStart, launch, serviceFixture, startService } from '../fixture/service.js';
+import { failedStart, launch, readyLine, serviceFixture, startService } from '../fixture/service.js';
 
 /** One line that names what is wrong, and nothing else. */
 function oneLine(text: string): string {
@@ -21,6 +21,28 @@ t.test('a bad setting stops the start with one line that names it', async (t) =>
   const { status, stderr } = await failedStart({ PORT: 'eighty', DATA_DIR: '/tmp' });
   t.equal(status, 2);
   t.match(oneLine(stderr), /^PORT has "eighty", it wants/);
+});
+
+t.test('it starts from a folder of any name', async (t) => {
+  const outside = await mkdtemp(join(tmpdir(), 'service-'));
+  t.teardown(() => rm(outside, { recursive: true, force: true }));
+  await chmod(outside, 0o755);
+  const folder = join(outside, "jürgen's own #1 100% app");
+  const root = join(import.meta.dirname, '../../..');
+  for (const part of ['dist', 'package.json', 'storage/migrations', 'storage/schema.sql']) {
+    const wanted = (file: string) => !/\.map$|dist.test|\.compiled/.test(file);
+    await cp(join(root, part), join(folder, part), { recursive: true, filter: wanted });
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  // Packages have their place in this folder, too, in the processes that get this variable.
+  const env = { NODE_OPTIONS: '--preserve-symlinks', DATA_DIR: join(folder, '.data'), PORT: '0', METRICS_PORT: '0' };
+  const service = launch({ ...env, LOG_FORMAT: 'json', LOG_LEVEL: 'fatal' }, join(folder, 'dist/server/main.js'));
+  t.teardown(() => service.kill('SIGKILL'));
+  const { url } = await readyLine(service);
+  t.equal((await fetch(`${url}/healthz`)).status, 200);
+  service.kill('SIGTERM');
+  await once(service, 'exit');
+  t.equal(service.exitCode, 0);
 });
 
 /** Listens on a free port of loopback, accepts, and says nothing. */
@@ -58,6 +80,14 @@ t.test('a port in use stops the start with one line, before there is a database'
   }
 });
 
+t.test('a control port of the stand-in network in use is one line that names it', async (t) => {
+  const { port } = await silentServer(t);
+  const { env } = await serviceFixture(t, { SANDBOX_CONTROL_PORT: port });
+  const { status, stderr } = await failedStart(env);
+  t.equal(status, 1);
+  t.equal(oneLine(stderr), `SANDBOX_CONTROL_PORT: the port ${port} is in use`);
+});
+
 t.test('while it starts it listens, answers 503 and is not ready; and it can be stopped', async (t) => {
   const database = await silentServer(t);
   const [free, metrics] = [await silentServer(t), await silentServer(t)];
@@ -70,7 +100,11 @@ t.test('while it starts it listens, answers 503 and is not ready; and it can be 
     LOG_LEVEL: 'fatal',
   });
   t.teardown(() => service.kill('SIGKILL'));
-  const ended = once(service, 'exit');
+  let stderr = '';
+  service.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const ended = once(service, 'close');
   const url = `http://127.0.0.1:${free.port}`;
   const answers = () => fetch(`${url}/healthz`).catch(() => undefined);
   const health = await eventually('it listens', answers, (answer) => answer !== undefined);
@@ -84,8 +118,9 @@ t.test('while it starts it listens, answers 503 and is not ready; and it can be 
   const invitation = await fetch(`${url}/v1/accounts/ada/linkedin/invite`, { method: 'POST', body: '{}' });
   t.match(await invitation.json(), { error: { code: 'unavailable' } });
   t.equal((await fetch(`http://127.0.0.1:${metrics.port}/readyz`)).status, 503);
+  service.stdout?.resume();
   service.kill('SIGTERM');
-  t.same(await ended, [0, null]);
+  t.same([...(await ended), stderr], [0, null, '']);
 });
 
 t.test('what stops `npm start` drains the service and ends it', async (t) => {

@@ -163,16 +163,15 @@ t.test('two nodes are one service', async (t) => {
   });
 
   await t.test('a killed node is replaced when its lease has run out, and all that was accepted ends', async (t) => {
-    const accepted: unknown[] = [];
+    const accepted: string[] = [];
     const before = new Map<string, number>();
     for (const connection of [mine, other]) {
       before.set(connection, await sentBy(first.client, connection));
       for (const id of ['sim-delay-800', 'a', 'b', 'c']) {
-        const answer = await second.client.submit(connection, 'social.profile.get', profile(id));
-        accepted.push(answer.body.id);
+        accepted.push(await second.client.accepted(connection, 'social.profile.get', profile(id)));
       }
       const write = { recipient_actor_id: 'sim-delay-800', body: 'once' };
-      accepted.push((await second.client.submit(connection, 'social.message.send', write)).body.id);
+      accepted.push(await second.client.accepted(connection, 'social.message.send', write));
     }
     await second.kill();
     await shared(fixture, [64]);
@@ -189,10 +188,10 @@ t.test('two nodes are one service', async (t) => {
   await t.test('a node that joins again takes its share, and one that leaves hands over at once', async (t) => {
     const third = await startService(t, fixture);
     await shared(fixture, [32, 32]);
-    const ids: unknown[] = [];
+    const ids: string[] = [];
     for (const connection of [mine, other]) {
-      ids.push((await third.client.submit(connection, 'social.profile.get', profile('sim-delay-500'))).body.id);
-      ids.push((await third.client.submit(connection, 'social.profile.get', profile('next'))).body.id);
+      ids.push(await third.client.accepted(connection, 'social.profile.get', profile('sim-delay-500')));
+      ids.push(await third.client.accepted(connection, 'social.profile.get', profile('next')));
     }
     t.equal(await third.stop(), 0);
     const done = await Promise.all(ids.map((id) => first.client.settled(id)));

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { InvalidArgumentError } from 'commander';
 
 /** The service's process of this version. */
-export const PROGRAM = new URL('../../../server/main.js', import.meta.url).pathname;
+export const PROGRAM = fileURLToPath(new URL('../../../server/main.js', import.meta.url));
 
 /** The service's `main.js` in a checkout; without one, this version's. Throws InvalidArgumentError, which names the option, when it is not built. */
 export function programOf(option: string, checkout: string): string {

@@ -149,7 +149,7 @@ export const ATTRIBUTE_WORDS: Readonly<Record<string, ReadonlyMap<string, string
     pairs(`login enter, challenge check, challenge-expired check-over, restricted closed, feed hall, recruiter desk,
     recruiter-contracts deals, recruiter-unavailable no-desk, forbidden token-old, not-found none, error inside,
     profile sheet, company firm, job opening`),
-  'data-challenge-kind': pairs('email mail, sms text, authenticator app, captcha puzzle, passkey device'),
+  'data-challenge-kind': pairs('email mail, sms text, authenticator app, approval nod, captcha puzzle, passkey device'),
   'data-current': pairs('true yes, false no'),
 };
 

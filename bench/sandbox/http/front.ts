@@ -9,7 +9,7 @@ import { type Answer, html, Refused, redirect, refusal } from './answer.js';
 import { CSRF_COOKIE, endedSessionCookie, SESSION_COOKIE, sessionCookie } from './cookies.js';
 import { PLAIN } from './dialect.js';
 import { Exchange, type Route } from './exchange.js';
-import { errorPage, forbiddenPage, notFoundPage } from './markup.js';
+import { errorPage, forbiddenPage, notFoundPage, page } from './markup.js';
 import { Routes } from './routes.js';
 import { bodyOf, send } from './wire.js';
 
@@ -125,6 +125,13 @@ export class Front {
     return null;
   }
 
+  /** Where the account is asked for a code in mid session. */
+  #check({ account }: Exchange): string {
+    const username = account?.username ?? '';
+    const purpose = { for: 'login' as const, next: '/feed' };
+    return `/checkpoint/challenge/${this.#state.challenges.raise({ kind: 'email', username, purpose }).id}`;
+  }
+
   async #answer(exchange: Exchange, response: ServerResponse, route: Route, fault: Fault | null): Promise<void> {
     if (fault === null) {
       reply(exchange, response, handled(exchange, route));
@@ -134,10 +141,11 @@ export class Front {
       case 'error_after_commit':
       case 'error': {
         if (fault.mode === 'error_after_commit') handled(exchange, route);
-        const code = fault.status === 429 ? 'rate_limited' : 'server_error';
+        const code = fault.code ?? (fault.status === 429 ? 'rate_limited' : 'server_error');
         const answer = isPage(route)
           ? html(fault.status, errorPage())
           : refusal(fault.status, code, 'Something went wrong.');
+        if (fault.retry_after !== null && 'headers' in answer) answer.headers['retry-after'] = fault.retry_after;
         reply(exchange, response, answer);
         return;
       }
@@ -172,6 +180,15 @@ export class Front {
         return;
       case 'endless_picture':
         reply(exchange, response, withPicture(handled(exchange, route)));
+        return;
+      case 'checkpoint':
+        reply(exchange, response, redirect(302, onSite(exchange, this.#check(exchange))));
+        return;
+      case 'sign_in_page':
+        reply(exchange, response, html(200, page('login', 'Sign in', '<main><p>Sign in to continue.</p></main>')));
+        return;
+      case 'endless_redirects':
+        reply(exchange, response, redirect(302, exchange.target));
         return;
       case 'hang':
         return;

@@ -6,7 +6,7 @@ import type { Account } from '../state/accounts.js';
 import { type Challenge, RIGHT_CODE } from '../state/challenges.js';
 import type { State } from '../state/state.js';
 
-/** Challenges, and the page of a restricted account. `passed` takes over after the right code. */
+/** Challenges, and the page of a restricted account. `passed` takes over after the right code, or the approval. */
 export function checkpointRoutes(
   state: State,
   passed: (exchange: Exchange, challenge: Challenge, account: Account) => Answer,
@@ -29,6 +29,10 @@ export function checkpointRoutes(
       method: 'GET',
       answer: (exchange) => {
         const challenge = open(exchange);
+        if (challenge?.approved) {
+          state.challenges.useUp(challenge.id);
+          return passed(exchange, challenge, state.account(challenge.username));
+        }
         const csrf = exchange.session?.csrf ?? exchange.cookies.get(CSRF_COOKIE) ?? '';
         return challenge === undefined ? html(410, expiredPage()) : html(200, challengePage(challenge, csrf));
       },
@@ -56,14 +60,15 @@ export function checkpointRoutes(
   ];
 }
 
-function takesCode(challenge: Challenge): boolean {
-  return challenge.kind !== 'captcha' && challenge.kind !== 'passkey';
+function takesCode({ kind }: Challenge): boolean {
+  return kind === 'email' || kind === 'sms' || kind === 'authenticator';
 }
 
 const PROMPTS: Readonly<Record<Challenge['kind'], string>> = {
   email: 'Enter the code we sent to your email address.',
   sms: 'Enter the code we sent to your phone.',
   authenticator: 'Enter the code your authenticator app shows.',
+  approval: 'Approve this sign-in in the app on your phone.',
   captcha: 'Show us that you are a person.',
   passkey: 'Use the passkey of this device.',
 };

@@ -2,7 +2,7 @@ import type { tags } from 'typia';
 import type { Directory } from '../data/directory.js';
 import type { Member } from '../data/members.js';
 
-export type ChallengeKind = 'email' | 'sms' | 'authenticator' | 'captcha' | 'passkey';
+export type ChallengeKind = 'email' | 'sms' | 'authenticator' | 'approval' | 'captcha' | 'passkey';
 
 /** How an account behaves. Markers in the username set it (`ada+email`), the control API changes it. */
 export interface AccountSettings {
@@ -27,7 +27,7 @@ export interface Account {
 }
 
 const MARKER =
-  /\+(switch-email|switch-sms|switch-authenticator|switch-captcha|email|sms|authenticator|captcha|passkey|restricted|recruiter|norecruiter)(?![a-z])/gi;
+  /\+(switch-email|switch-sms|switch-authenticator|switch-approval|switch-captcha|email|sms|authenticator|approval|captcha|passkey|restricted|recruiter|norecruiter)(?![a-z])/gi;
 
 /** Accounts by username, which is compared trimmed and without case. */
 export class Accounts {
@@ -95,6 +95,7 @@ function settingsFrom(username: string): AccountSettings {
       case 'switch-email':
       case 'switch-sms':
       case 'switch-authenticator':
+      case 'switch-approval':
       case 'switch-captcha':
         settings.recruiter_challenge = marker.slice('switch-'.length) as ChallengeKind;
         break;

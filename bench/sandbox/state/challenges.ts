@@ -11,6 +11,8 @@ export interface Challenge {
   again: boolean;
   expiresAt: number;
   purpose: Purpose;
+  /** Its owner has approved it on another device. */
+  approved: boolean;
 }
 
 /** What the right code opens. */
@@ -30,7 +32,7 @@ export class Challenges {
   raise(asked: Pick<Challenge, 'kind' | 'username' | 'purpose'>, again = false): Challenge {
     const { kind, username, purpose } = asked;
     const expiresAt = Date.now() + LIMITS.challenge_ms;
-    const challenge = { id: `chl-${unguessable()}`, kind, username, purpose, again, expiresAt };
+    const challenge = { id: `chl-${unguessable()}`, kind, username, purpose, again, expiresAt, approved: false };
     this.#challenges.set(challenge.id, challenge);
     return challenge;
   }
@@ -38,6 +40,18 @@ export class Challenges {
   open(id: string): Challenge | undefined {
     const challenge = this.#challenges.get(id);
     return challenge !== undefined && challenge.expiresAt > Date.now() ? challenge : undefined;
+  }
+
+  /** Its owner approves what waits for that now, or denies it, which uses it up. Gives how many that are. */
+  approve(username: string, given: boolean): number {
+    const waiting = [...this.#challenges.values()].filter(
+      (one) => one.kind === 'approval' && one.username === username,
+    );
+    for (const challenge of waiting) {
+      if (given) challenge.approved = true;
+      else this.useUp(challenge.id);
+    }
+    return waiting.length;
   }
 
   useUp(id: string): void {

@@ -54,26 +54,42 @@ function pathMatches(path: string, requested: string): boolean {
 /** Cookies as a context takes them. */
 type SetCookies = Parameters<BrowserContext['addCookies']>[0];
 
-/** What the `Set-Cookie` lines of an answer from this address set, as a browser would take them; one that is over removes. */
-export function setCookies(lines: string[], address: URL): SetCookies[number][] {
-  return lines.flatMap((line) => {
-    const [pair = '', ...rest] = line.split(';');
-    const [name, value] = split(pair);
-    const attributes = new Map(rest.map(split).map(([key, text]) => [key.toLowerCase(), text]));
-    const domain = domainOf(attributes.get('domain'), address.hostname);
-    if (name === '' || domain === undefined) return [];
-    const path = attributes.get('path');
-    const expires = expiryOf(attributes);
-    const cookie = {
-      ...{ name, value, domain },
-      path: path?.startsWith('/') ? path : defaultPath(address),
-      httpOnly: attributes.has('httponly'),
-      secure: attributes.has('secure'),
-      ...(expires !== undefined && { expires }),
-      ...sameSiteOf(attributes.get('samesite')),
-    };
-    return isRefused(line, cookie) ? [] : cookie;
-  });
+/** What an answer sets. */
+interface SetByAnswer {
+  /** As a browser would take them; one that is over removes. */
+  taken: SetCookies[number][];
+  /** The names of those that no browser takes, to be told; without a name, or with one that is no word: `?`. */
+  leftOut: string[];
+}
+
+/** What the `Set-Cookie` lines of an answer from this address set. Those of another site are none of it. */
+export function setCookies(lines: string[], address: URL): SetByAnswer {
+  const set: SetByAnswer = { taken: [], leftOut: [] };
+  for (const line of lines) {
+    const cookie = cookieOf(line, address);
+    if (cookie === undefined) continue;
+    if (isRefused(line, cookie)) set.leftOut.push(/^[\w.-]{1,64}$/.test(cookie.name) ? cookie.name : '?');
+    else set.taken.push(cookie);
+  }
+  return set;
+}
+
+function cookieOf(line: string, address: URL): SetCookies[number] | undefined {
+  const [pair = '', ...rest] = line.split(';');
+  const [name, value] = split(pair);
+  const attributes = new Map(rest.map(split).map(([key, text]) => [key.toLowerCase(), text]));
+  const domain = domainOf(attributes.get('domain'), address.hostname);
+  if (name === '' || domain === undefined) return undefined;
+  const path = attributes.get('path');
+  const expires = expiryOf(attributes);
+  return {
+    ...{ name, value, domain },
+    path: path?.startsWith('/') ? path : defaultPath(address),
+    httpOnly: attributes.has('httponly'),
+    secure: attributes.has('secure'),
+    ...(expires !== undefined && { expires }),
+    ...sameSiteOf(attributes.get('samesite')),
+  };
 }
 
 const isControl = (character: string) => (character < ' ' && character !== '\t') || character === '\x7f';
@@ -90,16 +106,12 @@ function isRefused(line: string, { name, value, domain, path, secure, sameSite }
 }
 
 /**
- * The session, as JSON text, with the cookies that the `Set-Cookie` lines of an answer from this address set; undefined when they
- * change none. What they take away stays: the site does so when it ends the session, and that has an answer of its own.
+ * The session, as JSON text, with the cookies that an answer set; undefined when they change none. What they take away stays: the site
+ * does so when it ends the session, and that has an answer of its own.
  */
-export function renewedByAnswer(
-  session: string,
-  lines: string | string[] | undefined,
-  address: URL,
-): string | undefined {
+export function renewedByAnswer(session: string, taken: SetCookies[number][]): string | undefined {
   const now_s = Date.now() / 1000;
-  const set = setCookies([lines ?? []].flat(), address).filter(({ expires = -1 }) => expires === -1 || expires > now_s);
+  const set = taken.filter(({ expires = -1 }) => expires === -1 || expires > now_s);
   if (set.length === 0) return undefined;
   const isSet = (cookie: StoredCookie) =>
     set.some(({ name, domain, path }) => name === cookie.name && domain === cookie.domain && path === cookie.path);

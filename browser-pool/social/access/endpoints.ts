@@ -1,4 +1,12 @@
-import { loggedOut, proxyTrouble, RunFailure, refusal, restricted, unexpectedAnswer } from '../../failures.js';
+import {
+  loggedOut,
+  proxyTrouble,
+  RunFailure,
+  refusal,
+  restricted,
+  unexpectedAnswer,
+  upstreamCode,
+} from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { isRefusal } from '../site/answers.js';
 import type { AnswerOf, EndpointName, RequestOf } from '../site/endpoints.js';
@@ -6,6 +14,7 @@ import { fromSite, toSite } from '../site/names.js';
 import { type RefusalKind, type Site, withNames } from '../site/site.js';
 import { setCookies } from './cookies.js';
 import { parsedJson } from './json.js';
+import { pageFailure, redirectFailure } from './signed-out.js';
 import { SiteConnection } from './site-connection.js';
 
 /** What a run that only reads is needed for. */
@@ -99,7 +108,7 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
       const permission = await run.boundary();
       const answered = await connection.post(this.#site, request, permission, run);
       keepCookies(run, answered.headers['set-cookie'], address);
-      return this.#read(name, answered, is);
+      return this.#read(name, { ...answered, address }, is);
     } finally {
       connection.close();
     }
@@ -133,46 +142,49 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
     try {
       const text = await response.text();
       const status = response.status();
-      if ('set-cookie' in response.headers()) this.#run.sawCookies();
+      if ('set-cookie' in response.headers()) this.#run.sawCookies([]);
       // The proxy refused to connect: what was read is its own answer, given before any TLS.
       if (status >= 300 && this.#site.origin.startsWith('https:') && (await response.securityDetails()) === null) {
         throw proxyTrouble('refused');
       }
-      return this.#read(name, { status, headers: response.headers(), text }, is).answer;
+      const address = new URL(response.url());
+      return this.#read(name, { address, status, headers: response.headers(), text }, is).answer;
     } finally {
       await response.dispose();
     }
   }
 
-  /** The answer, if it is of the shape; throws what a refusal means. */
-  #read<Name extends EndpointName>(
-    name: Name,
-    { status, headers, text }: Answered,
-    is: Check<Name>,
-  ): Written<AnswerOf<Name>> {
+  /** The answer, if it is of the shape; throws what a refusal, or a page in its place, means. */
+  #read<Name extends EndpointName>(name: Name, answered: Answered, is: Check<Name>): Written<AnswerOf<Name>> {
+    const { status, text } = answered;
     const original = parsedJson(text);
-    if (status >= 300) throw this.#refused(status, headers, original);
+    const page = original === undefined && pageFailure(this.#site, text, status >= 400);
+    if (page) throw page;
+    if (status >= 300) throw this.#refused(answered, original);
     const answer = fromSite(original, this.#site.endpoints[name].answer);
     if (!is(answer)) throw unexpectedAnswer('answer');
     return { answer, original: original as object };
   }
 
-  #refused(status: number, headers: Answered['headers'], answer: unknown): RunFailure {
+  #refused({ address, status, headers }: Answered, answer: unknown): RunFailure {
     if (status < 400) {
-      const address = URL.parse(headers.location ?? '', this.#site.origin);
-      return (address && classifyRedirect(this.#site, address)) ?? unexpectedAnswer('redirect');
+      const to = URL.parse(headers.location ?? '', address.href);
+      return (to && redirectFailure(this.#site, to, address)) ?? unexpectedAnswer('redirect');
     }
     const kind = refusalKind(this.#site, status, answer);
-    if (kind === 'badRequest') return refusedInput(status);
+    const code = refusalCode(this.#site, answer);
+    if (kind === 'badRequest') return refusedInput(status, code);
     if (kind === 'accountRestricted') return restricted();
-    if (kind !== undefined) return new ProviderRefusal(kind, status);
+    if (kind !== undefined) return new ProviderRefusal(kind, status, code);
     const { refusals } = this.#site;
-    return refusal(status, { retryAfter: headers['retry-after'], refusals }) ?? unexpectedAnswer('status');
+    return refusal(status, { retryAfter: headers['retry-after'], code, refusals }) ?? unexpectedAnswer('status');
   }
 }
 
 /** An answer of the site, however it came. */
 interface Answered {
+  /** Of the request. */
+  address: URL;
   status: number;
   headers: { location?: string | undefined; 'retry-after'?: string | undefined };
   text: string;
@@ -188,9 +200,10 @@ export function keepCookies(
   address: URL,
 ): void {
   if (lines === undefined || lines.length === 0) return;
+  const { taken, leftOut } = setCookies([lines].flat(), address);
   // Each by itself: one that the browser does not take would take the others with it.
-  for (const cookie of setCookies([lines].flat(), address)) void run.context.addCookies([cookie]).catch(() => {});
-  run.sawCookies();
+  for (const cookie of taken) void run.context.addCookies([cookie]).catch(() => {});
+  run.sawCookies(leftOut);
 }
 
 interface EndpointRequest {
@@ -206,25 +219,24 @@ function queryOf(parameters: Record<string, unknown>): Record<string, string> {
 }
 
 /** Which of the refusals that programs know this answer is. */
-export function refusalKind({ refusal, refusalCodes }: Site, status: number, answer: unknown): RefusalKind | undefined {
-  const said = fromSite(answer, refusal);
-  if (!isRefusal(said)) return undefined;
+export function refusalKind(site: Site, status: number, answer: unknown): RefusalKind | undefined {
+  const code = refusalCode(site, answer);
+  const { refusalCodes } = site;
   const kinds = Object.keys(refusalCodes) as RefusalKind[];
-  return kinds.find((kind) => refusalCodes[kind].status === status && refusalCodes[kind].code === said.error.code);
+  return kinds.find((kind) => refusalCodes[kind].status === status && refusalCodes[kind].code === code);
 }
 
-/** The failure that a redirect to this address stands for; null for an address like any other. */
-export function classifyRedirect(site: Site, { origin, pathname }: URL): RunFailure | null {
-  if (origin !== site.origin) return null;
-  if (pathname === site.paths.login) return loggedOut();
-  return pathname === site.paths.restricted ? restricted() : null;
+/** What the site calls the refusal that this answer is; undefined where it is none in its form. */
+function refusalCode({ refusal }: Site, answer: unknown): string | undefined {
+  const said = fromSite(answer, refusal);
+  return isRefusal(said) ? said.error.code : undefined;
 }
 
 /** The provider does not know a value of the input (a cursor it never gave, a filter's value it does not have). */
-export function refusedInput(status: number): RunFailure {
+export function refusedInput(status: number, code?: string): RunFailure {
   return new RunFailure(
     'validation_error',
-    { reason: 'refused_by_provider', upstream_status: status },
+    { reason: 'refused_by_provider', upstream_status: status, ...upstreamCode(code) },
     { definite: true },
   );
 }
@@ -234,7 +246,8 @@ export class ProviderRefusal extends RunFailure {
   constructor(
     readonly kind: Exclude<RefusalKind, 'badRequest' | 'accountRestricted'>,
     readonly status: number,
+    readonly word?: string,
   ) {
-    super('upstream_error', { upstream_status: status }, { definite: true });
+    super('upstream_error', { upstream_status: status, ...upstreamCode(word) }, { definite: true });
   }
 }

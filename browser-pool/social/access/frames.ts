@@ -78,9 +78,9 @@ function dataOf(activity: Activity): Record<string, unknown> {
         message_body: payload.body,
         sender_hash_id: payload.senderHashId,
         sender_name: payload.senderName,
-        recipient_hash_ids: payload.recipientHashIds,
+        recipient_hash_ids: payload.recipientHashIds ?? [],
         delivered_at: payload.deliveredAt,
-        ...(payload.renderContent.length > 0 && { render_content: payload.renderContent }),
+        ...(payload.renderContent?.length && { render_content: payload.renderContent }),
       };
     }
     case 'sponsored_inmail_received': {

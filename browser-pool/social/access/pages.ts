@@ -1,16 +1,42 @@
 import type { Page, Request, Response } from 'playwright';
 import { Deadline } from '../../../storage/deadline.js';
-import { failureOf, proxyTrouble, refusal, restricted, unexpectedAnswer, upstreamTimeout } from '../../failures.js';
+import {
+  failureOf,
+  isEndlessRedirects,
+  loggedOut,
+  proxyTrouble,
+  RunFailure,
+  refusal,
+  restricted,
+  unexpectedAnswer,
+  upstreamTimeout,
+} from '../../failures.js';
 import { LIMITS } from '../../limits.js';
 import type { ProgramRun } from '../../program.js';
 import type { PageKind, Site } from '../site/site.js';
+import { kindFailure } from './signed-out.js';
 
 /** Opens a page of the site and gives the kind it became. Throws `RunFailure` for refusals and unknown pages. */
 export function visit(run: ProgramRun, site: Site, path: string): Promise<PageKind> {
+  return visitAgain(run, site, site.origin + path);
+}
+
+/** The same for the address of a page that the run has been on. */
+export function visitAgain(run: ProgramRun, site: Site, address: string): Promise<PageKind> {
   return navigate(run, site, async (page, timeout) => {
-    await page.goto(site.origin + path, { timeout, waitUntil: 'domcontentloaded' });
+    await page.goto(address, { timeout, waitUntil: 'domcontentloaded' });
     await settled(site, page, timeout);
   });
+}
+
+/** Opens a page in a session. Throws `authentication_failed` when the site asks for a sign-in or a check instead, or sends it on for ever. */
+export async function visitSignedIn(run: ProgramRun, site: Site, path: string): Promise<PageKind> {
+  const kind = await visit(run, site, path).catch((error: unknown) => {
+    throw error instanceof RunFailure && isEndlessRedirects(error) ? loggedOut('endless_redirects') : error;
+  });
+  const trouble = kindFailure(kind, true);
+  if (trouble) throw trouble;
+  return kind;
 }
 
 /** Submits the form that `button` stands in and gives the kind of the page that follows. */
@@ -78,6 +104,23 @@ async function navigate(
 export async function kindOf(run: ProgramRun, site: Site): Promise<PageKind> {
   return arrived(run, site, await run.page(), undefined);
 }
+
+/**
+ * Types what is secret into a field, only where the document that the field stands in came from the site itself: a redirect may lead to a page
+ * of another host that looks the same. Throws `parsing_error` there.
+ */
+export async function typeSecret(run: ProgramRun, site: Site, selector: string, secret: string): Promise<void> {
+  const page = await run.page();
+  const timeout = run.navigation_ms();
+  // Of one document: what leads elsewhere from here on takes the field away.
+  const field = await page.locator(selector).elementHandle({ timeout });
+  const frame = await field?.ownerFrame();
+  if (!field || frame !== page.mainFrame() || originOf(frame.url()) !== originOf(site.origin))
+    throw unexpectedAnswer('page_origin');
+  await field.fill(secret, { timeout });
+}
+
+const originOf = (address: string): string | null => (URL.canParse(address) ? new URL(address).origin : null);
 
 /** The account that the page shows as signed in. */
 export async function signedInActor(run: ProgramRun, site: Site): Promise<string> {

@@ -156,27 +156,45 @@ function unsent({ code, details, transient, effects }: RunFailure): RunFailure {
 }
 
 /** A tunnel to the target, with nothing sent through it. */
-function throughProxy({ server, username, password = '' }: ProxyTarget, target: string, signal: AbortSignal) {
+async function throughProxy(proxy: ProxyTarget, target: string, signal: AbortSignal): Promise<Socket> {
+  const { status, socket } = await askTunnel(proxy, target, signal).catch((error: unknown) => {
+    throw failureOf(signal.aborted ? signal.reason : error);
+  });
+  if (status === 200) return socket;
+  socket.destroy();
+  throw proxyTrouble('refused');
+}
+
+/** Asks a proxy for a tunnel to the target; gives what it answered, and the connection to it. Rejects with what broke that. */
+export function askTunnel(
+  { server, username, password = '' }: ProxyTarget,
+  target: string,
+  signal: AbortSignal,
+): Promise<{ status: number; socket: Socket }> {
   const { protocol, hostname, port } = new URL(server);
   const authorization = username === undefined ? {} : { 'proxy-authorization': basicCredentials(username, password) };
   const { request } = protocol === 'https:' ? https : http;
-  const options = { host: hostname, port: port || undefined, method: 'CONNECT', path: target, agent: false, signal };
-  return new Promise<Socket>((resolve, reject) => {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1'); // an address of version 6
+  const options = { host, port: port || undefined, method: 'CONNECT', path: target, agent: false, signal };
+  return new Promise((resolve, reject) => {
     const asked = request({ ...options, headers: { host: target, ...authorization } });
-    asked.once('connect', ({ statusCode }, socket: Socket, head: Buffer) => {
+    asked.once('connect', ({ statusCode: status = 0 }, socket: Socket, head: Buffer) => {
       socket.on('error', () => {}); // the TLS on it fails as well, and says why
       if (head.length > 0) socket.unshift(head);
-      if (statusCode === 200) return resolve(socket);
-      socket.destroy();
-      reject(proxyTrouble('refused'));
+      resolve({ status, socket });
     });
-    asked.once('error', (error) => reject(failureOf(signal.aborted ? signal.reason : error)));
+    asked.once('error', reject);
     asked.end();
   });
 }
 
-/** TLS with the site on the tunnel. */
-function secured(tunnel: Socket, servername: string, ca: string | undefined, signal: AbortSignal): Promise<TLSSocket> {
+/** TLS with the site on the tunnel. Rejects with `RunFailure`. */
+export function secured(
+  tunnel: Socket,
+  servername: string,
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   // Over a stream of its own: a tunnel whose handle the TLS had taken over could not be reset without a crash of the process.
   const stream = Duplex.from({ readable: tunnel, writable: tunnel });
   const socket = tls.connect({ socket: stream, servername, ...(ca !== undefined && { ca }) });

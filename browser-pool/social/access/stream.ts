@@ -4,11 +4,13 @@ import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
 import type { Renewal } from '../../session.js';
 import type { Site } from '../site/site.js';
-import { cookieHeader, cookieValue, renewedByAnswer } from './cookies.js';
-import { classifyRedirect, refusalKind } from './endpoints.js';
+import { cookieHeader, cookieValue, renewedByAnswer, setCookies } from './cookies.js';
+import { refusalKind } from './endpoints.js';
 import { readFrame, type StreamFrame } from './frames.js';
 import { parsedJson } from './json.js';
+import { opening } from './opening.js';
 import { proxyAgent } from './proxy-agent.js';
+import { pageFailure, redirectFailure } from './signed-out.js';
 
 /** One stream to be opened, and its handlers. */
 export interface StreamRequest {
@@ -21,6 +23,8 @@ export interface StreamRequest {
   onFrame: (frame: StreamFrame) => Promise<void> | undefined;
   /** The answer renewed the session's cookies. */
   onRenewed?: (renewal: Renewal) => void;
+  /** The answer set cookies of these names, which no browser takes. */
+  onCookiesLeftOut?: (names: string[]) => void;
   /** Exactly once, last. */
   onEnd: (end: StreamEnd) => void;
 }
@@ -66,7 +70,7 @@ export class StreamClient {
     await Promise.all(proxies.map((proxy) => proxy.destroy()));
   }
 
-  async #follow({ session, proxy, signal, onFrame, onRenewed }: StreamRequest): Promise<StreamEnd> {
+  async #follow({ session, proxy, signal, onFrame, onRenewed, onCookiesLeftOut }: StreamRequest): Promise<StreamEnd> {
     const { origin, stream, csrf } = this.#site;
     const address = new URL(origin + stream.path);
     const cookie = cookieHeader(session, address);
@@ -82,12 +86,13 @@ export class StreamClient {
         [csrf.header]: cookieValue(session, address, csrf.cookie) ?? '',
       },
     });
-    const renewed = renewedByAnswer(session, headers['set-cookie'], address);
+    const { taken, leftOut } = setCookies([headers['set-cookie'] ?? []].flat(), address);
+    if (leftOut.length > 0) onCookiesLeftOut?.(leftOut);
+    const renewed = renewedByAnswer(session, taken);
     if (renewed !== undefined) onRenewed?.({ base: session, session: renewed });
     const type = headers['content-type'];
     if (statusCode !== 200 || typeof type !== 'string' || !type.startsWith('text/event-stream')) {
-      const refusal = await opening(body);
-      return statusCode === 200 ? { reason: 'malformed' } : this.#refused(statusCode, headers.location, refusal);
+      return this.#refused(address, statusCode, headers.location, await opening(body, LIMITS.page_opening_bytes));
     }
     let outgrown = false;
     let held: Promise<void> | undefined;
@@ -110,12 +115,13 @@ export class StreamClient {
   }
 
   /** The end that a refusal stands for: the session's state is read from it as an operation would. */
-  #refused(status: number, location: string | string[] | undefined, refusal: string): StreamEnd {
-    const away = typeof location === 'string' ? URL.parse(location, this.#site.origin) : null;
-    const trouble = away && classifyRedirect(this.#site, away);
+  #refused(address: URL, status: number, location: string | string[] | undefined, refusal: string): StreamEnd {
+    const away = typeof location === 'string' ? URL.parse(location, address.href) : null;
+    const trouble = (away && redirectFailure(this.#site, away, address)) ?? pageFailure(this.#site, refusal, true);
     if (status === 401 || trouble?.code === 'authentication_failed') return { reason: 'logged_out' };
     if (trouble?.code === 'provider_restricted') return { reason: 'restricted' };
     if (refusalKind(this.#site, status, parsedJson(refusal)) === 'accountRestricted') return { reason: 'restricted' };
+    if (status === 200) return { reason: 'malformed' };
     return { reason: 'refused', status };
   }
 
@@ -128,18 +134,6 @@ export class StreamClient {
     }
     return agent;
   }
-}
-
-/** The opening of an answer, as text; the rest is not read. */
-async function opening(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > LIMITS.stream_refusal_bytes) break;
-  }
-  return Buffer.concat(chunks).toString('utf8', 0, LIMITS.stream_refusal_bytes);
 }
 
 function endOf(error: unknown): StreamEnd {

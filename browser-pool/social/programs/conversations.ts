@@ -18,6 +18,7 @@ import {
   isConversationWith,
   isMessages,
   type MessagesAnswer,
+  personId,
 } from '../site/answers.js';
 import { defineProgram } from './define.js';
 
@@ -60,7 +61,7 @@ const conversationWithRecipient = defineProgram<ConversationWithRecipient>(
     const { recipient_actor_id } = run.input;
     const endpoints = await Endpoints.open(run, site);
     const { data } = await endpoints.get('conversationWith', { id: recipient_actor_id }, isConversationWith);
-    if (data && !data.participants.some(({ hashId }) => hashId === recipient_actor_id)) {
+    if (data && !data.participants?.some((one) => one && one.hashId === recipient_actor_id)) {
       throw unexpectedAnswer('answer');
     }
     return { result: { conversation: data && conversationEntry(data) } };
@@ -128,7 +129,7 @@ function conversationOf({ conversation_id, conversation_urn }: MessagesListInput
 function conversationEntry(conversation: ConversationAnswer): Conversation {
   return {
     conversation_id: conversation.id,
-    participants: conversation.participants.map((participant) => participant.hashId),
+    participants: (conversation.participants ?? []).flatMap((one) => (one && personId(one.hashId)) || []),
     unread_count: conversation.unreadCount,
     last_activity_at: conversation.lastActivityAt,
   };
@@ -138,8 +139,8 @@ function messageEntry(message: MessagesAnswer['data'][number]): Message {
   return {
     message_urn: message.urn,
     message_body: message.body,
-    sender_hash_id: message.senderHashId,
+    sender_hash_id: personId(message.senderHashId),
     delivered_at: message.deliveredAt,
-    ...(message.renderContent.length > 0 && { render_content: message.renderContent }),
+    ...(message.renderContent?.length && { render_content: message.renderContent }),
   };
 }

@@ -62,10 +62,10 @@ function companyOf(company: CompanyAnswer['data']): Company {
     employee_count_range: company.employeeCountRange && range(company.employeeCountRange),
     founded_year: company.foundedYear,
     industries: company.industries,
-    industry: company.industries[0],
+    industry: company.industries?.[0],
     specialties: company.specialties,
     headquarter: company.headquarter && place(company.headquarter),
-    locations: company.locations.map(place),
+    locations: company.locations?.flatMap((one) => place(one) ?? []),
     logo_url: company.logoUrl,
     cover_image_url: company.coverImageUrl,
   });
@@ -85,10 +85,12 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** `201-500`, `10001+` for the largest. */
-function range({ start, end }: { start: number; end: number | null }): string {
+function range({ start, end }: { start: number | null; end: number | null }): string | null {
+  if (start === null) return null;
   return end === null ? `${start}+` : `${start}-${end}`;
 }
 
-function place({ city, country }: Place): string {
-  return `${city}, ${country}`;
+/** `London, UK`, or the one of the two that the site shows. */
+function place({ city, country }: Place): string | null {
+  return [city, country].filter((part) => part !== null).join(', ') || null;
 }

@@ -5,7 +5,7 @@ import { isPeople, type PeopleAnswer } from '../site/answers.js';
 import type { PeopleFacet } from '../site/endpoints.js';
 import { defineProgram } from './define.js';
 import { type FacetTable, facets } from './facets.js';
-import { STEPS } from './profiles.js';
+import { steps } from './profiles.js';
 import { NameResolver } from './typeahead.js';
 
 /** Filters by name: what takes the id, and the kind of name. */
@@ -45,13 +45,13 @@ function personRow(person: PeopleAnswer['data'][number]): PersonRow {
     member_id: person.memberId,
     hash_id: person.hashId,
     public_id: person.publicId,
-    member_distance: STEPS[person.distance],
+    member_distance: steps(person.distance),
     name: person.name,
     headline: person.headline,
     summary: person.summary,
     location: person.location,
     profile_url: person.profileUrl,
-    insights: person.insights,
+    insights: person.insights ?? [],
     badgeHoverText: person.badgeHoverText,
   };
 }

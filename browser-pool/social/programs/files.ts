@@ -13,8 +13,10 @@ import {
 } from '../../failures.js';
 import { LIMITS } from '../../limits.js';
 import type { ProgramRun } from '../../program.js';
-import { classifyRedirect, keepCookies } from '../access/endpoints.js';
+import { keepCookies } from '../access/endpoints.js';
+import { opening } from '../access/opening.js';
 import { proxyAgent } from '../access/proxy-agent.js';
+import { pageFailure, redirectFailure } from '../access/signed-out.js';
 import { isProviderUrl } from '../site/provider-url.js';
 import type { Site } from '../site/site.js';
 import { defineProgram } from './define.js';
@@ -40,7 +42,7 @@ const downloadFile = defineProgram<DownloadFile>('social.file.download', async (
       const answer = await fetchOnce(run, address, agent, ended);
       keepCookies(run, answer.headers['set-cookie'], address);
       const next = await followed(site, address, answer);
-      if (next === null) return { result: await fileOf(run, answer) };
+      if (next === null) return { result: await fileOf(run, site, answer) };
       address = next;
     }
     throw new RunFailure('upstream_error', { reason: 'too_many_redirects', upstream_status: null });
@@ -88,7 +90,7 @@ async function followed(site: Site, address: URL, { statusCode, headers, body }:
   }
   const next = URL.parse(single(headers.location) ?? '', address.href);
   if (!next) throw unexpectedAnswer('redirect');
-  const away = classifyRedirect(site, next);
+  const away = redirectFailure(site, next, address);
   if (away) throw away;
   return next;
 }
@@ -96,13 +98,13 @@ async function followed(site: Site, address: URL, { statusCode, headers, body }:
 type FileInfo = Pick<FileDownloadResult, 'content_type' | 'size'>;
 
 /** A web page that is not handed out as a file is a message of the site, not the file that was requested. */
-async function fileOf(run: Run, { headers, body }: Dispatcher.ResponseData): Promise<FileInfo> {
-  const content_type = single(headers['content-type']);
+async function fileOf(run: Run, site: Site, { headers, body }: Dispatcher.ResponseData): Promise<FileInfo> {
+  // A file without a type is any bytes (RFC 9110 8.3).
+  const content_type = single(headers['content-type']) ?? 'application/octet-stream';
   const offered = single(headers['content-disposition'])?.startsWith('attachment') ?? false;
   const encoded = single(headers['content-encoding']) ?? 'identity'; // any other was not requested: not the file's own bytes
-  if (content_type === undefined || encoded !== 'identity' || (content_type.startsWith('text/html') && !offered)) {
-    await body.dump();
-    throw unexpectedAnswer('file');
+  if (encoded !== 'identity' || (content_type.startsWith('text/html') && !offered)) {
+    throw pageFailure(site, await opening(body, LIMITS.page_opening_bytes), false) ?? unexpectedAnswer('file');
   }
   return { content_type, size: await stored(run, body) };
 }

@@ -85,10 +85,10 @@ function sentEntry({
 }: SentInvitationsAnswer['data'][number]): SentInvitation {
   return {
     invitation_id: invitationId,
-    recipient_actor_id: recipient.hashId,
-    public_id: recipient.publicId,
-    name: `${recipient.firstName} ${recipient.lastName}`.trim(),
-    headline: recipient.headline,
+    recipient_actor_id: recipient?.hashId ?? null,
+    public_id: recipient?.publicId ?? null,
+    name: [recipient?.firstName, recipient?.lastName].filter(Boolean).join(' ') || null,
+    headline: recipient?.headline ?? null,
     message,
     sent_at: timestamp(sentAt),
   };

@@ -5,7 +5,7 @@ import type { JobFacet } from '../site/endpoints.js';
 import { isJob, isJobs, type JobAnswer, type JobFields } from '../site/search-answers.js';
 import { defineProgram } from './define.js';
 import { type FacetTable, facets } from './facets.js';
-import { timestamp } from './profiles.js';
+import { text, timestamp } from './profiles.js';
 import { NameResolver } from './typeahead.js';
 
 /** Filters by name: what takes the id, and the kind of name. */
@@ -96,14 +96,18 @@ function jobRow(job: JobFields): JobRow {
 function detailFields(job: JobAnswer['data']): Pick<JobRow, 'company' | 'location' | 'posting' | 'application'> {
   const { company, location, listedAt, posting, application } = job;
   return {
-    company: { company_id: company.companyId, public_id: company.publicId, name: company.name },
+    company: {
+      company_id: company?.companyId ?? null,
+      public_id: company?.publicId ?? null,
+      name: company?.name ?? null,
+    },
     location,
     posting: {
       listed_at: timestamp(listedAt),
-      employment_type: posting.jobType,
-      experience_level: String(posting.experience),
-      workplace_type: String(posting.workplaceType),
+      employment_type: posting?.jobType ?? null,
+      experience_level: text(posting?.experience ?? null),
+      workplace_type: text(posting?.workplaceType ?? null),
     },
-    application: { apply_url: application.url, applicants: application.applicants, closed: null },
+    application: { apply_url: application?.url ?? null, applicants: application?.applicants ?? null, closed: null },
   };
 }

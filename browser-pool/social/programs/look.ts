@@ -7,6 +7,7 @@ import {
   type Place,
   type PlacedMessage,
 } from '../../contract/look.js';
+import { unexpectedAnswer } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
 import { isConversationWith, isMe, isMessages, type MessagesAnswer } from '../site/answers.js';
@@ -28,10 +29,10 @@ async function look(run: ReadingRun, site: Site): Promise<{ result: Look }> {
   const { sought, since_ms } = run.input;
   const endpoints = await Endpoints.open(run, site);
   const self = run.actorId ?? (await endpoints.get('me', {}, isMe)).data.hashId;
-  return { result: await lookFor(sought, since_ms, placeOf(site, endpoints, self)) };
+  return { result: await lookFor(sought, since_ms, placeOf(site, endpoints, self, since_ms)) };
 }
 
-function placeOf(site: Site, endpoints: Endpoints<ReadingRun>, self: string): Place {
+function placeOf(site: Site, endpoints: Endpoints<ReadingRun>, self: string, since_ms: number): Place {
   return {
     self,
     conversationWith: async (id) => {
@@ -46,7 +47,10 @@ function placeOf(site: Site, endpoints: Endpoints<ReadingRun>, self: string): Pl
     invitations: async (start) => {
       const { data, paging } = await endpoints.get('sentInvitations', { start }, isSentInvitations);
       const entries = data.map(({ invitationId, recipient, sentAt }) => {
-        return { invitation_id: invitationId, recipient_actor_id: recipient.hashId, sent_ms: sentAt };
+        const id = recipient?.hashId ?? null;
+        // It may be the one that is sought: a look that cannot tell says so.
+        if (sentAt === null || (id === null && sentAt >= since_ms)) throw unexpectedAnswer('answer');
+        return { invitation_id: invitationId, recipient_actor_id: id ?? '', sent_ms: sentAt };
       });
       return { entries, next: paging.nextStart };
     },
@@ -57,12 +61,14 @@ function placedMessage(
   { messageFile }: Site,
   { urn, body, senderHashId, deliveredAt, renderContent }: MessagesAnswer['data'][number],
 ): PlacedMessage {
+  if (senderHashId === null) throw unexpectedAnswer('answer'); // it may be the account itself
+  const content = renderContent ?? [];
   return {
     urn,
     body,
     sender_hash_id: senderHashId,
     delivered_ms: deliveredAt,
-    files: renderContent.flatMap((part) => fileIn(part, messageFile) ?? []),
-    content: renderContent.filter((part) => !fileIn(part, messageFile)),
+    files: content.flatMap((part) => fileIn(part, messageFile) ?? []),
+    content: content.filter((part) => !fileIn(part, messageFile)),
   };
 }

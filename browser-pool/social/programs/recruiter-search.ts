@@ -19,7 +19,7 @@ export function recruiterRefusal(error: unknown): unknown {
     case 'recruiterContractRequired':
       return notReady('needs_switch', 'contract_required');
     case 'invalidFilter':
-      return refusedInput(error.status);
+      return refusedInput(error.status, error.word);
     case 'selfTarget':
       return error;
     default:
@@ -76,7 +76,7 @@ function rethrow(error: unknown): never {
 
 /** The profile's shape; a candidate without a hash id cannot be messaged at once. */
 function candidate(person: CandidateFields): Candidate {
-  const { candidateId, openToWork, yearsOfExperience } = person.recruiting;
+  const { candidateId = null, openToWork = null, yearsOfExperience = null } = person.recruiting ?? {};
   return {
     source: 'recruiter',
     ...(person.hashId !== null && { hash_id: person.hashId }),

@@ -2,7 +2,7 @@ import type { SwitchRecruiter } from '../../contract/session.js';
 import { loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
-import { attribute, shows, submit, visit } from '../access/pages.js';
+import { attribute, shows, submit, visitSignedIn } from '../access/pages.js';
 import type { RequestOf } from '../site/endpoints.js';
 import { isCandidates } from '../site/search-answers.js';
 import { type Site, withNames } from '../site/site.js';
@@ -27,8 +27,7 @@ const PROOF: RequestOf<'recruiterSearch'> = { networks: ['F'], start: 0, count: 
  */
 const switchRecruiter = definePageProgram<SwitchRecruiter>('social.recruiter.switch', async (run, site) => {
   const { paths, selectors } = site;
-  let kind = await visit(run, site, paths.recruiterContracts);
-  if (kind === 'login') throw loggedOut();
+  let kind = await visitSignedIn(run, site, paths.recruiterContracts);
   if (kind === 'recruiterUnavailable') throw withoutSeat();
   if (kind !== 'recruiterContracts') throw unexpectedAnswer('page');
   const contract = matching(await contractsOf(run, site), run.input.contract);

@@ -1,7 +1,7 @@
 import type { Destination, MessageSendResult, SendMessage } from '../../contract/sending.js';
 import type { ProgramOutcome, ProgramRun } from '../../program.js';
 import { Endpoints, ProviderRefusal } from '../access/endpoints.js';
-import { isSent } from '../site/answers.js';
+import { isSent, personId, timeOf } from '../site/answers.js';
 import type { RequestOf } from '../site/endpoints.js';
 import { defineProgram } from './define.js';
 
@@ -40,8 +40,8 @@ export async function deliver(
           ...(recipient_actor_id !== undefined && { recipient_actor_id }),
         },
         message_id: data.urn,
-        conversation_id: data.conversationId,
-        delivered_at: data.deliveredAt,
+        conversation_id: personId(data.conversationId),
+        delivered_at: timeOf(data.deliveredAt),
       },
     };
   } catch (error) {

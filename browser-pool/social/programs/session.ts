@@ -2,7 +2,7 @@ import type { CheckHealth, Login } from '../../contract/session.js';
 import { failureOf, loggedOut, RunFailure, unexpectedAnswer } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import { Endpoints } from '../access/endpoints.js';
-import { shows, signedInActor, submit, visit } from '../access/pages.js';
+import { shows, signedInActor, submit, typeSecret, visit, visitSignedIn } from '../access/pages.js';
 import { isMe } from '../site/answers.js';
 import type { PageKind, Site } from '../site/site.js';
 import { passChallenges } from './challenges.js';
@@ -10,7 +10,7 @@ import { definePageProgram } from './define.js';
 
 /**
  * Signs in and gives the new session. On a live session without `reconnect` it verifies that one and makes none
- * (CONN-11).
+ * (CONN-11). A session of another account than the connection's is not given out, and changes nothing (CONN-17).
  */
 const login = definePageProgram<Login>('social.login', async (run, site) => {
   const result = { reason: 'login_succeeded' } as const;
@@ -23,6 +23,8 @@ const login = definePageProgram<Login>('social.login', async (run, site) => {
   try {
     await signIn(run, site, sent);
     const actorId = await signedInActor(run, site);
+    if (run.actorId !== null && run.actorId !== actorId)
+      throw new RunFailure('identity_mismatch', {}, { definite: true });
     await requireOpens(run, site, await run.session(), actorId);
     return { result, effects: { session: await run.renewedSession(), health: 'ready', actorId } };
   } catch (error) {
@@ -42,9 +44,7 @@ async function requireOpens(run: ProgramRun, site: Site, session: string, actorI
   await run.renewContext(session);
   const endpoints = await Endpoints.open(run, site);
   const { data } = await endpoints.get('me', {}, isMe);
-  if (data.hashId !== actorId) {
-    throw new RunFailure('identity_mismatch', {}, { definite: true, effects: { health: 'invalid' } });
-  }
+  if (data.hashId !== actorId) throw new RunFailure('identity_mismatch', {}, { definite: true });
 }
 
 /** The account of a session that is live and still the connection's own; null when a new sign-in is due. */
@@ -65,9 +65,8 @@ async function signIn(run: ProgramRun, site: Site, sent: { password: boolean }):
   const { selectors, paths } = site;
   let kind: PageKind = await visit(run, site, paths.login);
   if (kind === 'login') {
-    const page = await run.page();
-    await page.locator(selectors.username).fill(run.credentials.username);
-    await page.locator(selectors.password).fill(run.credentials.password);
+    await typeSecret(run, site, selectors.username, run.credentials.username);
+    await typeSecret(run, site, selectors.password, run.credentials.password);
     sent.password = true;
     kind = await submit(run, site, selectors.loginSubmit);
   }
@@ -103,7 +102,7 @@ async function refusedSignIn(run: ProgramRun, site: Site): Promise<RunFailure> {
  * connection's health where the session or the account is the trouble; other failures leave it.
  */
 const checkHealth = definePageProgram<CheckHealth>('social.health.check', async (run, site) => {
-  const kind = await visit(run, site, site.paths.feed);
+  const kind = await visitSignedIn(run, site, site.paths.feed);
   if (kind !== 'feed') throw loggedOut();
   const shown = await signedInActor(run, site);
   const endpoints = await Endpoints.open(run, site);

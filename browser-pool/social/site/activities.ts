@@ -26,12 +26,12 @@ interface Envelope {
 interface MessagePayload {
   conversationId: string;
   messageUrn: string;
-  senderHashId: string;
-  senderName: string;
-  recipientHashIds: string[];
-  body: string;
-  deliveredAt: Milliseconds;
-  renderContent: Record<string, unknown>[];
+  senderHashId: string | null;
+  senderName: string | null;
+  recipientHashIds: string[] | null;
+  body: string | null;
+  deliveredAt: Milliseconds | null;
+  renderContent: Record<string, unknown>[] | null;
 }
 
 interface Payloads {
@@ -40,12 +40,17 @@ interface Payloads {
   sponsored_inmail_received: {
     conversationId: string;
     messageUrn: string;
-    sponsor: string;
-    subject: string;
-    body: string;
-    deliveredAt: Milliseconds;
+    sponsor: string | null;
+    subject: string | null;
+    body: string | null;
+    deliveredAt: Milliseconds | null;
   };
-  custom_connection_request_accepted: { hashId: string; publicId: string; name: string; acceptedAt: Milliseconds };
+  custom_connection_request_accepted: {
+    hashId: string;
+    publicId: string | null;
+    name: string | null;
+    acceptedAt: Milliseconds | null;
+  };
 }
 export type ActivityType = keyof Payloads & EventType;
 

@@ -1,45 +1,50 @@
 import typia, { type tags } from 'typia';
 import type { Distance, Id, Milliseconds } from './answers.js';
+import type { Unfamiliar } from './names.js';
 
 /** What the site answers about people, companies and invitations (see `answers.ts` for the rule). */
 
-/** A profile as the ordinary and the recruiter's side show it; the latter may keep who it is to itself. */
-export interface ProfileFields<Known extends null = never> {
-  hashId: Id | Known;
-  publicId: string | Known;
-  memberId: string;
-  firstName: string;
-  lastName: string;
+/** A profile as the ordinary and the recruiter's side show it. */
+export interface ProfileFields {
+  hashId: Id | null;
+  publicId: string | null;
+  memberId: string | null;
+  firstName: string | null;
+  lastName: string | null;
   headline: string | null;
   pictureUrl: string | null;
   industry: string | null;
   location: string | null;
   about: string | null;
-  profileUrl: string | Known;
-  distance: Distance;
+  profileUrl: string | null;
+  distance: Distance | null;
   connectedAt: Milliseconds | null;
-  pendingInvitation: boolean;
-  contact: { email: string | null; address: string | null; phoneNumbers: string[] };
-  experience: {
-    title: string;
-    company: string;
-    location: string | null;
-    description: string | null;
-    startedOn: YearMonth;
-    endedOn: YearMonth | null;
-  }[];
-  education: {
-    school: string;
-    degree: string | null;
-    fieldOfStudy: string | null;
-    startYear: Year;
-    endYear: Year;
-  }[];
+  pendingInvitation: boolean | null;
+  contact: { email: string | null; address: string | null; phoneNumbers: string[] | null } | Unfamiliar | null;
+  experience:
+    | {
+        title: string | null;
+        company: string | null;
+        location: string | null;
+        description: string | null;
+        startedOn: YearMonth | null;
+        endedOn: YearMonth | null;
+      }[]
+    | null;
+  education:
+    | {
+        school: string | null;
+        degree: string | null;
+        fieldOfStudy: string | null;
+        startYear: Year | null;
+        endYear: Year | null;
+      }[]
+    | null;
 }
 export type Year = number & tags.Type<'uint32'> & tags.Minimum<1000> & tags.Maximum<9999>;
 export interface YearMonth {
-  year: Year;
-  month: number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<12>;
+  year: Year | null;
+  month: (number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<12>) | null;
 }
 
 export interface ProfileAnswer {
@@ -49,10 +54,10 @@ export const isProfile = typia.createIs<ProfileAnswer>();
 
 export interface ConnectionsAnswer {
   data: {
-    hashId: Id;
-    publicId: string;
-    firstName: string;
-    lastName: string;
+    hashId: Id | null;
+    publicId: string | null;
+    firstName: string | null;
+    lastName: string | null;
     headline: string | null;
     pictureUrl: string | null;
     connectedAt: Milliseconds | null;
@@ -63,43 +68,46 @@ export const isConnections = typia.createIs<ConnectionsAnswer>();
 
 export interface CompanyAnswer {
   data: {
-    companyId: string;
-    publicId: string;
-    name: string;
+    companyId: string | null;
+    publicId: string | null;
+    name: string | null;
     tagline: string | null;
     description: string | null;
-    url: string;
+    url: string | null;
     websiteUrl: string | null;
     phone: string | null;
     employeeCount: (number & tags.Type<'uint32'>) | null;
-    employeeCountRange: { start: number & tags.Type<'uint32'>; end: (number & tags.Type<'uint32'>) | null } | null;
-    foundedYear: number | null;
-    industries: string[];
-    specialties: string[];
+    employeeCountRange: {
+      start: (number & tags.Type<'uint32'>) | null;
+      end: (number & tags.Type<'uint32'>) | null;
+    } | null;
+    foundedYear: Year | null;
+    industries: string[] | null;
+    specialties: string[] | null;
     logoUrl: string | null;
     coverImageUrl: string | null;
     headquarter: Place | null;
-    locations: Place[];
+    locations: Place[] | null;
   };
 }
 export interface Place {
-  city: string;
-  country: string;
+  city: string | null;
+  country: string | null;
 }
 export const isCompany = typia.createIs<CompanyAnswer>();
 
 export interface SentInvitationsAnswer {
   data: {
     invitationId: string & tags.MinLength<1>;
-    sentAt: Milliseconds;
+    sentAt: Milliseconds | null;
     message: string | null;
     recipient: {
-      hashId: Id;
-      publicId: string;
-      firstName: string;
-      lastName: string;
+      hashId: Id | null;
+      publicId: string | null;
+      firstName: string | null;
+      lastName: string | null;
       headline: string | null;
-    };
+    } | null;
   }[] &
     tags.MaxItems<10>;
   paging: { start: number; nextStart: number | null; total: (number & tags.Type<'uint32'>) | null };

@@ -2,10 +2,10 @@
  * What the site calls the fields of `T`, which programs know by the service's names. A text names a field. A pair names a
  * field and what is in it: the names of its objects' fields or, where it takes one of a few words, the site's word for each.
  */
-export type Names<T> = { [Field in keyof T]-?: Name<NonNullable<T[Field]>> };
+export type Names<T> = { [Field in keyof T]-?: Name<Exclude<NonNullable<T[Field]>, Unfamiliar>> };
 
 type Name<Value> = [Value] extends [readonly (infer Item)[]]
-  ? Name<NonNullable<Item>>
+  ? Name<Exclude<NonNullable<Item>, Unfamiliar>>
   : [Value] extends [string]
     ? AnyText<Value> extends true
       ? string
@@ -24,23 +24,29 @@ export interface AnyNames {
   readonly [field: string]: string | readonly [name: string, inside: AnyNames] | undefined;
 }
 
+/** What stands for an object of the site in which nothing has a name, and for a word that is none of its words. */
+export type Unfamiliar = false;
+
 /**
  * What the site said, under the service's names; whether it holds what it should is its reader's to check. Fields without a
- * name are left out, and a word that the site does not have is undefined.
+ * name are left out, one that the site leaves out is null, and what is unfamiliar is `Unfamiliar`: no reader takes it for an empty answer.
  */
 export function fromSite(said: unknown, names: AnyNames): unknown {
   if (Array.isArray(said)) return said.map((one) => fromSite(one, names));
-  if (typeof said === 'string') return Object.keys(names).find((word) => names[word] === said);
+  if (typeof said === 'string') return Object.keys(names).find((word) => names[word] === said) ?? UNFAMILIAR;
   if (typeof said !== 'object' || said === null) return said;
   const own = new Map<string, unknown>(Object.entries(said));
+  const named = Object.entries(names).map(([field, naming]) => [field, ...parts(naming)] as const);
+  if (!named.some(([, name]) => own.has(name))) return UNFAMILIAR;
   return Object.fromEntries(
-    Object.entries(names).map(([field, naming]) => {
-      const [name, inside] = parts(naming);
-      const value = own.get(name);
+    named.map(([field, name, inside]) => {
+      const value = own.get(name) ?? null;
       return [field, inside ? fromSite(value, inside) : value];
     }),
   );
 }
+
+const UNFAMILIAR: Unfamiliar = false;
 
 /** What the service has to say, as the site calls it. What is undefined or has no name is left out. */
 export function toSite(value: object, names: AnyNames): Record<string, unknown> {

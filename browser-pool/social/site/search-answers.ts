@@ -16,12 +16,12 @@ export const isTypeahead = typia.createIs<TypeaheadAnswer>();
 
 export interface JobFields {
   jobId: string & tags.MinLength<1>;
-  title: string;
-  url: string;
-  companyName: string;
-  location: string;
+  title: string | null;
+  url: string | null;
+  companyName: string | null;
+  location: string | null;
   insight: string | null;
-  easyApply: boolean;
+  easyApply: boolean | null;
   repostedAt: Milliseconds | null;
 }
 
@@ -34,18 +34,18 @@ export const isJobs = typia.createIs<JobsAnswer>();
 export interface JobAnswer {
   data: {
     jobId: string;
-    location: string;
-    listedAt: Milliseconds;
-    company: { companyId: string; publicId: string; name: string };
-    description: string;
-    posting: { jobType: string; experience: number; workplaceType: number };
-    application: { url: string | null; applicants: number };
+    location: string | null;
+    listedAt: Milliseconds | null;
+    company: { companyId: string | null; publicId: string | null; name: string | null } | null;
+    description: string | null;
+    posting: { jobType: string | null; experience: number | null; workplaceType: number | null } | null;
+    application: { url: string | null; applicants: (number & tags.Type<'uint32'>) | null } | null;
   };
 }
 export const isJob = typia.createIs<JobAnswer>();
 
-export interface CandidateFields extends ProfileFields<null> {
-  recruiting: { candidateId: string; openToWork: boolean; yearsOfExperience: number };
+export interface CandidateFields extends ProfileFields {
+  recruiting: { candidateId: string | null; openToWork: boolean | null; yearsOfExperience: number | null } | null;
 }
 
 export interface CandidatesAnswer {

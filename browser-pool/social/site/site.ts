@@ -46,6 +46,8 @@ export interface Site {
     login: string;
     feed: string;
     restricted: string;
+    /** Checks of an account stand there or below. */
+    checkpoint: string;
     /** Where a recruiter session chooses its contract. */
     recruiterContracts: string;
   };
@@ -110,4 +112,9 @@ export type RefusalKind =
 /** A path or selector with its `{name}`s replaced, percent-encoded. */
 export function withNames(path: string, names: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ''));
+}
+
+/** Arguments by which a browser trusts the site's own CA, when it has one: by the fingerprint of the key. */
+export function trustingArguments({ spki }: Site): string[] {
+  return spki === undefined ? [] : [`--ignore-certificate-errors-spki-list=${spki}`];
 }

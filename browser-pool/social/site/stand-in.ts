@@ -34,6 +34,7 @@ const PATHS: Site['paths'] = {
   login: '/login',
   feed: '/feed',
   restricted: '/checkpoint/restricted',
+  checkpoint: '/checkpoint',
   recruiterContracts: '/recruiter/contracts',
 };
 
@@ -550,7 +551,13 @@ export function socialSite(access: SiteAccess): Site {
     pages: PAGES,
     paths: PATHS,
     selectors: SELECTORS,
-    challenges: { email: 'email', sms: 'sms', authenticator: 'authenticator', captcha: 'captcha' },
+    challenges: {
+      email: 'email',
+      sms: 'sms',
+      authenticator: 'authenticator',
+      approval: 'approval',
+      captcha: 'captcha',
+    },
     endpoints: ENDPOINTS,
     singleFacets: { people: ['connection_of', 'follower_of'], jobs: [] },
     stream: STREAM,

@@ -6,13 +6,13 @@ import { Dispatcher, type DispatcherOptions } from '../../../actors/deliveries/d
 import type { SubscriptionState } from '../../../actors/deliveries/subscription-actor.js';
 import type { SendPermission } from '../../../actors/lease.js';
 import { fetchSubscriptions } from '../../../storage/deliveries/delivery-queue.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { recoverDeliveries } from '../../../storage/deliveries/recovery.js';
 import { claimPartitions, type OwnedPartition, retakePartitions } from '../../../storage/partitions/partitions.js';
 import type { Database, Sql } from '../../../storage/postgres/database.js';
 import { putBackJobs } from '../../../storage/postgres/job-table.js';
 import { type KeyRing, keyRing } from '../../../storage/secrets/encryption.js';
 import { JOBS } from '../../fixture/jobs.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 export const ring: KeyRing = keyRing([{ id: 'test', key: randomBytes(32) }]);
@@ -55,7 +55,7 @@ export const destinationOf = ({ workspaceId }: Connection, url: string): Buffer 
 
 /** Records `count` events, each with its deliveries; their subscriptions' jobs become due. */
 export async function record(
-  db: Sql,
+  db: Database,
   connection: Connection,
   count = 1,
   data: object = { body: 'hello' },
@@ -66,7 +66,7 @@ export async function record(
     type: 'message_received' as const,
     data: data as Record<string, unknown>,
   }));
-  await recordEvents(db, connection.workspaceId, events);
+  await recorded(db, connection.workspaceId, events);
 }
 
 export interface DeliveryState {

@@ -4,7 +4,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { clearSession } from '../../../storage/connections/connection-changes.js';
 import { stopWork } from '../../../storage/connections/stopping.js';
 import { tell } from '../../../storage/deliveries/announcements.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { settling } from '../../../storage/deliveries/settling.js';
 import { changeSubscription } from '../../../storage/deliveries/subscription-change.js';
 import { setHold } from '../../../storage/deliveries/subscription-hold.js';
@@ -27,6 +26,7 @@ import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { type Answer, receiver } from '../../fixture/https-receiver.js';
 import { holding, lockWaits } from '../../fixture/locks.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
 import { insertConnections } from '../../server/rows.js';
@@ -294,7 +294,7 @@ t.test('of a connection that is not ready what the service tells is sent, and no
   for (const connection of all) {
     await record(db, connection, 1);
     const waits = { providerEventId: randomUUID(), type: 'operation.waiting_user' as const, data: {} };
-    await recordEvents(db, workspaceId, [{ connectionId: connection.id, ...waits }]);
+    await recorded(db, workspaceId, [{ connectionId: connection.id, ...waits }]);
   }
   await sent();
   const types = hook.received.map(({ body }) => JSON.parse(body.toString()) as { type: string; connection_id: string });

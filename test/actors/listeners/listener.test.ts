@@ -1,12 +1,17 @@
 import t, { type Test } from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
+import { EventBatches } from '../../../actors/listeners/event-batches.js';
 import { Listener, type ListenerOptions } from '../../../actors/listeners/listener.js';
 import { Slots } from '../../../actors/slots.js';
+import { clearSession } from '../../../storage/connections/connection-changes.js';
+import { findListener, listGaps } from '../../../storage/connections/listener-read.js';
 import { isPinned, listenableConnection } from '../../../storage/connections/listeners.js';
 import { addProxy } from '../../../storage/connections/proxies.js';
+import { listEvents } from '../../../storage/deliveries/events.js';
 import { createLogger } from '../../../storage/log.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
 import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
 
 /** A connection with a session behind a proxy, on a database of its own. */
@@ -18,6 +23,8 @@ async function listenable(t: Test) {
   if (!connection || !isPinned(connection)) throw new Error('nothing to listen to');
   return { db, connection };
 }
+
+type Stream = Parameters<ListenerOptions['stream']>[0];
 
 t.test('a refused session that the database does not take is refused once more, and then stored', async (t) => {
   const { db, connection } = await listenable(t);
@@ -35,7 +42,7 @@ t.test('a refused session that the database does not take is refused once more, 
     },
     silence_ms: 60_000,
     onState: ({ kind }) => states.push(kind),
-    record: async () => {},
+    record: async () => true,
   });
   await listener.ended;
   t.strictSame(states, ['connecting', 'stopped', 'connecting', 'stopped']);
@@ -50,7 +57,6 @@ t.test('a provider that sends faster than its events are stored is held up, and 
   const stored = new Promise<void>((resolve) => {
     store = resolve;
   });
-  type Stream = Parameters<ListenerOptions['stream']>[0];
   const opened = Promise.withResolvers<Stream>();
   const listener = new Listener({
     db,
@@ -68,6 +74,7 @@ t.test('a provider that sends faster than its events are stored is held up, and 
     record: async ({ providerEventId }) => {
       await stored;
       recorded.push(providerEventId);
+      return true;
     },
   });
   const stream = await opened.promise;
@@ -84,4 +91,42 @@ t.test('a provider that sends faster than its events are stored is held up, and 
   t.equal(send(numbers.length), undefined, 'and sends freely again');
   await listener.close('test ended');
   t.strictSame([...states], ['connecting', 'connected', 'stopped']);
+});
+
+t.test('what a stream says after its session has ended is not stored, and a gap tells so', async (t) => {
+  const { db, connection } = await listenable(t);
+  const events = new EventBatches(db, () => {});
+  const opened = Promise.withResolvers<Stream>();
+  const listener = new Listener({
+    db,
+    log: createLogger({ level: 'silent', format: 'json' }, {}),
+    connection,
+    epoch: () => 1,
+    openings: new Slots(1),
+    stream: (handlers) => {
+      handlers.signal.addEventListener('abort', () => handlers.onEnd({ reason: 'aborted' }));
+      opened.resolve(handlers);
+    },
+    sessionEnded: async () => {},
+    silence_ms: 60_000,
+    record: (event) => events.add(connection.workspace_id, event),
+  });
+  const stream = await opened.promise;
+  const send = (name: string) =>
+    stream.onFrame({ type: 'event', event: { providerEventId: name, type: 'message_sent', data: {} } });
+  const heard = async () =>
+    (await listEvents(db, connection.id, 0, 100)).map(({ provider_event_id }) => provider_event_id);
+  send('before');
+  await eventually('the first is stored', heard, ({ length }) => length === 1);
+  await db.transaction((tx) => clearSession(tx, connection.id));
+  send('after');
+  const gaps = await eventually(
+    'a gap is open',
+    () => listGaps(db, connection.id, 50),
+    ({ length }) => length === 1,
+  );
+  t.match(gaps, [{ reason: 'session_changed', last_event_id: 'before', closed_at: null }]);
+  await listener.close('connection_not_ready');
+  t.notOk((await heard()).includes('after'));
+  t.match(await findListener(db, connection.id, LIMITS.stream_stale_ms), { last_event_id: 'before' });
 });

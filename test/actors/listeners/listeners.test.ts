@@ -52,6 +52,7 @@ async function signedIn(db: Database, network: Network, username: string): Promi
     healthReason: null,
     ofSession: null,
     actorId: null,
+    passwordSealed: null,
     proxyId: proxy.id,
     recruiter: null,
   });

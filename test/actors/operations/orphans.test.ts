@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { Execution, Outcome } from '../../../actors/operations/execution.js';
+import { firstIdAt } from '../../../storage/model/id-time.js';
 import { newId } from '../../../storage/model/new-id.js';
-import { firstIdAt } from '../../../storage/operations/id-time.js';
 import { eventually } from '../../fixture/eventually.js';
 import { jobState } from '../../fixture/jobs.js';
 import { operationsThread } from './thread.js';

@@ -7,7 +7,7 @@ import { mayRetry } from '../../../actors/operations/outcome.js';
 const read = capabilityNamed('social.profile.get')!;
 const write = capabilityNamed('social.message.send')!;
 
-const attempt = { status: 'running' as const, tookCode: false, pastBoundary: false, capability: write };
+const attempt = { status: 'running' as const, tookAnswer: false, pastBoundary: false, capability: write };
 const trouble: Failed = { status: 'failed', failure: { code: 'proxy_error' }, transient: true };
 const own: Failed = { ...trouble, own: { wait_ms: 0 } };
 
@@ -34,5 +34,5 @@ t.test('only trouble that passes is tried again, and so often', async (t) => {
 
 t.test('what waited for its user, or took a code, is not tried again', async (t) => {
   t.equal(mayRetry({ ...attempt, status: 'waiting_user' }, trouble, 1), false);
-  t.equal(mayRetry({ ...attempt, tookCode: true }, trouble, 1), false);
+  t.equal(mayRetry({ ...attempt, tookAnswer: true }, trouble, 1), false);
 });

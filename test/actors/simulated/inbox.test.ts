@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { ConversationsResult, Message, MessagesListResult } from '../../../browser-pool/contract/conversations.js';
 import { wholeMoments } from '../../../browser-pool/contract/whole-moments.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { DataVault } from '../../../storage/secrets/data-vault.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sealPlainData } from '../../../storage/secrets/seal-plain.js';
+import { recorded } from '../../fixture/recorded.js';
 import { network } from './connections.js';
 
 const RING = keyRing([{ id: 'test', key: randomBytes(32) }]);
@@ -105,7 +105,7 @@ for (const [how, vault] of [
       type: 'message_received' as const,
       data: { conversation_id: 'busy', message_body: `message ${i}` },
     }));
-    await recordEvents(db, workspaceId, busy);
+    await recorded(db, workspaceId, busy);
     const seen: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const input = { count: 20, ...(cursor === undefined ? {} : { cursor }) };
@@ -131,7 +131,7 @@ for (const [how, vault] of [
       { conversation_id: 'x'.repeat(5000) },
       { conversation_id: 'odd', delivered_at: 'soon', message_body: 3 },
     ];
-    await recordEvents(
+    await recorded(
       db,
       workspaceId,
       odd.map((data, i) => ({ connectionId: ada.id, providerEventId: `odd-${i}`, type: 'message_received', data })),

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import type { ChallengeKind, ConnectionRow } from '../../../storage/model/records.js';
 import { partitionOf } from '../../../storage/model/records.js';
 import { PLAIN_VAULT } from '../../../storage/model/vault.js';
 import { noteInvitation } from '../../../storage/operations/simulated-invitations.js';
-import type { Sql } from '../../../storage/postgres/database.js';
+import type { Database, Sql } from '../../../storage/postgres/database.js';
+import { recorded } from '../../fixture/recorded.js';
 
 /** What one execution did beside answering. */
 export interface Observed {
@@ -59,6 +59,7 @@ export async function request(
 ): Promise<Observed> {
   const observed = { boundaries: 0, challenges: [] as Observed['challenges'] };
   const codes = [...(options.codes ?? [])];
+  const ended = Promise.withResolvers<string>();
   const execution: Execution = {
     epoch: 1,
     operationId: options.operationId ?? randomUUID(),
@@ -78,10 +79,12 @@ export async function request(
     unverifyRecruiter: () => Promise.resolve(),
     challenge: async (kind, acceptsCode) => {
       observed.challenges.push({ kind, acceptsCode });
+      if (kind === 'approval') return ended.promise;
       const code = acceptsCode ? codes.shift() : undefined;
       if (code === undefined) throw new Error('nobody answers');
       return code;
     },
+    challengeEnded: () => ended.resolve(''),
   };
   return { outcome: await provider.run(execution), ...observed };
 }
@@ -95,7 +98,7 @@ export async function succeed(...requested: Parameters<typeof request>): Promise
 
 /** Runs an operation and stores its end as the actor does: the operation's row, and the events it records. */
 export async function perform(
-  db: Sql,
+  db: Database,
   provider: ProviderRuntime,
   connection: ConnectionRow,
   capability: string,
@@ -120,13 +123,18 @@ export async function perform(
     );
     const invitation = outcome.effects?.simulatedInvitation;
     if (invitation) await noteInvitation(db, { operationId, connectionId: connection.id, ...invitation });
-    await recordEvents(db, connection.workspace_id, outcome.effects?.events ?? []);
+    await recorded(db, connection.workspace_id, outcome.effects?.events ?? []);
   }
   return outcome;
 }
 
-/** A database for providers that must not need one. */
+const INVITATIONS = ['findSimulatedInvitations', 'readSimulatedAccepted'];
+
+/** A database for providers that must not need one, of an account that has invited nobody. */
 export const NO_DATABASE: Sql = {
   vault: PLAIN_VAULT,
-  query: (name) => Promise.reject(new Error(`the statement ${name} was not expected`)),
+  query: (name, _text, [asked] = []) =>
+    INVITATIONS.includes(name)
+      ? Promise.resolve(Array.isArray(asked) ? asked.map(() => ({ accepted: false, sent_at: null }) as never) : [])
+      : Promise.reject(new Error(`the statement ${name} was not expected`)),
 };

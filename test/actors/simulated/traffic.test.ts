@@ -6,7 +6,7 @@ import type {
   ConversationWithRecipientResult,
   MessagesListResult,
 } from '../../../browser-pool/contract/conversations.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertWorkspace } from '../../fixture/rows.js';
 import { network } from './connections.js';
 import { request } from './request.js';
@@ -44,7 +44,7 @@ t.test('a repeat of the same operation records nothing twice', async (t) => {
     const input = { recipient_actor_id: 'bob', body: 'x' };
     const { outcome } = await request(provider, ada, 'social.message.send', input, { operationId });
     t.match(outcome, { status: 'succeeded', effects: { events: Array } });
-    if (outcome.status === 'succeeded') await recordEvents(db, ada.workspace_id, outcome.effects?.events ?? []);
+    if (outcome.status === 'succeeded') await recorded(db, ada.workspace_id, outcome.effects?.events ?? []);
   }
   t.equal((await eventsOf(ada)).length, 1);
   t.equal((await eventsOf(bob)).length, 1);

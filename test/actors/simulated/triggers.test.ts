@@ -133,6 +133,8 @@ t.test('a challenge is asked until 000000 comes, at login and recruiter switch o
   t.equal(switched.outcome.status, 'succeeded');
   t.strictSame(switched.challenges, [{ kind: 'authenticator', acceptsCode: true }]);
   t.strictSame((await request(provider, challenged, READ, { profile_id: 'x' })).challenges, []);
+  const approved = await request(provider, connectionRow('sim-challenge-approval'), 'social.login');
+  t.match(approved, { outcome: { status: 'succeeded' }, challenges: [{ kind: 'approval', acceptsCode: false }] });
   const captcha = connectionRow('sim-challenge-captcha');
   await t.rejects(request(provider, captcha, 'social.login', {}, { codes: ['000000'] }), { message: 'nobody answers' });
 });

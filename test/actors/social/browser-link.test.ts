@@ -28,6 +28,7 @@ const OWNER: RunOwner = {
   storeFile: () => Promise.resolve(),
   unverifyRecruiter: () => Promise.resolve(),
   challenge: () => Promise.resolve('123456'),
+  challengeEnded: () => {},
 };
 
 /** A link, and the host's end of its channel, which answers each message as the test has it. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { installSteps, readAptPlan } from '../../../browser-pool/chromium/install-steps.js';
@@ -43,7 +44,7 @@ Abort.
 });
 
 t.test('without leave to install one nothing is run, and one line says so', async (t) => {
-  const program = new URL('../../../browser-pool/chromium/install.js', import.meta.url).pathname;
+  const program = fileURLToPath(new URL('../../../browser-pool/chromium/install.js', import.meta.url));
   const env = { PATH: '/nowhere', PLAYWRIGHT_BROWSERS_PATH: t.testdir(), BROWSER_INSTALL: 'off' };
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { env });
   t.match(stdout + stderr, /^browser: [^\n]*BROWSER_INSTALL is off[^\n]*\n$/);

@@ -8,6 +8,7 @@ import type { FromBrowser, RunOrder } from '../../../browser-pool/messages.js';
 import type { Program, ProgramRun } from '../../../browser-pool/program.js';
 import { Run } from '../../../browser-pool/runs/run.js';
 import { shareResources } from '../../../browser-pool/runs/run-resources.js';
+import { createLogger } from '../../../storage/log.js';
 
 const ORDER: RunOrder = {
   workspaceId: 'workspace',
@@ -41,6 +42,7 @@ function fixture(limits: Partial<PoolLimits> = {}, order: Partial<RunOrder> = {}
     { ...LIMITS, running_runs: 1, warm_pages: 0, ...limits },
     { lease: async () => lease as unknown as ContextLease },
     undefined,
+    createLogger({ level: 'warn', format: 'json' }, {}),
   );
   const sent: FromBrowser[] = [];
   const clock: boolean[] = [];

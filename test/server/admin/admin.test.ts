@@ -2,19 +2,20 @@ import { execFile, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { adminProgram } from '../../../server/admin/program.js';
 import { recordAudit } from '../../../storage/audit/record.js';
 import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { keyRing, parseEncryptionKeys } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertLaterJob } from '../../fixture/jobs.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
-const PROGRAM = new URL('../../../server/admin.js', import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL('../../../server/admin.js', import.meta.url));
 const OLD = `old:${Buffer.alloc(32, 1).toString('base64')}`;
 const NEW = `new:${Buffer.alloc(32, 2).toString('base64')}`;
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
@@ -240,6 +241,10 @@ t.test('a password among the arguments is warned about, one in a file is not', a
     [[...add, '--url', '-', '--url-file', file], url, /one of/],
     [[...add, '--url-file', '/nowhere'], '', /cannot be read/],
     [[...add, '--url', '-'], 'http://user:hunter2@host:port/', /http:\/\/user:password@host:port/],
+    [[...add, '--url', '-'], 'socks5://user:hunter2@127.0.0.1:1080', /SOCKS/],
+    [[...add, '--url', '-'], 'http://:hunter2@127.0.0.1:3128', /a name before the password/],
+    [[...add, '--url', '-'], 'http://us%3Aer:hunter2@127.0.0.1:3128', /a name without a colon/],
+    [[...add, '--url', '-'], 'http://user:hunter2%@127.0.0.1:3128', /%25 for a percent sign/],
   ];
   for (const [args, input, line] of wrong) {
     const ended = await run(args, {}, input);
@@ -303,7 +308,7 @@ t.test('the deliveries of one subscription can be looked at', async (t) => {
     [subscription, workspaceId, connection.id, connection.partition],
   );
   const event = { connectionId: connection.id, providerEventId: 'one', type: 'message_received' as const, data: {} };
-  await recordEvents(db, workspaceId, [event]);
+  await recorded(db, workspaceId, [event]);
   const stats = await answer(['delivery', 'stats', '--subscription', subscription.toUpperCase()]);
   t.match(stats, {
     subscription_id: subscription,

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
-const PROGRAM = new URL('../../../server/admin.js', import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL('../../../server/admin.js', import.meta.url));
 const KEYS = `prod:${Buffer.alloc(32, 7).toString('base64')}`;
 
 t.test('a command without the keys of an embedded installation makes no key file of its own', async (t) => {

@@ -6,8 +6,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { durationInWords } from '../../../server/admin/duration-words.js';
 import { adminProgram } from '../../../server/admin/program.js';
 import { VERSION } from '../../../server/start/version.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
@@ -94,7 +94,7 @@ t.test(
       [subscription, mine, ada.id, ada.partition],
     );
     for (const providerEventId of ['one', 'two']) {
-      await recordEvents(db, mine, [{ connectionId: ada.id, providerEventId, type: 'message_received', data: {} }]);
+      await recorded(db, mine, [{ connectionId: ada.id, providerEventId, type: 'message_received', data: {} }]);
     }
     await db.query(
       'testFail',

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
+import { parseJson } from '../../../server/http/body.js';
 import { drainSwitch } from '../../../server/http/drain.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
@@ -220,6 +221,27 @@ t.test(
     t.equal(typed.status, 201);
   },
 );
+
+t.test('a number that would be rounded is refused with its path, and any other is taken', async (t) => {
+  const parse = (number: string) => parseJson(Buffer.from(`{"a":[{"n":${number}}],"text":"9007199254740993 1e400"}`));
+  for (const number of [
+    '9007199254740993',
+    '-12345678901234567891',
+    '1e400',
+    '0.12345678901234567891',
+    '9.00719925474099301e15',
+  ])
+    t.throws(() => parse(number), { code: 'validation_error', errors: [{ path: 'body.a[0].n' }] }, number);
+  for (const number of [
+    '9007199254740992',
+    '-0.0000000000000000',
+    '1.5e300',
+    '1e22',
+    '1000000000000000000000',
+    '0.1000000000000000000',
+  ])
+    t.equal((parse(number).a as { n: number }[])[0]?.n, Number(number), number);
+});
 
 t.test('an error has the path of the fault, and what was expected there', async (t) => {
   const { call } = await startTestEdge(t);

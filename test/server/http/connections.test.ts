@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { ConnectionCount } from '../../../server/http/connection-count.js';
 import { createLogger } from '../../../storage/log.js';
@@ -12,7 +13,7 @@ import { serviceFixture } from '../../fixture/service.js';
 import { closed } from '../../fixture/sockets.js';
 import { startTestEdge } from '../edge-fixture.js';
 
-const MAIN = new URL('../../../server/main.js', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('../../../server/main.js', import.meta.url));
 
 async function open(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');

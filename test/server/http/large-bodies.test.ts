@@ -33,3 +33,25 @@ t.test('a large body of very many values is refused before it is parsed, a long 
   t.ok(parseJson(Buffer.from(small)));
   t.ok(parseJson(Buffer.from(JSON.stringify({ text: 'a'.repeat(1_500_000), note: ','.repeat(16_000) }))));
 });
+
+t.test('a body is as deep as it may be, and no deeper, whatever stands in its texts', (t) => {
+  const nested = (depth: number, inner: string) =>
+    Buffer.from(`{"a":${'['.repeat(depth - 1)}${inner}${']'.repeat(depth - 1)}}`);
+  const brackets = JSON.stringify('[{\\"'.repeat(500));
+  for (const inner of ['1', brackets, '"\\\\"', '"\\u005b"']) t.ok(parseJson(nested(LIMITS.body_depth, inner)), inner);
+  t.ok(
+    parseJson(Buffer.from(JSON.stringify({ list: Array.from({ length: 1_000 }, () => [{}]) }))),
+    'many, one in another',
+  );
+  for (const inner of ['1', brackets, '"\\\\"'])
+    t.throws(() => parseJson(nested(LIMITS.body_depth + 1, inner)), {
+      code: 'validation_error',
+      errors: [{ path: 'body', expected: 'values nested at most 64 deep' }],
+    });
+  const deepest = nested(1_000_000, '"\\u0000"');
+  t.throws(() => parseJson(deepest), { code: 'validation_error', errors: [{ path: 'body' }] });
+  const long = 'k'.repeat(60_000);
+  const path = `body.${long}`.slice(0, 300);
+  t.throws(() => parseJson(Buffer.from(JSON.stringify({ [long]: '\u0000' }))), { errors: [{ path: `${path}…` }] });
+  t.end();
+});

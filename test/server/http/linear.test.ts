@@ -2,6 +2,7 @@ import t from 'tap';
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { validateInput } from '../../../actors/capabilities/validation.js';
 import { errorAnswer } from '../../../server/http/answer.js';
+import { parseJson } from '../../../server/http/body.js';
 import { check } from '../../../server/http/fields.js';
 import type { Route } from '../../../server/http/route.js';
 import { routes } from '../../../server/table.js';
@@ -107,6 +108,37 @@ t.test('bodies of routes are checked in linear time, and what is said of them st
     const { share, of } = longest([...namesIn(body.schema), 'unknown'], {}, validate);
     t.ok(share < 1, `${route.method} ${route.path}: ${share.toFixed(2)} of the limit (${of})`);
     t.ok(largest < 64 * 1024, `${route.method} ${route.path}: ${largest} bytes`);
+  }
+});
+
+/** Bodies that are deep, or look it, with what has every value of them looked at. */
+const DEEP: ((size: number) => string)[] = ['[', '{"a":', '[{"a":', '"', '"\\\\'].flatMap((unit) => [
+  (size) => unit.repeat(size / unit.length),
+  (size) => `{"a":"\\u0000","b":${unit.repeat(size / unit.length)}`,
+  (size) => {
+    const closing = [...unit]
+      .map((one) => ({ '[': ']', '{': '}' })[one] ?? '')
+      .toReversed()
+      .join('');
+    const times = size / (unit.length + closing.length);
+    return `{"a":1234567890123456789,"b":${unit.repeat(times)}${closing === '' ? '' : '"\\u0000"'}${closing.repeat(times)}}`;
+  },
+]);
+
+t.test('bodies are parsed in linear time however deep they are, and what is said of them stays small', async (t) => {
+  for (const [number, make] of DEEP.entries()) {
+    let largest = 0;
+    const body = Buffer.from(make(LARGE));
+    const parse = () => {
+      try {
+        parseJson(body);
+      } catch (error) {
+        largest = size(error);
+      }
+    };
+    const share = Math.min(onceOf_us(parse), processor_us(parse)) / limit_us(LARGE);
+    t.ok(share < 1, `${number}: ${share.toFixed(2)} of the limit`);
+    t.ok(largest > 0 && largest < 4 * 1024, `${number}: ${largest} bytes`);
   }
 });
 

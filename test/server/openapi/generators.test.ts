@@ -28,7 +28,7 @@ export function told(operation: Operation): unknown {
     case 'failed':
       return [operation.error_code satisfies 'upstream_error' | string, operation.error_details.retryable satisfies boolean, operation.result satisfies null];
     case 'waiting_user':
-      return operation.challenge.kind satisfies 'email' | 'sms' | 'authenticator' | 'captcha';
+      return operation.challenge.kind satisfies 'email' | 'sms' | 'authenticator' | 'approval' | 'captcha';
     case 'outcome_unknown':
       return operation.evidence.request.sent satisfies 'yes' | 'partly' | 'unknown';
     case 'skipped':
@@ -50,11 +50,11 @@ export function shown(event: Event): unknown {
     case 'message_sent':
       // @ts-expect-error: a message has no sponsor
       event.data.sponsor;
-      return event.data.message_body satisfies string | undefined;
+      return event.data.message_body satisfies string | null | undefined;
     case 'sponsored_inmail_received':
-      return event.data.sponsor satisfies string | undefined;
+      return event.data.sponsor satisfies string | null | undefined;
     case 'custom_connection_request_accepted':
-      return event.data.accepted_at satisfies number | undefined;
+      return event.data.accepted_at satisfies number | null | undefined;
     case 'connection.stream_degraded':
     case 'connection.stream_restored':
       return event.data.gap_id satisfies string | undefined;

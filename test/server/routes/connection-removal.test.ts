@@ -2,13 +2,13 @@ import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Removals } from '../../../storage/connections/removals.js';
 import { stopSubscription } from '../../../storage/connections/stopping.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { LIMITS } from '../../../storage/limits.js';
 import { startOperations } from '../../../storage/operations/starts.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { jobIds } from '../../fixture/jobs.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 import { insertDeliveries, insertQueue, makeReady, putOperation } from '../rows.js';
@@ -96,7 +96,7 @@ t.test('a deleted connection is hidden at once with all that belongs to it, then
     { status: 'canceled' },
   ]);
   const event = { connectionId: id, providerEventId: 'late', type: 'message_received' as const, data: {} };
-  t.strictSame(await recordEvents(db, edge.workspaceId, [event]), [], 'no event is recorded any more');
+  t.strictSame(await recorded(db, edge.workspaceId, [event]), [], 'no event is recorded any more');
 
   const again = await call('POST', '/v1/connections', {
     body: { provider: 'simulated', external_actor: { kind: 'person', id: 'ann' } },

@@ -360,6 +360,19 @@ t.test('the listener of a simulated connection is connected; one without a sessi
     last_event_id: 'e7',
   });
   t.equal((listener.gaps as object[]).length, 50);
+  await db.query('unheard', 'delete from listener where connection_id = $1', [id]);
+  const unheard = { continuity_status: 'gap_open', open_gap_count: 1 };
+  t.match(
+    (await call('GET', `/v1/connections/${id}/listener`)).json,
+    unheard,
+    'an open gap is one, whoever has listened',
+  );
+  await db.query(
+    'listenerAgain',
+    `insert into listener (connection_id, stream_status, status, continuity_status, epoch, last_event_id, heartbeat_at)
+     values ($1, 'connected', 'running', 'gap_open', 1, 'e7', now())`,
+    [id],
+  );
   await makeReady(db, id);
   await pinConnection(db, id, (await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' })).id);
   t.match((await call('GET', `/v1/connections/${id}/listener`)).json, {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { IDLE } from '../../../bench/consoles/hour.js';
 import { LIMITS } from '../../../storage/limits.js';
-import { firstIdAt } from '../../../storage/operations/id-time.js';
+import { firstIdAt } from '../../../storage/model/id-time.js';
 import { type NodeStep, readSteps, storeStep } from '../../../storage/overview/steps.js';
 import { Tally, together } from '../../../storage/overview/tally.js';
 import { bucketOf, noTimes, quantile_ms } from '../../../storage/overview/took.js';

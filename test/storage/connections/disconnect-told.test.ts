@@ -4,13 +4,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { clearSession, lockIdleConnection } from '../../../storage/connections/connection-changes.js';
 import { stopRest, stopSubscription, stopWork } from '../../../storage/connections/stopping.js';
 import { tell } from '../../../storage/deliveries/announcements.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { lockSubscription } from '../../../storage/deliveries/subscriptions.js';
 import { LIMITS } from '../../../storage/limits.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
 import type { Database, Transaction } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { holding, lockAwaited } from '../../fixture/locks.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 const never = () => false;
@@ -42,7 +42,7 @@ async function fixture(t: Test, types: string[]) {
       await submitOperations(db, operations, []);
     },
     receive: (count: number) =>
-      recordEvents(
+      recorded(
         db,
         workspaceId,
         Array.from({ length: count }, () => ({

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { closedGapsWithout, closeGap, openGap } from '../../../storage/connections/listeners.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
 t.test('a gap belongs to the owner that listens now: a former one neither opens nor closes it', async (t) => {
@@ -26,6 +26,6 @@ t.test('a gap belongs to the owner that listens now: a former one neither opens 
     type: 'connection.stream_restored',
     providerEventId: `connection.stream_restored/${gap?.id}`,
   } as const;
-  await recordEvents(db, workspaceId, [{ connectionId, ...event, data: {} }]);
+  await recorded(db, workspaceId, [{ connectionId, ...event, data: {} }]);
   t.strictSame(await unrecorded(), []);
 });

@@ -30,6 +30,7 @@ t.test('a session that the stream saw refused is not made ready by a check that 
     healthReason: null,
     ofSession: null,
     actorId: 'ACoAAada',
+    passwordSealed: null,
     proxyId: null,
     recruiter: null,
   };

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { oldestPending } from '../../../storage/deliveries/oldest-pending.js';
-import type { Sql } from '../../../storage/postgres/database.js';
+import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { fetchAllJobs } from '../../fixture/jobs.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 /** A delivery of an event that was received so long ago; gives its id. */
-async function pending(db: Sql, workspaceId: string, connectionId: string, age_s: number): Promise<string> {
+async function pending(db: Database, workspaceId: string, connectionId: string, age_s: number): Promise<string> {
   const event = { connectionId, providerEventId: randomUUID(), type: 'message_received' as const, data: {} };
-  await recordEvents(db, workspaceId, [event]);
+  await recorded(db, workspaceId, [event]);
   // Ids carry the time, which is the age in the index.
   const id = uuidv7({ msecs: Date.now() - age_s * 1_000 });
   const [row] = await db.query<{ id: string }>(

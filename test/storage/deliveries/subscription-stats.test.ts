@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { subscriptionStats } from '../../../storage/deliveries/subscription-stats.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
 /** A subscription with one delivery for each of `statuses`, oldest first, whose attempts are added one by one. */
@@ -20,7 +20,7 @@ async function fixture(t: Test, statuses: string[]) {
   );
   for (const status of statuses) {
     const event = { connectionId: connection.id, providerEventId: randomUUID(), type: 'message_received' as const };
-    await recordEvents(db, workspaceId, [{ ...event, data: {} }]);
+    await recorded(db, workspaceId, [{ ...event, data: {} }]);
     await db.query(
       'testStatus',
       `update delivery set status = $1, epoch = 1, next_attempt_at = null,

@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { mentionsOf } from '../../../storage/erasure/mentions.js';
 import { erasePerson } from '../../../storage/erasure/person.js';
 import { cleanFiles, TABLES, TableInUse } from '../../../storage/erasure/rewrite.js';
@@ -15,6 +14,8 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { inputContext, resultContext } from '../../../storage/secrets/sealing.js';
 import { cluster } from '../../fixture/cluster.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { recorded } from '../../fixture/recorded.js';
+import { rewriting } from '../../fixture/rewrites.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
 import { insertDeliveries, insertOperations } from '../../server/rows.js';
@@ -93,10 +94,10 @@ async function setUp(t: Test, sealing: boolean) {
   const subscriptionId = await insertSubscription(db, connectionId);
   const event = async (workspace: string, connection: string, data: Record<string, unknown>) => {
     const type = 'message_received' as const;
-    const [recorded] = await recordEvents(db, workspace, [
+    const [row] = await recorded(db, workspace, [
       { connectionId: connection, providerEventId: randomUUID(), type, data },
     ]);
-    return recorded!.id;
+    return row!.id;
   };
   const delivered = () =>
     db.query(
@@ -257,13 +258,13 @@ t.test('no file of the tables or indexes has what was erased, once they were wri
   if ((await versionOf(db)) < 18) await event(workspaceId, connectionId, { conversation_id: 'adam', body: 'hello' });
   await delivered();
   await db.query('testAnalyze', 'analyze');
-  await cleanFiles(db, true, () => {});
+  await rewriting(() => cleanFiles(db, true, () => {}));
   t.ok((await filesWith(db, person)).length > 0, 'it is in files before: a rewrite writes them out');
   const { erased } = await erasePerson(db, { person, workspaceId: null, vault, progress: () => {} });
   t.match(erased, { operations: 30, events: 30, deliveries: 30 });
   await cleanFiles(db, false, () => {});
   t.comment(`after a plain vacuum it is in ${(await filesWith(db, person)).length} files`);
-  await cleanFiles(db, true, () => {});
+  await rewriting(() => cleanFiles(db, true, () => {}));
   t.strictSame(await filesWith(db, person), []);
 });
 
@@ -293,7 +294,7 @@ t.test('a table that is in use is not waited for without end, and nobody behind 
     await tx.query('testLock', 'lock table operation in access share mode');
     await held;
   });
-  const refused = await cleanFiles(db, true, () => {}).catch((error: unknown) => error);
+  const refused = await rewriting(() => cleanFiles(db, true, () => {})).catch((error: unknown) => error);
   release();
   await holding;
   t.ok(refused instanceof TableInUse && refused.message === 'operation', String(refused));

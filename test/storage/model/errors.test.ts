@@ -1,5 +1,5 @@
 import t from 'tap';
-import { HTTP_ERRORS, HttpError, OPERATION_ERRORS } from '../../../storage/model/errors.js';
+import { failureDetails, HTTP_ERRORS, HttpError, OPERATION_ERRORS } from '../../../storage/model/errors.js';
 
 t.test('trying again helps where something may end by itself, and nowhere else', async (t) => {
   const retryable = (records: Record<string, { retryable: boolean }>) =>
@@ -25,6 +25,14 @@ t.test('trying again helps where something may end by itself, and nowhere else',
     'deadline_exceeded',
     'internal_error',
   ]);
+});
+
+t.test('an answer of the provider says whether trying again can help', async (t) => {
+  const retryable = (upstream_status: number | null) =>
+    failureDetails({ code: 'upstream_error', details: { upstream_status } }).retryable;
+  for (const status of [null, 408, 409, 423, 425, 500, 502, 503, 504]) t.equal(retryable(status), true, String(status));
+  for (const status of [400, 403, 405, 410, 413, 415, 422, 451, 501, 505])
+    t.equal(retryable(status), false, String(status));
 });
 
 t.test('a refusal carries the headers of its code, unless the place that refuses gives others', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { validate, version } from 'uuid';
+import { timeOfId } from '../../../storage/model/id-time.js';
 import { newId } from '../../../storage/model/new-id.js';
-import { timeOfId } from '../../../storage/operations/id-time.js';
 
 t.test('ids are UUIDv7, each above the one before, and tell when they were made', async (t) => {
   const before = Date.now();

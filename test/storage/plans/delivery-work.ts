@@ -7,12 +7,12 @@ import {
   wakeSubscriptions,
 } from '../../../storage/deliveries/delivery-queue.js';
 import { findCallbackEvent, findEvents, listEvents } from '../../../storage/deliveries/events.js';
-import { recordEvents } from '../../../storage/deliveries/events-record.js';
 import { oldestPending } from '../../../storage/deliveries/oldest-pending.js';
 import { forgetPauses, notePauses } from '../../../storage/deliveries/pauses.js';
 import { LIMITS } from '../../../storage/limits.js';
 import { newId } from '../../../storage/model/new-id.js';
 import { DELIVERY_STATUSES } from '../../../storage/model/records.js';
+import { recorded } from '../../fixture/recorded.js';
 import { BATCH, BUSY, EPOCH, idOf } from './sizes.js';
 import type { HotWork } from './statement.js';
 import { type Subjects, sha } from './subjects.js';
@@ -44,12 +44,12 @@ export function deliveryWork(of: Subjects): HotWork[] {
   const [long] = of.subscriptions;
   const parent = { id: idOf('subscription', 0), connection_id: null };
   return [
-    { name: 'recordEvents', pool: 'thread', work: (db) => recordEvents(db, of.workspaceId, events) },
+    { name: 'recordEvents', pool: 'thread', work: (db) => recorded(db, of.workspaceId, events) },
     {
       name: 'recordEvents, known ones',
       pool: 'thread',
       work: (db) =>
-        recordEvents(
+        recorded(
           db,
           of.workspaceId,
           events.map((e, i) => ({ ...e, providerEventId: `e${i + 1}` })),
@@ -58,12 +58,12 @@ export function deliveryWork(of: Subjects): HotWork[] {
     {
       name: 'recordEvents, of a request',
       pool: 'edge',
-      work: (db) => recordEvents(db, of.workspaceId, events.slice(0, 1)),
+      work: (db) => recorded(db, of.workspaceId, events.slice(0, 1)),
     },
     {
       name: 'recordEvents, to one subscription',
       pool: 'edge',
-      work: (db) => recordEvents(db, of.workspaceId, events.slice(0, 1), long!.id),
+      work: (db) => recorded(db, of.workspaceId, events.slice(0, 1), long!.id),
     },
     { name: 'startDeliveries', pool: 'thread', work: (db) => startDeliveries(db, claims) },
     {

@@ -112,7 +112,7 @@ export function operationWork(of: Subjects): HotWork[] {
         await answerStanding(db, running.id, CHALLENGE.id, mark ?? { at: '', taken: 0 });
         await challengeLeft(db, running, CHALLENGE.id);
         if (mark) await withdrawAnswer(db, running.id, mark);
-        await resumeFromUser(db, running, null);
+        await resumeFromUser(db, running, null, 'code_received');
       },
     },
     { name: 'openMailboxes', pool: 'thread', work: (db) => openMailboxes(db, OWNED, BATCH) },

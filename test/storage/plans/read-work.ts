@@ -105,7 +105,7 @@ export function readWork(of: Subjects): HotWork[] {
           db,
           of.connections.map(({ id }) => id),
         );
-        await readSecrets(db, connectionId);
+        await readSecrets(db, connectionId, null);
         await listGaps(db, connectionId, PAGE);
       },
     },

@@ -47,7 +47,7 @@ const FAILURES: Readonly<Record<OperationErrorCode, readonly [what: string, todo
     'Have the owner of the account sign in again, by a reconnect link.',
   ],
   identity_mismatch: ['The session belongs to another account.', 'Check the username and password of the connection.'],
-  challenge_expired: ['No code came in time.', 'Log in again, and give the code while it is asked for.'],
+  challenge_expired: ['It was not answered in time.', 'Log in again, and answer it while it waits.'],
   challenge_failed: ['Every code that was given was wrong.', 'Log in again, with a new code.'],
   challenge_unsupported: [
     'The provider asks for something that cannot be passed on.',
@@ -115,5 +115,6 @@ export const CHALLENGES: Readonly<Record<ChallengeKind, string>> = {
   email: 'The provider has sent a code to the e-mail address of the account.',
   sms: 'The provider has sent a code to the phone of the account.',
   authenticator: 'The authenticator app of the account shows a code.',
-  captcha: 'The provider wants to see a person: the owner signs in there, and this waits for it.',
+  approval: 'The provider has asked the owner to approve the sign-in in its app. This goes on once they did.',
+  captcha: 'The provider shows a captcha, which nobody can answer here. The owner signs in there, then log in again.',
 };

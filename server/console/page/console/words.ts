@@ -14,6 +14,7 @@ const REFUSALS: Readonly<Partial<Record<HttpErrorCode | 'unreachable' | 'unanswe
   callback_not_verified: 'The address did not answer the challenge that proves it.',
   too_many_subscriptions: 'There are as many subscriptions as there may be.',
   too_many_secrets: 'As many earlier secrets sign as may. Wait until one has run out.',
+  no_connection: 'There is no connection yet that a test event could be of.',
   too_many_tests: 'As many test events are under way as may. Wait until one has ended.',
   key_ending: 'The key ends within a day, and its successor would end with it. Make another key.',
   links_unavailable: 'The service does not know its own public address. Its operator sets PUBLIC_URL.',

@@ -5,7 +5,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   authentication_failed: 'The password was not accepted.',
   identity_mismatch: 'This signed in to another account than the one that is asked for.',
   challenge_failed: 'The code was wrong three times.',
-  challenge_expired: 'The code came too late.',
+  challenge_expired: 'What the network asked for was not answered in time.',
   challenge_unsupported:
     'The network asks for something that cannot be answered here. Sign in there first, then try again.',
   provider_restricted: 'The network has restricted this account. Sign in there yourself, and follow what it asks.',
@@ -33,8 +33,9 @@ const CODES: Readonly<Record<ChallengeJson['kind'], string>> = {
   email: 'The network has sent a code to your e-mail address.',
   sms: 'The network has sent a code to your phone.',
   authenticator: 'Open your authenticator app, and enter the code that it shows.',
+  approval: 'Approve the sign-in in the app of the network on your phone. This page goes on by itself.',
   captcha:
-    'The network wants to see that you are a person. Sign in there yourself in another tab; this page waits for it.',
+    'The network shows a picture puzzle, which cannot be answered here: this try will end without success. Sign in at the network yourself, then try again.',
 };
 
 export const challengeWords = (kind: ChallengeJson['kind']): string => CODES[kind];

@@ -56,15 +56,16 @@ async function fixture(t: Test, answer: (request: IncomingMessage, response: Ser
     { ...cookie, name: 'elsewhere', value: 'no', path: '/elsewhere' },
   ]);
   const { userAgent } = await (await browser.newBrowserCDPSession()).send('Browser.getVersion');
+  const told: string[] = [];
   const run = {
     ...{ context, userAgent, proxy: target },
     signal: new AbortController().signal,
     request_ms: () => 10_000,
-    sawCookies: () => {},
+    sawCookies: (leftOut: string[]) => void told.push(...leftOut),
     boundary: () => Promise.resolve(PERMISSION),
     progress: { ...UNKNOWN_PROGRESS },
   };
-  return { site, run, context, received, endpoints: await Endpoints.open(run, site) };
+  return { site, run, context, told, received, endpoints: await Endpoints.open(run, site) };
 }
 
 /** What a browser refuses, each for another reason. */
@@ -74,14 +75,15 @@ const ODD_COOKIES = [
   '__Host-odd-path=1; Path=/deeper; Secure',
   '__Secure-odd=1; Path=/',
   'odd-same-site=1; Path=/; SameSite=None',
+  `${'odd'.repeat(1_400)}; Path=/`,
 ];
 
-const SENT = { data: { urn: 'wörks', conversationId: '2-a', deliveredAt: 1 } };
+const SENT = { data: { urn: 'wörks', conversationId: '2-a', deliveredAt: 1735689600000 } };
 
 t.test(
   'a write carries what any other request of its session carries, and hands on what the answer sets',
   async (t) => {
-    const { context, received, endpoints } = await fixture(t, (_, response) => {
+    const { context, told, received, endpoints } = await fixture(t, (_, response) => {
       response.setHeader('set-cookie', [
         'fresh=1; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=600',
         'session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT',
@@ -100,6 +102,7 @@ t.test(
       cookies.some(({ name }) => name.includes('odd')),
       'nor what no browser takes',
     );
+    t.strictSame(told, ['odd-long', '__Host-odd', '__Host-odd-path', '__Secure-odd', 'odd-same-site', '?'], 'by name');
     const fresh = cookies.find(({ name }) => name === 'fresh');
     t.match(fresh, { value: '1', domain: HOST, path: '/', secure: true, httpOnly: true, sameSite: 'Lax' });
     t.notOk(

@@ -16,9 +16,15 @@ t.test('a known activity with unfamiliar content is unreadable, an unknown one i
   for (const strange of [null, [], {}, 'page', { kind: 'message_received' }, { type: 7 }]) {
     t.same(activity(strange), { type: 'unreadable' }, `of no kind: ${JSON.stringify(strange)}`);
   }
-  const payload = { hashId: 'ACoAA', publicId: 'ada', name: 'Ada', acceptedAt: 1 };
+  const payload = { hashId: 'ACoAA', publicId: 'ada', name: 'Ada', acceptedAt: 1735689600000 };
   const accepted = { type: 'custom_connection_request_accepted', payload };
   t.match(activity({ ...accepted, id: 'ev-1' }), { type: 'event', event: { providerEventId: 'ev-1' } });
+  const bare = { id: 'ev-2', type: 'message_received', payload: { conversationId: '2-a', messageUrn: 'urn:1' } };
+  t.match(
+    activity(bare),
+    { event: { data: { message_urn: 'urn:1', message_body: null, sender_hash_id: null, recipient_hash_ids: [] } } },
+    'what the site leaves out is null',
+  );
   for (const id of ['', 'ev\0', 'x'.repeat(256)]) t.same(activity({ ...accepted, id }), { type: 'unreadable' });
   t.same(activity({ id: 'ev-1', type: 'birthday', payload: {} }), { type: 'ignored' });
   t.same(frameOf({ event: 'advert', data: '' }), { type: 'ignored' });
@@ -27,7 +33,7 @@ t.test('a known activity with unfamiliar content is unreadable, an unknown one i
 });
 
 t.test("frames are read by the site's own names, and by no other's", async (t) => {
-  const details = { key: 'ACoAA', handle: 'ada', label: 'Ada', agreed_at: 1 };
+  const details = { key: 'ACoAA', handle: 'ada', label: 'Ada', agreed_at: 1735689600000 };
   const agreed = (changes = {}) =>
     guildFrame({ event: 'news', data: JSON.stringify({ uid: 'ev-1', sort: 'request_agreed', details, ...changes }) });
   t.same(agreed(), {
@@ -35,11 +41,13 @@ t.test("frames are read by the site's own names, and by no other's", async (t) =
     event: {
       providerEventId: 'ev-1',
       type: 'custom_connection_request_accepted',
-      data: { hash_id: 'ACoAA', public_id: 'ada', name: 'Ada', accepted_at: 1 },
+      data: { hash_id: 'ACoAA', public_id: 'ada', name: 'Ada', accepted_at: 1735689600000 },
     },
   });
   t.same(agreed({ sort: 'custom_connection_request_accepted' }), { type: 'ignored' });
-  t.same(agreed({ details: { hashId: 'ACoAA', publicId: 'ada', name: 'Ada', acceptedAt: 1 } }), { type: 'unreadable' });
+  t.same(agreed({ details: { hashId: 'ACoAA', publicId: 'ada', name: 'Ada', acceptedAt: 1735689600000 } }), {
+    type: 'unreadable',
+  });
   t.same(guildFrame({ event: 'tick', data: '' }), { type: 'heartbeat' });
   t.same(guildFrame({ event: 'heartbeat', data: '' }), { type: 'ignored' });
   t.same(guildFrame({ event: 'close', data: '{"cause":"restart"}' }), { type: 'goodbye', reason: 'restart' });

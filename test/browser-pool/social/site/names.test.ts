@@ -30,8 +30,8 @@ const SAID = {
 
 t.test('what goes by the names of one side goes by those of the other, and content without names stays', async (t) => {
   t.same(toSite(ADA, NAMES), SAID);
-  t.same(fromSite(SAID, NAMES), { ...ADA, wanted: undefined });
-  t.same(fromSite({ result: null }, NAMES), { data: null, wanted: undefined });
+  t.same(fromSite(SAID, NAMES), { ...ADA, wanted: null });
+  t.same(fromSite({ result: null }, NAMES), { data: null, wanted: null });
   t.same(
     toSite({ wanted: ['S', 'F'], data: undefined }, NAMES),
     { circles: ['far', 'near'] },
@@ -42,16 +42,21 @@ t.test('what goes by the names of one side goes by those of the other, and conte
 
 t.test('what the site does not call so is not there', async (t) => {
   const read = (said: unknown) => fromSite(said, NAMES);
-  const nothing = { data: undefined, wanted: undefined };
-  for (const strange of [ADA, {}, { data: SAID.result }, { __proto__: SAID }]) t.same(read(strange), nothing);
+  for (const strange of [ADA, {}, { data: SAID.result }, { __proto__: SAID }]) t.equal(read(strange), false);
+  t.same(read({ result: {}, more: 1 }), { data: false, wanted: null }, 'an object without any name is unfamiliar');
+  t.match(
+    read({ result: { key: 'A' } }),
+    { data: { hashId: 'A', distance: null, posts: null } },
+    'what is left out is null',
+  );
   for (const strange of [null, undefined, 7, true]) t.equal(read(strange), strange);
   t.same(read([]), []);
   t.match(
     read({ result: { ...SAID.result, degree: 'F' } }),
-    { data: { distance: undefined } },
+    { data: { distance: false } },
     "the service's word is none",
   );
-  t.match(read({ result: { ...SAID.result, degree: 'constructor' } }), { data: { distance: undefined } });
+  t.match(read({ result: { ...SAID.result, degree: 'constructor' } }), { data: { distance: false } });
   t.match(
     read({ result: { ...SAID.result, degree: 1 } }),
     { data: { distance: 1 } },
