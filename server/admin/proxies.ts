@@ -18,6 +18,7 @@ export function proxyCommands(program: Command, perform: Perform): void {
       text === '-' ? text : proxyUrl(text),
     )
     .option('--url-file <file>', 'a file that holds it')
+    .option('--untried', 'adds it without trying it', false)
     .action((options: ProxyOptions, command: Command) => {
       const source = oneSource(options, command);
       perform(
@@ -28,13 +29,14 @@ export function proxyCommands(program: Command, perform: Perform): void {
           if (address.username !== undefined && !ring.available) {
             throw new Failure('credentials cannot be sealed: there is no encryption key (ENCRYPTION_KEYS)');
           }
+          const tried = options.untried ? null : await (await trials()).trialOf(session.config, address);
           const row = await session.db.transaction(async (tx) => {
             const added = await addProxy(tx, ring, { region: options.region, ...address });
             await session.record(tx, [['proxy', added.id]], { details: { region: added.region } });
             return added;
           });
           if ('url' in source && source.password) process.stderr.write(PASSWORD_IN_ARGUMENTS);
-          return { proxy_id: row.id, region: row.region };
+          return { proxy_id: row.id, region: row.region, tried };
         },
         { action: 'proxy.add', database: 'made' },
       );
@@ -76,6 +78,9 @@ async function tellOwners(db: Database, connectionIds: string[]): Promise<void> 
   ).catch(() => {});
 }
 
+/** Loaded when it is wanted: it brings what drives a browser, for which every other command would wait. */
+const trials = () => import('./proxy-trial.js');
+
 /** Written when the work is done: an error stays one line. */
 const PASSWORD_IN_ARGUMENTS =
   "warning: the password in --url shows in the list of processes and in the shell's history: use --url-file or --url -\n";
@@ -84,6 +89,7 @@ type Address = Omit<NewProxy, 'region'>;
 
 interface ProxyOptions {
   region: string;
+  untried: boolean;
   url?: Address | '-';
   urlFile?: string;
 }

@@ -18,6 +18,8 @@ import type { Named } from './named.js';
 /** What a command works with: the service's own database, migrated, and the keys of its environment. */
 export interface AdminSession {
   db: Database;
+  /** Of the environment. */
+  config: Config;
   /** Those that this environment names or DATA_DIR has, whether or not they are the installation's. Makes none. */
   keys(): Promise<EncryptionKey[]>;
   /**
@@ -82,7 +84,7 @@ export async function withSession(env: NodeJS.ProcessEnv, chosen: Chosen): Promi
     const db = openDatabase({ url: database.url, maxConnections: LIMITS.admin_connections, applicationName: 'admin' });
     try {
       const keys = () => existingEncryptionKeys(config);
-      return await recorded(chosen, { db, keys, ring: () => sealingRing(db, config) });
+      return await recorded(chosen, { db, config, keys, ring: () => sealingRing(db, config) });
     } finally {
       await db.close();
     }
