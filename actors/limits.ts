@@ -163,6 +163,8 @@ export const LIMITS = {
   stopped_run_ms: 60_000,
   /** How long a session that its site renewed is tried to be stored: past it the renewal is lost, and a login may be due. */
   session_save_ms: 30_000,
+  /** How long who is refused with a session waits for answers to others that use it. Past it what is stored by then counts. */
+  session_answers_ms: 20_000,
   /** How long a stream may send nothing. Past it the stream is dropped, and a gap opens. */
   stream_silence_ms: 20_000,
   /** Streams of a thread that are being opened at once. Past it a stream waits for its turn. */

@@ -1,6 +1,7 @@
 import type { RenewedSession } from '../browser-pool/messages.js';
 import { withRenewal } from '../browser-pool/session.js';
 import { renewSession } from '../storage/connections/session-effects.js';
+import { Deadline, DeadlineExceeded } from '../storage/deadline.js';
 import type { Logger } from '../storage/log.js';
 import type { Database } from '../storage/postgres/database.js';
 import { isLockTimeout, isRefusedForNow, isUnreachable } from '../storage/postgres/liveness.js';
@@ -22,11 +23,15 @@ export interface SessionSavesOptions {
  * I1 one save of a connection at a time, in the order in which they came; what comes meanwhile is one further save;
  * I2 a save is held by the connection's revision and the partition's epoch, and changes only cookies that are stored as its holder
  *    knew them: a late or repeated one changes nothing;
- * I3 what reads a stored session waits for `settled` first, so that it finds what was renewed before.
+ * I3 what reads a stored session waits for `settled` first, so that it finds what was renewed before;
+ * I4 who is refused with a session waits for `quiet` before it says that the session has ended: an answer that is on its way to another
+ *    request may bring the cookies that are good by now.
  */
 export class SessionSaves {
   readonly #options: SessionSavesOptions;
   readonly #lines = new Map<string, { waiting: Save[]; done: Promise<void> }>();
+  /** Who waits for answers to requests with the session of a connection. */
+  readonly #uses = new Map<string, Set<Promise<void>>>();
 
   constructor(options: SessionSavesOptions) {
     this.#options = options;
@@ -52,6 +57,35 @@ export class SessionSaves {
   /** Resolves when nothing of the connection is being stored; undefined when nothing is. */
   settled(connectionId: string): Promise<void> | undefined {
     return this.#lines.get(connectionId)?.done;
+  }
+
+  /** Notes that requests go out with the connection's session, until the function that it gives is called. */
+  use(connectionId: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const uses = this.#uses.get(connectionId) ?? new Set();
+    this.#uses.set(connectionId, uses.add(promise));
+    return () => {
+      resolve();
+      uses.delete(promise);
+      if (uses.size === 0 && this.#uses.get(connectionId) === uses) this.#uses.delete(connectionId);
+    };
+  }
+
+  /**
+   * Resolves when those that use the connection's session now have their answers, or `session_answers_ms` later, and what they brought is
+   * stored; earlier when the signal aborts.
+   */
+  async quiet(connectionId: string, signal: AbortSignal): Promise<void> {
+    const uses = this.#uses.get(connectionId);
+    if (uses && !signal.aborted) {
+      const limit = new Deadline(LIMITS.session_answers_ms);
+      const abort = () => limit.abort(new DeadlineExceeded());
+      signal.addEventListener('abort', abort, { once: true });
+      await limit.race(Promise.all(uses)).catch(() => {});
+      signal.removeEventListener('abort', abort);
+      limit.stop();
+    }
+    await this.settled(connectionId); // I3
   }
 
   /** Resolves when nothing is being stored. */

@@ -26,8 +26,11 @@ export interface ListenerOptions {
   delay_ms?: number;
   /** Opens the connection's stream. Never throws. */
   stream(handlers: StreamHandlers): void;
-  /** Called when the provider refuses the session or the account: changes the connection, unless it has another session by now. */
-  sessionEnded(health: EndedHealth): Promise<void>;
+  /**
+   * Called when the provider refuses the session or the account: changes the connection, unless it has another session by now. Hurries when
+   * the signal aborts.
+   */
+  sessionEnded(health: EndedHealth, signal: AbortSignal): Promise<void>;
   /** How long a stream may be silent. */
   silence_ms: number;
   /** Called when a gap of its stream was opened. */
@@ -155,7 +158,8 @@ export class Listener {
       return 'again';
     }
     await this.#become({ kind: 'stopped', reason: loss.reason });
-    await this.#options.sessionEnded(loss.ended);
+    this.#opened(); // others' turn
+    await this.#options.sessionEnded(loss.ended, this.#stop.signal);
     return 'over';
   }
 

@@ -27,7 +27,7 @@ export interface ListenersContext {
   /** Called with events whose commit is done. */
   recorded(events: RecordedEvent[]): void;
   /** Stores what the site renews of a session, and tells when that is done. */
-  saves: Pick<SessionSaves, 'save' | 'settled'>;
+  saves: Pick<SessionSaves, 'save' | 'settled' | 'use' | 'quiet'>;
   /** Is told of what streams come upon at their proxies. */
   proxies: Pick<ProxyHealth, 'saw'>;
   /** Counts what happens in workspaces; absent: nothing is counted. */
@@ -177,7 +177,10 @@ export class Listeners {
       delay_ms,
       stream: (handlers) => this.#source.open(connection, { ...handlers, used }),
       silence_ms,
-      sessionEnded: (health) => this.#endSession({ ...connection, session_sealed: session }, tenure, health, listener),
+      sessionEnded: async (health, signal) => {
+        await this.#context.saves.quiet(connection.id, signal);
+        await this.#endSession({ ...connection, session_sealed: session }, tenure, health, listener);
+      },
       gapOpened: this.#context.gapOpened,
       record: (event) => this.#events.add(connection.workspace_id, event),
     });

@@ -30,7 +30,7 @@ export interface SessionHandlers extends StreamHandlers {
 export interface StreamSourceOptions {
   db: Database;
   /** What the site renews of a session is stored, and read again once it is. */
-  saves: Pick<SessionSaves, 'save' | 'settled'>;
+  saves: Pick<SessionSaves, 'save' | 'settled' | 'use'>;
   proxies: Pick<ProxyHealth, 'saw'>;
   /** Decrypts sessions and the credentials of proxies. */
   ring: KeyRing;
@@ -49,15 +49,20 @@ export class StreamSource {
 
   /** Opens the connection's stream. Never throws: every failure is an `onEnd`. */
   open(connection: ListenableConnection, { used, ...handlers }: SessionHandlers): void {
+    const onAnswered = this.#options.saves.use(connection.id);
+    const onEnd = (end: StreamEnd) => {
+      onAnswered();
+      handlers.onEnd(end);
+    };
     void this.#access(connection, used).then(
       (access) => {
-        if ('reason' in access) return handlers.onEnd(access);
+        if ('reason' in access) return onEnd(access);
         const { proxy, ...opened } = access;
-        this.#client.open({ ...opened, ...this.#watched(proxy, handlers) });
+        this.#client.open({ ...opened, ...this.#watched(proxy, { ...handlers, onEnd }), onAnswered });
       },
       (error) => {
         this.#options.log.error({ err: error, connection_id: connection.id }, 'stream cannot be opened');
-        handlers.onEnd({ reason: 'connection_lost' });
+        onEnd({ reason: 'connection_lost' });
       },
     );
   }

@@ -16,7 +16,7 @@ export interface OrderSources {
   db: Database;
   ring: KeyRing;
   /** Renewals of sessions that are still being stored. */
-  saves: Pick<SessionSaves, 'settled'>;
+  saves: Pick<SessionSaves, 'settled' | 'use' | 'quiet'>;
 }
 
 /** An order, its proxy, and the stored session it was made from, as it is sealed. */

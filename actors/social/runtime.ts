@@ -68,12 +68,16 @@ async function runInTurn(
   try {
     const giveBack = await link.turn(connection.workspace_id, signal);
     try {
-      const ordered = await orderRun(options, running);
-      const end = await link.run(ordered.order, owner(giveBack));
-      const failure = proxyFailure(end);
-      if (failure !== undefined) await options.proxies.saw(ordered.proxy, failure);
-      await options.saves.settled(connection.id); // what the site renewed is stored before the end
-      return { ordered, end };
+      const run = await withSession(options, connection.id, async () => {
+        const ordered = await orderRun(options, running);
+        return { ordered, end: await link.run(ordered.order, owner(giveBack)) };
+      });
+      const failure = proxyFailure(run.end);
+      if (failure !== undefined) await options.proxies.saw(run.ordered.proxy, failure);
+      const { saves } = options;
+      if (refusesSession(run.end)) await saves.quiet(connection.id, signal);
+      else await saves.settled(connection.id); // what the site renewed is stored before the end
+      return run;
     } finally {
       giveBack();
     }
@@ -81,6 +85,17 @@ async function runInTurn(
     running.resumeClock();
   }
 }
+
+async function withSession<T>({ saves }: OrderSources, connectionId: string, work: () => Promise<T>): Promise<T> {
+  const answered = saves.use(connectionId);
+  try {
+    return await work();
+  } finally {
+    answered();
+  }
+}
+
+const refusesSession = (end: RunEnd): boolean => end.type === 'failure' && (end.effects?.health ?? 'ready') !== 'ready';
 
 /** Why nothing got through the proxy of a run; null: something did; undefined: nothing is known. */
 function proxyFailure(end: RunEnd): string | null | undefined {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { SessionSaves } from '../../actors/session-saves.js';
 import { FaultyLink } from '../../bench/chaos/link.js';
@@ -86,4 +87,32 @@ t.test('a thread that has let its partition go stores what came before, and noth
   owner.epoch = undefined;
   save({ token: '2' }, { token: '3' });
   t.strictSame(await stored(), { token: '2' });
+});
+
+t.test('who is refused waits for the answers to others, and for what they bring to be stored', async (t) => {
+  const { saves, save, stored, id } = await fixture(t);
+  const { signal } = new AbortController();
+  await saves.quiet(id, signal);
+  const answered = [saves.use(id), saves.use(id)];
+  let quiet = false;
+  const waits = saves.quiet(id, signal).then(() => {
+    quiet = true;
+  });
+  const later = saves.use(id);
+  answered[0]?.();
+  await turn();
+  t.equal(quiet, false, 'for all of them');
+  save({ token: '1' }, { token: '2' });
+  answered[1]?.();
+  await waits;
+  t.equal(saves.settled(id), undefined);
+  t.strictSame(await stored(), { token: '2' });
+
+  const aborted = new AbortController();
+  const givenUp = saves.quiet(id, aborted.signal);
+  aborted.abort();
+  await givenUp;
+  await saves.quiet(id, aborted.signal);
+  later();
+  await saves.quiet(id, signal);
 });

@@ -78,6 +78,32 @@ t.test('a session that its site renews with every request', async (t) => {
     t.match(await shown(), { health: 'ready', state_revision: 1 });
   });
 
+  // Longer than a request takes; a machine that is slower tries less.
+  const late = (more: object) =>
+    control(sandboxUrl, 'POST', '/faults', { account: 'ada', mode: 'delay', ms: 3_000, times: 1, ...more });
+
+  await t.test('goes on through a read that is refused before its stream has the answer that renews it', async (t) => {
+    await stream('drop');
+    await eventually('the stream is lost', listener, (row) => row.continuity_status === 'gap_open');
+    await late({});
+    await stream('resume');
+    await faultsSpent(sandboxUrl);
+    t.match(await run('social.identity.get'), good);
+    await eventually('it is listened to again', listener, (row) => row.stream_status === 'connected');
+    t.match(await shown(), { health: 'ready', state_revision: 1 });
+  });
+
+  await t.test('goes on through a stream that is refused before a read has the answer that renews it', async (t) => {
+    await late({ capability: 'social.identity.get' });
+    const { body } = await client.submit(connection, 'social.identity.get');
+    await faultsSpent(sandboxUrl);
+    await stream('drop');
+    await stream('resume');
+    t.match(await client.settled(body.id), good);
+    await eventually('it is listened to again', listener, (row) => row.stream_status === 'connected');
+    t.match(await shown(), { health: 'ready', state_revision: 1 });
+  });
+
   await t.test('is published by a recruiter switch as its proof left it', async (t) => {
     t.match(await run('social.recruiter.switch', { contract: 'executive' }), { status: 'succeeded' });
     killBrowsers(service);

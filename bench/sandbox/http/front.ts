@@ -80,7 +80,7 @@ export class Front {
     }
     const capabilities = typeof route.capabilities === 'function' ? route.capabilities(exchange) : route.capabilities;
     const fault = this.#faults.take(exchange.account?.username ?? null, capabilities);
-    if (fault === null) this.#renew(exchange);
+    if (fault === null || fault.mode === 'delay') this.#renew(exchange);
     await this.#answer(exchange, response, route, fault);
   }
 

@@ -19,6 +19,8 @@ export interface StreamRequest {
   proxy: ProxyTarget;
   /** Aborting ends the stream; `onEnd` then gets `aborted`. */
   signal: AbortSignal;
+  /** The answer has come, and what it says of the session is told. */
+  onAnswered?: () => void;
   /** The first frame means that the provider accepted. A promise pauses the stream until it settles: unread frames stay with the provider. */
   onFrame: (frame: StreamFrame) => Promise<void> | undefined;
   /** The answer renewed the session's cookies. */
@@ -70,9 +72,10 @@ export class StreamClient {
     await Promise.all(proxies.map((proxy) => proxy.destroy()));
   }
 
-  async #follow({ session, proxy, signal, onFrame, onRenewed, onCookiesLeftOut }: StreamRequest): Promise<StreamEnd> {
-    const { origin, stream, csrf } = this.#site;
-    const address = new URL(origin + stream.path);
+  async #follow(stream: StreamRequest): Promise<StreamEnd> {
+    const { session, proxy, signal, onFrame } = stream;
+    const { origin, csrf } = this.#site;
+    const address = new URL(origin + this.#site.stream.path);
     const cookie = cookieHeader(session, address);
     const { statusCode, headers, body } = await request(address, {
       dispatcher: this.#agentFor(proxy),
@@ -86,10 +89,8 @@ export class StreamClient {
         [csrf.header]: cookieValue(session, address, csrf.cookie) ?? '',
       },
     });
-    const { taken, leftOut } = setCookies([headers['set-cookie'] ?? []].flat(), address);
-    if (leftOut.length > 0) onCookiesLeftOut?.(leftOut);
-    const renewed = renewedByAnswer(session, taken);
-    if (renewed !== undefined) onRenewed?.({ base: session, session: renewed });
+    tellCookies(stream, [headers['set-cookie'] ?? []].flat(), address);
+    stream.onAnswered?.();
     const type = headers['content-type'];
     if (statusCode !== 200 || typeof type !== 'string' || !type.startsWith('text/event-stream')) {
       return this.#refused(address, statusCode, headers.location, await opening(body, LIMITS.page_opening_bytes));
@@ -98,7 +99,7 @@ export class StreamClient {
     let held: Promise<void> | undefined;
     const parser = createParser({
       onEvent: (event) => {
-        held = onFrame(readFrame(event, stream));
+        held = onFrame(readFrame(event, this.#site.stream));
       },
       onError: (error) => {
         outgrown ||= error.type === 'max-buffer-size-exceeded';
@@ -134,6 +135,13 @@ export class StreamClient {
     }
     return agent;
   }
+}
+
+function tellCookies({ session, onRenewed, onCookiesLeftOut }: StreamRequest, lines: string[], address: URL): void {
+  const { taken, leftOut } = setCookies(lines, address);
+  if (leftOut.length > 0) onCookiesLeftOut?.(leftOut);
+  const renewed = renewedByAnswer(session, taken);
+  if (renewed !== undefined) onRenewed?.({ base: session, session: renewed });
 }
 
 function endOf(error: unknown): StreamEnd {

@@ -16,10 +16,10 @@ import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
+import { NO_SAVES } from '../no-saves.js';
 
 const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
 /** No site renews a session here. */
-const NO_SAVES = { save: () => {}, settled: () => undefined };
 const SESSION = JSON.stringify({ cookies: [], origins: [] });
 
 /** A proxy that refuses every tunnel after a while; gives its address and how many asked for one at once, at most. */

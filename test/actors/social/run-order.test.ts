@@ -10,6 +10,7 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
+import { NO_SAVES } from '../no-saves.js';
 
 t.test('a run whose secrets were sealed under a key that this node lacks is worth another try', async (t) => {
   const { db } = await freshDatabase(t);
@@ -36,7 +37,7 @@ t.test('a run whose secrets were sealed under a key that this node lacks is wort
       id,
     ]);
     const execution = { connection: connection!, capability: capabilityNamed(capability)!, input: {}, epoch: 1 };
-    const sources = { db, ring: known, saves: { settled: () => undefined } };
+    const sources = { db, ring: known, saves: NO_SAVES };
     return orderRun(sources, { ...execution, remaining_ms: 1 } as Execution).then(({ order }) => order, ownTrouble);
   };
   const again = { status: 'failed', transient: true, own: { wait_ms: 30_000 } };

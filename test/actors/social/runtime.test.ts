@@ -17,6 +17,7 @@ import { sessionContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSocial, insertWorkspace, pinConnection } from '../../fixture/rows.js';
+import { NO_SAVES } from '../no-saves.js';
 
 type FailureCode = Extract<FromBrowser, { type: 'failure' }>['code'];
 
@@ -65,7 +66,7 @@ async function fixture(
   };
   return {
     runtime: createSocialRuntime({
-      ...{ db, ring, link: () => link, saves: { settled: () => undefined } },
+      ...{ db, ring, link: () => link, saves: NO_SAVES },
       proxies: new ProxyHealth(db, silent),
     }),
     execution,
