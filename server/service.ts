@@ -3,7 +3,7 @@ import type { Endpoint } from '../actors/deliveries/address-policy.js';
 import { CallbackVerifier } from '../actors/deliveries/callback-verifier.js';
 import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, openNode } from '../actors/node/node.js';
-import { openThreadPools, type ThreadPools } from '../actors/node/thread-pools.js';
+import { endThreads, openThreadPools, type ThreadPools } from '../actors/node/thread-pools.js';
 import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
@@ -73,6 +73,8 @@ export interface Parts {
   destinations?: MissingDestinations;
   overview?: Pick<Background, 'stop'>;
   sandbox?: SandboxProcess;
+  /** The node's, once there is one. */
+  pools?: ThreadPools;
   node?: Node;
   metrics?: MetricsServer;
   front?: Front;
@@ -136,6 +138,7 @@ export async function startService(
   warnOfGaps(ring, log);
   await requireBrowserSandbox(config.browserSandbox);
   const pools = openThreadPools(config); // they load beside the database
+  parts.pools = pools;
   const vault = new DataVault(ring);
   const network = networkOf(config, log, parts, ring);
   const { db, control } = await openStorage(config, vault, log, parts, { outages, fatal, unused: network.launch });
@@ -303,6 +306,7 @@ const STARTING = {
 export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.edge?.drain();
   await parts.node?.stop();
+  if (!parts.node && parts.pools) await endThreads(parts.pools.actors, parts.pools.browsers);
   await parts.edge?.close();
   if (!parts.edge) parts.front?.close();
   await parts.metrics?.stop();

@@ -6,6 +6,7 @@ import type { Logger } from '../../storage/log.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import { SupervisedThread } from './supervised-thread.js';
+import { endThreads } from './thread-pools.js';
 
 export interface SupervisorOptions {
   name: string;
@@ -83,7 +84,7 @@ export class Supervisor {
     const ended = Promise.all(this.#ended);
     if (limit_ms === undefined) await ended;
     else await Deadline.within(limit_ms, ended).catch(() => this.#endThreads());
-    await this.#pool.close({ force: true });
+    await endThreads(this.#pool);
     this.#enter({ kind: 'drained' });
   }
 

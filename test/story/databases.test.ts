@@ -19,7 +19,7 @@ const COMPOSE = join(import.meta.dirname, '../../../compose.yaml');
 /** A start on this address ends with this status and exactly one line, which matches. */
 async function refused(t: Test, databaseUrl: string, line: RegExp, expected = 1): Promise<void> {
   const { status, stderr } = await failedStart(await serviceSettings(t, databaseUrl));
-  t.equal(status, expected);
+  t.equal(status, expected, stderr);
   t.match(stderr, line);
   t.equal(stderr.trim().split('\n').length, 1, 'one line');
 }
