@@ -4,26 +4,28 @@ import ipaddr from 'ipaddr.js';
 export interface AddressParts {
   /** The other end of the connection, as text; '' once it went away. */
   peer: string;
-  /** The header of that name; each proxy appends whom it got the request from. */
+  /** The header of that name; each proxy appends whom it got the request from, some of them with the port. */
   forwardedFor: string;
 }
 
-/** The client's address: IPv4 in four numbers, IPv6 in eight groups in full; '' when it is not known. */
+/** The client's address: IPv4 in four numbers, IPv6 in eight groups in full; '' when it is not known, which is in no network. */
 export type ClientAddress = (parts: AddressParts) => string;
 
 /**
  * Of proxies that are trusted (`TRUSTED_PROXIES`) what they say counts, from the last one back to the first that is not: a client can
- * write whatever it likes in front of that. What stands in front of something that is no address counts for nothing.
+ * write whatever it likes in front of that. Where a trusted proxy names no address, it is not known: a proxy's own would open keys
+ * that are bound to the network in which the proxies are.
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = trustedProxies.map((network) => ipaddr.parseCIDR(network));
   const isTrusted = (address: Address) => isWithin(address, trusted);
   return ({ peer, forwardedFor }) => {
+    const told = forwardedFor === '' ? [] : forwardedFor.split(',');
     let client = parsed(peer);
-    if (!client) return '';
-    const told = forwardedFor.split(',').map((text) => parsed(text.trim()));
-    for (let next = told.pop(); next && isTrusted(client); next = told.pop()) client = next;
-    return written(client);
+    for (let next = told.pop(); next !== undefined && client && isTrusted(client); next = told.pop()) {
+      client = parsed(withoutPort(next.trim()));
+    }
+    return client ? written(client) : '';
   };
 }
 
@@ -43,6 +45,12 @@ export function isInNetworks(address: string, networks: readonly string[]): bool
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** `198.51.100.7:4711` and `[2001:db8::7]:4711` are what some proxies write. */
+function withoutPort(text: string): string {
+  const { groups } = /^(?:(?<v4>[\d.]+)|\[(?<v6>[^\]]+)\])(?::\d+)?$/.exec(text) ?? {};
+  return groups?.v4 ?? groups?.v6 ?? text;
+}
 
 /** An address of IPv4 that is written as one of IPv6 is that of IPv4. */
 function parsed(text: string): Address | undefined {

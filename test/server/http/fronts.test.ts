@@ -5,10 +5,12 @@ import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { mapConcurrent } from '../../../bench/map-concurrent.js';
 import { Deadline } from '../../../storage/deadline.js';
+import { SCOPES } from '../../../storage/model/records.js';
+import { createKey } from '../../../storage/workspaces/keys.js';
 import { FRONTS, type Front, type FrontName, frontFiles, startFront } from '../../fixture/fronts.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { sized } from '../../fixture/size.js';
-import type { EdgeUnderTest } from '../edge-fixture.js';
+import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 import { requestsIn } from './sent-requests.js';
 import { marked, markedShapes, startWitness } from './witness.js';
 
@@ -106,9 +108,52 @@ async function tryAll(t: Test, name: FrontName, files: string): Promise<void> {
   );
 }
 
+/** A request's status with a key, from loopback, that claims to come from elsewhere. */
+async function claiming(front: Front, key: string, claims: string[]): Promise<number> {
+  const agent = new Agent({ connect: { rejectUnauthorized: false } });
+  try {
+    const { statusCode, body } = await request(`https://127.0.0.1:${front.port}/v1/connections`, {
+      dispatcher: agent,
+      headers: [
+        ...['authorization', `Bearer ${key}`],
+        ...claims.flatMap((claim) => ['X-Forwarded-For', claim]),
+        ...['Forwarded', 'for=192.0.2.7', 'X-Real-IP', '192.0.2.7'],
+      ],
+    });
+    await body.dump();
+    return statusCode;
+  } finally {
+    await agent.close();
+  }
+}
+
+async function forge(t: Test, name: FrontName, files: string): Promise<void> {
+  const edge = await startTestEdge(t, { trustedProxies: ['127.0.0.0/8'] });
+  const front = await startFront(t, name, files, edge.edge.port);
+  const boundTo = async (network: string) => {
+    const made = await createKey(edge.db, {
+      workspaceId: edge.workspaceId,
+      name: network,
+      scopes: SCOPES,
+      networks: [network],
+      expiresAt: null,
+    });
+    return made?.key ?? '';
+  };
+  const [elsewhere, here] = await Promise.all(['192.0.2.0/24', '127.0.0.0/8'].map(boundTo));
+  for (const claims of [[], ['192.0.2.7'], ['192.0.2.7, 127.0.0.1'], ['192.0.2.7', '192.0.2.7']]) {
+    const said = `${claims.length} headers (${claims[0] ?? ''})`;
+    t.equal(await claiming(front, elsewhere!, claims), 403, `${said}: a key of another network`);
+    t.equal(await claiming(front, here!, claims), 200, `${said}: a key of the client's network`);
+  }
+}
+
 for (const name of FRONTS) {
   const files = await frontFiles(name);
   const skip = 'missing' in files ? files.missing : false;
+  t.test(`behind ${name} nobody comes from where a header says`, { skip }, async (t) => {
+    if ('folder' in files) await forge(t, name, files.folder);
+  });
   t.test(`behind ${name} no request is run that it did not send as one`, { skip }, async (t) => {
     if ('folder' in files) await tryAll(t, name, files.folder);
   });
