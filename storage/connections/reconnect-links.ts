@@ -31,13 +31,22 @@ export interface ReconnectLink {
   operation_id: string | null;
 }
 
+/**
+ * Begins the idempotency keys of logins by links. They stand beside those of the workspace's clients, which have printable ASCII alone, so
+ * that no client can take one before its link does.
+ */
+const KEY_START = 'reconnect-link§';
+
 /** The idempotency key of the login that a try submits: it is submitted once, and found by it. */
-export const loginKey = ({ id, tries }: Pick<ReconnectLink, 'id' | 'tries'>): string => `reconnect-link/${id}/${tries}`;
+export const loginKey = ({ id, tries }: Pick<ReconnectLink, 'id' | 'tries'>): string => `${KEY_START}${id}/${tries}`;
+
+/** Whether the operation `o` is a login by the link `l`. */
+export const LOGIN_OF_LINK = `starts_with(o.idempotency_key, '${KEY_START}' || l.id || '/')`;
 
 // By its key where it could not be noted: whoever submitted it was killed, or the database was away. Index: operation_idempotency.
 const LOGIN = `coalesce(l.operation_id, (select o.id from operation o
   where o.workspace_id = (select c.workspace_id from connection c where c.id = l.connection_id)
-    and o.idempotency_key = 'reconnect-link/' || l.id || '/' || l.tries))`;
+    and o.idempotency_key = '${KEY_START}' || l.id || '/' || l.tries))`;
 
 /** A link that is told once. */
 export interface IssuedLink {

@@ -1,4 +1,5 @@
 import type { Sql } from '../postgres/database.js';
+import { LOGIN_OF_LINK } from './reconnect-links.js';
 
 /** What a browser run or a listener needs beyond the connection's row: its sealed session and credentials. */
 export interface SessionSecrets {
@@ -20,7 +21,7 @@ export async function readSecrets(
     `select coalesce(l.password_sealed, c.password_sealed) as password_sealed, l.password_sealed is not null as password_given,
        c.session_sealed, c.session_revision
      from connection c left join reconnect_link l on l.connection_id = c.id and exists (
-       select from operation o where o.id = $2 and starts_with(o.idempotency_key, 'reconnect-link/' || l.id || '/'))
+       select from operation o where o.id = $2 and ${LOGIN_OF_LINK})
      where c.id = $1 and c.deleted_at is null`,
     [connectionId, login],
   );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { findReconnectLink } from '../../storage/connections/reconnect-links.js';
+import { findReconnectLink, loginKey } from '../../storage/connections/reconnect-links.js';
 import type { Answer, Client } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { inService, ownService } from '../fixture/shared-service.js';
@@ -73,6 +73,12 @@ t.test('the owner of an account signs it in by a link, with password and code, a
   t.match(await page.ask('login'), { status: 400 }, 'a password is wanted');
   t.match(await page.ask('code', { challenge_id: 'x', code: '1' }), { body: { code: 'challenge_not_accepting_code' } });
 
+  // Who asked for the link can read its id out of it.
+  const [{ id: linkId } = { id: '' }] = await db.query<{ id: string }>('testLink', 'select id from reconnect_link', []);
+  for (const key of [`reconnect-link/${linkId}/1`, loginKey({ id: linkId, tries: 1 })]) {
+    const { status } = await client.submit(connection, 'social.profile.get', { profile_id: 'ada-lovelace' }, key);
+    t.equal(status, key.startsWith('reconnect-link/') ? 202 : 400, 'no key of a client stands in the way of the login');
+  }
   t.match(await page.ask('login', { password: 'wrong-password' }), { status: 202, body: { tries_left: 4 } });
   t.match((await page.settled()).body, { status: 'failed', error_code: 'authentication_failed' });
   t.strictSame(await stored(), before, 'a wrong one changes nothing of the connection');
