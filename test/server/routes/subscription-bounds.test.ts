@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { withRoom } from '../../../bench/with-room.js';
 import { startEdge } from '../../../server/edge.js';
 import type { SubscriptionRules } from '../../../server/http/subscription-rules.js';
 import { DROPS } from '../../../storage/connections/removal.js';
@@ -30,9 +31,13 @@ const counted = async (db: Database, workspaceId: string): Promise<number | unde
 
 const connect = async ({ db, workspaceId }: EdgeUnderTest) => (await insertSimulated(db, workspaceId, randomUUID())).id;
 
+/** As soon as the workspace has room: a hundred at once wait longer than they may for the database of a slow machine. */
 const create = ({ call }: Pick<EdgeUnderTest, 'call'>, connection: string, callback_url = HOOK) =>
-  call('POST', `/v1/connections/${connection}/subscriptions`, {
-    body: { event_types: ['message_received'], callback_url },
+  withRoom(async () => {
+    const reply = await call('POST', `/v1/connections/${connection}/subscriptions`, {
+      body: { event_types: ['message_received'], callback_url },
+    });
+    return { ...reply, body: reply.json };
   });
 
 /** How many were created; every other one was refused as it is to be. */
