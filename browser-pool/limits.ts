@@ -91,8 +91,16 @@ export const LIMITS = {
   page_opening_bytes: 65_536,
   /** One frame of an event stream: past it the stream is ended as malformed. */
   stream_frame_characters: 1_048_576,
-  /** The answer to a write: past it the write's outcome is in question. */
+  /** The answer to a write, as it comes and decoded: past it the write's outcome is in question. */
   write_answer_bytes: 1_048_576,
+  /** The answer to a read of an endpoint, as it comes and decoded: past it `parsing_error`. */
+  read_answer_bytes: 8_388_608,
+  /** The headers of an answer: past it `parsing_error`. Those of pages are the browser's to bound (256 KiB). */
+  answer_header_bytes: 65_536,
+  /** How deep the values of an answer or a frame are nested: past it `parsing_error`, or it is unreadable. */
+  answer_depth: 64,
+  /** How long the connection of a read is kept for the next one of its run: past it it is closed. */
+  read_connection_ms: 1_000,
   /** One part of a file that is stored as it comes: a multiple of three, so that the base64 texts of parts join. */
   file_part_bytes: 786_432,
   /** Redirects that a file download follows, each checked: past it the download fails with `upstream_error`. */

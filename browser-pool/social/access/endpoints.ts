@@ -1,27 +1,30 @@
+import { Deadline } from '../../../storage/deadline.js';
 import {
   loggedOut,
-  proxyTrouble,
   RunFailure,
   refusal,
   restricted,
   unexpectedAnswer,
   upstreamCode,
+  upstreamTimeout,
 } from '../../failures.js';
+import { LIMITS } from '../../limits.js';
 import type { ProgramRun } from '../../program.js';
 import { isRefusal } from '../site/answers.js';
 import type { AnswerOf, EndpointName, RequestOf } from '../site/endpoints.js';
 import { fromSite, toSite } from '../site/names.js';
 import { type RefusalKind, type Site, withNames } from '../site/site.js';
-import { setCookies } from './cookies.js';
+import { answerText, READABLE_ENCODINGS } from './answer-text.js';
 import { parsedJson } from './json.js';
 import { pageFailure, redirectFailure } from './signed-out.js';
 import { SiteConnection } from './site-connection.js';
+import { cookieHeader, keepCookies, type RequestingRun, type SiteRead, SiteRequests, single } from './site-requests.js';
 
 /** What a run that only reads is needed for. */
-type ReadingRun = Pick<ProgramRun, 'context' | 'request_ms' | 'sawCookies'>;
+type ReadingRun = RequestingRun & Pick<ProgramRun, 'request_ms'>;
 
-/** What a write needs as well: its connection is not the browser's. */
-type WritingRun = ReadingRun & Pick<ProgramRun, 'proxy' | 'signal' | 'userAgent' | 'boundary' | 'progress'>;
+/** What a write needs as well. */
+type WritingRun = ReadingRun & Pick<ProgramRun, 'boundary' | 'progress'>;
 
 /** The check that an answer, under the service's names, holds all that it should. */
 type Check<Name extends EndpointName> = (answer: unknown) => answer is AnswerOf<Name>;
@@ -41,11 +44,13 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
   readonly #run: Run;
   readonly #site: Site;
   readonly #csrf: string;
+  readonly #requests: SiteRequests;
 
   private constructor(run: Run, site: Site, csrf: string) {
     this.#run = run;
     this.#site = site;
     this.#csrf = csrf;
+    this.#requests = new SiteRequests(site, run);
   }
 
   /** Throws `authentication_failed` when the context holds no session. */
@@ -59,13 +64,16 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
   /** Reads an endpoint. Throws `RunFailure` for a refusal and for an answer that is not of the shape. */
   get<Name extends EndpointName>(name: Name, request: RequestOf<Name>, is: Check<Name>): Promise<AnswerOf<Name>> {
     const { path, parameters } = this.#addressed(name, request);
-    return this.#request(name, path, { method: 'GET', params: queryOf(parameters) }, is);
+    const address = this.#address(path);
+    for (const [name, value] of Object.entries(queryOf(parameters))) address.searchParams.set(name, value);
+    return this.#request(name, address, { headers: this.#headers }, is);
   }
 
   /** Posts what the provider does not act on. */
   post<Name extends EndpointName>(name: Name, request: RequestOf<Name>, is: Check<Name>): Promise<AnswerOf<Name>> {
     const { path, parameters } = this.#addressed(name, request);
-    return this.#request(name, path, { method: 'POST', data: parameters }, is);
+    const headers = { ...this.#headers, 'content-type': 'application/json' };
+    return this.#request(name, this.#address(path), { method: 'POST', headers, body: JSON.stringify(parameters) }, is);
   }
 
   /** Posts bytes that nothing shows before a write names them, with headers that describe them. */
@@ -75,7 +83,9 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
     headers: Record<string, string>,
     is: Check<Name>,
   ): Promise<AnswerOf<Name>> {
-    return this.#request(name, this.#site.endpoints[name].path, { method: 'POST', data: bytes, headers }, is);
+    const address = this.#address(this.#site.endpoints[name].path);
+    const described = { ...this.#headers, 'content-type': 'application/octet-stream', ...headers };
+    return this.#request(name, address, { method: 'POST', headers: described, body: bytes }, is);
   }
 
   /**
@@ -90,16 +100,15 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
   ): Promise<Written<AnswerOf<Name>>> {
     const run = this.#run;
     const { path, parameters } = this.#addressed(name, asked);
-    const address = new URL(this.#site.origin + path);
+    const address = this.#address(path);
     const cookies = await run.context.cookies(address.href);
     const request = {
       path,
       headers: {
         ...this.#headers,
         'user-agent': run.userAgent,
-        'accept-encoding': 'gzip, deflate, br',
         'content-type': 'application/json',
-        cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+        ...cookieHeader(cookies),
       },
       body: JSON.stringify(parameters),
     };
@@ -123,34 +132,33 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
     };
   }
 
+  #address(path: string): URL {
+    return new URL(this.#site.origin + path);
+  }
+
   get #headers(): Record<string, string> {
-    return { accept: 'application/json', [this.#site.csrf.header]: this.#csrf };
+    return {
+      accept: 'application/json',
+      'accept-encoding': READABLE_ENCODINGS,
+      [this.#site.csrf.header]: this.#csrf,
+    };
   }
 
   async #request<Name extends EndpointName>(
     name: Name,
-    path: string,
-    request: EndpointRequest,
+    address: URL,
+    request: SiteRead,
     is: Check<Name>,
   ): Promise<AnswerOf<Name>> {
-    const response = await this.#run.context.request.fetch(this.#site.origin + path, {
-      ...request,
-      headers: { ...this.#headers, ...request.headers },
-      maxRedirects: 0,
-      timeout: this.#run.request_ms(),
-    });
+    const limit = new Deadline(this.#run.request_ms(), upstreamTimeout);
     try {
-      const text = await response.text();
-      const status = response.status();
-      if ('set-cookie' in response.headers()) this.#run.sawCookies([]);
-      // The proxy refused to connect: what was read is its own answer, given before any TLS.
-      if (status >= 300 && this.#site.origin.startsWith('https:') && (await response.securityDetails()) === null) {
-        throw proxyTrouble('refused');
-      }
-      const address = new URL(response.url());
-      return this.#read(name, { address, status, headers: response.headers(), text }, is).answer;
+      return await this.#requests.make(address, request, limit, async ({ statusCode: status, headers, body }) => {
+        const text = await answerText(body, single(headers['content-encoding']), LIMITS.read_answer_bytes);
+        const told = { location: single(headers.location), 'retry-after': single(headers['retry-after']) };
+        return this.#read(name, { address, status, headers: told, text }, is).answer;
+      });
     } finally {
-      await response.dispose();
+      limit.stop();
     }
   }
 
@@ -188,29 +196,6 @@ interface Answered {
   status: number;
   headers: { location?: string | undefined; 'retry-after'?: string | undefined };
   text: string;
-}
-
-/**
- * Hands the context what an answer outside the browser set. Not waited for, because the provider may have acted: calls of a context
- * keep their order, so its next request carries the cookies.
- */
-export function keepCookies(
-  run: Pick<ProgramRun, 'context' | 'sawCookies'>,
-  lines: string[] | string | undefined,
-  address: URL,
-): void {
-  if (lines === undefined || lines.length === 0) return;
-  const { taken, leftOut } = setCookies([lines].flat(), address);
-  // Each by itself: one that the browser does not take would take the others with it.
-  for (const cookie of taken) void run.context.addCookies([cookie]).catch(() => {});
-  run.sawCookies(leftOut);
-}
-
-interface EndpointRequest {
-  method: 'GET' | 'POST';
-  params?: Record<string, string>;
-  data?: object;
-  headers?: Record<string, string>;
 }
 
 /** Parameters as a query: texts, numbers and booleans as they are, lists joined by commas. */

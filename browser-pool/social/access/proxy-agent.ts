@@ -1,12 +1,19 @@
 import { ProxyAgent } from 'undici';
+import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
 import type { Site } from '../site/site.js';
 
-/** Requests without a browser, through a session's proxy, trusting the site's own CA. Its caller closes it. */
+/**
+ * Requests without a browser, through a session's proxy, trusting the site's own CA. Its caller closes it, or leaves that to its
+ * connections, which end when they are idle for `read_connection_ms`.
+ */
 export function proxyAgent(site: Site, { server, username, password = '' }: ProxyTarget): ProxyAgent {
   const token = username === undefined ? undefined : basicCredentials(username, password);
   return new ProxyAgent({
     uri: server,
+    keepAliveTimeout: LIMITS.read_connection_ms,
+    keepAliveMaxTimeout: LIMITS.read_connection_ms,
+    maxHeaderSize: LIMITS.answer_header_bytes,
     ...(token !== undefined && { token }),
     ...(site.ca !== undefined && { requestTls: { ca: site.ca } }),
   });

@@ -3,8 +3,6 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import tls, { type TLSSocket } from 'node:tls';
-import { promisify } from 'node:util';
-import zlib from 'node:zlib';
 import { Deadline } from '../../../storage/deadline.js';
 import type { WriteProgress } from '../../../storage/model/evidence.js';
 import {
@@ -13,7 +11,6 @@ import {
   permissionRanOut,
   proxyTrouble,
   RunFailure,
-  unexpectedAnswer,
   upstreamTimeout,
 } from '../../failures.js';
 import { LIMITS } from '../../limits.js';
@@ -21,6 +18,7 @@ import type { ProxyTarget } from '../../messages.js';
 import type { ProgramRun } from '../../program.js';
 import { permits, type SendPermission } from '../../send-permission.js';
 import type { Site } from '../site/site.js';
+import { answerText } from './answer-text.js';
 import { basicCredentials } from './proxy-agent.js';
 
 /** Not imported: an import of Node's HTTP loads its `fetch` and WebSockets as well, in every thread. */
@@ -40,13 +38,6 @@ export interface SiteAnswer {
   headers: IncomingMessage['headers'];
   text: string;
 }
-
-/** Encodings of an answer that can be read; a browser's own requests accept the same. */
-const ENCODINGS: Record<string, (bytes: Buffer, options: zlib.ZlibOptions & zlib.BrotliOptions) => Promise<Buffer>> = {
-  gzip: promisify(zlib.gunzip),
-  deflate: promisify(zlib.inflate),
-  br: promisify(zlib.brotliDecompress),
-};
 
 /**
  * A connection to the site for one write, through the session's proxy and without a browser: everything that takes time is
@@ -107,6 +98,7 @@ export class SiteConnection {
       method: 'POST',
       path,
       headers: { host, ...headers, 'content-length': Buffer.byteLength(body) },
+      maxHeaderSize: LIMITS.answer_header_bytes,
     });
     this.#follow(sent, run.progress);
     sent.end(body);
@@ -233,16 +225,6 @@ async function answerTo(sent: ClientRequest): Promise<SiteAnswer> {
     sent.once('response', resolve);
     sent.on('error', reject);
   });
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > LIMITS.write_answer_bytes) throw unexpectedAnswer('answer');
-    chunks.push(chunk);
-  }
-  const decode = ENCODINGS[answer.headers['content-encoding'] ?? ''];
-  const bytes = Buffer.concat(chunks);
-  const options = { maxOutputLength: LIMITS.write_answer_bytes };
-  const text = await (decode ? decode(bytes, options) : bytes);
-  return { status: answer.statusCode ?? 0, headers: answer.headers, text: text.toString('utf8') };
+  const text = await answerText(answer, answer.headers['content-encoding'], LIMITS.write_answer_bytes);
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text };
 }

@@ -1,22 +1,12 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { Deadline } from '../../../storage/deadline.js';
 import type { DownloadFile, FileDownloadResult } from '../../contract/sending.js';
-import {
-  browserUnavailable,
-  connectionLost,
-  failureOf,
-  proxyTrouble,
-  RunFailure,
-  refusal,
-  unexpectedAnswer,
-  upstreamTimeout,
-} from '../../failures.js';
+import { RunFailure, refusal, unexpectedAnswer, upstreamTimeout } from '../../failures.js';
 import { LIMITS } from '../../limits.js';
 import type { ProgramRun } from '../../program.js';
-import { keepCookies } from '../access/endpoints.js';
 import { opening } from '../access/opening.js';
-import { proxyAgent } from '../access/proxy-agent.js';
 import { pageFailure, redirectFailure } from '../access/signed-out.js';
+import { SiteRequests, single } from '../access/site-requests.js';
 import { isProviderUrl } from '../site/provider-url.js';
 import type { Site } from '../site/site.js';
 import { defineProgram } from './define.js';
@@ -27,54 +17,34 @@ import { defineProgram } from './define.js';
  * file is never held whole, and only silence ends the wait, not size.
  */
 const downloadFile = defineProgram<DownloadFile>('social.file.download', async (run, site) => {
-  const agent = proxyAgent(site, run.proxy);
-  const ended = new AbortController();
-  const { context } = run;
-  const closed = () => ended.abort(browserUnavailable('lost'));
-  context.once('close', closed);
-  try {
-    let address = new URL(run.input.url);
-    for (let hop = 0; hop <= LIMITS.file_redirects; hop++) {
-      if (!isProviderUrl(site.domains, address)) {
-        const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
-        throw new RunFailure('validation_error', { reason });
-      }
-      const answer = await fetchOnce(run, address, agent, ended);
-      keepCookies(run, answer.headers['set-cookie'], address);
-      const next = await followed(site, address, answer);
-      if (next === null) return { result: await fileOf(run, site, answer) };
-      address = next;
+  const requests = new SiteRequests(site, run);
+  let address = new URL(run.input.url);
+  for (let hop = 0; hop <= LIMITS.file_redirects; hop++) {
+    if (!isProviderUrl(site.domains, address)) {
+      const reason = hop === 0 ? 'not_an_address_of_the_provider' : 'redirect_outside_provider';
+      throw new RunFailure('validation_error', { reason });
     }
-    throw new RunFailure('upstream_error', { reason: 'too_many_redirects', upstream_status: null });
-  } catch (error) {
-    throw troubleOf(error);
-  } finally {
-    context.off('close', closed);
-    await agent.destroy();
+    const hopped = await oneHop(run, site, requests, address);
+    if (!(hopped instanceof URL)) return { result: hopped };
+    address = hopped;
   }
+  throw new RunFailure('upstream_error', { reason: 'too_many_redirects', upstream_status: null });
 });
 
 /** Reading one of the provider's files. */
 export const filePrograms = [downloadFile] as const;
 
-type Run = Pick<ProgramRun, 'context' | 'request_ms' | 'sawCookies' | 'store'>;
+type Run = Pick<ProgramRun, 'request_ms' | 'store'>;
 
-/** One hop. Aborted when the headers do not come, or the body falls silent. */
-async function fetchOnce(run: Run, address: URL, dispatcher: Dispatcher, ended: AbortController) {
-  const cookies = await run.context.cookies(address.href);
+/** Where a redirect leads, or the file. Ended when the headers do not come, or the body falls silent. */
+async function oneHop(run: Run, site: Site, requests: SiteRequests, address: URL): Promise<URL | FileInfo> {
   const silence_ms = run.request_ms();
   const headersDue = new Deadline(silence_ms, upstreamTimeout);
-  headersDue.signal.addEventListener('abort', () => ended.abort(headersDue.signal.reason));
+  const headers = { accept: '*/*', 'accept-encoding': 'identity' };
   try {
-    return await request(address, {
-      dispatcher,
-      signal: ended.signal,
-      bodyTimeout: silence_ms,
-      headers: {
-        accept: '*/*',
-        'accept-encoding': 'identity',
-        cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
-      },
+    return await requests.make(address, { headers, silence_ms }, headersDue, async (answer) => {
+      headersDue.stop();
+      return (await followed(site, address, answer)) ?? (await fileOf(run, site, answer));
     });
   } finally {
     headersDue.stop();
@@ -129,19 +99,4 @@ async function stored(run: Run, body: AsyncIterable<Buffer>): Promise<number> {
   }
   if (filled > 0) await run.store(part.buffer.slice(0, filled));
   return size;
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
-}
-
-function troubleOf(error: unknown): RunFailure {
-  if (error instanceof RunFailure) return error;
-  const text = error instanceof Error ? `${error.name} ${error.message}` : '';
-  if (/Proxy response \(407\)/.test(text)) return proxyTrouble('refused');
-  if (/Proxy response/.test(text)) return proxyTrouble('unreachable');
-  if (/(Headers|Body|Connect)TimeoutError/.test(text)) return upstreamTimeout();
-  const known = failureOf(error);
-  // Anything else of undici's is a broken connection: `other side closed`, `terminated`.
-  return known.code === 'internal_error' ? connectionLost() : known;
 }

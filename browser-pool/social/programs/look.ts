@@ -19,7 +19,7 @@ import { defineProgram } from './define.js';
 /** What a look needs of its run: with this it cannot write. */
 type ReadingRun = Pick<
   ProgramRun<LookForWrite['input']>,
-  'input' | 'actorId' | 'context' | 'request_ms' | 'sawCookies'
+  'input' | 'actorId' | 'context' | 'proxy' | 'signal' | 'userAgent' | 'request_ms' | 'sawCookies'
 >;
 
 /** Looks at the place where a write would show (OPS-22), through the endpoints that the capabilities read. */

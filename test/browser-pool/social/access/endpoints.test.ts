@@ -190,6 +190,35 @@ t.test('an answer that outgrows its bound, breaks off or never comes leaves the 
   }
 });
 
+t.test('an answer beyond its bounds is none, as it comes and decoded', async (t) => {
+  let act: (response: ServerResponse) => void = () => {};
+  const { endpoints } = await fixture(t, (_, response) => act(response));
+  const encoded = (response: ServerResponse, bytes: Buffer) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes);
+  const levels = 200_000;
+  const nested = `{"data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  const pressed = gzipSync(Buffer.alloc(100_000_000, ' '));
+  const answers: Record<string, (response: ServerResponse) => void> = {
+    'many bytes': (response) => response.end(Buffer.alloc(9_000_000, ' ')),
+    'many bytes in few': (response) => encoded(response, pressed),
+    'bytes that are no gzip': (response) => encoded(response, Buffer.from('nonsense')),
+    'a gzip without its end': (response) => encoded(response, pressed.subarray(0, 1_000)),
+    'many levels': (response) => response.end(nested),
+    'a long header': (response) => response.setHeader('set-cookie', `a=${'b'.repeat(1_600_000)}`).end('{}'),
+  };
+  for (const [what, acts] of Object.entries(answers)) {
+    act = acts;
+    await t.rejects(endpoints.post('messages', { body: '' }, isSent), { code: 'parsing_error' }, what);
+    await t.rejects(
+      endpoints.write('messages', { body: '' }, isSent),
+      { code: 'parsing_error', definite: false },
+      what,
+    );
+  }
+  act = (response) => encoded(response, gzipSync(JSON.stringify(SENT)));
+  t.same(await endpoints.post('messages', { body: '' }, isSent), SENT, 'and the next one is read');
+});
+
 t.test('a run that ended before its request began to leave sends nothing', async (t) => {
   const { run, site, received } = await fixture(t, (_, response) => response.end(JSON.stringify(SENT)));
   const stop = new AbortController();
