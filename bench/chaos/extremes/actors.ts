@@ -86,7 +86,7 @@ export const ACTORS_KEPT: KeptLimits = {
   ),
   ...kept('how long the parts of a machine may take, not what they do', 'silent_start_ms', 'restart_cap_ms'),
   ...kept('faults crash threads often: past it the node fails, as it should', 'restarts_per_minute'),
-  ...kept('a browser on a busy machine needs it', 'stopped_run_ms', 'session_save_ms'),
+  ...kept('a browser on a busy machine needs it', 'stopped_run_ms', 'session_save_ms', 'session_answers_ms'),
   ...kept(
     'the network sends by it, or the checker judges by it',
     ...['stream_silence_ms', 'stream_heartbeat_ms', 'stream_stale_ms'],
