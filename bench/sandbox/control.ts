@@ -42,7 +42,17 @@ const validateStream = typia.createValidateEquals<StreamRequest>();
 const validateAccount = typia.createValidateEquals<AccountRequest>();
 
 /** A control request that makes no sense; the message names what is wrong with it. */
-class UnusableRequest extends Error {}
+class UnusableRequest extends Error {
+  constructor(
+    message: string,
+    readonly status = 400,
+  ) {
+    super(message);
+  }
+}
+
+/** A body is no longer. */
+const BODY_characters = 1_048_576;
 
 /** The parts of the network that the control API changes. */
 export interface ControlledParts {
@@ -53,24 +63,37 @@ export interface ControlledParts {
   mailer: Mailer;
 }
 
-/** The control API: plain HTTP and JSON, for loopback only. Its requests are described in README.md. */
+/**
+ * The control API: plain HTTP and JSON, for programs of this machine alone. A page of a browser that runs here cannot use it: its requests
+ * name their origin or another host, or are no JSON. The requests are described in README.md.
+ */
 export function controlServer(parts: ControlledParts): Server {
   return createServer(async (request, response) => {
     let status = 200;
     let answer: unknown;
     try {
+      requireProgram(request);
       const url = new URL(request.url ?? '/', 'http://control.invalid');
       const body = request.method === 'POST' ? await readJson(request) : undefined;
       const found = act(parts, `${request.method} ${url.pathname}`, url.searchParams, body);
       if (found === null) status = 404;
       answer = found ?? { error: 'There is no such control.' };
     } catch (error) {
-      status = error instanceof UnusableRequest ? 400 : 500;
+      status = error instanceof UnusableRequest ? error.status : 500;
       answer = { error: error instanceof Error ? error.message : String(error) };
     }
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
     response.end(JSON.stringify(answer));
   });
+}
+
+/** Throws for what a page could have a browser send. */
+function requireProgram({ method, headers }: IncomingMessage): void {
+  const { hostname } = URL.parse(`http://${headers.host}`) ?? { hostname: '' };
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(hostname) || headers.origin !== undefined)
+    throw new UnusableRequest('It is steered by programs of this machine, at 127.0.0.1.', 403);
+  if (method === 'POST' && !/^application\/json *(;|$)/i.test(headers['content-type'] ?? ''))
+    throw new UnusableRequest('The body is to be JSON: content-type: application/json.', 415);
 }
 
 /** Carries a request out and gives its answer; null when there is no such control. */
@@ -179,7 +202,10 @@ function checked<T>(result: IValidation<T>): T {
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
   let text = '';
-  for await (const chunk of request.setEncoding('utf8') as AsyncIterable<string>) text += chunk;
+  for await (const chunk of request.setEncoding('utf8') as AsyncIterable<string>) {
+    text += chunk;
+    if (text.length > BODY_characters) throw new UnusableRequest('The body is too long.', 413);
+  }
   try {
     return JSON.parse(text);
   } catch {

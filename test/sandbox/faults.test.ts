@@ -1,4 +1,5 @@
 import t from 'tap';
+import { request } from 'undici';
 import { eventually } from '../fixture/eventually.js';
 import { timer } from '../fixture/measures.js';
 import { control, ledgerOf, startedNetwork } from './fixture.js';
@@ -124,4 +125,28 @@ t.test('faults', async (t) => {
     await t.rejects(fault('explode'), /400/);
     t.same(await control(network, 'DELETE', '/faults'), { cleared: 1 });
   });
+});
+
+t.test('a page of a browser steers nothing', async (t) => {
+  const network = await startedNetwork(t);
+  const body = JSON.stringify({ mode: 'error' });
+  const asked = async (headers: Record<string, string>, text = body) => {
+    const answer = await request(`${network.control_url}/faults`, { method: 'POST', headers, body: text });
+    return [answer.statusCode, Object.keys((await answer.body.json()) as object)];
+  };
+  const json = { 'content-type': 'application/json' };
+  for (const [headers, status] of [
+    [{}, 415],
+    [{ 'content-type': 'text/plain' }, 415],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    [{ ...json, origin: 'https://elsewhere.test' }, 403],
+    [{ ...json, origin: 'null' }, 403],
+    [{ ...json, host: 'elsewhere.test' }, 403],
+    [{ ...json, host: '127.0.0.1.elsewhere.test:80' }, 403],
+  ] as [Record<string, string>, number][]) {
+    t.strictSame(await asked(headers), [status, ['error']], JSON.stringify(headers));
+  }
+  t.strictSame(await asked(json, ' '.repeat(1_048_577)), [413, ['error']]);
+  t.same(await control(network, 'GET', '/faults'), { faults: [] });
+  t.match(await asked({ 'content-type': 'application/json; charset=utf-8', host: 'localhost' }), [200]);
 });
