@@ -14,6 +14,8 @@ const LOCK = 'in-use';
 
 /** Of this thread. It keeps its name as long as the thread lives, because Playwright does not ask twice. */
 let own: string | undefined;
+/** Where the system has the thread's temporary files, in the variable of before. */
+let before: string | undefined;
 
 /**
  * Makes the folder, and has this thread and its children use it for temporary files. Throws when there is none to be had: they use the
@@ -25,11 +27,12 @@ export function useTempFolder(): void {
     prepare(hidden);
     own = join(dirname(hidden), basename(hidden).slice(1)); // not swept before it is locked
     renameSync(hidden, own);
-    process.env.TMPDIR = own;
+    before = process.env.TMPDIR;
   } else {
     mkdirSync(own, { recursive: true });
     prepare(own);
   }
+  process.env.TMPDIR = own;
 }
 
 function prepare(folder: string): void {
@@ -39,7 +42,10 @@ function prepare(folder: string): void {
 
 /** Deletes the folder of this thread, whose browsers have ended. */
 export async function removeTempFolder(): Promise<void> {
-  if (own !== undefined) await rm(own, { recursive: true, force: true, maxRetries: 3 });
+  if (own === undefined) return;
+  if (before === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = before;
+  await rm(own, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Deletes the folders whose process has ended, in `folder`, the system's; gives how many those were. */
