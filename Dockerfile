@@ -8,9 +8,10 @@ COPY server/start/trim-packages.mjs server/start/
 RUN npm install
 COPY . .
 RUN npm run build
-RUN npm prune --omit=dev && rm -rf dist/test
+# The image has a Node of its own.
+RUN npm prune --omit=dev && rm -rf dist/test node_modules/node-linux-* node_modules/.bin/node
 
-FROM debian:bookworm-slim
+FROM node:22-bookworm-slim
 # tini collects the processes that a browser leaves behind.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates chromium-headless-shell fonts-liberation tini \
@@ -24,8 +25,7 @@ COPY --from=build /app/storage/migrations storage/migrations
 COPY --from=build /app/server/openapi/page server/openapi/page
 COPY --from=build /app/dist dist
 # What is not data is written to /tmp alone, so that all else may be read-only.
-ENV PATH=/app/node_modules/node/bin:$PATH \
-    HOME=/tmp \
+ENV HOME=/tmp \
     NODE_ENV=production \
     HOST=0.0.0.0 \
     METRICS_HOST=0.0.0.0 \

@@ -11,9 +11,16 @@ const PACKAGES = join(import.meta.dirname, '../../node_modules');
 const BINARIES = join(PACKAGES, 'uWebSockets.js/dist/bin');
 const OWN = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 
-/** Node's package installs another below itself, with C headers, and links its program to `node/bin`: the link stays. */
-const LINKED = join(PACKAGES, 'node/bin/node');
-const SOURCE = join(PACKAGES, 'node/node_modules');
+/** The Node of this platform, whose package brings C headers as well. */
+const NODES = readdirSync(PACKAGES).filter((name) => /^node-(bin-)?(linux|darwin)-/.test(name));
+
+if (Number(process.versions.node.split('.')[0]) < 22) {
+  const platform = `${process.platform}-${process.arch}`;
+  process.stderr.write(
+    `Node 22 for ${platform} was not installed: run npm install again, or with a Node of 22.19 or newer\n`,
+  );
+  process.exit(1);
+}
 
 // Where its own is missing the folder is left as it is: a start then tells what was installed.
 if (existsSync(join(BINARIES, OWN))) {
@@ -21,4 +28,6 @@ if (existsSync(join(BINARIES, OWN))) {
     if (/^uws_\w+\.node$/.test(file) && file !== OWN) rmSync(join(BINARIES, file));
   }
 }
-if (existsSync(LINKED)) rmSync(SOURCE, { recursive: true, force: true });
+for (const name of NODES) {
+  for (const part of ['include', 'share']) rmSync(join(PACKAGES, name, part), { recursive: true, force: true });
+}

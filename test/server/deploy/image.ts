@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, copyFile, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import t, { type Test } from 'tap';
 import { Client } from '../../fixture/client.js';
-import { freshDatabase } from '../../fixture/database.js';
+import { stockPostgres } from '../../fixture/stock-postgres.js';
 
 /*
  * The steps of the image, without an engine for containers: what its first stage runs is run in a folder, what the second one copies is
@@ -107,10 +107,18 @@ t.test('the image is built, and its service starts where it may write to nothing
   await secondStage(built, app);
   await rm(built, { recursive: true });
 
-  const { url } = await freshDatabase(t);
+  // In place of the base image's.
+  const node = join(folder, 'bin');
+  await mkdir(node);
+  await copyFile(process.execPath, join(node, 'node'));
+  await chmod(join(node, 'node'), 0o755);
+
+  // One that is reached by TCP: the socket of the suite's is its user's alone.
+  const server = await stockPostgres(t, {});
+  const url = await server.createOwner('image');
   const env = {
     ...Object.fromEntries(settings),
-    PATH: `${join(app, 'node_modules/node/bin')}:${process.env.PATH}`,
+    PATH: `${node}:${process.env.PATH}`,
     ...{ DATA_DIR: data, HOST: '127.0.0.1', METRICS_HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' },
     ...{ DATABASE_URL: url, ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}` },
   };
