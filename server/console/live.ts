@@ -57,13 +57,13 @@ async function* events(
   workspaceId: string | null,
   allowed: (topic: Topic) => boolean,
 ): AsyncGenerator<Buffer> {
-  const leave = PLACES.take(key);
+  const end = new AbortController();
+  const leave = PLACES.take(key, () => end.abort());
   if (!leave) return; // many have come at once
   const changed = new Set<Topic>();
   const unwatch = changes.watch(workspaceId, (topics) => {
     for (const topic of topics) if (allowed(topic)) changed.add(topic);
   });
-  const end = new AbortController();
   const undrain = drain.onBegin(() => end.abort());
   try {
     yield OPENED;

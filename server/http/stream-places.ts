@@ -9,37 +9,65 @@ export interface StreamBounds {
   operators: number;
 }
 
-/** Who has the streams of a node: one workspace leaves room for the others, and all of them for operators. */
+interface Place {
+  owner: string;
+  operator: boolean;
+  /** Ends its stream. */
+  end: () => void;
+}
+
+/**
+ * Who has the streams of a node: one workspace leaves room for the others, and all of them for operators. Where there is no room, the newest
+ * stream of the workspace that has the most makes way for one that would still have fewer: so each has a place before another has two.
+ */
 export class StreamPlaces {
   readonly #bounds: StreamBounds;
-  readonly #of = new Map<string, number>();
-  #all = 0;
-  #operators = 0;
+  readonly #places = new Set<Place>();
 
   constructor(bounds: StreamBounds) {
     this.#bounds = bounds;
   }
 
   hasRoom(key: UsableKey): boolean {
-    const { all, each, operators } = this.#bounds;
-    if ((this.#of.get(ownerOf(key)) ?? 0) >= each || this.#all >= all) return false;
-    return key.kind === 'operator' || this.#all - this.#operators < all - operators;
+    return (
+      this.#ofOwner(ownerOf(key)).length < this.#bounds.each && (this.#isFree(key) || this.#spare(key) !== undefined)
+    );
   }
 
-  /** Takes a place; returns what gives it back, undefined where there is none. */
-  take(key: UsableKey): (() => void) | undefined {
+  /** Takes a place; returns what gives it back, undefined where there is none. `end` is called when it is another's now. */
+  take(key: UsableKey, end: () => void): (() => void) | undefined {
     if (!this.hasRoom(key)) return undefined;
-    this.#add(key, 1);
-    return () => this.#add(key, -1);
+    const spare = this.#isFree(key) ? undefined : this.#spare(key);
+    if (spare) {
+      this.#places.delete(spare);
+      spare.end();
+    }
+    const place = { owner: ownerOf(key), operator: key.kind === 'operator', end };
+    this.#places.add(place);
+    return () => this.#places.delete(place);
   }
 
-  #add(key: UsableKey, one: 1 | -1): void {
-    const owner = ownerOf(key);
-    const count = (this.#of.get(owner) ?? 0) + one;
-    if (count > 0) this.#of.set(owner, count);
-    else this.#of.delete(owner);
-    this.#all += one;
-    if (key.kind === 'operator') this.#operators += one;
+  #isFree({ kind }: UsableKey): boolean {
+    const { all, operators } = this.#bounds;
+    const taken = this.#places.size;
+    const ofWorkspaces = [...this.#places].filter(({ operator }) => !operator).length;
+    return taken < all && (kind === 'operator' || ofWorkspaces < all - operators);
+  }
+
+  /** The place that makes way for this key, if one does. */
+  #spare(key: UsableKey): Place | undefined {
+    if (key.kind === 'operator') return undefined;
+    const own = this.#ofOwner(ownerOf(key)).length;
+    const owners = Map.groupBy(
+      [...this.#places].filter(({ operator }) => !operator),
+      ({ owner }) => owner,
+    );
+    const most = [...owners.values()].reduce<Place[]>((one, other) => (other.length > one.length ? other : one), []);
+    return most.length > own + 1 ? most.at(-1) : undefined;
+  }
+
+  #ofOwner(owner: string): Place[] {
+    return [...this.#places].filter((place) => place.owner === owner);
   }
 }
 

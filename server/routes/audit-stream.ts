@@ -34,7 +34,7 @@ function stream(call: StreamCall, workspaceId: string | null): Answer {
   const end = new AbortController();
   let waits = false;
   async function* lines(): AsyncGenerator<Buffer> {
-    const leave = PLACES.take(call.key);
+    const leave = PLACES.take(call.key, () => end.abort());
     if (!leave) return; // many have come at once
     const undrain = call.drain.onBegin(() => end.abort());
     try {
