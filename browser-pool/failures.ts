@@ -155,6 +155,8 @@ export function upstreamTimeout(): RunFailure {
 /** The failure that something thrown during a run means; `internal_error` when it is of no known kind. */
 export function failureOf(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
+  // A name with several addresses, none of which could be reached.
+  if (error instanceof AggregateError && error.errors.length > 0) return failureOf(error.errors[0]);
   // Playwright's, known by its name: the threads of actors read this file too, and need not load a browser's library.
   if (error instanceof Error && error.name === 'TimeoutError') return upstreamTimeout();
   const text = error instanceof Error ? error.message : '';

@@ -21,6 +21,12 @@ t.test(
   },
 );
 
+t.test('a name of which no address can be reached is told by the first of them', async (t) => {
+  const each = ['connect ECONNREFUSED ::1:9', 'connect ETIMEDOUT 127.0.0.1:9'].map((text) => new Error(text));
+  t.match(failureOf(new AggregateError(each)), { code: 'proxy_error', transient: true, definite: true });
+  t.equal(failureOf(new AggregateError([])).code, 'internal_error');
+});
+
 t.test('only an answer that the site names as a refusal proves that nothing was done', async (t) => {
   for (const status of [400, 401, 403, 404, 429]) t.equal(refusal(status)?.definite, true, String(status));
   for (const status of [408, 425, 500, 502, 503, 504])
