@@ -20,6 +20,9 @@ export interface CallbackPolicy {
   resolve?: ResolveHost;
 }
 
+/** One answer for both: which names exist inside is nothing for whoever may create subscriptions. */
+const NO_PUBLIC_HOST = 'must name a host that can be resolved, to public addresses only';
+
 /** Why a callback is refused, with the words for the caller. */
 export const CALLBACK_REFUSALS = {
   invalid: 'must be an absolute URL',
@@ -27,8 +30,8 @@ export const CALLBACK_REFUSALS = {
   userinfo: 'must not carry a user name or password',
   query: 'must not have a query',
   fragment: 'must not have a fragment',
-  unresolvable: 'must name a host that can be resolved',
-  not_public: 'must lead to public addresses only',
+  unresolvable: NO_PUBLIC_HOST,
+  not_public: NO_PUBLIC_HOST,
   port: 'must lead to a port that callbacks may use',
 } as const;
 export type CallbackRefusal = keyof typeof CALLBACK_REFUSALS;

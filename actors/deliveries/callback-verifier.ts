@@ -26,7 +26,8 @@ export interface Verification {
 
 /**
  * Asks addresses whether they want callbacks (EVT-18): one signed POST of `{type, challenge}`, through the guard and under the signature
- * of every callback. Yes is a 2xx whose body is the challenge, as plain text or as `{"challenge":…}`.
+ * of every callback. Yes is a 2xx whose body is the challenge, as plain text or as `{"challenge":…}`. What was sent is no answer: there
+ * are servers that give back whatever they get.
  */
 export class CallbackVerifier {
   readonly #sender: Sender;
@@ -42,7 +43,7 @@ export class CallbackVerifier {
     const id = newId();
     const headers = callbackHeaders({ eventId: id, deliveryId: id, body, at, secrets });
     const answer = await this.#sender.ask(callbackUrl, headers, body, LIMITS.verification_answer_bytes);
-    return answer !== undefined && echoes(answer.toString('utf8').trim(), challenge);
+    return answer !== undefined && answersTo(challenge, answer.toString('utf8').trim());
   }
 
   /** Closes every connection. */
@@ -51,12 +52,11 @@ export class CallbackVerifier {
   }
 }
 
-function echoes(answer: string, challenge: string): boolean {
+function answersTo(challenge: string, answer: string): boolean {
   if (same(answer, challenge)) return true;
   try {
-    const said: unknown = JSON.parse(answer);
-    const echo = typeof said === 'object' && said !== null && 'challenge' in said ? said.challenge : undefined;
-    return typeof echo === 'string' && same(echo, challenge);
+    const said = JSON.parse(answer) as Partial<Verification> | null;
+    return typeof said?.challenge === 'string' && said.type === undefined && same(said.challenge, challenge);
   } catch {
     return false;
   }

@@ -3,7 +3,12 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { isPublic } from '../../../actors/deliveries/address-policy.js';
-import { type CallbackPolicy, checkCallback, resolveCallback } from '../../../actors/deliveries/callback-guard.js';
+import {
+  CALLBACK_REFUSALS,
+  type CallbackPolicy,
+  checkCallback,
+  resolveCallback,
+} from '../../../actors/deliveries/callback-guard.js';
 import { type Address, hostResolver } from '../../../actors/deliveries/host-resolver.js';
 
 const strict: CallbackPolicy = { allowedNetworks: [] };
@@ -229,7 +234,8 @@ t.test('asks a name server for both families and returns all addresses of the an
   t.same(await checkCallback('https://six.example/in', policy), { ok: false, reason: 'not_public' });
 });
 
-t.test('a host that resolves to nothing is unresolvable', async (t) => {
+t.test('a host that resolves to nothing is unresolvable, which a caller cannot tell from one inside', async (t) => {
+  t.equal(CALLBACK_REFUSALS.unresolvable, CALLBACK_REFUSALS.not_public);
   const policy: CallbackPolicy = {
     allowedNetworks: [],
     resolve: () => Promise.reject(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' })),

@@ -36,6 +36,7 @@ const NO_PROOF: Record<string, Answer> = {
   'answers with no body': (_request, response) => response.writeHead(204).end(),
   'answers with another challenge': (request, response) => response.end([...challengeOf(request)].reverse().join('')),
   'echoes what it got': (request, response) => response.end(`[${request.body.toString()}]`),
+  'gives back what it was sent': (request, response) => response.end(request.body),
   'fails with the challenge': (request, response) => response.writeHead(500).end(challengeOf(request)),
   redirects: (request, response) => response.writeHead(307, { location: '/' }).end(challengeOf(request)),
   'answers at length': (request, response) => response.end(`${' '.repeat(8_192)}${challengeOf(request)}`),
