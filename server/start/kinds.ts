@@ -51,10 +51,13 @@ export const databaseAddress: Kind<string> = {
 
 /** Scheme, host and port alone, as browsers write an origin. */
 export const origin: Kind<string> = {
-  wants: 'an origin such as https://connections.example.com, without a path',
+  wants: 'an origin such as https://connections.example.com, without a path; http:// for this machine alone',
   parse(text) {
-    const { protocol, origin } = URL.canParse(text) ? new URL(text) : {};
-    if ((protocol === 'https:' || protocol === 'http:') && origin === text.replace(/\/$/, '')) return origin;
+    const { protocol, origin, hostname = '' } = URL.canParse(text) ? new URL(text) : {};
+    // People give passwords there.
+    const isSafe =
+      protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+    if (isSafe && origin === text.replace(/\/$/, '')) return origin;
     throw new Unusable();
   },
 };

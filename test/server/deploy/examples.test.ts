@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { Deployment } from 'kubernetes-models/apps/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Service } from 'kubernetes-models/v1';
 import t, { type Test } from 'tap';
@@ -105,18 +106,21 @@ t.test('systemd takes the unit, and it leaves time for a drain', { skip: hasSyst
 });
 
 t.test('Kubernetes takes the manifest, and it leaves time for a drain', async (t) => {
-  const [deployment, service, budget] = parseAllDocuments(read('server/deploy/kubernetes.yaml')).map((one) =>
+  const [deployment, service, budget, network] = parseAllDocuments(read('server/deploy/kubernetes.yaml')).map((one) =>
     one.toJS(),
   );
   t.doesNotThrow(() => new Deployment(deployment).validate());
   t.doesNotThrow(() => new Service(service).validate());
   t.doesNotThrow(() => new PodDisruptionBudget(budget).validate());
+  t.doesNotThrow(() => new NetworkPolicy(network).validate());
   t.throws(() => new Service({ ...service, spec: { ports: [{ port: 'api' }] } }).validate(), 'a number is a number');
   const { spec: one } = deployment;
   const { spec: pod, metadata } = one.template;
   const { spec: served } = service;
   const { spec: budgeted } = budget;
-  t.same([served.selector, budgeted.selector.matchLabels], [metadata.labels, metadata.labels]);
+  const { spec: fenced } = network;
+  const selected = [served.selector, budgeted.selector.matchLabels, fenced.podSelector.matchLabels];
+  t.same(selected, new Array(3).fill(metadata.labels));
   const [node] = pod.containers;
   t.ok(pod.terminationGracePeriodSeconds - Number(node.lifecycle.preStop.exec.command[1]) > DRAIN_s);
   t.match(node, { readinessProbe: { httpGet: { path: '/readyz' } }, livenessProbe: { httpGet: { path: '/livez' } } });

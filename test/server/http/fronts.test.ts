@@ -112,7 +112,7 @@ async function tryAll(t: Test, name: FrontName, files: string): Promise<void> {
 async function claiming(front: Front, key: string, claims: string[]): Promise<number> {
   const agent = new Agent({ connect: { rejectUnauthorized: false } });
   try {
-    const { statusCode, body } = await request(`https://127.0.0.1:${front.port}/v1/connections`, {
+    const { statusCode, headers, body } = await request(`https://127.0.0.1:${front.port}/v1/connections`, {
       dispatcher: agent,
       headers: [
         ...['authorization', `Bearer ${key}`],
@@ -121,6 +121,7 @@ async function claiming(front: Front, key: string, claims: string[]): Promise<nu
       ],
     });
     await body.dump();
+    if (headers['strict-transport-security'] !== 'max-age=31536000') throw new Error('no HSTS');
     return statusCode;
   } finally {
     await agent.close();

@@ -82,6 +82,16 @@ t.test('what is given is taken, and unknown variables are left alone', async (t)
   });
 });
 
+t.test('pages on which people give passwords are on TLS, or on this machine', async (t) => {
+  for (const url of [
+    'https://connections.example.com',
+    'http://localhost:8080',
+    'http://127.0.0.1',
+    'http://[::1]:8080',
+  ])
+    t.equal(read({ PUBLIC_URL: url }).publicUrl, url);
+});
+
 t.test('a value that cannot be used is one line that names the variable, the value and what is wanted', async (t) => {
   const refused: [Record<string, string>, RegExp][] = [
     [{ PORT: 'http' }, /^PORT has "http", it wants a port from 0 to 65535/],
@@ -107,6 +117,9 @@ t.test('a value that cannot be used is one line that names the variable, the val
     [{ RETENTION_GAPS_DAYS: '30d' }, /^RETENTION_GAPS_DAYS has "30d"/],
     [{ BODY_MEMORY_MIB: '7' }, /^BODY_MEMORY_MIB/],
     [{ PROVIDER: '/no/such/site.js' }, /^PROVIDER has "\/no\/such\/site.js", it wants "sandbox" or the path/],
+    [{ PUBLIC_URL: 'http://connections.example.com' }, /^PUBLIC_URL has .*; http:\/\/ for this machine alone$/],
+    [{ PUBLIC_URL: 'http://127.0.0.1.example.com' }, /^PUBLIC_URL/],
+    [{ PUBLIC_URL: 'https://connections.example.com/path' }, /^PUBLIC_URL/],
     [{ BROWSER_PATH: '/' }, /^BROWSER_PATH has "\/"/],
     [{ BROWSER_INSTALL: 'apt' }, /^BROWSER_INSTALL has "apt", it wants auto or off$/],
     [{ BROWSER_SANDBOX: 'maybe' }, /^BROWSER_SANDBOX has "maybe"/],
