@@ -119,7 +119,7 @@ async function firstRound(config: Config): Promise<string[]> {
     `    -d '{"event_types":["message_received"],"callback_url":"${callback}","secret":"${receiver.secret}"}'`,
     '',
     '  echo "Let the other account answer; the receiver shows the signed callback"',
-    '  curl -sS "$CONTROL/stream" \\',
+    '  curl -sS "$CONTROL/stream" -H "Content-Type: application/json" \\',
     '    -d "{\\"account\\":\\"$ACCOUNT\\",\\"action\\":\\"emit\\",\\"type\\":\\"message_received\\",\\"data\\":{\\"body\\":\\"Hi back\\"}}"',
   ];
 }

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { checkCallback } from '../../../actors/deliveries/callback-guard.js';
 import { banner, baseAddress, readyLine } from '../../../server/start/banner.js';
@@ -14,6 +16,7 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { findUsableKey, revokeKey } from '../../../storage/workspaces/keys.js';
 import { listWorkspaces } from '../../../storage/workspaces/workspaces.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { startedNetwork } from '../../sandbox/fixture.js';
 
 const config = (t: Test, env: Record<string, string> = {}): Config => readConfig({ DATA_DIR: t.testdir(), ...env });
 /** What the audit log has, oldest first. */
@@ -151,4 +154,10 @@ t.test('programs read one line, people read what to paste', async (t) => {
     t.ok(text.includes(part), part);
   }
   t.notMatch(await banner(config(t, { DATABASE_URL: 'postgres://db/x' }), addresses, null), /KEY=/);
+
+  const { control_url } = await startedNetwork(t);
+  const [steering = ''] = /curl -sS "\$CONTROL[\s\S]*?"\n/.exec(text) ?? [];
+  const script = `CONTROL=${control_url} ACCOUNT=ada\n${steering}`;
+  const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
+  t.match(JSON.parse(stdout), { event_id: String, delivered: false }, 'and what steers the network is taken');
 });
