@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -32,15 +31,21 @@ function threadPool(program: Program, threads: number): Piscina {
     atomics: 'disabled',
   });
   pool.on('error', () => {}); // every task reports its own end
-  for (const thread of pool.threads) loads.set(thread, once(thread, 'message')); // the first one tells that it has loaded
+  for (const thread of pool.threads) loads.set(thread, loadOf(thread));
   return pool;
 }
 
-/** Rejects for a thread that ended before. */
-const loads = new WeakMap<Worker, Promise<unknown>>();
+const loads = new WeakMap<Worker, Promise<void>>();
+
+/** Resolves when the thread has loaded, which its first message tells, or has ended before. */
+function loadOf(thread: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    thread.once('message', () => resolve()).once('exit', () => resolve());
+  });
+}
 
 /** Ends the threads of pools in which no task runs. One that still loads is waited for: ended in the middle of it, it would abort the process. */
 export async function endThreads(...pools: Piscina[]): Promise<void> {
-  await Promise.allSettled(pools.flatMap(({ threads }) => threads.map((thread) => loads.get(thread))));
+  await Promise.all(pools.flatMap(({ threads }) => threads.map((thread) => loads.get(thread))));
   await Promise.all(pools.map((pool) => pool.close({ force: true })));
 }
