@@ -13,7 +13,7 @@ import { type Site, trustingArguments } from './social/site/site.js';
 /** What came of one use of a proxy. `not_tried`: there is no browser, or the other use did not reach it. */
 export type Tried = 'works' | 'unreachable' | 'not_tried';
 
-/** By what writes, files and streams do, and by what reads and page programs do. */
+/** By what writes, reads, files and streams do, and by what page programs do. */
 export interface ProxyTrial {
   service: Tried;
   browser: Tried;

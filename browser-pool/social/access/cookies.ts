@@ -22,9 +22,12 @@ const parseSession = typia.json.createAssertParse<StoredSession>();
 
 /** The `Cookie` header a browser with this session (`storageState` as JSON text) would send to an address. */
 export function cookieHeader(session: string, address: URL): string {
-  return sentTo(session, address)
-    .map(({ name, value }) => `${name}=${value}`)
-    .join('; ');
+  return cookieLine(sentTo(session, address));
+}
+
+/** Cookies as the header has them. */
+export function cookieLine(cookies: readonly { name: string; value: string }[]): string {
+  return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
 }
 
 /** The value of one of those cookies. */

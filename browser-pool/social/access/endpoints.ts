@@ -15,10 +15,11 @@ import type { AnswerOf, EndpointName, RequestOf } from '../site/endpoints.js';
 import { fromSite, toSite } from '../site/names.js';
 import { type RefusalKind, type Site, withNames } from '../site/site.js';
 import { answerText, READABLE_ENCODINGS } from './answer-text.js';
+import { cookieLine } from './cookies.js';
 import { parsedJson } from './json.js';
 import { pageFailure, redirectFailure } from './signed-out.js';
 import { SiteConnection } from './site-connection.js';
-import { cookieHeader, keepCookies, type RequestingRun, type SiteRead, SiteRequests, single } from './site-requests.js';
+import { keepCookies, type RequestingRun, type SiteRead, SiteRequests, single } from './site-requests.js';
 
 /** What a run that only reads is needed for. */
 type ReadingRun = RequestingRun & Pick<ProgramRun, 'request_ms'>;
@@ -108,7 +109,7 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
         ...this.#headers,
         'user-agent': run.userAgent,
         'content-type': 'application/json',
-        ...cookieHeader(cookies),
+        cookie: cookieLine(cookies),
       },
       body: JSON.stringify(parameters),
     };
@@ -152,11 +153,13 @@ export class Endpoints<Run extends ReadingRun = ReadingRun> {
   ): Promise<AnswerOf<Name>> {
     const limit = new Deadline(this.#run.request_ms(), upstreamTimeout);
     try {
-      return await this.#requests.make(address, request, limit, async ({ statusCode: status, headers, body }) => {
-        const text = await answerText(body, single(headers['content-encoding']), LIMITS.read_answer_bytes);
-        const told = { location: single(headers.location), 'retry-after': single(headers['retry-after']) };
-        return this.#read(name, { address, status, headers: told, text }, is).answer;
-      });
+      const answered = await this.#requests.make(address, request, limit, async ({ statusCode, headers, body }) => ({
+        address,
+        status: statusCode,
+        headers: { location: single(headers.location), 'retry-after': single(headers['retry-after']) },
+        text: await answerText(body, single(headers['content-encoding']), LIMITS.read_answer_bytes),
+      }));
+      return this.#read(name, answered, is).answer; // outside: what is thrown here is not the connection's
     } finally {
       limit.stop();
     }

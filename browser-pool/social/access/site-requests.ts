@@ -11,7 +11,7 @@ import {
 } from '../../failures.js';
 import type { ProgramRun } from '../../program.js';
 import type { Site } from '../site/site.js';
-import { setCookies } from './cookies.js';
+import { cookieLine, setCookies } from './cookies.js';
 import { proxyAgent } from './proxy-agent.js';
 
 /** What of a run its requests need. */
@@ -62,7 +62,7 @@ export class SiteRequests {
         dispatcher: this.#agent,
         signal: AbortSignal.any([ended.signal, signal, limit.signal]),
         method,
-        headers: { 'user-agent': userAgent, ...headers, ...cookieHeader(cookies) },
+        headers: { 'user-agent': userAgent, ...headers, ...(cookies.length > 0 && { cookie: cookieLine(cookies) }) },
         ...(body !== undefined && { body }),
         ...(silence_ms !== undefined && { bodyTimeout: silence_ms }),
       });
@@ -76,11 +76,6 @@ export class SiteRequests {
       answer?.body.destroy();
     }
   }
-}
-
-/** As a browser writes it; nothing for a request without cookies. */
-export function cookieHeader(cookies: readonly { name: string; value: string }[]): { cookie?: string } {
-  return cookies.length === 0 ? {} : { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') };
 }
 
 /**
