@@ -3,8 +3,8 @@ import { errors } from 'undici';
 /**
  * Why an attempt failed, as it is stored in `error` and counted:
  *
- * | `dns` | the host has no address now |
- * | `blocked` | the callback may not be called: its URL or an address of its host (EVT-2) |
+ * | `dns` | the host's name has no address now that may be called (EVT-2) |
+ * | `blocked` | the callback may not be called: its URL, the address in it, or its port (EVT-2) |
  * | `refused` | the port is closed |
  * | `unreachable` | no route leads to the address |
  * | `tls` | no encrypted connection, or the certificate does not prove the host |

@@ -20,7 +20,10 @@ export interface CallbackPolicy {
   resolve?: ResolveHost;
 }
 
-/** One answer for both: which names exist inside is nothing for whoever may create subscriptions. */
+/**
+ * One answer for a name without an address and one that leads inside, here and in attempts: which names exist inside is nothing for whoever may
+ * create subscriptions.
+ */
 const NO_PUBLIC_HOST = 'must name a host that can be resolved, to public addresses only';
 
 /** Why a callback is refused, with the words for the caller. */
@@ -67,7 +70,8 @@ export async function resolveCallback(
   const verdicts = addresses.map(({ address }) => addressPolicy.judge(address, port));
   const refused =
     verdicts.find((verdict) => verdict === 'not_public') ?? verdicts.find((verdict) => verdict === 'port');
-  return refused ? { ok: false, reason: refused } : { ok: true, target: { url, addresses } };
+  if (!refused) return { ok: true, target: { url, addresses } };
+  return { ok: false, reason: refused === 'not_public' && !literalOf(url.hostname) ? 'unresolvable' : refused };
 }
 
 /** Checks a callback when a subscription is created. Never rejects; returns within `creation_lookup_ms`. */
@@ -94,14 +98,19 @@ function parseCallback(text: string): { ok: true; url: URL } | Refused {
 
 /** All addresses of a host; none when it cannot be resolved. IP literals arrive in the URL parser's normal form, whatever notation they had. */
 async function addressesOf(hostname: string, resolve: ResolveHost): Promise<Address[]> {
-  const literal = hostname.replace(/^\[|\]$/g, '');
-  const family = isIP(literal);
-  if (family !== 0) return [{ address: literal, family: family === 4 ? 4 : 6 }];
+  const literal = literalOf(hostname);
+  if (literal) return [literal];
   try {
     return await resolve(hostname);
   } catch {
     return [];
   }
+}
+
+function literalOf(hostname: string): Address | undefined {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(address);
+  return family === 0 ? undefined : { address, family: family === 4 ? 4 : 6 };
 }
 
 /** Made once a policy, so that its verdict cache lasts. */

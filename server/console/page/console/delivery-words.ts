@@ -4,7 +4,7 @@ import type { Tone } from './parts.js';
 
 /** Why an attempt failed, for those who run the receiver. */
 const FAILURES: Readonly<Record<AttemptError, string>> = {
-  dns: 'The name of the receiver has no address.',
+  dns: 'The name of the receiver leads to no public address.',
   blocked: 'The address leads where the service may not call.',
   refused: 'The receiver accepts no connection.',
   unreachable: 'There is no way to the receiver.',
