@@ -17,7 +17,7 @@ export interface AuditEntryJson {
   action: AuditAction;
   /** What it was done to. */
   targets: AuditTargetJson[];
-  /** The address that it was asked for from; null of the command line. */
+  /** The address that it was asked for from; null of the command line, and of operators for those who see one workspace. */
   address: string | null;
   /**
    * `X-Request-Id` of the request that asked for it, where that has 32 hexadecimal digits, with dashes or without; null of the
@@ -41,8 +41,8 @@ export interface AuditActorJson {
   /** Id of the key, the operator or the link; null of others. */
   id: Uuid | null;
   /**
-   * What the key or the operator was called then, null when it had no name; of the command line the account and the machine, null for those
-   * who see one workspace.
+   * What the key or the operator was called then, null when it had no name; of the command line the account and the machine. Null of operators
+   * and the command line for those who see one workspace.
    */
   name: string | null;
 }
@@ -72,7 +72,9 @@ export function auditEntryJson(row: AuditRow): AuditEntryJson {
   };
 }
 
-/** As those see it who see one workspace: accounts and machines are the operators'. */
+const OPERATORS: ReadonlySet<AuditActorKind> = new Set(['operator', 'operator_session', 'command_line']);
+
+/** As those see it who see one workspace: of operators they see that it was one, and not who, nor from where. */
 export function workspaceEntryJson(row: AuditRow): AuditEntryJson {
-  return auditEntryJson(row.actor_kind === 'command_line' ? { ...row, actor_name: null } : row);
+  return auditEntryJson(OPERATORS.has(row.actor_kind) ? { ...row, actor_name: null, address: null } : row);
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -198,4 +199,30 @@ t.test('the command follows from where the log ends, and says where it came to w
   const from = stored.indexOf(ids[0]);
   t.ok(from >= 1, 'what was there before is left out');
   t.strictSame(ids, stored.slice(from, from + ids.length));
+});
+
+t.test('of operators and the command line a workspace sees neither who it was nor where', async (t) => {
+  const { db, workspaceId, call, url } = await startTestEdge(t);
+  const { key } = await createOperator(db, 'Grace', null);
+  const actors = ['operator', 'operator_session', 'command_line', 'key'] as const;
+  for (const kind of actors) {
+    const actor = {
+      kind,
+      id: kind === 'command_line' ? null : randomUUID(),
+      name: `the ${kind}`,
+      address: '192.0.2.7',
+    };
+    await db.transaction((tx) => recordAudit(tx, { ...entryOf(workspaceId), actor }));
+  }
+  const entries = (list: unknown) =>
+    (list as { entries: { actor: { kind: string; id: string | null; name: string | null }; address: string | null }[] })
+      .entries;
+  for (const { actor, address } of entries((await call('GET', '/v1/audit')).json)) {
+    const own = actor.kind === 'key';
+    t.strictSame([actor.name, address], own ? ['the key', '192.0.2.7'] : [null, null], actor.kind);
+    t.equal(actor.id === null, actor.kind === 'command_line', 'ids are shown');
+  }
+  const { body } = await request(`${url}/v1/operator/audit`, { headers: { authorization: `Bearer ${key}` } });
+  for (const { actor, address } of entries(await body.json()))
+    t.strictSame([actor.name, address], [`the ${actor.kind}`, '192.0.2.7'], 'an operator sees all');
 });
