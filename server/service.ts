@@ -44,7 +44,7 @@ import { DataSealing } from './start/data-sealing.js';
 import { databaseConnections } from './start/database-connections.js';
 import { httpConnections } from './start/descriptors.js';
 import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
-import { useSandboxProxies } from './start/first-run.js';
+import { refuseForgottenProvider, removeSandboxProxies, useSandboxProxies } from './start/first-run.js';
 import { LIMITS } from './start/limits.js';
 import { MissingDestinations } from './start/missing-destinations.js';
 import { describedProvider, sandboxSite } from './start/provider-site.js';
@@ -250,7 +250,8 @@ function startBackground(
     },
   });
   parts.retention.start();
-  parts.storedMeter = storedMeter({ db, log, all: config.workspaceLimits.stored_mib !== null });
+  const { stored_mib } = config.workspaceLimits;
+  parts.storedMeter = storedMeter({ db, log, bound: stored_mib && stored_mib * 2 ** 20 });
   parts.storedMeter.start();
   if (!destination) return;
   const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
@@ -422,6 +423,7 @@ async function providerSite(
     case 'site':
       return sharedProvider(config.provider.file, log, db, ring);
     case 'sandbox': {
+      await refuseForgottenProvider(config, db);
       const { ready } = await network.started();
       await useSandboxProxies(db, ring, ready, log);
       return sandboxSite(ready);
@@ -435,6 +437,7 @@ async function providerSite(
 async function sharedProvider(file: string, log: Logger, db: Database, ring: KeyRing): Promise<Site> {
   const { site, network } = await describedProvider(file);
   if (network) await useSandboxProxies(db, ring, network, log);
+  else await removeSandboxProxies(db, log);
   return site;
 }
 

@@ -40,6 +40,8 @@ export interface Config {
   /** What is erased by its age. */
   retention: RetentionDays;
   provider: ProviderSetting;
+  /** PROVIDER is not set. */
+  providerByDefault: boolean;
   sandboxControlPort: number;
   actorThreads: number;
   browserThreads: number;
@@ -120,6 +122,7 @@ export function readConfig(
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
     retention: retention(settings),
     provider: settings.PROVIDER,
+    providerByDefault: !env.PROVIDER,
     sandboxControlPort: settings.SANDBOX_CONTROL_PORT,
     actorThreads: settings.ACTOR_THREADS,
     browserThreads: settings.BROWSER_THREADS,

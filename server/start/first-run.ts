@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { recordAudit } from '../../storage/audit/record.js';
-import { upsertSandboxProxies } from '../../storage/connections/proxies.js';
+import { isSandboxProxy, listProxies, removeProxy, upsertSandboxProxies } from '../../storage/connections/proxies.js';
 import type { Logger } from '../../storage/log.js';
 import type { AuditAction, AuditTarget } from '../../storage/model/audit.js';
 import { SCOPES } from '../../storage/model/records.js';
@@ -9,7 +9,7 @@ import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { createKey, findUsableKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace, listWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { commandLine } from './command-line.js';
-import type { Config } from './config.js';
+import { type Config, ConfigError } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
 import { load, replace } from './private-file.js';
 import type { SandboxReady } from './sandbox-ready.js';
@@ -90,4 +90,31 @@ export async function useSandboxProxies(
     return stored;
   });
   log.info({ regions: rows.map((row) => row.region) }, 'regional proxies of the stand-in network are in place');
+}
+
+/**
+ * Sessions of an installation with proxies of its own must not leave by those of a stand-in network, which every node would take.
+ * @throws ConfigError where PROVIDER was forgotten
+ */
+export async function refuseForgottenProvider(config: Config, db: Database): Promise<void> {
+  if (config.databaseUrl === null || !config.providerByDefault) return;
+  if ((await listProxies(db)).every(isSandboxProxy)) return;
+  throw new ConfigError(
+    'PROVIDER is not set, and the database has regional proxies of its own: set it to the site description, or to "sandbox"',
+  );
+}
+
+/** Removes what a trial on this database left: a site of one's own is not reached through a stand-in network's proxies. */
+export async function removeSandboxProxies(db: Database, log: Logger): Promise<void> {
+  const left = (await listProxies(db)).filter(isSandboxProxy);
+  if (left.length === 0) return;
+  await db.transaction(async (tx) => {
+    for (const { id } of left) {
+      if ((await removeProxy(tx, id)) !== undefined) await recordStart(tx, 'proxy.remove', [['proxy', id]], null);
+    }
+  });
+  log.warn(
+    { proxies: left.length },
+    'regional proxies of a stand-in network were removed: PROVIDER is a site of its own',
+  );
 }

@@ -161,6 +161,14 @@ export async function upsertSandboxProxies(
   return rows;
 }
 
+/** More than a stand-in network has in one region. */
+const SANDBOX_PROXIES = 16;
+
+/** Whether the proxy is a stand-in network's, which leads to nothing but that. */
+export function isSandboxProxy({ id, region }: Pick<ProxyRow, 'id' | 'region'>): boolean {
+  return Array.from({ length: SANDBOX_PROXIES }, (_, number) => sandboxProxyId(region, number)).includes(id);
+}
+
 function sandboxProxyId(region: string, number: number): string {
   const hash = createHash('sha256').update(`sandbox/${region.toUpperCase()}/${number}`).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;

@@ -20,7 +20,8 @@ export interface StoredFile {
 
 /**
  * Stores part number `part` (from 0) of the attempt's file; the first one deletes what earlier attempts left. It may be
- * stored again when the answer was lost. False when the attempt is no longer held: then nothing was stored.
+ * stored again when the answer was lost. False when the attempt is no longer held: then nothing was stored. Of a workspace whose store is
+ * measured it is added to that, before another measurement (HTTP-27).
  */
 export async function storeFilePart(db: Sql, held: HeldOperation, part: number, bytes: Buffer): Promise<boolean> {
   const stored = db.vault.storeBytes(bytes, filePartContext(held.id, held.attemptId, part));
@@ -28,6 +29,9 @@ export async function storeFilePart(db: Sql, held: HeldOperation, part: number, 
     'storeFilePart',
     `with ${HELD_ATTEMPT}, left_over as (
        delete from operation_file f using held h where $4::integer = 0 and f.operation_id = h.id and f.attempt_id <> $3
+     ), noted as (
+       update workspace_stored s set bytes = s.bytes + length($5::bytea), noted = s.noted + length($5::bytea)
+       from held h join operation o on o.id = h.id where s.workspace_id = o.workspace_id
      )
      insert into operation_file (operation_id, attempt_id, part, bytes, sealed) select h.id, $3, $4, $5, $6 from held h
      on conflict (operation_id, attempt_id, part) do update set bytes = excluded.bytes, sealed = excluded.sealed

@@ -5,7 +5,8 @@ import type { Database, Sql } from '../postgres/database.js';
 /*
  * What the operations of a workspace take: inputs, results and their files, as the database keeps them (HTTP-27). Only of workspaces that have
  * a limit of it. The sum is measured slice by slice, one slice at a time in the installation; what is accepted meanwhile and until the next
- * time is noted by the nodes and added. What ends or is erased is seen by the next measurement.
+ * time is noted by the nodes and added, and so are parts of files. What else ends, and what is erased, is seen by the next measurement. Where one limit
+ * holds for all, only those are measured that something was noted of, and those that take half of it: the others cannot be near it.
  *
  *     resting ─ due ─▶ measuring a workspace ─ slice ─▶ the same, further on ─ last slice ─▶ its sum is stored; the next workspace, or resting
  *
@@ -43,10 +44,10 @@ interface TurnRow {
 }
 
 /**
- * Measures the next slice of the installation; `all`: every workspace is limited, not only those that have a limit of their own. False when
- * another node measures, or there is nothing to do now.
+ * Measures the next slice of the installation; `bound`: every workspace is limited to so many bytes that has no limit of its own, null where none
+ * is. False when another node measures, or there is nothing to do now.
  */
-export function measureStored(db: Database, all: boolean): Promise<boolean> {
+export function measureStored(db: Database, bound: number | null): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [turn] = await tx.query<TurnRow>(
       'lockStoredTurn',
@@ -55,35 +56,37 @@ export function measureStored(db: Database, all: boolean): Promise<boolean> {
        from stored_turn where due_at <= now() for update skip locked`,
     );
     if (!turn) return false;
-    if (turn.workspace_id === null) return begin(tx, null, all, turn.now_ms);
+    if (turn.workspace_id === null) return begin(tx, null, bound, turn.now_ms);
     const { looked, bytes, last } = await slice(tx, turn.workspace_id, turn.after, turn.until);
     const found = turn.found + bytes;
     if (looked < LIMITS.stored_slice_rows) {
       await storeMeasured(tx, turn.workspace_id, found);
-      return begin(tx, turn.workspace_id, all, turn.now_ms);
+      return begin(tx, turn.workspace_id, bound, turn.now_ms);
     }
     await tx.query('goOnStored', 'update stored_turn set after = $1, found = $2', [last, found]);
     return true;
   });
 }
 
-/** Begins with the limited workspace behind this one; rests where there is none. */
-async function begin(tx: Sql, behind: string | null, all: boolean, now_ms: number): Promise<boolean> {
-  const [next] = await tx.query<{ id: string }>(
-    all ? 'nextWorkspace' : 'nextLimitedWorkspace',
-    all
-      ? 'select id from workspace where $1::uuid is null or id > $1 order by id limit 1'
-      : `select workspace_id as id from workspace_limit
-         where name = 'stored_mib' and ($1::uuid is null or workspace_id > $1) order by workspace_id limit 1`,
-    [behind],
+/** Begins with the limited workspace behind this one; rests where there is none. Indexes: the primary keys. */
+async function begin(tx: Sql, behind: string | null, bound: number | null, now_ms: number): Promise<boolean> {
+  const [next] = await tx.query<{ id: string | null }>(
+    'nextLimitedWorkspace',
+    `select least(
+       (select workspace_id from workspace_limit
+        where name = 'stored_mib' and ($1::uuid is null or workspace_id > $1) order by workspace_id limit 1),
+       (select workspace_id from workspace_stored
+        where (noted > 0 or bytes >= $2) and $2 is not null and ($1::uuid is null or workspace_id > $1) order by workspace_id limit 1)) as id`,
+    [behind, bound && Math.ceil(bound / 2)],
   );
+  const id = next?.id ?? null;
   await tx.query(
     'beginStored',
     `with reset as (update workspace_stored set noted = 0 where workspace_id = $1)
      update stored_turn set workspace_id = $1, until = $2, after = null, found = 0, due_at = now() + $3 * interval '1 millisecond'`,
-    [next?.id ?? null, firstIdAt(now_ms), next ? 0 : LIMITS.stored_rest_ms],
+    [id, firstIdAt(now_ms), id === null ? LIMITS.stored_rest_ms : 0],
   );
-  return next !== undefined;
+  return id !== null;
 }
 
 /** Sizes as they are stored, compressed or not: no large value is read. Index: operation_by_workspace. */

@@ -6,9 +6,21 @@ import t, { type Test } from 'tap';
 import { checkCallback } from '../../../actors/deliveries/callback-guard.js';
 import { banner, baseAddress, readyLine } from '../../../server/start/banner.js';
 import { type Config, readConfig } from '../../../server/start/config.js';
-import { ensureDemoKey, useSandboxProxies, withDemoReceiver } from '../../../server/start/first-run.js';
+import {
+  ensureDemoKey,
+  refuseForgottenProvider,
+  removeSandboxProxies,
+  useSandboxProxies,
+  withDemoReceiver,
+} from '../../../server/start/first-run.js';
 import { listAudit } from '../../../storage/audit/entries.js';
-import { activeProxyFor, listProxies, openProxy } from '../../../storage/connections/proxies.js';
+import {
+  activeProxyFor,
+  addProxy,
+  isSandboxProxy,
+  listProxies,
+  openProxy,
+} from '../../../storage/connections/proxies.js';
 import { createLogger } from '../../../storage/log.js';
 import { SCOPES } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
@@ -16,6 +28,7 @@ import { keyRing } from '../../../storage/secrets/encryption.js';
 import { findUsableKey, revokeKey } from '../../../storage/workspaces/keys.js';
 import { listWorkspaces } from '../../../storage/workspaces/workspaces.js';
 import { freshDatabase } from '../../fixture/database.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { startedNetwork } from '../../sandbox/fixture.js';
 
 const config = (t: Test, env: Record<string, string> = {}): Config => readConfig({ DATA_DIR: t.testdir(), ...env });
@@ -118,6 +131,41 @@ t.test('a restarted stand-in network keeps its proxies, at new addresses', async
   t.strictSame(added?.target_ids.toSorted(), before.map(({ id }) => id).sort());
   t.strictSame(more, [], 'those that were there are not added');
 });
+
+t.test(
+  'a site of its own is not reached through what a trial left, nor the stand-in network beside proxies of its own',
+  async (t) => {
+    const { db, url } = await freshDatabase(t);
+    const proxies = ['US', 'US', 'DE'].map((region, i) => ({ region, url: `http://127.0.0.1:${i + 1}` }));
+    await useSandboxProxies(db, ring, { proxies }, log);
+    const shared = config(t, { DATABASE_URL: url });
+    await refuseForgottenProvider(shared, db);
+    const own = await addProxy(db, ring, { region: 'US', url: 'http://proxy.example:3128' });
+    await t.rejects(
+      refuseForgottenProvider(shared, db),
+      /^PROVIDER is not set, and the database has regional proxies of its own/,
+    );
+    await refuseForgottenProvider(config(t), db);
+    await refuseForgottenProvider(config(t, { DATABASE_URL: url, PROVIDER: 'sandbox' }), db);
+    const { id } = await insertSimulated(db, await insertWorkspace(db), 'ann');
+    const trial = (await listProxies(db)).find(isSandboxProxy);
+    await db.query('testPin', 'update connection set proxy_id = $2 where id = $1', [id, trial?.id]);
+    await removeSandboxProxies(db, log);
+    t.strictSame(
+      (await listProxies(db)).map((one) => one.id),
+      [own.id],
+    );
+    const [row] = await db.query<{ proxy_id: string | null }>(
+      'testPinned',
+      'select proxy_id from connection where id = $1',
+      [id],
+    );
+    t.equal(row?.proxy_id, null, 'the next login pins it');
+    const removed = (await recorded(db)).filter(({ action }) => action === 'proxy.remove');
+    t.equal(removed.length, 3);
+    t.match(removed[0], byStart);
+  },
+);
 
 t.test('without an encryption key the service goes on without the stand-in network’s proxies', async (t) => {
   const { db } = await freshDatabase(t);

@@ -12,9 +12,9 @@ const due = (db: Sql) => db.query('testDue', 'update stored_turn set due_at = no
 const bytesOf = async (db: Sql, id: string) => (await storedBytes(db, [id])).get(id);
 
 /** Measures until the installation rests. */
-async function measureAll(db: Database, all = false): Promise<void> {
+async function measureAll(db: Database, bound: number | null = null): Promise<void> {
   await due(db);
-  while (await measureStored(db, all));
+  while (await measureStored(db, bound));
 }
 
 async function limited(db: Sql): Promise<string> {
@@ -57,9 +57,27 @@ t.test(
     for (const id of [one, other]) t.equal(await bytesOf(db, id), await summed(db, id));
     t.equal(await bytesOf(db, unlimited), undefined, 'nobody asks for it');
     await db.query('testErase', 'delete from operation where workspace_id = $1', [one]);
-    await measureAll(db, true);
+    const bound = 1_000_000;
+    await measureAll(db, bound);
     t.equal(await bytesOf(db, one), 0);
-    t.equal(await bytesOf(db, unlimited), await summed(db, unlimited), 'where all are limited');
+    t.equal(
+      await bytesOf(db, unlimited),
+      undefined,
+      'where all are limited, of those that accepted nothing nobody asks either',
+    );
+    await noteStored(db, new Map([[unlimited, 7]]));
+    await measureAll(db, bound);
+    const took = await summed(db, unlimited);
+    t.equal(await bytesOf(db, unlimited), took);
+    await db.query('testErase', 'delete from operation where workspace_id = $1', [unlimited]);
+    await measureAll(db, bound);
+    t.equal(
+      await bytesOf(db, unlimited),
+      took,
+      'what is far below the bound and accepted nothing is not looked at again',
+    );
+    await measureAll(db, took);
+    t.equal(await bytesOf(db, unlimited), 0, 'what is near it is');
   },
 );
 
@@ -72,12 +90,12 @@ t.test('what is accepted while it is measured counts once, and what a crash cuts
   t.equal(await bytesOf(db, id), 1_000, 'as far as is known');
   const before = (await summed(db, id)) ?? 0;
   await due(db);
-  t.ok(await measureStored(db, false), 'it begins');
+  t.ok(await measureStored(db, null), 'it begins');
   await insertOperations(db, connectionId, 10);
   await noteStored(db, new Map([[id, 500]]));
   const cut = { ...db, transaction: <T>(work: (tx: Sql) => Promise<T>) => db.transaction((tx) => crashing(work(tx))) };
-  await t.rejects(measureStored(cut as Database, false), /crashed/);
-  while (await measureStored(db, false));
+  await t.rejects(measureStored(cut as Database, null), /crashed/);
+  while (await measureStored(db, null));
   t.equal(await bytesOf(db, id), before + 500);
   await measureAll(db);
   t.equal(await bytesOf(db, id), await summed(db, id), 'the next time what was accepted is measured');
@@ -94,7 +112,7 @@ t.test('of several that measure at once one does, and notes hold up nobody', asy
   await insertOperations(db, (await insertSimulated(db, id, 'ann')).id, 3 * LIMITS.stored_slice_rows);
   await due(db);
   const measuring = async () => {
-    for (let idle = 0; idle < 20; ) idle = (await measureStored(db, false)) ? 0 : idle + 1;
+    for (let idle = 0; idle < 20; ) idle = (await measureStored(db, null)) ? 0 : idle + 1;
   };
   const noting = async () => {
     for (let n = 0; n < 50; n++) await noteStored(db, new Map([[id, 1]]));
@@ -129,7 +147,7 @@ t.test('a slice costs the same however much is stored', async (t) => {
         }),
     };
     await due(db);
-    while (await measureStored(counting as Database, false));
+    while (await measureStored(counting as Database, null));
     return most;
   };
   const few = await cost(2 * LIMITS.stored_slice_rows);
