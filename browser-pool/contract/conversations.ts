@@ -1,5 +1,15 @@
 import type { tags } from 'typia';
-import type { ConversationUrn, Cursor, Distinct, InboxCount, Keyword, Moment, ProviderId } from './fields.js';
+import type {
+  ConversationUrn,
+  Cursor,
+  Distinct,
+  InboxCount,
+  Keyword,
+  Moment,
+  PersonId,
+  ProviderId,
+  Recipient,
+} from './fields.js';
 import type { Signature } from './signature.js';
 
 /** Conversations and messages (contract: "Conversations and messages"). */
@@ -47,7 +57,7 @@ export interface Conversation {
   /** Its id, for `social.messages.list` and for sends. */
   conversation_id: string;
   /** Hash ids of the other people in it. */
-  participants: string[];
+  participants: PersonId[];
   /** How many of its messages are unread, null when the provider does not say. */
   unread_count: number | null;
   /** When something last happened in it, in decimal milliseconds; null when the provider does not say. */
@@ -74,7 +84,7 @@ export type ConversationsSearchInput = {
 /** Whose thread to find. */
 export type ConversationWithRecipientInput = {
   /** Hash id of the person. */
-  recipient_actor_id: ProviderId;
+  recipient_actor_id: Recipient;
 };
 
 /** The thread with a person. */
@@ -114,7 +124,7 @@ export interface Message {
   /** Its text, null when it has none. */
   message_body: string | null;
   /** Hash id of who wrote it, null when the provider does not say. */
-  sender_hash_id: string | null;
+  sender_hash_id: PersonId | null;
   /** When it was delivered, in decimal milliseconds; null when the provider does not say. */
   delivered_at: number | null;
   /** Content of attachments and rich messages, as the provider gave it; absent when there is none. */

@@ -1,4 +1,14 @@
-import type { FilterText, Integer, Keyword, SearchCount, SearchKeywords, SearchStart, Text } from './fields.js';
+import type {
+  FilterText,
+  Integer,
+  Keyword,
+  PersonFilter,
+  PersonId,
+  SearchCount,
+  SearchKeywords,
+  SearchStart,
+  Text,
+} from './fields.js';
 import type { Signature } from './signature.js';
 
 /** Typeahead and the searches for people and jobs (contract: "Discovery and search"). */
@@ -38,7 +48,7 @@ export interface TypeaheadResult {
 /** One suggestion. */
 export interface TypeaheadItem {
   /** Its id, which search filters take. */
-  id: string;
+  id: PersonId;
   /** Its name as the provider shows it. */
   name: string;
 }
@@ -59,9 +69,9 @@ export type PeopleFilters = {
   /** Distance in the network: `F` first degree, `S` second, `O` beyond. */
   network?: FilterText;
   /** Hash id of a person whose connections are meant. */
-  connection_of?: FilterText;
+  connection_of?: PersonFilter;
   /** Hash id of a person whose followers are meant. */
-  follower_of?: FilterText;
+  follower_of?: PersonFilter;
   /** Language of the profile, as a code such as `en`. */
   profile_language?: FilterText;
   /** Id of a school that the person went to. */
@@ -123,11 +133,11 @@ export interface PeopleSearchResult {
 /** A person as a search shows them. */
 export interface PersonRow {
   /** Numeric id of the member at the provider, null when it is not shown. */
-  member_id: string | null;
+  member_id: PersonId | null;
   /** Hash id of the person, which sends take; null when it is not shown. */
-  hash_id: string | null;
+  hash_id: PersonId | null;
   /** Public slug of the profile, null when it is not shown. */
-  public_id: string | null;
+  public_id: PersonId | null;
   /** Steps between the account and the person in the network, null when the provider does not say. */
   member_distance: number | null;
   /** Full name, null when it is not shown. */
@@ -139,7 +149,7 @@ export interface PersonRow {
   /** Where the person lives, null when it is not shown. */
   location: string | null;
   /** Address of the public profile, null when there is none. */
-  profile_url: string | null;
+  profile_url: PersonId | null;
   /** Remarks of the provider, such as shared connections; empty when there are none. */
   insights: string[];
   /** Words on the badge of the picture, null when there is none. */

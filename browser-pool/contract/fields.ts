@@ -74,6 +74,24 @@ export type Base64 = string & tags.MinLength<1>;
 /** Public slug of a profile or company. */
 export type PublicId = string & tags.Pattern<'^[A-Za-z0-9_.-]{1,255}$'>;
 
+/**
+ * Marks a value that names a person to the network: an id, a public slug, an address. An erasure finds people by these fields alone
+ * (STO-7). The keys of a record whose values have it name people too.
+ */
+type NamesPerson = tags.JsonSchemaPlugin<{ 'x-names-person': true }>;
+
+/** As the network gives it. */
+export type PersonId = string & NamesPerson;
+
+/** Public slug of a profile. */
+export type ProfileSlug = PublicId & NamesPerson;
+
+/** Hash id of a person, as a caller names them. */
+export type Recipient = ProviderId & NamesPerson;
+
+/** A search's filter by the hash id of a person. */
+export type PersonFilter = FilterText & NamesPerson;
+
 /** A provider's hash id of a person, or an id that a conversation read gave. */
 export type ProviderId = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
 

@@ -1,5 +1,5 @@
 import type { tags } from 'typia';
-import type { Integer, NoInput, PublicId, Text } from './fields.js';
+import type { Integer, NoInput, PersonId, ProfileSlug, PublicId, Text } from './fields.js';
 import type { Signature } from './signature.js';
 
 /** Identity, profiles, connections and companies (contract: "Identity, profile, connections, organizations"). */
@@ -18,13 +18,13 @@ export type ListSentInvitations = Signature<
 /** The authenticated account. */
 export interface IdentityResult {
   /** Hash id that identifies the authenticated account. */
-  actor_id: string;
+  actor_id: PersonId;
   /** The same hash id, under the name that other reads use. */
-  hash_id: string;
+  hash_id: PersonId;
   /** Public slug of the account's profile, null when it has none. */
-  public_id: string | null;
+  public_id: PersonId | null;
   /** Numeric id of the member at the provider, null when it is not shown. */
-  member_id: string | null;
+  member_id: PersonId | null;
   /** First name, null when it is not shown. */
   firstName: string | null;
   /** Last name, null when it is not shown. */
@@ -40,7 +40,7 @@ export interface IdentityResult {
 /** Whose profile to read. */
 export type ProfileGetInput = {
   /** Public slug of the profile. */
-  profile_id: PublicId;
+  profile_id: ProfileSlug;
 };
 
 /** A profile. */
@@ -56,11 +56,11 @@ export interface Profile {
   /** Always `full`: all of the profile was read. */
   source: 'full';
   /** Numeric id of the member at the provider, null when it is not shown. */
-  member_id: string | null;
+  member_id: PersonId | null;
   /** Hash id of the person, which sends take; null when it is not shown. */
-  hash_id: string | null;
+  hash_id: PersonId | null;
   /** Public slug of the profile, null when it is not shown. */
-  public_id: string | null;
+  public_id: PersonId | null;
   /** First name, null when it is not shown. */
   first_name: string | null;
   /** Last name, null when it is not shown. */
@@ -74,13 +74,13 @@ export interface Profile {
   /** Where the person lives, null when it is not shown. */
   location: string | null;
   /** Address of the public profile, null when there is none. */
-  public_profile_url: string | null;
+  public_profile_url: PersonId | null;
   /** Mail address, null unless the person shows it to the account. */
-  email: string | null;
+  email: PersonId | null;
   /** Postal address, null unless the person shows it to the account. */
   address: string | null;
   /** Phone numbers that the person shows to the account; empty when there are none. */
-  phone_numbers: string[];
+  phone_numbers: PersonId[];
   /** Steps between the account and the person in the network, null when the provider does not say. */
   network_distance: number | null;
   /** Whether an invitation to this person is pending, null when the provider does not say. */
@@ -128,13 +128,13 @@ export interface Education {
 /** Whose hash ids to look up. */
 export type HashIdsResolveInput = {
   /** Public slugs of 1 to 25 profiles. */
-  public_ids: PublicId[] & tags.MinItems<1> & tags.MaxItems<25>;
+  public_ids: ProfileSlug[] & tags.MinItems<1> & tags.MaxItems<25>;
 };
 
 /** Hash ids of profiles. */
 export interface HashIdsResolveResult {
   /** Hash id by public id; null for a public id without a member. */
-  hash_ids: Record<string, string | null>;
+  hash_ids: Record<string, PersonId | null>;
   /** Generation of the session that asked. */
   state_revision: number;
 }
@@ -158,9 +158,9 @@ export interface ConnectionsListResult {
 /** A person that the account is connected with. */
 export interface ConnectionEntry {
   /** Hash id of the person, which sends take; null when it is not shown. */
-  hash_id: string | null;
+  hash_id: PersonId | null;
   /** Public slug of the profile, null when it is not shown. */
-  public_id: string | null;
+  public_id: PersonId | null;
   /** First name, null when it is not shown. */
   first_name: string | null;
   /** Last name, null when it is not shown. */
@@ -262,9 +262,9 @@ export interface SentInvitation {
   /** Its id at the provider; dedupe by it. */
   invitation_id: string;
   /** Hash id of the invited person, null when it is not shown. */
-  recipient_actor_id: string | null;
+  recipient_actor_id: PersonId | null;
   /** Public slug of the invited person, null when it is not shown. */
-  public_id: string | null;
+  public_id: PersonId | null;
   /** Name of the invited person, null when it is not shown. */
   name: string | null;
   /** Line below that name, null when there is none. */

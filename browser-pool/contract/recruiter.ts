@@ -1,5 +1,5 @@
 import type { tags } from 'typia';
-import type { Integer, Keyword, SearchCount, SearchKeywords, SearchStart, Text } from './fields.js';
+import type { Integer, Keyword, PersonId, SearchCount, SearchKeywords, SearchStart, Text } from './fields.js';
 import type { Profile } from './identity.js';
 import type { Signature } from './signature.js';
 
@@ -211,11 +211,11 @@ export interface Candidate extends Omit<Profile, 'hash_id' | 'source'> {
   /** Always `recruiter`: the recruiter's search found the person. */
   source: 'recruiter';
   /** Hash id of the person, which sends take; absent or null when the search does not show it. */
-  hash_id?: string | null;
+  hash_id?: PersonId | null;
   /** What only a recruiter is shown. */
   recruiting: {
     /** Id of the candidate in the recruiter's tool, null when it is not shown. */
-    candidate_id: string | null;
+    candidate_id: PersonId | null;
     /** Whether the person says that they look for work, null when the provider does not say. */
     open_to_work: boolean | null;
     /** Years of experience as the provider counts them, null when it does not say. */

@@ -1,5 +1,5 @@
 import type { tags } from 'typia';
-import type { Base64, FileName, MediaType, MessageText, ProviderId, Text } from './fields.js';
+import type { Base64, FileName, MediaType, MessageText, PersonId, ProviderId, Recipient, Text } from './fields.js';
 import type { Signature } from './signature.js';
 
 /** The three sends and file download (contract: "Sending and files"). */
@@ -14,7 +14,7 @@ export type MessageSendInput = {
   /** Conversation to write to, as a conversation read gave it. */
   conversation_id?: ProviderId;
   /** Hash id of the person to write to. */
-  recipient_actor_id?: ProviderId;
+  recipient_actor_id?: Recipient;
   /** Text of the message, up to 2000 characters; it must not be blank unless there is render content. */
   body?: MessageText<0, 2000>;
   /** Up to five objects of rich content, 16 KiB of JSON in all, passed on to the provider as they are. */
@@ -42,13 +42,13 @@ export interface Destination {
   /** Conversation that the input named. */
   conversation_id?: string;
   /** Hash id of the person that the input named. */
-  recipient_actor_id?: string;
+  recipient_actor_id?: PersonId;
 }
 
 /** An invitation to connect. */
 export type InvitationSendInput = {
   /** Hash id of the person to invite. */
-  recipient_actor_id: ProviderId;
+  recipient_actor_id: Recipient;
   /** Note that comes with the invitation, 1 to 300 characters. */
   message?: MessageText<1, 300>;
 };
@@ -59,7 +59,7 @@ export type InvitationInTurn = InvitationSendInput & { return_original?: boolean
 /** The provider's answer to an invitation. */
 export interface InvitationSendResult {
   /** Hash id of the invited person. */
-  recipient_actor_id: string;
+  recipient_actor_id: PersonId;
   /** The provider's code. An acknowledgement is not always a sent invitation: this code shows which. */
   code: string;
   /** The provider's words about it. */
@@ -77,7 +77,7 @@ export type AttachmentSendInput = {
   /** Conversation to send to, as a conversation read gave it. */
   conversation_id?: ProviderId;
   /** Hash id of the person to send to. */
-  recipient_actor_id?: ProviderId;
+  recipient_actor_id?: Recipient;
   /** Name of the file, 1 to 255 characters without slashes. */
   filename: FileName;
   /** Media type of the file, such as `text/plain`. */

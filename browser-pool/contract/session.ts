@@ -1,4 +1,4 @@
-import type { NoInput, Text } from './fields.js';
+import type { NoInput, PersonId, Text } from './fields.js';
 import type { Signature } from './signature.js';
 
 /** Login, health check and recruiter switch (contract: "Authentication and recruiter session"). */
@@ -26,7 +26,7 @@ export interface HealthCheckResult {
   /** Always `ready`: the feed could be read and the session belongs to the account. */
   health: 'ready';
   /** Hash id of the account that the session belongs to. */
-  actor_id: string;
+  actor_id: PersonId;
   /** Generation of the session that was checked. */
   state_revision: number;
 }

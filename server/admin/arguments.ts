@@ -17,11 +17,16 @@ export function name(text: string): string {
   throw new InvalidArgumentError('It wants 1 to 255 characters.');
 }
 
-/** Of a person. One that is shorter would be found in what is about others. */
+/** Of a person, as the network names them. */
 export function identifier(text: string): string {
   const trimmed = text.trim();
-  if (typia.is<string & tags.MinLength<4> & tags.MaxLength<255>>(trimmed)) return trimmed;
-  throw new InvalidArgumentError('It wants 4 to 255 characters.');
+  if (typia.is<string & tags.MinLength<1> & tags.MaxLength<255>>(trimmed)) return trimmed;
+  throw new InvalidArgumentError('It wants 1 to 255 characters.');
+}
+
+export function count(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It wants a whole number from 0 to 999999999.');
 }
 
 export function id(text: string): string {

@@ -13,6 +13,7 @@ import { connectionCommands, operationCommands } from './lists.js';
 import { namedIn } from './named.js';
 import { operatorCommands } from './operators.js';
 import { proxyCommands } from './proxies.js';
+import { receiptCommands } from './receipts.js';
 import { requestFindCommand } from './request-find.js';
 import { restoreCommands } from './restore.js';
 import { type Chosen, type Perform, withSession } from './session.js';
@@ -57,6 +58,7 @@ export async function adminProgram(env: NodeJS.ProcessEnv, argv: string[]): Prom
   restoreCommands(program, perform);
   auditCommands(program, perform);
   eraseCommands(program, perform);
+  receiptCommands(program, perform);
   for (const noun of [program, ...program.commands]) {
     if (noun.commands.length === 0) continue; // it does something itself
     noun.allowExcessArguments().action(() => noun.error(usage(noun)));

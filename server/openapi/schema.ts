@@ -91,7 +91,8 @@ export class Components {
 
   #rewrite(schema: Schema, source: Record<string, Schema>, reading: Reading): Schema {
     const one = (inner: Schema) => this.read(inner, source, reading);
-    const { description, required, ...kept } = schema;
+    // A mark for erasures (STO-7): strict readers of the document refuse what they do not know.
+    const { description, required, 'x-names-person': _, ...kept } = schema;
     const written: Schema = { ...kept };
     const text = description && readable(description);
     if (text) written.description = text;

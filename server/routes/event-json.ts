@@ -1,5 +1,6 @@
 import typia from 'typia';
 import type { CapabilityName } from '../../actors/capabilities/catalogue.js';
+import type { PersonId } from '../../browser-pool/contract/fields.js';
 import type { Health, RecordedEventType } from '../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../http/fields.js';
 import type { ChallengeJson } from './operation-parts.js';
@@ -154,11 +155,11 @@ export interface EventMessageJson {
   /** Its text, null when the provider does not show it. */
   message_body?: string | null;
   /** Hash id of who wrote it, null when the provider does not show it. */
-  sender_hash_id?: string | null;
+  sender_hash_id?: PersonId | null;
   /** Name of who wrote it, null when the provider does not show it. */
   sender_name?: string | null;
   /** Hash ids of who gets it. */
-  recipient_hash_ids?: string[];
+  recipient_hash_ids?: PersonId[];
   /** When it was delivered, in decimal milliseconds; null when the provider does not say. */
   delivered_at?: number | null;
   /** Content of attachments and rich messages; absent when there is none. */
@@ -184,9 +185,9 @@ export interface EventInmailJson {
 /** An acceptance of an event. One of the stream has all of these; one that a client recorded has what it gave. */
 export interface EventAcceptanceJson {
   /** Hash id of who accepted. */
-  hash_id?: string;
+  hash_id?: PersonId;
   /** Public slug of their profile, null when the provider does not show it. */
-  public_id?: string | null;
+  public_id?: PersonId | null;
   /** Their name, null when the provider does not show it. */
   name?: string | null;
   /** When they accepted, in decimal milliseconds; null when the provider does not say. */

@@ -1,4 +1,5 @@
 import typia, { type tags } from 'typia';
+import type { PersonId } from '../../contract/fields.js';
 import type { Unfamiliar } from './names.js';
 
 /**
@@ -7,8 +8,8 @@ import type { Unfamiliar } from './names.js';
  * site may add to its answers. What a row may lack is null in it (CONN-18): sites leave out what they do not have, or do not show to everybody.
  */
 
-/** An id as the service hands it on; anything else could not be given back as an input. */
-export type Id = string & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
+/** An id as the service hands it on, of a person or of something else; anything else could not be given back as an input. */
+export type Id = PersonId & tags.Pattern<'^[A-Za-z0-9_+=-]{1,255}$'>;
 /** From 2000 to 9999: anything else is in another unit. */
 export type Milliseconds = number & tags.Type<'uint64'> & tags.Minimum<946684800000> & tags.Maximum<253402300799999>;
 const isId = typia.createIs<Id>();

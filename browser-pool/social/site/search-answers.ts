@@ -1,5 +1,6 @@
 import typia, { type tags } from 'typia';
 import type { TypeaheadKind } from '../../contract/discovery.js';
+import type { PersonId } from '../../contract/fields.js';
 import type { RecruiterTypeaheadKind } from '../../contract/recruiter.js';
 import type { Milliseconds } from './answers.js';
 import type { ProfileFields } from './directory-answers.js';
@@ -10,7 +11,7 @@ import type { ProfileFields } from './directory-answers.js';
 export type SuggestionKind = TypeaheadKind | RecruiterTypeaheadKind | 'service_category';
 
 export interface TypeaheadAnswer {
-  data: { id: string & tags.MinLength<1>; kind: SuggestionKind; text: string }[];
+  data: { id: PersonId & tags.MinLength<1>; kind: SuggestionKind; text: string }[];
 }
 export const isTypeahead = typia.createIs<TypeaheadAnswer>();
 

@@ -86,22 +86,48 @@ t.test('a person is erased, what has not ended is told, and nobody is named by w
   const id = await connection('grace');
   const person = `person-${randomUUID()}`;
   await insertOperations(db, id, 5);
-  await db.query('testNamed', `update operation set input = jsonb_build_object('profile_id', $1::text)`, [person]);
-  const [one] = await db.query<{ id: string }>('testOne', 'select id from operation limit 1');
+  const other = await insertWorkspace(db);
+  await insertOperations(db, (await insertSimulated(db, other, 'alan')).id, 2);
+  await db.query(
+    'testNamed',
+    `update operation set capability = 'social.profile.get', input = jsonb_build_object('profile_id', $1::text)`,
+    [person],
+  );
+  const [one] = await db.query<{ id: string }>('testOne', 'select id from operation where connection_id = $1 limit 1', [
+    id,
+  ]);
   await db.query('testQueued', `update operation set status = 'queued', result = null where id = $1`, [one?.id]);
-  t.match(await answer('erase', '--person', person, '--dry-run'), {
+  const inWorkspace = (...more: string[]) => answer('erase', '--person', person, '--workspace', workspaceId, ...more);
+  const none = { connections: 0, events: 0, invitations: 0 };
+  t.match(await inWorkspace(), {
     would_erase: { operations: 4, connections: 0 },
     would_remain: { operations: 1 },
+    workspaces: [{ workspace_id: workspaceId, operations: 5, ...none }],
+    confirm: 5,
   });
-  t.equal(await rows('operation where input is null'), 0, 'a dry run erases nothing');
+  await t.rejects(inWorkspace('--confirm', '4'), /5 name the person, more than were confirmed.* nothing was erased/);
+  t.equal(await rows('operation where input is null'), 0, 'neither erases anything');
+  t.equal(await rows('erasure_receipt'), 0);
   await t.rejects(
-    answer('erase', '--person', person, '--workspace', workspaceId),
+    inWorkspace('--confirm', '5'),
     /what has not ended, or is in use, stays: 1 operations; run it again later \(receipt /,
   );
+  t.match(await entriesOf(db, workspaceId), [{ action: 'erase.person' }, { action: 'command.read' }]);
+  t.strictSame(await entriesOf(db, other), [], 'another workspace keeps what is its own');
+  t.equal(await rows('operation where input is null'), 4);
   await db.query('testEnded', `update operation set status = 'canceled' where id = $1`, [one?.id]);
-  const { receipt } = await answer('erase', `--person=${person}`);
-  t.match(receipt, { kind: 'person', connection_id: null, erased: { operations: 1 }, rewritten: false });
+  t.match(await answer('erase', '--person', person, '--all-workspaces'), { confirm: 3 });
+  const { receipt } = await answer('erase', `--person=${person}`, '--all-workspaces', '--confirm=3');
+  t.match(receipt, { kind: 'person', connection_id: null, erased: { operations: 3 }, rewritten: false });
   t.equal(await rows('operation where input is not null or result is not null'), 0);
+  for (const [workspace, entries] of [
+    [workspaceId, 2],
+    [other, 1],
+  ] as const) {
+    const erasures = (await entriesOf(db, workspace)).filter(({ action }) => action === 'erase.person');
+    t.equal(erasures.length, entries, 'each has its entry');
+    t.match(erasures[0], { details: { receipt: receipt.id } });
+  }
 
   const { receipts } = await answer('receipt', 'list');
   t.strictSame(receipts.map(({ id }: { id: string }) => id).slice(0, 1), [receipt.id], 'the newest first');
@@ -136,7 +162,10 @@ t.test('the account of a person is erased as a connection, and one that is in us
     await tx.query('testHold', 'select from connection where id = $1 for update', [held.id]);
     await released;
   });
-  await t.rejects(answer('erase', '--person', 'ADA-L'), /stays: 1 connections; run it again later/);
+  await t.rejects(
+    answer('erase', '--person', 'ADA-L', '--all-workspaces', '--confirm', '2'),
+    /stays: 1 connections; run it again later/,
+  );
   release();
   await holding;
   const { receipts } = await answer('receipt', 'list');
@@ -146,7 +175,9 @@ t.test('the account of a person is erased as a connection, and one that is in us
     [{ action: 'erase.person', target_ids: [account] }],
     'its workspace sees it',
   );
-  t.match(await answer('erase', '--person', 'ADA-L'), { receipt: { erased: { connections: 1 } } });
+  t.match(await answer('erase', '--person', 'ADA-L', '--all-workspaces', '--confirm', '2'), {
+    receipt: { erased: { connections: 1 } },
+  });
   t.equal(await rows('connection'), 1);
 });
 
@@ -210,8 +241,13 @@ t.test('a request that is none is refused before the database is opened', async 
     ['erase', '--connection', randomUUID(), '--person', 'ada'],
     ['erase', '--connection', randomUUID(), '--workspace', randomUUID()],
     ['erase', '--connection', 'x'],
+    ['erase', '--connection', randomUUID(), '--all-workspaces'],
+    ['erase', '--connection', randomUUID(), '--confirm', '1'],
     ['erase', '--person', 'ada'],
-    ['erase', '--connection', randomUUID(), '--dry-run'],
+    ['erase', '--person', ' ', '--all-workspaces'],
+    ['erase', '--person', 'ada', '--all-workspaces', '--workspace', randomUUID()],
+    ['erase', '--person', 'ada', '--all-workspaces', '--confirm', '-1'],
+    ['erase', '--person', 'ada', '--all-workspaces', '--rewrite'],
   ])
-    await t.rejects(answer(...args), /either --connection|go(es)? with --person|It wants/, args.join(' '));
+    await t.rejects(answer(...args), /wants either --|goe?s? with|It wants/, args.join(' '));
 });

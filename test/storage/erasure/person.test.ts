@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { mentionsOf } from '../../../storage/erasure/mentions.js';
-import { erasePerson } from '../../../storage/erasure/person.js';
+import { erasePerson, findPerson, type PersonErasure } from '../../../storage/erasure/person.js';
+import { isNamed, type PersonFields } from '../../../storage/erasure/person-fields.js';
 import { cleanFiles, TABLES, TableInUse } from '../../../storage/erasure/rewrite.js';
 import { LIMITS } from '../../../storage/limits.js';
 import type { Vault } from '../../../storage/model/vault.js';
@@ -21,26 +21,42 @@ import { rowsRead } from '../../fixture/rows-read.js';
 import { insertDeliveries, insertOperations } from '../../server/rows.js';
 import { insertSubscription } from '../retention/fixture.js';
 
-t.test('a person is named by the whole identifier, wherever it stands', async (t) => {
-  const ada = mentionsOf('ada-l');
-  for (const value of [
+t.test('a person is named by a whole value, or by the address of their profile', async (t) => {
+  const isAda = isNamed('ada-l');
+  for (const name of [
     'ada-l',
     'ADA-L',
+    'https://social.test/in/ada-l',
     'https://social.test/in/ada-l/',
-    'urn:li:person:ada-l',
-    'https://social.test/in/x?by=urn%3Ali%3Aada-l',
-    { to: [{ profile: { id: 'ada-l' } }] },
-    { 'ada-l': 1 },
-    'said ada-l: "hello"',
-    '%zz ada-l %2',
+    'https://social.test/in/%61da-L?by=me#top',
   ])
-    t.equal(ada(value), true, JSON.stringify(value));
-  for (const value of ['ada', 'ada-lo', 'xada-l', 'ada-l-2', 'ada_l', 'éada-l', null, 7, true, {}, [], { ada: 'l' }])
-    t.equal(ada(value), false, JSON.stringify(value));
-  t.equal(mentionsOf('42')({ id: 42 }), true);
-  t.equal(mentionsOf('a.b+c@example.com')('mailto:A.B+C@example.com'), true);
-  t.equal(mentionsOf('a.b@example.com')('aXb@example.com'), false);
+    t.equal(isAda(['grace', name]), true, name);
+  for (const name of [
+    ...[
+      'ada',
+      'ada-l ',
+      'said ada-l',
+      'urn:li:person:ada-l',
+      'in/ada-l',
+      'https://ada-l',
+      'https://social.test/ada-l/about',
+    ],
+    ...['https://social.test/in/%zz', 'https://', 'https://social.test/?q=ada-l', ''],
+  ])
+    t.equal(isAda([name]), false, name);
+  t.equal(isNamed('a.b+c@example.com')(['A.B+C@example.com']), true);
+  t.equal(isNamed('a.b@example.com')(['aXb@example.com']), false);
+  t.equal(isAda([]), false);
 });
+
+/** Of these tests: people are named by profile ids in inputs, by addresses in results, and by who sent a message. */
+const fields: PersonFields = {
+  input: (_, input) => ids(input, 'profile_id'),
+  result: (_, result) => ids(result, 'profile_url'),
+  event: (data) => ids(data, 'sender_hash_id'),
+};
+const ids = (value: unknown, field: string): string[] =>
+  value instanceof Object && field in value ? [(value as Record<string, string>)[field] ?? ''] : [];
 
 const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
 
@@ -107,7 +123,7 @@ async function setUp(t: Test, sealing: boolean) {
   return { db, vault, workspaceId, connectionId, subscriptionId, event, delivered };
 }
 
-const ids = async (db: Database, table: 'event' | 'delivery' | 'event_position', column = 'id'): Promise<string[]> =>
+const idsOf = async (db: Database, table: 'event' | 'delivery' | 'event_position', column = 'id'): Promise<string[]> =>
   (await db.query<{ id: string }>(`testIds ${table}`, `select ${column} as id from ${table} order by 1`)).map(
     ({ id }) => id,
   );
@@ -123,26 +139,37 @@ for (const sealing of [false, true]) {
         operation(db, vault, connection, status, values);
       const named = [
         await by('succeeded', { input: { profile_id: 'ada' } }),
-        await by('succeeded', { result: { people: [{ address: 'https://social.test/in/ada' }] } }),
-        await by('failed', { input: { recipient: { id: 'ADA' } } }),
-        await by('outcome_unknown', { evidence: { request: { url: 'https://social.test/p/ada' } } }),
+        await by('succeeded', { result: { profile_url: 'https://social.test/in/ada' } }),
+        await by('failed', { input: { profile_id: 'ADA' } }),
+        await by('outcome_unknown', { input: { profile_id: 'ada' }, evidence: { fault: 'worker_lost' } }),
       ];
-      const details = { retryable: false, errors: [{ path: 'input.recipient.id', expected: 'an id', value: 'ADA' }] };
+      const details = { retryable: false, errors: [{ path: 'input.profile_id', expected: 'an id', value: 'ADA' }] };
       await db.query('testDetails', 'update operation set error_details = $2 where id = $1', [named[2], details]);
       const kept = [
-        await by('succeeded', { input: { profile_id: 'adam' }, result: { name: 'Adam Ada-Smith' } }),
+        await by('succeeded', { input: { profile_id: 'adam' }, result: { name: 'ada' } }),
         await by('succeeded', { input: { profile_id: 'ada' } }, other),
       ];
       const running = await by('queued', { input: { profile_id: 'ada' } });
-      const said = [await event(workspaceId, connectionId, { from: 'urn:x:ada', body: 'hello' })];
+      const said = [await event(workspaceId, connectionId, { sender_hash_id: 'ada', body: 'hello' })];
       await delivered();
       const stays = [
-        await event(workspaceId, connectionId, { from: 'adam' }),
-        await event(elsewhere, other, { from: 'ada' }),
+        await event(workspaceId, connectionId, { sender_hash_id: 'adam', body: 'ada' }),
+        await event(elsewhere, other, { sender_hash_id: 'ada' }),
       ];
       await delivered();
-      const pending = await event(workspaceId, connectionId, { from: 'ada' });
-      const erase = () => erasePerson(db, { person: 'ada', workspaceId, vault, progress: () => {} });
+      const pending = await event(workspaceId, connectionId, { sender_hash_id: 'ada' });
+      const told: string[] = [];
+      const person = { person: 'ada', workspaceId, fields, vault, progress: () => {} };
+      const erase = (of = person as PersonErasure) =>
+        erasePerson(db, of, async (_, workspaceIds) => void told.push(...workspaceIds));
+      const shown = await findPerson(db, person);
+      t.match(shown, { erased: { operations: 4, events: 2 }, remaining: { operations: 1 } });
+      t.strictSame(
+        [...shown.workspaces],
+        [[workspaceId, { connections: 0, operations: 5, events: 2, invitations: 0 }]],
+      );
+      const everywhere = await findPerson(db, { ...person, workspaceId: null });
+      t.match(everywhere.workspaces.get(elsewhere), { operations: 1, events: 1 });
       const first = await erase();
       t.match(first, {
         erased: { operations: 4, events: 1, deliveries: 1 },
@@ -158,10 +185,11 @@ for (const sealing of [false, true]) {
         t.strictSame(error_details, id === named[2] ? { retryable: false } : null, 'a failure still tells what to do');
       }
       t.strictSame(rows.map(({ id }) => id).sort(), [...named, ...kept, running].sort(), 'the operations stay');
-      t.strictSame(await ids(db, 'event'), [...stays, pending].sort());
-      t.strictSame(await ids(db, 'event_position', 'event_id'), [...stays, pending].sort());
+      t.strictSame(await idsOf(db, 'event'), [...stays, pending].sort());
+      t.strictSame(await idsOf(db, 'event_position', 'event_id'), [...stays, pending].sort());
+      t.strictSame(told, Array(5).fill(workspaceId), 'its workspace is told of what went');
       t.notOk(said.includes(pending));
-      t.equal((await ids(db, 'delivery')).length, 2);
+      t.equal((await idsOf(db, 'delivery')).length, 2);
       const [counted] = await db.query<{ deliveries: number }>(
         'testCounted',
         'select deliveries from erased_deliveries where subscription_id = $1',
@@ -174,8 +202,8 @@ for (const sealing of [false, true]) {
       const none = { connections: 0, operations: 0, events: 0, deliveries: 0, invitations: 0 };
       t.strictSame(await erase(), { erased: { ...none, operations: 1, events: 1, deliveries: 1 }, remaining: none });
       t.strictSame(await erase(), { erased: none, remaining: none }, 'what is gone is found no more');
-      const everywhere = await erasePerson(db, { person: 'ada', workspaceId: null, vault, progress: () => {} });
-      t.match(everywhere, { erased: { operations: 1, events: 1 } });
+      t.match(await erase({ ...person, workspaceId: null }), { erased: { operations: 1, events: 1 } });
+      t.strictSame(told.slice(-2), [elsewhere, elsewhere]);
     },
   );
 }
@@ -185,7 +213,7 @@ t.test('a slice reads as many rows as it takes, whatever there is, and one that 
   await insertOperations(db, connectionId, 10_000);
   await insertDeliveries(db, subscriptionId, Array(5_000).fill('delivered'));
   for (let i = 0; i < 3; i++) await operation(db, vault, connectionId, 'succeeded', { input: { profile_id: 'ada' } });
-  await db.query('testFrom', `update event set data = '{"from": "ada"}'`);
+  await db.query('testFrom', `update event set data = '{"sender_hash_id": "ada"}'`);
   const { transaction } = db;
   const most = { operation: 0, event: 0, event_position: 0 };
   let slices = 0;
@@ -203,12 +231,13 @@ t.test('a slice reads as many rows as it takes, whatever there is, and one that 
       }
       return whole();
     });
-  const erase = () => erasePerson(db, { person: 'ada', workspaceId, vault, progress: () => {} });
+  const erase = () =>
+    erasePerson(db, { person: 'ada', workspaceId, fields, vault, progress: () => {} }, async () => {});
   await t.rejects(erase(), /killed/);
   t.match(await erase(), { erased: { operations: 3, events: 5_000 }, remaining: { operations: 0, events: 0 } });
   db.transaction = transaction;
   for (const [table, rows] of Object.entries(most)) t.ok(rows <= 3 * LIMITS.erasure_rows, `${rows} rows of ${table}`);
-  t.strictSame(await ids(db, 'event_position', 'event_id'), []);
+  t.strictSame(await idsOf(db, 'event_position', 'event_id'), []);
 });
 
 /** PostgreSQL's, such as 15. */
@@ -251,7 +280,7 @@ t.test('no file of the tables or indexes has what was erased, once they were wri
       input: { profile_id: person },
       result: { about: person, text: i % 3 === 0 ? long : 'short' },
     });
-    await event(workspaceId, connectionId, { conversation_id: person, body: 'hello' });
+    await event(workspaceId, connectionId, { sender_hash_id: person, body: 'hello' });
     await operation(db, vault, connectionId, 'succeeded', { input: { profile_id: 'adam' } });
   }
   // A version before 18 keeps its samples of a table that is empty.
@@ -260,7 +289,11 @@ t.test('no file of the tables or indexes has what was erased, once they were wri
   await db.query('testAnalyze', 'analyze');
   await rewriting(() => cleanFiles(db, true, () => {}));
   t.ok((await filesWith(db, person)).length > 0, 'it is in files before: a rewrite writes them out');
-  const { erased } = await erasePerson(db, { person, workspaceId: null, vault, progress: () => {} });
+  const { erased } = await erasePerson(
+    db,
+    { person, workspaceId: null, fields, vault, progress: () => {} },
+    async () => {},
+  );
   t.match(erased, { operations: 30, events: 30, deliveries: 30 });
   await cleanFiles(db, false, () => {});
   t.comment(`after a plain vacuum it is in ${(await filesWith(db, person)).length} files`);
