@@ -1,4 +1,5 @@
 import type { Sql } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import {
   deleteSeenJobs,
   dueJobs,
@@ -140,10 +141,10 @@ const PARK = `
     select s.*,
       -- Of an inactive subscription nothing is due: what is still pending of it is being canceled. Nor of one on hold: its release makes
       -- the job due again. Asked before the deliveries are: a held backlog of any length is not read.
-      case when exists (select 1 from subscription b where b.id = s.id and ${triesDeliveries('b')}) then (
+      case when ${findsRow(`from subscription b where b.id = s.id and ${triesDeliveries('b')}`)} then (
         select d.next_attempt_at from delivery d where d.subscription_id = s.id and d.status = 'pending'
         order by d.next_attempt_at limit 1) end as due,
-      exists (select 1 from delivery d where d.subscription_id = s.id and d.status = 'sending') as sending
+      ${findsRow(`from delivery d where d.subscription_id = s.id and d.status = 'sending'`)} as sending
     from ${joinUnchangedJob('seen')}
     -- The lock is on the newest version of the job; what is due was read before it, if these differ.
     for update of j skip locked

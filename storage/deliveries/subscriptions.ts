@@ -1,6 +1,7 @@
 import { ofKeptConnection } from '../model/kept-connection.js';
 import { DELIVERY_STATUSES, type DeliveryStatus, type EventType, type Health } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import { isBehind, type ListPlace, placeOfRow } from '../postgres/list-place.js';
 import { callbackUrlContext } from '../secrets/sealing.js';
 import { hiddenMembers } from './hidden-members.js';
@@ -41,8 +42,9 @@ const LISTED = 's.parent_id is null and s.deleted_at is null';
 
 /** Deliveries of this subscription (an alias) may be tried: it and, where it is a member, its parent are active, and not on hold. */
 export const triesDeliveries = (s: string): string =>
-  `${s}.active and not ${s}.on_hold and (${s}.parent_id is null or exists (
-     select from subscription parent where parent.id = ${s}.parent_id and parent.active and not parent.on_hold))`;
+  `${s}.active and not ${s}.on_hold and (${s}.parent_id is null or ${findsRow(
+    `from subscription parent where parent.id = ${s}.parent_id and parent.active and not parent.on_hold`,
+  )})`;
 
 /** Where its callbacks go. Throws KeyUnknown when the node lacks the key that it is sealed under. */
 export function callbackUrlOf(

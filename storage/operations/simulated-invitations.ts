@@ -1,4 +1,5 @@
 import type { Sql } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import { inputContext } from '../secrets/sealing.js';
 
 /** Recipients and invitations of the simulated network, found by the indexes of connection and simulated_invitation. */
@@ -16,23 +17,27 @@ export interface KnownRecipient {
   invited: boolean;
 }
 
+// One key, told as a range that is asked for in its order: by another index than connection_identity all connections of the workspace may be read.
+const OF_KIND = (kind: 'person' | 'installation'): string => `
+  select c.id from connection c
+  where c.workspace_id = i.workspace_id and c.provider = 'simulated'
+    and c.identity_key between '${kind}:' || i.actor_id and '${kind}:' || i.actor_id and c.id <> i.connection_id
+  order by c.identity_key limit 1`;
+
 /**
  * Finds a batch of recipients, by `external_actor.id` or by the hash id that is made from it where that cannot be one (index:
- * connection_actor_hash); the answer is in the same order.
+ * connection_actor_hash; else connection_identity); the answer is in the same order.
  */
 export async function findRecipients(db: Sql, recipients: Recipient[]): Promise<KnownRecipient[]> {
   return db.query<KnownRecipient>(
     'findSimulatedRecipients',
-    `select p.id as peer_id, exists (
-       select 1 from simulated_invitation v where v.connection_id = i.connection_id and v.recipient = i.actor_id
-     ) as invited
+    `select p.id as peer_id, ${findsRow(
+      'from simulated_invitation v where v.connection_id = i.connection_id and v.recipient = i.actor_id',
+    )} as invited
      from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality i(workspace_id, connection_id, actor_id, ord)
-     left join lateral (
-       select c.id from connection c
-       where c.workspace_id = i.workspace_id and c.provider = 'simulated' and c.id <> i.connection_id
-         and c.identity_key in ('person:' || i.actor_id, 'installation:' || i.actor_id)
-       order by c.actor_kind desc limit 1
-     ) own on true
+     left join lateral (${OF_KIND('person')}) person on true
+     left join lateral (${OF_KIND('installation')}) installation on true
+     cross join lateral (select coalesce(person.id, installation.id) as id) own
      left join lateral (
        select c.id from connection c
        where own.id is null and i.actor_id like 'SIMX\\_%' and c.workspace_id = i.workspace_id and c.provider = 'simulated'
@@ -54,8 +59,10 @@ export interface PendingInvitation {
 }
 
 // Before it was noted with the invitation, the event that its send recorded told that it was accepted.
-const ACCEPTED = `(v.accepted or exists (select 1 from event e
-    where e.connection_id = v.connection_id and e.provider_event_id = 'sim-' || v.operation_id || '-accepted'))`;
+const TOLD = findsRow(
+  `from event e where e.connection_id = v.connection_id and e.provider_event_id = 'sim-' || v.operation_id || '-accepted'`,
+);
+const ACCEPTED = `(v.accepted or ${TOLD})`;
 const PENDING = `from simulated_invitation v where v.connection_id = $1 and not ${ACCEPTED}`;
 
 /** The people who accepted an invitation of the connection, the last one first, and how many there are. */

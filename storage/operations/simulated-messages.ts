@@ -3,6 +3,7 @@ import { firstIdAt } from '../model/id-time.js';
 import { conversationHash, conversationIn } from '../model/message-keys.js';
 import type { Vault } from '../model/vault.js';
 import type { Sql } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import { eventDataContext } from '../secrets/sealing.js';
 
 /**
@@ -149,8 +150,8 @@ export async function readActive(db: Sql, connectionId: string, conversationIds:
   const rows = await db.query<{ id: string }>(
     'readSimulatedActive',
     `select i.id from unnest($2::text[], $3::bytea[]) i(id, hash)
-     where exists (select 1 from event e where e.connection_id = $1 and e.conversation_hash = i.hash)
-       or exists (select 1 from event e where e.connection_id = $1 and ${PLAIN_ID} = i.id and ${IS_MESSAGE})`,
+     where ${findsRow('from event e where e.connection_id = $1 and e.conversation_hash = i.hash')}
+       or ${findsRow(`from event e where e.connection_id = $1 and ${PLAIN_ID} = i.id and ${IS_MESSAGE}`)}`,
     [connectionId, conversationIds, conversationIds.map((id) => conversationHash(db.vault, connectionId, id))],
   );
   return new Set(rows.map((row) => row.id));

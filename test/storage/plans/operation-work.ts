@@ -5,6 +5,8 @@ import { requestedLooks } from '../../../storage/operations/looks.js';
 import { openMailboxes, readLong, readQueued, settleMailboxes } from '../../../storage/operations/mailboxes.js';
 import { cancelOperation } from '../../../storage/operations/operations.js';
 import { cancelsRequested, mailboxesInRows } from '../../../storage/operations/owner-polls.js';
+import { findInvitations, findRecipients } from '../../../storage/operations/simulated-invitations.js';
+import { readActive } from '../../../storage/operations/simulated-messages.js';
 import { startOperations, startsLeftOut } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
 import type { Database } from '../../../storage/postgres/database.js';
@@ -172,6 +174,18 @@ export function operationWork(of: Subjects): HotWork[] {
       name: 'mailboxesInRows',
       pool: 'thread',
       work: (db) => mailboxesInRows(db, { id: BUSY, epoch: EPOCH }, of.connections[0]!.id, BATCH),
+    },
+    {
+      name: 'findRecipients, findInvitations, readActive',
+      pool: 'thread',
+      async work(db) {
+        const people = of.connections.map(({ id }, i) => {
+          return { workspaceId: of.workspaceId, connectionId: id, actorId: `a${i}` };
+        });
+        await findRecipients(db, people);
+        await findInvitations(db, people);
+        await readActive(db, of.connections[0]!.id, ['one', 'other']);
+      },
     },
     { name: 'requestedLooks', pool: 'thread', work: (db) => requestedLooks(db, [BUSY], []) },
     { name: 'dueQueues', pool: 'thread', work: (db) => dueQueues(db, [BUSY, 8, 9]) },
