@@ -31,6 +31,7 @@ import { rateLimit } from './http/rate-limit.js';
 import { RefusalPace } from './http/refusal-pace.js';
 import { requestLoad } from './http/request-load.js';
 import { RequestPace } from './http/request-pace.js';
+import { Reveals } from './http/reveals.js';
 import type { Services } from './http/route.js';
 import { router } from './http/router.js';
 import type { Checks } from './http/serve.js';
@@ -117,6 +118,8 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
   await workspaceRates.start();
   const workspaceStored = new WorkspaceStored(options.control ?? db, log);
   workspaceStored.start();
+  const reveals = new Reveals(options.control ?? db, log);
+  reveals.start();
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
     callers: callersFound,
@@ -130,7 +133,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
     largeBodies: new LargeBodies(),
   };
   const services = servicesOf(options, {
-    ...{ drain, answers, callers: callersFound, cookie, limits, workspaceRates, workspaceStored },
+    ...{ drain, answers, callers: callersFound, cookie, limits, workspaceRates, workspaceStored, reveals },
   });
   const bodies = new BodyMemory((options.bodyMemoryMib ?? Number.POSITIVE_INFINITY) * 2 ** 20);
   const { onAnswered, tracing } = options;
@@ -190,6 +193,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
       await checks.callers.close();
       await workspaceRates.close();
       await workspaceStored.close();
+      await reveals.close();
     },
   };
 }
@@ -205,9 +209,10 @@ function servicesOf(
     limits,
     workspaceRates,
     workspaceStored,
+    reveals,
   }: { drain: Drain; answers: AnswerLateness; callers: Callers; cookie: ConsoleCookie } & Pick<
     Services,
-    'limits' | 'workspaceRates' | 'workspaceStored'
+    'limits' | 'workspaceRates' | 'workspaceStored' | 'reveals'
   >,
 ): Services {
   const { db, overview: { tally, changes } = new Overview() } = options;
@@ -224,6 +229,7 @@ function servicesOf(
     limits,
     workspaceRates,
     workspaceStored,
+    reveals,
     providerDomains: options.providerDomains,
     load: {
       connection: rowLoader((ids) => findConnections(db, ids)),

@@ -62,6 +62,17 @@ create table audit_era (
   constraint audit_era_pkey PRIMARY KEY (until)
 );
 
+create table audit_reveal (
+  reader text not null,
+  action text not null,
+  target_id uuid not null,
+  hour timestamp with time zone not null,
+  entry_id uuid not null,
+  reads bigint not null,
+  constraint audit_reveal_pkey PRIMARY KEY (reader, target_id, action, hour)
+);
+CREATE INDEX audit_reveal_by_entry ON public.audit_reveal USING btree (entry_id);
+
 create table callback_pause (
   destination bytea not null,
   reason text not null,

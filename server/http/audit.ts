@@ -1,8 +1,9 @@
 import { recordAudit } from '../../storage/audit/record.js';
 import type { AuditAction, AuditSender, AuditTarget, NewAuditEntry } from '../../storage/model/audit.js';
-import type { Transaction } from '../../storage/postgres/database.js';
+import type { Database, Transaction } from '../../storage/postgres/database.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { Sender } from './callers.js';
+import type { Reveals } from './reveals.js';
 
 /** What an entry tells beside who asked for what. */
 interface EntryParts {
@@ -19,6 +20,17 @@ export interface Audit {
   sender: AuditSender;
   /** Adds the entry of the route's action, in the transaction that does what it tells. */
   record(tx: Transaction, targets: readonly AuditTarget[], parts?: EntryParts): Promise<void>;
+  /** Resolves when it is in the log that these are shown, an entry an hour; at once where the route is `revealed` to operators alone, and it is none. */
+  reveal(targets: readonly AuditTarget[]): Promise<void>;
+}
+
+/** A request, as its entries tell of it. */
+interface AuditedRequest {
+  key: UsableKey;
+  sender: Sender;
+  requestId: string;
+  db: Database;
+  reveals: Pick<Reveals, 'note'>;
 }
 
 /** Who sends a request with this key: a program, or somebody at the console, whose session stands for the key. */
@@ -27,15 +39,26 @@ export function auditSender({ kind, id, name }: UsableKey, { headers, address }:
   return { kind: session ? `${kind}_session` : kind, id, name, address: address() };
 }
 
+const NOTHING = Promise.resolve();
+
 export function auditOf(
-  action: AuditAction | 'none' | undefined,
-  { key, sender, requestId }: { key: UsableKey; sender: Sender; requestId: string },
+  { audit: action, revealed }: { audit?: AuditAction | 'none'; revealed?: AuditAction },
+  { key, sender, requestId, db, reveals }: AuditedRequest,
 ): Audit {
   // An operator's requests that name no workspace are in none.
   const workspace = key.workspace_id === '' || key.workspace_id === key.id ? null : key.workspace_id;
+  const reveal = async (action: AuditAction, targets: readonly AuditTarget[]) => {
+    if (targets.length === 0) return;
+    const actor = auditSender(key, sender);
+    await reveals.note(db, { actor, action, targets, workspaceId: workspace, requestId });
+  };
   return {
     get sender() {
       return auditSender(key, sender);
+    },
+    reveal(targets) {
+      if (action !== undefined && action !== 'none') return reveal(action, targets);
+      return revealed !== undefined && key.kind === 'operator' ? reveal(revealed, targets) : NOTHING;
     },
     record(tx, targets, { details, workspaceId, actor } = {}) {
       if (action === undefined || action === 'none') throw new Error('the route names no action of the audit log');

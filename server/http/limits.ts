@@ -47,6 +47,9 @@ export const LIMITS = {
   key_cache_ms: 1_000,
   /** Keys kept, and as many wrong ones: past it the least recently used one is dropped. */
   key_cache_keys: 10_000,
+  /** Of those that were shown something within the hour. */
+  reveals_known: 10_000,
+  reveals_store_ms: 1_000,
   /**
    * Wrong keys looked up a second, of one address and of all: past it a key that is not known is answered 429, and looked up when it
    * comes again, which so many may do a second of all addresses.

@@ -25,6 +25,7 @@ import type { Loader } from './loader.js';
 import type { Preferences } from './prefer.js';
 import type { RequestContext } from './request-context.js';
 import type { RequestHeader } from './request-headers.js';
+import type { Reveals } from './reveals.js';
 import type { SubscriptionRules } from './subscription-rules.js';
 import type { CountedWorkspace, WorkspaceRates } from './workspace-rates.js';
 import type { WorkspaceStored } from './workspace-stored.js';
@@ -42,6 +43,7 @@ export interface Services {
   limits: WorkspaceLimits;
   workspaceRates: Pick<WorkspaceRates, 'asked'>;
   workspaceStored: Pick<WorkspaceStored, 'used_mib' | 'accepted'>;
+  reveals: Pick<Reveals, 'note'>;
   /** Domains that `file.download` may reach. */
   providerDomains: readonly string[] | undefined;
   load: {
@@ -127,6 +129,8 @@ export interface Route<R = unknown, B = unknown, Q = unknown> {
    * `none` where it changes nothing; a GET that shows what is kept from view has one as well.
    */
   audit?: AuditAction | 'none';
+  /** What the audit log calls it when an operator reads by it what a tenant has (HTTP-30): its handler says what it shows. */
+  revealed?: AuditAction;
   /** All of them are needed; `none`: the route needs no key. */
   scopes: readonly Right[] | 'none';
   /**

@@ -173,7 +173,7 @@ async function handle(
     key,
     params,
     sender,
-    audit: auditOf(route.audit, { key, sender, requestId: context.requestId }),
+    audit: auditOf(route, { key, sender, requestId: context.requestId, db: services.db, reveals: services.reveals }),
     headers: exchange.headers,
     context,
     prefer: parsePrefer(exchange.headers.prefer),

@@ -24,7 +24,10 @@ export interface AuditEntryJson {
    * command line, and of submissions, whose operations have their own.
    */
   request_id: string | null;
-  /** What else is told of it, such as which limit was set; null when nothing is. Never a secret, nor a text of a user. */
+  /**
+   * What else is told of it, such as which limit was set; of what was read, `reads`: how often within the hour, so far. Null when nothing is. Never
+   * a secret, nor a text of a user.
+   */
   details: Record<string, unknown> | null;
   /** Where a follower of the log goes on behind this entry. */
   cursor: string;
@@ -67,7 +70,7 @@ export function auditEntryJson(row: AuditRow): AuditEntryJson {
     targets: row.target_ids.map((id, i) => ({ kind: row.target_kinds?.[i] ?? 'operation', id })),
     address: row.address,
     request_id: row.request_id,
-    details: row.details,
+    details: row.reads === null ? row.details : { ...row.details, reads: row.reads },
     cursor: positionCursor(row),
   };
 }

@@ -12,12 +12,10 @@ async function body({ db, ring, audit, resource }: Call<DeliveryRow, undefined, 
   const event = await findCallbackEvent(db, resource.event_id);
   if (!event) throw new HttpError('not_found');
   const bytes = callbackBody(event, ring).toString();
-  await db.transaction((tx) =>
-    audit.record(tx, [
-      ['delivery', resource.id],
-      ['event', resource.event_id],
-    ]),
-  );
+  await audit.reveal([
+    ['delivery', resource.id],
+    ['event', resource.event_id],
+  ]);
   return { status: 200, body: bytes };
 }
 

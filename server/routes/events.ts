@@ -93,6 +93,7 @@ export const eventRoutes: Route[] = [
   route({
     method: 'GET',
     operationId: 'getEvent',
+    revealed: 'event.reveal',
     path: '/v1/events/{event_id}',
     summary: 'One event with its payload',
     description: 'Reads one event with its payload, as a callback carries it.',
@@ -100,7 +101,10 @@ export const eventRoutes: Route[] = [
     body: { kind: 'none' },
     resource: eventResource,
     answers: { 200: { description: 'The event.', schema: eventSchema } },
-    handle: async ({ db, resource }) => json(200, eventJson(db, resource)),
+    handle: async ({ db, audit, resource }) => {
+      await audit.reveal([['event', resource.id]]);
+      return json(200, eventJson(db, resource));
+    },
   }),
   route({
     method: 'POST',

@@ -25,7 +25,7 @@ async function getInput({ db, audit, resource }: Call<OperationRow, undefined, u
   const stored = await readOperationInput(db, resource.id);
   if (stored === undefined) throw new HttpError('not_found');
   if (stored === null) throw new HttpError('erased');
-  await db.transaction((tx) => audit.record(tx, [['operation', resource.id]]));
+  await audit.reveal([['operation', resource.id]]);
   const capability = capabilityNamed(resource.capability);
   // Of a capability that this version does not know, nobody can say what is secret.
   const isHidden = ([field]: [string, unknown]) => !capability || capability.secretInputs.has(field);

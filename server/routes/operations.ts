@@ -91,14 +91,15 @@ export async function awaitSettled(
 }
 
 async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
-  const { resource, prefer } = call;
+  const { resource, prefer, audit } = call;
+  await audit.reveal([['operation', resource.id]]);
   if (prefer.wait_s === null) return operationAnswer(call.db, 200, resource);
   const operation = await awaitSettled(call, resource, prefer.wait_s * 1000);
   if (!operation) throw new HttpError('not_found');
   return operationAnswer(call.db, 200, operation, { 'Preference-Applied': `wait=${prefer.wait_s}` });
 }
 
-async function list({ db, key, query }: Call<undefined, undefined, OperationsQuery>): Promise<Answer> {
+async function list({ db, key, query, audit }: Call<undefined, undefined, OperationsQuery>): Promise<Answer> {
   const limit = query.limit ?? LIMITS.page_rows;
   const { operations, lookedTo } = await listOperations(db, {
     workspaceId: key.workspace_id,
@@ -113,6 +114,7 @@ async function list({ db, key, query }: Call<undefined, undefined, OperationsQue
   const page = operations.slice(0, limit);
   const next = operations.length > limit ? page.at(-1)?.id : lookedTo;
   const next_cursor = next ? cursorOf(next) : null;
+  if (query.results !== 'false') await audit.reveal(page.map(({ id }) => ['operation', id]));
   return operationsAnswer(db, page, next_cursor);
 }
 
@@ -120,6 +122,7 @@ export const operationRoutes: Route[] = [
   route({
     method: 'GET',
     operationId: 'listOperations',
+    revealed: 'operation.reveal',
     path: '/v1/operations',
     summary: 'Operations of the workspace, newest first',
     description:
@@ -137,6 +140,7 @@ export const operationRoutes: Route[] = [
   route({
     method: 'GET',
     operationId: 'getOperation',
+    revealed: 'operation.reveal',
     path: '/v1/operations/{operation_id}',
     summary: 'One operation; Prefer: wait=N waits for its end',
     description:

@@ -23,6 +23,8 @@ export interface AuditRow {
   request_id: string | null;
   address: string | null;
   details: Record<string, unknown> | null;
+  /** Of a reveal, how often its targets were shown within the hour; null of others. */
+  reads: number | null;
 }
 
 /** What a reader wants to see; null: whatever it is. */
@@ -42,7 +44,8 @@ export interface FoundEntries {
 }
 
 const COLUMNS = `e.id, e.at, e.xact::text as xact, (extract(epoch from e.at) * 1000000)::bigint as created_us, e.workspace_id, e.actor_kind,
-  e.actor_id, e.actor_name, e.action, e.target_kinds, e.target_ids, e.request_id, e.address, e.details`;
+  e.actor_id, e.actor_name, e.action, e.target_kinds, e.target_ids, e.request_id, e.address, e.details,
+  case when e.action like '%.reveal%' then (select sum(r.reads)::bigint from audit_reveal r where r.entry_id = e.id) end as reads`;
 
 /** Behind every entry. */
 const NEWEST: ListPlace = { created_us: 253_402_300_799_000_000, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
