@@ -268,6 +268,14 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   await setOwnLimit(on.db, { workspace_id: on.service.workspaceId, name: 'connections', value: 1 });
   await setOwnLimit(on.db, { workspace_id: on.service.workspaceId, name: 'stored_mib', value: 1 });
   await noteStored(on.db, new Map([[on.service.workspaceId, 2 * 2 ** 20]]));
+  await eventually(
+    'the node knows the limits and what is stored',
+    async () => (await on.call({ send: 'GET /v1/limits', scopes: ['events:read'] })).body,
+    ({ stored_mib }) => {
+      const { limit, used } = stored_mib as { limit: number; used: number };
+      return limit === 1 && used >= 2;
+    },
+  );
   await hold(t, on, overItsLimits);
 
   const details = await on.call({

@@ -76,7 +76,7 @@ function resultFaults({ schemas }: Capability, value: object): unknown {
       : node,
   );
   const [, result] = schemas.schemas as { $ref?: string }[];
-  const valid = schemaChecks(document)(result?.$ref?.slice(1) ?? '');
+  const valid = schemaChecks(document, ['x-names-person'])(result?.$ref?.slice(1) ?? '');
   return valid(value) ? [] : valid.errors;
 }
 

@@ -466,7 +466,7 @@ t.test('a command that only looks tells in the audit log which ids it named, and
   await answer(['operation', 'list', '--connection', connection.toUpperCase(), '--status', 'failed']);
   await answer(['request', 'find', '--request-id', 'ada@example.test', '--workspace', workspaceId]);
   await answer(['audit', 'list', '--target', connection]);
-  await answer(['erase', '--person', 'ada@example.test', '--dry-run']);
+  await answer(['erase', '--person', 'ada@example.test', '--all-workspaces']);
   await run(['operation', 'show', '--operation', UNKNOWN]);
   const { entries } = await answer(['audit', 'list']);
   const told = entries.map(({ workspace_id, targets, details }: Record<string, unknown>) => [

@@ -67,8 +67,8 @@ export interface DocumentedContent {
   examples?: Record<string, { value: unknown }>;
 }
 
-/** Checks values against schemas of the document. Keywords that only describe are known, everything else is an error. */
-export function schemaChecks(document: object): (pointer: string) => ValidateFunction {
+/** Checks values against schemas of the document. Keywords that only describe are known, and `marks`; everything else is an error. */
+export function schemaChecks(document: object, marks: string[] = []): (pointer: string) => ValidateFunction {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
   ajv.addVocabulary([
@@ -81,6 +81,7 @@ export function schemaChecks(document: object): (pointer: string) => ValidateFun
     'components',
     'discriminator',
     'example',
+    ...marks,
   ]);
   ajv.addSchema(document, 'document');
   return (pointer) => ajv.compile({ $ref: `document#${pointer}` });

@@ -34,6 +34,7 @@ export const GROWING = [
   ...['operation', 'event', 'event_position', 'event_list', 'delivery', 'delivery_attempt', 'idempotency_tombstone'],
   ...['job_common', 'connection', 'subscription', 'announcement', 'entry', 'api_key', 'overview_step'],
   ...['unknown_outcome', 'waiting_operation', 'listener_gap', 'workspace', 'workspace_stored', 'callback_pause'],
+  'audit_reveal',
 ] as const;
 
 /** Their statistics stay as the run makes them. */
@@ -74,6 +75,7 @@ function fillStatements({ workspaces, connections, operations, events, jobs }: S
     'delete from callback_pause',
     'delete from overview_step',
     'delete from workspace',
+    'delete from audit_reveal',
     `insert into workspace (id, name) select ${idSql('workspace', 'n')}, 'w' || n from ${series(workspaces)}`,
     `insert into workspace_stored (workspace_id, bytes) select ${idSql('workspace', 'n')}, n from ${series(workspaces)}`,
     `insert into api_key (id, workspace_id, name, key_hash, scopes)
@@ -117,7 +119,10 @@ function fillStatements({ workspaces, connections, operations, events, jobs }: S
      select workspace_id, id, 'operation.finished', 'told/' || n || '/' || id, '{}' from connection cross join generate_series(1, 3) n`,
     `insert into audit.entry (id, at, workspace_id, actor_kind, actor_id, action, target_ids)
      select ${idSql('other', 'n')}, now() - (${events} - n) * interval '1 second', ${idSql('workspace', `(1 + n % ${workspaces})`)}, 'key', ${idSql('other', `(1 + n % ${half})`)},
-       'operation.submit', array[${idSql('operation', 'n')}] from ${series(events)}`,
+       case when n % 3 = 0 then 'operation.reveal_input' else 'operation.submit' end, array[${idSql('operation', 'n')}] from ${series(events)}`,
+    `insert into audit_reveal (reader, action, target_id, hour, entry_id, reads)
+     select 'key ' || n, 'operation.reveal_input', ${idSql('operation', 'n')}, date_trunc('hour', now()), ${idSql('other', 'n')}, 3
+     from ${series(events)} where n % 3 = 0`,
     `insert into callback_pause (destination, reason) select sha256((-n)::text::bytea), 'timeout' from ${series(half)}`,
     `insert into overview_step (workspace_id, step, node_id, accepted, succeeded, failed, canceled, unknown, waits, delivered, undelivered,
        connections, subscriptions, took)

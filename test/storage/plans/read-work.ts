@@ -1,4 +1,5 @@
 import { followAudit, listAudit } from '../../../storage/audit/entries.js';
+import { countReveals, recordReveal } from '../../../storage/audit/reveals.js';
 import { findConnectionRefs, findConnections, listConnections } from '../../../storage/connections/connections.js';
 import {
   listFilteredConnections,
@@ -128,6 +129,23 @@ export function readWork(of: Subjects): HotWork[] {
         await listAudit(db, { ...log, targetId: of.ended[0]! }, null, PAGE);
         await followAudit(db, of.workspaceId, { xact: '0', id: idOf('other', 0) }, PAGE);
         await followAudit(db, null, { xact: '0', id: idOf('other', 0) }, PAGE);
+      },
+    },
+    {
+      name: 'recordReveal, countReveals',
+      pool: 'edge',
+      async work(db) {
+        const { known } = await db.transaction((tx) =>
+          recordReveal(tx, {
+            actor: { kind: 'key', id: idOf('other', 3), name: null, address: '127.0.0.1' },
+            ...{ action: 'operation.reveal_input', workspaceId: of.workspaceId, requestId: null },
+            targets: of.ended.map((id) => ['operation', id] as const),
+          }),
+        );
+        await countReveals(
+          db,
+          known.map((one) => ({ ...one, reads: 2 })),
+        );
       },
     },
     {
