@@ -8,6 +8,7 @@ import type { OptionValue, Scenario } from './scenario.js';
 import { abuse } from './scenarios/abuse.js';
 import { browser } from './scenarios/browser.js';
 import { chaos } from './scenarios/chaos.js';
+import { compareOf } from './scenarios/compare.js';
 import { consoles } from './scenarios/consoles.js';
 import { deliveries } from './scenarios/deliveries.js';
 import { endToEnd } from './scenarios/end-to-end.js';
@@ -60,7 +61,7 @@ const MEASURING: Scenario[] = [
   rolling,
   start,
 ];
-const SCENARIOS: Scenario[] = [...MEASURING, mutate, stockOf(MEASURING), tuneOf(MEASURING)];
+const SCENARIOS: Scenario[] = [...MEASURING, mutate, compareOf(MEASURING), stockOf(MEASURING), tuneOf(MEASURING)];
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);

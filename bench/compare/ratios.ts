@@ -1,0 +1,56 @@
+import { type Cost, mergeCosts } from '../cost/cost.js';
+import { number, spreadText } from '../report.js';
+import type { Spread } from '../spread.js';
+
+/** Which of the two trees a turn was of. */
+export type Side = 'base' | 'this';
+
+/** A round of turns: neither side always goes first, and what drifts over a round weighs on both alike. */
+export const ORDER: readonly Side[] = ['base', 'this', 'this', 'base'];
+
+/** What an operation took, by its kind, in each turn. */
+export type Turns = Record<Side, Record<string, Cost>[]>;
+
+/** One figure of one kind of operation. */
+export interface Ratio extends Record<Side, Spread> {
+  kind: string;
+  figure: 'service µs' | 'PostgreSQL µs';
+  /** Of the medians, this to base: below 1 it became cheaper. */
+  ratio: number;
+}
+
+/** The kinds that both sides have, each with what an operation took on either. Pure. Throws when a side had no turn. */
+export function sidesOf(turns: Turns): Map<string, Record<Side, Cost>> {
+  const [first] = turns.this;
+  const kinds = Object.keys(first ?? {}).filter((kind) => turns.base.every((costs) => kind in costs));
+  const merged = (side: Side, kind: string) => mergeCosts(turns[side].flatMap((costs) => costs[kind] ?? []));
+  return new Map(kinds.map((kind) => [kind, { base: merged('base', kind), this: merged('this', kind) }]));
+}
+
+/** Pure. */
+export function ratiosOf(sides: ReadonlyMap<string, Record<Side, Cost>>): Ratio[] {
+  return [...sides].flatMap(([kind, { base, this: own }]) => [
+    ratioOf(kind, 'service µs', base.service_us, own.service_us),
+    ratioOf(kind, 'PostgreSQL µs', base.postgres_us, own.postgres_us),
+  ]);
+}
+
+function ratioOf(kind: string, figure: Ratio['figure'], base: Spread, own: Spread): Ratio {
+  return { kind, figure, base, this: own, ratio: own.median / base.median };
+}
+
+/** A line a figure. */
+export function ratioLines(ratios: readonly Ratio[]): string[] {
+  const cells = ratios.map(({ kind, figure, base, this: own, ratio }) => [
+    kind,
+    figure,
+    spreadText(base, ''),
+    spreadText(own, ''),
+    number(ratio, 2),
+  ]);
+  const table = [['', '', 'base', 'this', 'this/base'], ...cells];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
+  return table.map((line) =>
+    line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  '),
+  );
+}
