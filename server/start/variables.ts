@@ -151,8 +151,7 @@ export const VARIABLES = {
   }),
   WORKSPACE_STORED_MIB: variable({
     ...wholeNumber(1, 100_000_000),
-    // A tenant that downloads files fills a disk in minutes.
-    default: '10240',
+    default: null,
     meaning:
       'MiB that the operations of one workspace take; more are answered 409; to be the same on every node; `admin limit set` for one of them',
   }),
