@@ -69,6 +69,14 @@ export function rows(found: readonly (readonly [name: string, value: string])[])
   return found.map(([name, value]) => `${name.padEnd(9)} ${value}`);
 }
 
+/** Lines of a table whose columns are aligned: the first `texts` of them to the left, the others, which are numbers, to the right. */
+export function tableLines(table: readonly (readonly string[])[], texts = 1): string[] {
+  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0)));
+  const padded = (cell: string, column: number) =>
+    column < texts ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return table.map((cells) => cells.map(padded).join('  '));
+}
+
 /** A number as a person reads it, with at most so many decimals. */
 export function number(value: number, decimals = 0): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: decimals });

@@ -1,5 +1,5 @@
 import { type Cost, mergeCosts } from '../cost/cost.js';
-import { number, spreadText } from '../report.js';
+import { number, spreadText, tableLines } from '../report.js';
 import type { Spread } from '../spread.js';
 
 /** Which of the two trees a turn was of. */
@@ -48,9 +48,5 @@ export function ratioLines(ratios: readonly Ratio[]): string[] {
     spreadText(own, ''),
     number(ratio, 2),
   ]);
-  const table = [['', '', 'base', 'this', 'this/base'], ...cells];
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
-  return table.map((line) =>
-    line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  '),
-  );
+  return tableLines([['', '', 'base', 'this', 'this/base'], ...cells], 2);
 }

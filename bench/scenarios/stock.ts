@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { Cost } from '../cost/cost.js';
 import { embeddedBinaries, type PostgresBinaries, postgresBinaries } from '../postgres/binaries.js';
 import { type DatabaseChoice, databaseChoice } from '../postgres/choice.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
+import { number, reportOf, rows, spreadText, tableLines } from '../report.js';
 import { defineScenario, type OptionValues, type Report, type Scenario, valuesOf } from '../scenario.js';
 import { COMPARED, turnOf } from '../stock/figures.js';
 import { steadyTurn } from '../stock/steady.js';
@@ -168,9 +168,5 @@ function tableOf(compared: Compared[]): string[] {
     spreadText(one.embedded, one.unit, decimals(one)),
     number(one.ratio, 2),
   ]);
-  const table = [['', 'stock', 'embedded', 'stock/embedded'], ...cells];
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
-  return table.map((line) =>
-    line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join('  '),
-  );
+  return tableLines([['', 'stock', 'embedded', 'stock/embedded'], ...cells]);
 }

@@ -47,7 +47,7 @@ export interface TypeaheadResult {
 
 /** One suggestion. */
 export interface TypeaheadItem {
-  /** Its id, which search filters take. */
+  /** Its id, which search filters take; of `people` a hash id. */
   id: PersonId;
   /** Its name as the provider shows it. */
   name: string;
