@@ -91,6 +91,8 @@ export const LIMITS = {
   /** Wait before the second attempt at anything that is tried again; doubles up to the cap, with jitter. */
   retry_ms: 250,
   retry_cap_ms: 1_000,
+  /** How long a start goes on through an outage of a database that had answered it. Past it the process ends with one line. */
+  start_outage_ms: 60_000,
   /** Wait before another attempt at what this node lacks an encryption key for; meanwhile another node may take it. */
   key_wait_ms: 30_000,
   /** Running time of an operation, not counting waiting for the user (OPS-17). Past it: `deadline_exceeded`. */

@@ -4,6 +4,7 @@ import { CallbackVerifier } from '../actors/deliveries/callback-verifier.js';
 import { callbackResolver } from '../actors/deliveries/host-resolver.js';
 import { type Node, openNode } from '../actors/node/node.js';
 import { endThreads, openThreadPools, type ThreadPools } from '../actors/node/thread-pools.js';
+import { throughOutages } from '../actors/retry.js';
 import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
@@ -144,11 +145,11 @@ export async function startService(
   const { db, control } = await openStorage(config, vault, log, parts, { outages, fatal, unused: network.launch });
   await warnOfUnknownKeys(db, ring, log);
   await noteInstallationKeys(db, keys, log);
-  const secret = await fingerprintSecret(db, ring);
+  const secret = await throughOutages(() => fingerprintSecret(db, ring));
   vault.hashUnder(secret);
   parts.sealing = new DataSealing({ db: control, vault, log });
   await parts.sealing.start();
-  const site = await providerSite(config, log, network, { db, ring });
+  const site = await throughOutages(() => providerSite(config, log, network, { db, ring }));
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
     allowedEndpoints: config.callbackAllowedEndpoints,
@@ -362,24 +363,24 @@ async function openStorage(
     if (finding.level === 'warning') log.warn({ means: finding.means }, `DATABASE_URL: ${findingLine(finding)}`);
   }
   log.info('bringing the schema up to date');
-  await migrate(parts.database.url, {
-    onNewer: (migrations) =>
-      log.warn({ migrations }, 'a newer version has migrated the database, which this one works with'),
-  });
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const onNewer = (migrations: string[]) =>
+    log.warn({ migrations }, 'a newer version has migrated the database, which this one works with');
   const { url } = parts.database;
-  parts.db = openDatabase({
+  await throughOutages(() => migrate(url, { onNewer }));
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const db = openDatabase({
     ...{ url, vault, onError, outage: outages.pool('edge'), limits: TIME_LIMITS.edge },
     maxConnections: LIMITS.edge_connections,
     applicationName: 'connection-service edge',
   });
+  parts.db = db;
   parts.control = openDatabase({
     ...{ url, onError, outage: outages.pool('control'), limits: TIME_LIMITS.control },
     maxConnections: LIMITS.control_connections,
     applicationName: 'connection-service control',
   });
-  await auditEras(parts.db); // notes a dump that was loaded, before anything is added to its log
-  return { db: parts.db, control: parts.control };
+  await throughOutages(() => auditEras(db)); // notes a dump that was loaded, before anything is added to its log
+  return { db, control: parts.control };
 }
 
 /** The stand-in network, where it is the provider: launched once nobody else uses DATA_DIR, beside the database. */

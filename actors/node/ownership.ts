@@ -9,7 +9,7 @@ import { isUnanswered } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
-import { retrying } from '../retry.js';
+import { retrying, throughOutages } from '../retry.js';
 import { type Holding, Holdings } from './holdings.js';
 import { levelPartitions } from './levelling.js';
 import { Rounds } from './rounds.js';
@@ -97,11 +97,12 @@ export class Ownership {
     return this.#held.get(partition) !== undefined;
   }
 
-  /** Registers the node and claims its share. Rejects when the database does not answer. */
+  /** Registers the node and claims its share, through a passing outage. Rejects when the database goes on not to answer. */
   async start(): Promise<void> {
     const { log } = this.#options;
     if (this.#left) return; // the node was stopped, or failed
-    await this.#renew();
+    const left = () => this.#left !== undefined;
+    await throughOutages(() => this.#renew(), left);
     if (this.#left) return;
     const renewals = new Rounds(
       LIMITS.renew_ms,
@@ -111,7 +112,7 @@ export class Ownership {
     this.#enter({ kind: 'renewing', renewals, levelling: undefined });
     const level = () => this.#level();
     try {
-      this.#first = level();
+      this.#first = throughOutages(level, left);
       await this.#first;
     } catch (error) {
       await renewals.stop();

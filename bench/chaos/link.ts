@@ -16,6 +16,8 @@ export class FaultyLink {
   readonly #pairs = new Set<Pair>();
   #mode: Mode = 'pass';
   #refusing = false;
+  /** Connections that were cut because it refuses. */
+  refused = 0;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -93,6 +95,7 @@ export class FaultyLink {
 
   #accept(node: Socket, targetPort: number): void {
     if (this.#refusing) {
+      this.refused++;
       node.resetAndDestroy();
       return;
     }

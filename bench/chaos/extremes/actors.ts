@@ -84,7 +84,12 @@ export const ACTORS_KEPT: KeptLimits = {
     'the contract says it, and the checker goes by it',
     ...['read_attempts', 'operation_ms', 'challenge_ms', 'challenge_tries', 'look_ms', 'look_clock_ms', 'key_wait_ms'],
   ),
-  ...kept('how long the parts of a machine may take, not what they do', 'silent_start_ms', 'restart_cap_ms'),
+  ...kept(
+    'how long the parts of a machine may take, not what they do',
+    'silent_start_ms',
+    'restart_cap_ms',
+    'start_outage_ms',
+  ),
   ...kept('faults crash threads often: past it the node fails, as it should', 'restarts_per_minute'),
   ...kept('a browser on a busy machine needs it', 'stopped_run_ms', 'session_save_ms', 'session_answers_ms'),
   ...kept(
