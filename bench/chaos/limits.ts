@@ -11,6 +11,8 @@ export const LIMITS = {
   node_start_ms: 40_000,
   /** The same where a node has drawn limits: it may take over by pages of two rows. */
   slow_node_start_ms: 240_000,
+  /** From the end of the load until every node serves. Past it the run is given up. */
+  nodes_back_ms: 420_000,
   /** Between two starts of a part that ended. */
   restart_ms: 250,
   /** Until a node that was told to end has ended. Past it the process is killed, which the report says. */

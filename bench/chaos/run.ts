@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Deadline } from '../../storage/deadline.js';
 import { machine } from '../machine.js';
 import { readRows } from './checker/read-rows.js';
 import { readCallbacks, readClients, readLedger } from './collect.js';
@@ -122,7 +123,11 @@ async function startAgainWith(node: ChaosNode | undefined, program: string, draw
   await node?.serves();
 }
 
-/** Lets the clients work while the faults are tried; resolves when every fault was undone and every request has its answer. */
+/**
+ * Lets the clients work while the faults are tried; resolves when every fault was undone and every request has its answer. When the time is over
+ * nothing new is submitted and no backend is paused any more: a node that comes back finds a database that has time for it. Throws for a node
+ * that does not serve LIMITS.nodes_back_ms later.
+ */
 async function load(
   world: World,
   accounts: Accounts,
@@ -139,14 +144,13 @@ async function load(
   const injector = new Injector(world, accounts.social, abort, say);
   const told = setInterval(() => say(progressLine(clients.progress, injector)), LIMITS.progress_ms);
   try {
-    const time = delay(options.minutes * 60_000, undefined, { signal: abort }).catch(() => {});
+    const undone = injector.carryOut(planned);
     const pauses = options.extremes && new BackendPauses(world.database.url, seed);
-    try {
-      await Promise.all([injector.carryOut(planned), time]);
-    } finally {
-      await pauses?.[Symbol.asyncDispose]();
-    }
+    await delay(options.minutes * 60_000, undefined, { signal: abort }).catch(() => {});
+    await pauses?.[Symbol.asyncDispose]();
     if (pauses) say(`backends were paused ${pauses.count} times`);
+    clients.submitNothingNew();
+    await Deadline.within(LIMITS.nodes_back_ms, undone, { reason: () => notBack(world.nodes) });
     abort.throwIfAborted();
     const calm_at = Math.max(...injector.records.map(({ to }) => to), Date.now() - LIMITS.quiet_end_ms);
     await clients.stop();
@@ -154,6 +158,13 @@ async function load(
   } finally {
     clearInterval(told);
   }
+}
+
+/** Which nodes a run waited for in vain. */
+function notBack(nodes: readonly ChaosNode[]): Error {
+  const names = nodes.filter(({ pid }) => pid === undefined).map(({ number }) => `node ${number}`);
+  const who = names.length > 0 ? `${names.join(', ')} did not serve` : 'a fault was not undone';
+  return new Error(`${who} within ${LIMITS.nodes_back_ms / 1_000} s after the load`);
 }
 
 function progressLine({ sent, accepted, under_way, left_out }: LoadProgress, { records }: Injector): string {

@@ -72,10 +72,10 @@ t.test('an extreme that lets nothing get on is refused by name', async (t) => {
       /^actors\.lease_ms=4000: .* 7000 at least/,
     ],
     [
-      'storage.thread_statement_ms=50,storage.statement_margin_ms=250',
-      /^storage\.statement_margin_ms=250: .* 10 at most/,
+      'storage.thread_statement_ms=200,storage.statement_margin_ms=250',
+      /^storage\.statement_margin_ms=250: .* 40 at most/,
     ],
-    ['storage.thread_statement_ms=1', /^storage\.thread_statement_ms=1: it may be 50 to 5000/],
+    ['storage.thread_statement_ms=1', /^storage\.thread_statement_ms=1: it may be 200 to 5000/],
     ['actors.restarts_per_minute=1', /^actors\.restarts_per_minute: it keeps its usual value: faults crash threads/],
     ['actors.nothing=1', /^actors\.nothing: there is no such limit/],
     ['poll_ms=5', /^poll_ms=5: a limit is set as actors\.poll_ms=5/],

@@ -29,7 +29,7 @@ export const STORAGE: LimitRecords = {
   control_statement_ms: within(500, 3_000, 'a take-over of a partition with all that is in it has to fit'),
   control_lock_ms: within(50, 1_000),
   thread_connect_ms: within(500, 5_000, BUSY),
-  thread_statement_ms: within(50, 5_000, BUSY),
+  thread_statement_ms: within(200, 5_000, BUSY),
   thread_lock_ms: within(10, 300),
   idle_transaction_ms: within(500, 5_000, 'a process that faults have paused is behind by as much'),
   statement_margin_ms: within(5, 250),

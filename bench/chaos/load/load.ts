@@ -16,7 +16,12 @@ export class LoadProcess implements AsyncDisposable {
     this.#send({ type: 'start', order });
   }
 
-  /** Nothing new is submitted; resolves when every submission has its answer, or has none to expect. Throws when the process ends before. */
+  /** What is not answered is still sent again; logins go on. */
+  submitNothingNew(): void {
+    this.#send({ type: 'submit_nothing_new' });
+  }
+
+  /** Resolves when every submission has its answer, or has none to expect. Throws when the process ends before. */
   async stop(): Promise<void> {
     this.#send({ type: 'stop' });
     if (this.#child.exitCode === null) await once(this.#child, 'exit');

@@ -20,7 +20,7 @@ export interface LoadOrder {
   logFile: string;
 }
 
-export type ToLoad = { type: 'start'; order: LoadOrder } | { type: 'stop' };
+export type ToLoad = { type: 'start'; order: LoadOrder } | { type: 'submit_nothing_new' | 'stop' };
 
 export interface LoadProgress {
   sent: number;

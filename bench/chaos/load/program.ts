@@ -22,6 +22,7 @@ class Load {
   readonly #aside = new Set<Promise<void>>();
   readonly #keyPrefix: string;
   #number = 0;
+  #full = false;
   #lastTry_at = Number.POSITIVE_INFINITY;
 
   constructor(order: LoadOrder) {
@@ -33,7 +34,7 @@ class Load {
     this.#keyPrefix = `chaos-${order.seed}-${Date.now()}`;
   }
 
-  /** Submits at the rates, until `stop`. */
+  /** Submits at the rates, until `submitNothingNew`. */
   start(): void {
     const { rate, social_rate, simulated, social, person, gaps } = this.#order;
     const work = gaps ? new GappedWork(this.#random, simulated, rate) : undefined;
@@ -45,8 +46,13 @@ class Load {
     setInterval(() => report({ type: 'progress', progress: this.#progress }), 1_000).unref();
   }
 
-  /** Nothing new; resolves when everything is answered, or was asked for long enough. */
+  submitNothingNew(): void {
+    this.#full = true;
+  }
+
+  /** Resolves when everything is answered, or was asked for long enough. */
   async stop(): Promise<void> {
+    this.submitNothingNew();
     this.#lastTry_at = performance.now() + LIMITS.last_answers_ms;
     while (this.#progress.under_way > 0) await delay(20);
     await Promise.all(this.#aside);
@@ -62,7 +68,7 @@ class Load {
   /** An open loop: what is due is sent, however the service fares. */
   async #keepRate(rate: number, work: () => Work): Promise<void> {
     const startedAt = performance.now();
-    for (let due = 0; !this.#stopping; ) {
+    for (let due = 0; !this.#full; ) {
       const now_due = ((performance.now() - startedAt) / 1_000) * rate;
       for (; due < now_due; due++) {
         this.#number++;
@@ -192,6 +198,9 @@ process.on('message', (message: ToLoad) => {
     case 'start':
       load = new Load(message.order);
       load.start();
+      return;
+    case 'submit_nothing_new':
+      load?.submitNothingNew();
       return;
     case 'stop':
       void load?.stop().then(() => {
