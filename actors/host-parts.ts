@@ -48,6 +48,8 @@ export interface HostOptions {
   lease: SharedArrayBuffer;
   /** Operations of one workspace from which on the thread reports how many it has in hand. */
   reportedBacklog: number;
+  /** Bytes that the operations of a workspace without a limit of its own may take; null: any. */
+  storedBound: number | null;
   log: LogOptions;
   /** Null: no spans are made. */
   tracing: TracingSettings | null;
@@ -122,7 +124,7 @@ export function openHostParts(
   const desk = new LookDesk({ db, log, partitions: () => owned.partitions() });
   const unanswered = new Unanswered();
   const partition: PartitionContext = {
-    ...{ db, ring, lease, log, counters, tally, tracing, unanswered },
+    ...{ db, ring, lease, log, counters, tally, tracing, unanswered, storedBound: options.storedBound },
     ended: (operation) => {
       tally.ended(operation);
       ends(operation);

@@ -251,13 +251,17 @@ function startBackground(
     },
   });
   parts.retention.start();
-  const { stored_mib } = config.workspaceLimits;
-  parts.storedMeter = storedMeter({ db, log, bound: stored_mib && stored_mib * 2 ** 20 });
+  parts.storedMeter = storedMeter({ db, log, bound: storedBound(config) });
   parts.storedMeter.start();
   if (!destination) return;
   const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
   parts.destinations = new MissingDestinations({ db, log, hash });
   parts.destinations.start();
+}
+
+/** Bytes; null: a workspace may store any. */
+function storedBound({ workspaceLimits: { stored_mib } }: Config): number | null {
+  return stored_mib && stored_mib * 2 ** 20;
 }
 
 type DestinationHasher = ReturnType<typeof destinationHasher>;
@@ -457,6 +461,7 @@ async function startActors(
     fingerprintSecret: secret,
     dataSealing,
     workspaceOperations: config.workspaceOperations,
+    storedBound: storedBound(config),
     actorThreads: config.actorThreads,
     browserThreads: config.browserThreads,
     pools,

@@ -24,6 +24,8 @@ export interface NodeOptions {
   dataSealing: SharedArrayBuffer;
   /** Operations of one workspace that may be accepted and not ended, over all nodes. */
   workspaceOperations: number;
+  /** Bytes that the operations of a workspace without a limit of its own may take; null: any. */
+  storedBound: number | null;
   actorThreads: number;
   browserThreads: number;
   /** Those threads, which load already; absent: they are made with the node. */
@@ -58,6 +60,7 @@ export function hostOptions(options: NodeOptions, nodeId: string, lease: LeaseCe
     dataSealing,
     lease: lease.shared,
     reportedBacklog: Math.ceil(workspaceOperations * LIMITS.reported_backlog_share),
+    storedBound: options.storedBound,
     log: logOptions,
     tracing: options.tracingSettings ?? null,
     browserThreads,

@@ -36,6 +36,8 @@ export interface AttemptContext {
   awaitable(operationId: string): void;
   /** Each state that an attempt enters. */
   onAttemptState?(operationId: string, kind: AttemptState['kind']): void;
+  /** Bytes that a workspace without a limit of its own may store; null: any. */
+  storedBound: number | null;
   /** How long a challenge waits; shorter in tests, else `LIMITS.challenge_ms`. */
   challenge_ms?: number;
 }
@@ -99,7 +101,7 @@ export class Attempt implements Execution {
   ) {
     this.#context = context;
     this.#held = held;
-    this.#file = new FileParts(context.db, held, started.attempt_number, this.#abort.signal);
+    this.#file = new FileParts(context, held, started.attempt_number, this.#abort.signal);
     this.operationId = held.id;
     this.capability = capability;
     this.input = input;

@@ -1,3 +1,4 @@
+import { OperationError } from '../../storage/model/errors.js';
 import { dropFileParts, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { HeldOperation } from '../../storage/operations/starts.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -9,31 +10,42 @@ export class FileParts {
   readonly #held: HeldOperation;
   readonly #attemptNumber: number;
   readonly #signal: AbortSignal;
+  readonly #bound: number | null;
   #state: { kind: 'open' | 'closed' } = { kind: 'open' };
   #parts = 0;
 
-  /** `signal` is the attempt's: once it is aborted nothing more is stored. */
-  constructor(db: Database, held: HeldOperation, attemptNumber: number, signal: AbortSignal) {
+  /** `signal` is the attempt's: once it is aborted nothing more is stored. `storedBound`: bytes that a workspace may store. */
+  constructor(
+    { db, storedBound }: { db: Database; storedBound: number | null },
+    held: HeldOperation,
+    attemptNumber: number,
+    signal: AbortSignal,
+  ) {
     this.#db = db;
+    this.#bound = storedBound;
     this.#held = held;
     this.#attemptNumber = attemptNumber;
     this.#signal = signal;
   }
 
-  /** Stores the next part, again and again while the database does not answer. Calls `fenced`, and rejects, when it is refused. */
+  /**
+   * Stores the next part, again and again while the database does not answer. Calls `fenced`, and rejects, when the attempt is no longer
+   * held; rejects with `storage_full` where the workspace may store no more (HTTP-27).
+   */
   async store(bytes: Buffer, fenced: () => void): Promise<void> {
     const part = this.#parts++;
     const stored = await retrying(
       async () => {
         this.#signal.throwIfAborted();
-        return storeFilePart(this.#db, this.#held, part, bytes);
+        return storeFilePart(this.#db, this.#held, { part, bytes, bound: this.#bound });
       },
       (error) => {
         this.#signal.throwIfAborted();
         if (this.#state.kind === 'closed') throw error;
       },
     );
-    if (stored) return;
+    if (stored === 'stored') return;
+    if (stored === 'full') throw new OperationError('storage_full');
     fenced();
     this.#signal.throwIfAborted();
   }

@@ -89,6 +89,7 @@ export class ScheduledNode {
       providers: { simulated: provider, social: provider },
       counters: new OperationCounters(),
       largeAttempts: new LargeTurns(),
+      storedBound: null,
       awaitable: () => {},
       changed: () => {},
       looked: () => {},

@@ -151,9 +151,9 @@ export const VARIABLES = {
   }),
   WORKSPACE_STORED_MIB: variable({
     ...wholeNumber(1, 100_000_000),
-    default: null,
+    default: '10240',
     meaning:
-      'MiB that the operations of one workspace take; more are answered 409; to be the same on every node; `admin limit set` for one of them',
+      'MiB that the operations of one workspace take; more are answered 409, and files past it fail; to be the same on every node; `admin limit set` for one of them',
   }),
   WORKSPACE_OPERATIONS: variable({
     ...wholeNumber(1, 100_000_000),

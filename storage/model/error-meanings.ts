@@ -101,6 +101,10 @@ export const FAILURE_MEANINGS: Record<OperationErrorCode, FailureMeaning> = {
     details: { upstream_status: 429, upstream_code: 'WEEKLY_INVITATIONS', retry_after_seconds: 60 },
   },
   provider_restricted: { meaning: 'The provider does not allow this account to do it; the connection is `invalid`.' },
+  storage_full: {
+    meaning:
+      'The operations of the workspace took as much room as they may while the file was stored; `GET /v1/limits` shows how much.',
+  },
   upstream_timeout: { meaning: 'The provider did not answer in time.' },
   session_fenced: { meaning: 'The session was replaced or given up while the operation ran.' },
   worker_lost: {

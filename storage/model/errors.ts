@@ -108,6 +108,7 @@ export const OPERATION_ERRORS = {
   provider_not_found: { retryable: false },
   provider_rate_limited: { retryable: true },
   provider_restricted: { retryable: false },
+  storage_full: { retryable: false },
   upstream_timeout: { retryable: true },
   session_fenced: { retryable: true },
   worker_lost: { retryable: true },

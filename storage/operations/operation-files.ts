@@ -18,27 +18,46 @@ export interface StoredFile {
   size: number;
 }
 
+/** What became of a part; `full`: the workspace stores as much as it may. But for the first, nothing was stored. */
+export type PartStored = 'stored' | 'not_held' | 'full';
+
 /**
  * Stores part number `part` (from 0) of the attempt's file; the first one deletes what earlier attempts left. It may be
- * stored again when the answer was lost. False when the attempt is no longer held: then nothing was stored. Of a workspace whose store is
- * measured it is added to that, before another measurement (HTTP-27).
+ * stored again when the answer was lost. `bound`: bytes that a workspace without a limit of its own may store, null where none is limited. Of one
+ * that is limited the part is added to what it stores, before another measurement (HTTP-27); parts of several files that are stored at once may
+ * pass the limit by as many.
  */
-export async function storeFilePart(db: Sql, held: HeldOperation, part: number, bytes: Buffer): Promise<boolean> {
+export async function storeFilePart(
+  db: Sql,
+  held: HeldOperation,
+  { part, bytes, bound }: { part: number; bytes: Buffer; bound: number | null },
+): Promise<PartStored> {
   const stored = db.vault.storeBytes(bytes, filePartContext(held.id, held.attemptId, part));
-  const rows = await db.query<{ part: number }>(
+  const [row] = await db.query<{ held: number; stored: number }>(
     'storeFilePart',
     `with ${HELD_ATTEMPT}, left_over as (
        delete from operation_file f using held h where $4::integer = 0 and f.operation_id = h.id and f.attempt_id <> $3
+     ), room as (
+       select h.id, o.workspace_id, coalesce(l.value::bigint * 1048576, $7::bigint) as bound, coalesce(s.bytes, 0) as used
+       from held h join operation o on o.id = h.id
+       left join workspace_limit l on l.workspace_id = o.workspace_id and l.name = 'stored_mib'
+       left join workspace_stored s on s.workspace_id = o.workspace_id
+     ), fitting as (
+       select id, workspace_id, bound from room where bound is null or used + length($5::bytea) <= bound
      ), noted as (
-       update workspace_stored s set bytes = s.bytes + length($5::bytea), noted = s.noted + length($5::bytea)
-       from held h join operation o on o.id = h.id where s.workspace_id = o.workspace_id
+       insert into workspace_stored as s (workspace_id, bytes, noted)
+       select workspace_id, length($5::bytea), length($5::bytea) from fitting where bound is not null
+       on conflict (workspace_id) do update set bytes = s.bytes + excluded.bytes, noted = s.noted + excluded.noted
+     ), stored as (
+       insert into operation_file (operation_id, attempt_id, part, bytes, sealed) select id, $3, $4, $5, $6 from fitting
+       on conflict (operation_id, attempt_id, part) do update set bytes = excluded.bytes, sealed = excluded.sealed
+       returning part
      )
-     insert into operation_file (operation_id, attempt_id, part, bytes, sealed) select h.id, $3, $4, $5, $6 from held h
-     on conflict (operation_id, attempt_id, part) do update set bytes = excluded.bytes, sealed = excluded.sealed
-     returning part`,
-    [held.id, held.epoch, held.attemptId, part, stored.bytes, stored.sealed],
+     select (select count(*) from held)::int as held, (select count(*) from stored)::int as stored`,
+    [held.id, held.epoch, held.attemptId, part, stored.bytes, stored.sealed, bound],
   );
-  return rows.length > 0;
+  if (row?.stored) return 'stored';
+  return row?.held ? 'full' : 'not_held';
 }
 
 /** Deletes what this attempt, which did not succeed, and those before it stored; nothing when it is no longer held. */

@@ -23,6 +23,7 @@ async function twoThreads(t: Test) {
     fingerprintSecret: randomBytes(32),
     dataSealing: new SharedArrayBuffer(1),
     workspaceOperations: 500_000,
+    storedBound: null,
     actorThreads: threads,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },

@@ -78,8 +78,8 @@ t.test('what the checker reads of a database is what the service stored', async 
   await submitOperations(db, [ended, waiting, running], []);
   await run(db, [ended], 1, true);
   const [held] = await run(db, [running], 1, false);
-  await storeFilePart(db, held!, 0, Buffer.from('a part'));
-  await storeFilePart(db, held!, 1, Buffer.from('another'));
+  await storeFilePart(db, held!, { part: 0, bytes: Buffer.from('a part'), bound: null });
+  await storeFilePart(db, held!, { part: 1, bytes: Buffer.from('another'), bound: null });
   const subscription = { id: uuidv7(), connectionId: one.id, callbackUrl: 'https://receiver.test/in' };
   const unused = { secretSealed: Buffer.alloc(1), destination: null };
   await insertSubscription(db, { ...subscription, ...unused, eventTypes: ['message_sent'] });

@@ -73,6 +73,7 @@ const FAILURES: Record<string, boolean> = {
   provider_not_found: false,
   provider_rate_limited: true,
   provider_restricted: false,
+  storage_full: false,
   upstream_timeout: true,
   session_fenced: true,
   worker_lost: true,

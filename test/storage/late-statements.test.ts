@@ -68,7 +68,8 @@ t.test('an attempt that was recovered meanwhile writes nothing more', async (t) 
     tx.query('testRecover', `update operation set status = 'queued' where id = $1`, [attempt.id]);
   const again = () => db.query('testAgain', `update operation set status = 'running' where id = $1`, [attempt.id]);
 
-  t.notOk(await behind(db, recovered, () => storeFilePart(db, attempt, 0, Buffer.from('x'))), 'no part of its file');
+  const part = { part: 0, bytes: Buffer.from('x'), bound: null };
+  t.equal(await behind(db, recovered, () => storeFilePart(db, attempt, part)), 'not_held', 'no part of its file');
   const file = { operationId: attempt.id, attemptId: attempt.attemptId, size: 1 };
   t.equal(await readFilePart(db, file, 0), undefined);
   await again();

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { Pool } from 'undici';
+import { clearOwnLimit, setOwnLimit } from '../../storage/workspaces/limits.js';
 import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 import { AT_LENGTH, sized } from '../fixture/size.js';
@@ -93,6 +94,25 @@ t.test('a file of any size is stored and answered as it comes', async (t) => {
     const { body } = await client.send('GET', `/v1/operations?connection_id=${connection}&limit=2`);
     const shown = [replayed.body, late.body, ...(body.operations as Row[])];
     t.strictSame(shown.map(digestOf), Array(4).fill(sampleDigest(SMALLER_bytes)));
+  });
+
+  await t.test('one that the workspace may not store fails, and nothing of it is left', async (t) => {
+    const { body: limits } = await client.send('GET', '/v1/limits');
+    const { used } = limits.stored_mib as { used: number };
+    const limit = { workspace_id: fixture.workspaceId, name: 'stored_mib' } as const;
+    await setOwnLimit(fixture.db, { ...limit, value: Math.ceil(used) + 1 });
+    const { body } = await client.submit(connection, 'social.file.download', { url: sample(FILE_bytes) });
+    const { status, error_code, error_details, result } = await client.settled(body.id);
+    t.match(
+      { status, error_code, error_details, result },
+      {
+        status: 'failed',
+        ...{ error_code: 'storage_full', error_details: { retryable: false }, result: null },
+      },
+    );
+    const count = 'select count(*)::int as parts from operation_file where operation_id = $1';
+    t.strictSame(await fixture.db.query<Row>('testLeft', count, [body.id]), [{ parts: 0 }]);
+    await clearOwnLimit(fixture.db, limit);
   });
 
   await t.test('it goes with its connection', async (t) => {

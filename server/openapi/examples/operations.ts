@@ -98,6 +98,7 @@ function failing(code: OperationErrorCode): Known {
     challenge_expired: 'social.login',
     challenge_failed: 'social.login',
     challenge_unsupported: 'social.login',
+    storage_full: 'social.file.download',
     worker_lost: 'social.login',
   };
   const name = wanted[code] ?? 'social.profile.get';

@@ -23,6 +23,7 @@ export async function linkedNode(t: Test, url: string, actorThreads: number, wor
     fingerprintSecret: randomBytes(32),
     dataSealing: new SharedArrayBuffer(1),
     workspaceOperations,
+    storedBound: null,
     actorThreads,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },

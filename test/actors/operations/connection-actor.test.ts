@@ -61,6 +61,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     counters: new OperationCounters(),
     tally,
     largeAttempts: new LargeTurns(),
+    storedBound: null,
     awaitable: (id) => ended.get(id)?.(),
     changed: () => {},
     looked: () => {},
@@ -245,7 +246,7 @@ t.test('a challenge that could not be stored leaves no timer behind', async (t) 
   const lease = new LeaseCell();
   const log = createLogger({ level: 'silent', format: 'json' }, {});
   const attempt = new Attempt(
-    { db, batches, lease, log, awaitable: () => {} },
+    { db, batches, lease, log, storedBound: null, awaitable: () => {} },
     held,
     started,
     capabilityNamed('social.login')!,

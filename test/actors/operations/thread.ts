@@ -91,6 +91,7 @@ export async function operationsThread(
     providers: { simulated: { run, look }, social: { run, look } },
     counters: new OperationCounters(),
     largeAttempts: new LargeTurns(),
+    storedBound: null,
     awaitable: (operationId) => awaitable.push(operationId),
     changed: () => {},
     looked: () => void looks.fetch(),

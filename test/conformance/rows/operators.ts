@@ -61,7 +61,7 @@ export const operators: Row[] = [
       submissions_per_second: null,
       connections: null,
       subscriptions: { limit: 100_000 },
-      stored_mib: null,
+      stored_mib: { limit: 10_240 },
     },
     carries: { ratelimit: undefined, 'ratelimit-policy': undefined },
   },

@@ -44,7 +44,10 @@ async function startWithOperation(t: Test) {
       json.id,
       JSON.stringify([{ id: held.attemptId, number: 1, started_at: new Date(), completed_at: new Date() }]),
     ]);
-    for (let part = 0; part < parts; part++) await storeFilePart(db, held, part, Buffer.alloc(part_bytes, part));
+    for (let part = 0; part < parts; part++) {
+      const bytes = Buffer.alloc(part_bytes, part);
+      await storeFilePart(db, held, { part, bytes, bound: null });
+    }
     await putOperation(db, json.id, 'succeeded', { content_type: 'text/plain', size: parts * part_bytes });
   };
   return { ...edge, id: json.id, path: `/v1/operations/${json.id}`, connectionId, hide, meanwhile, storeFile };

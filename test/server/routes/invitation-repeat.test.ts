@@ -26,6 +26,7 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
     fingerprintSecret: randomBytes(32),
     dataSealing: new SharedArrayBuffer(1),
     workspaceOperations: 500_000,
+    storedBound: null,
     actorThreads: 1,
     browserThreads: 1,
     browser: { site: socialSite({ origin: 'https://www.social.test' }) },

@@ -67,6 +67,10 @@ const FAILURES: Readonly<Record<OperationErrorCode, readonly [what: string, todo
     'The provider does not allow this account to do it.',
     'The owner signs in at the provider, and follows what it asks.',
   ],
+  storage_full: [
+    'The workspace stores as much as it may.',
+    'Erase operations that are done with, or have an operator raise the limit; then submit it again.',
+  ],
   upstream_timeout: ['The provider did not answer in time.', 'Submit it again.'],
   session_fenced: ['The session was replaced or given up meanwhile.', 'Submit it again.'],
   worker_lost: [
