@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -17,6 +18,7 @@ import { bundlePages, faultsOfPages, PAGES } from './console-pages.mjs';
  * I3. Only what changed is checked and written again, but for files with typia's validators: these are made of types that other files
  *     declare, and TypeScript, which takes a file's JavaScript to depend on that file alone, would leave them as they were. They are
  *     the same as if all had been compiled only with `stableTypeOrdering`: else a union has the order in which its types were met.
+ * I4. One process compiles at a time: the service and the receiver are started side by side. Whoever waited looks again.
  */
 const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
@@ -78,6 +80,13 @@ function hashesOfDist() {
   } catch {
     return null;
   }
+}
+
+/** Whether `dist` is whole, has all of these sources as they are, and was made of no other. */
+function compared(hashes) {
+  const built = hashesOfDist();
+  const same = built !== null && [...hashes].every(([file, hash]) => built.get(file) === hash);
+  return { whole: built !== null, same, exact: same && built.size === hashes.size };
 }
 
 function compilerIsInstalled() {
@@ -156,16 +165,39 @@ function removeStrays(present, expected) {
   }
 }
 
+/** Runs `work` when no other process does (I4): by a lock of the kernel, which ends with its holder. Where there is no `flock`, at once. */
+async function alone(work) {
+  mkdirSync(DIST, { recursive: true });
+  const file = openSync(join(DIST, '.compiling'), 'a');
+  const lock = (...options) =>
+    execFileSync('flock', [...options, '3'], { stdio: ['ignore', 'ignore', 'ignore', file] });
+  try {
+    try {
+      lock('--nonblock', '--conflict-exit-code', '75');
+    } catch (error) {
+      if (error.status === 75) {
+        process.stderr.write('Waiting for another process that compiles\n');
+        lock();
+      }
+    }
+    await work();
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Compiles when it has to. Throws one Error that says what to do. */
 async function bringUpToDate() {
   const hashes = hashSources();
-  const built = hashesOfDist();
-  const changed = [...hashes].some(([file, hash]) => built?.get(file) !== hash);
-  if (compilerIsInstalled()) {
-    if (!built || changed || built.size > hashes.size) await compile(hashes);
-  } else if (!built || changed) {
-    const what = built ? 'was made of other sources than are here' : 'is missing or not whole';
+  const { whole, same, exact } = compared(hashes);
+  if (!compilerIsInstalled() && !same) {
+    const what = whole ? 'was made of other sources than are here' : 'is missing or not whole';
     throw new Error(`dist ${what}, and the compiler is not installed: run npm install, then npm run build`);
+  }
+  if (compilerIsInstalled() && !exact) {
+    await alone(async () => {
+      if (!compared(hashes).exact) await compile(hashes);
+    });
   }
 }
 

@@ -69,6 +69,19 @@ process.stdout.write(String(typia.is<Tree>(JSON.parse('{"leaf":{"size":1}}'))));
 const QUIET = { status: 0, said: '' };
 const COMPILED = { status: 0, said: 'Compiling' };
 
+t.test('of several that find something to compile one does, and the others go on when it is done', async (t) => {
+  const { compile, run, install } = project(t, SOURCES);
+  install();
+  const all = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const { status, said } = await compile();
+      return { status, said, ran: await run('dist/server/check.js') };
+    }),
+  );
+  for (const { status, ran } of all) t.same({ status, ran }, { status: 0, ran: { status: 0, said: 'true' } });
+  t.equal(all.filter(({ said }) => /^Compiling$/m.test(said)).length, 1);
+});
+
 t.test('what changed is compiled as if everything had been, and nothing where nothing has to be', async (t) => {
   const { at, write, compile, run, install, prune } = project(t, SOURCES);
   const bundles = () => readdirSync(at('dist/server/console/files')).filter((name) => name.startsWith('reconnect-'));
