@@ -155,7 +155,7 @@ export const sessionRoutes: Route[] = [
     session: true,
     body: { kind: 'none' },
     answers: { 204: { description: 'Nobody is signed in.', headers: ['Set-Cookie'] } },
-    refusals: ['cross_site'],
+    refusals: ['cross_site', 'rate_limited'],
     handle: signOut,
   }),
 ];

@@ -166,10 +166,15 @@ export function callers(db: Database, log: Logger, cookie: ConsoleCookie): Calle
     async signOut(sender, record) {
       const { method, headers } = sender;
       cookie.refuseCrossSite(method, headers);
-      const session = await sessionOf(sender).catch(() => undefined); // one that its key refuses ends as well
+      // One that its key refuses ends as well; a token that is none costs a stranger's look, and no transaction.
+      const session = await sessionOf(sender).catch((error) => {
+        if (!isRefusal(error)) throw error;
+        return 'refused' as const;
+      });
+      if (!session) return;
       const ended = await db.transaction(async (tx) => {
         const hash = await end(tx, headers);
-        if (hash !== undefined && session) await record(tx, session.key);
+        if (hash !== undefined && session !== 'refused') await record(tx, session.key);
         return hash;
       });
       forget(ended);

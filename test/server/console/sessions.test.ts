@@ -178,6 +178,25 @@ t.test('wrong keys of sign-ins meet the guard that wrong keys meet', async (t) =
 });
 
 t.test(
+  'a sign-out of what is no session begins no transaction, and made-up ones meet the guard of wrong keys',
+  async (t) => {
+    const edge = await startTestEdge(t);
+    const begun = t.capture(edge.db, 'transaction', edge.db.transaction.bind(edge.db));
+    const out = async (headers: Record<string, string>) =>
+      (await edge.call('DELETE', '/console/session', { key: '', headers })).status;
+    t.equal(await out({}), 204);
+    t.equal(await out({ cookie: 'cs_console=x' }), 204);
+    const statuses = new Set<number>();
+    for (let n = 0; n < 20; n++) {
+      const made = () => ({ cookie: `cs_console=${randomBytes(32).toString('base64url')}` });
+      for (const status of await Promise.all(Array.from({ length: 20 }, () => out(made())))) statuses.add(status);
+    }
+    t.strictSame([...statuses].sort(), [204, 429]);
+    t.strictSame(begun(), []);
+  },
+);
+
+t.test(
   'what is refused at the sign-in is recorded so often, whatever was brought, and holds up no right key',
   async (t) => {
     const edge = await startTestEdge(t, { trustedProxies: ['127.0.0.0/8'] });
