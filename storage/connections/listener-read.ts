@@ -1,5 +1,6 @@
 import type { Health, Provider } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 
 /** The stream of a connection as its row has it; every column is null before the listener ran for the first time. */
 export interface ListenerRow {
@@ -33,7 +34,7 @@ export interface GapRow {
 }
 
 /** Follows from the gaps, not from what a listener stored: former versions stored `gap_open`, and the gap may be closed since. */
-const CONTINUITY = `case when exists (select from listener_gap g where g.connection_id = c.id and g.closed_at is null) then 'gap_open'
+const CONTINUITY = `case when ${findsRow('from listener_gap g where g.connection_id = c.id and g.closed_at is null')} then 'gap_open'
        when l.continuity_status = 'gap_open' then 'unknown' else l.continuity_status end`;
 
 /** The stream of this connection; undefined when the connection is gone. A heartbeat older than `stale_ms` is of a listener that is gone. */

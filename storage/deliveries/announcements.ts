@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.js';
 import type { RecordedEventType } from '../model/records.js';
 import type { Database, Sql, Transaction } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import { type RecordedEvent, recordEvents } from './events-record.js';
 
 /**
@@ -33,9 +34,9 @@ const TELLER_LOCK = 0x7e11;
 
 // I3. Asked of each row by the key of its connection, whatever the planner expects of connections.
 const HEARD = `(
-    select c.cancel_through is null or c.deleted_at is not null or not exists (
-      select from subscription s join subscription parent on parent.id = s.parent_id
-      where s.connection_id = c.id and not s.active and parent.active)
+    select c.cancel_through is null or c.deleted_at is not null or not ${findsRow(`
+      from subscription s join subscription parent on parent.id = s.parent_id
+      where s.connection_id = c.id and not s.active and parent.active`)}
     from connection c where c.id = a.connection_id limit 1) is not false`;
 
 // Two statements, so that each has the plan that its index allows.

@@ -1,6 +1,7 @@
 import { v4 as uuidv4 } from 'uuid';
 import { TEST_EVENT } from '../model/records.js';
 import type { Sql, Transaction } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import { type DeliveryRow, listDeliveries } from './deliveries-read.js';
 import { recordEvents } from './events-record.js';
 import type { SubscriptionRow } from './subscriptions.js';
@@ -62,7 +63,7 @@ async function memberOf(
   if (connection_id !== null) return { id, connection_id };
   const [found] = await tx.query<{ active: boolean; has_members: boolean; id: string | null; connection_id: string }>(
     'memberForTest',
-    `select p.active, exists (select from subscription where parent_id = p.id) as has_members, m.id, m.connection_id from subscription p left join lateral (
+    `select p.active, ${findsRow('from subscription where parent_id = p.id')} as has_members, m.id, m.connection_id from subscription p left join lateral (
        select id, connection_id from subscription where parent_id = p.id and active order by connection_id limit 1) m on true
      where p.id = $1`,
     [id],

@@ -3,6 +3,7 @@ import { LIMITS } from '../limits.js';
 import { OPERATION_STEPS } from '../model/transitions.js';
 import type { AtRest, Vault } from '../model/vault.js';
 import type { Database, Sql, Transaction } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import { eraseFiles } from '../retention/operations.js';
 import { eventDataContext, inputContext, resultContext } from '../secrets/sealing.js';
 import { isNamed, type PersonFields } from './person-fields.js';
@@ -181,7 +182,7 @@ async function operationSlice(
 ): Promise<Slice> {
   const rows = await tx.query<OperationValues>(
     workspaceId === null ? 'readOperationValues' : 'readOperationValuesOfWorkspace',
-    `select o.id, o.workspace_id, o.capability, o.status, o.input, o.input_sealed, o.result, o.result_sealed, exists (select from look_request l where l.operation_id = o.id) as asked
+    `select o.id, o.workspace_id, o.capability, o.status, o.input, o.input_sealed, o.result, o.result_sealed, ${findsRow('from look_request l where l.operation_id = o.id')} as asked
      from operation o where ${workspaceId === null ? '$3::uuid is null' : 'o.workspace_id = $3'} and o.id > $1 order by o.id limit $2`,
     [after, LIMITS.erasure_rows, workspaceId],
   );
