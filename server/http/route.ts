@@ -42,7 +42,7 @@ export interface Services {
   /** What a workspace may have that has no limit of its own (HTTP-27). */
   limits: WorkspaceLimits;
   workspaceRates: Pick<WorkspaceRates, 'asked'>;
-  workspaceStored: Pick<WorkspaceStored, 'used_mib' | 'lastUsed_mib' | 'accepted'>;
+  workspaceStored: Pick<WorkspaceStored, 'used_mib' | 'isBelow' | 'accepted'>;
   reveals: Pick<Reveals, 'note'>;
   /** Domains that `file.download` may reach. */
   providerDomains: readonly string[] | undefined;

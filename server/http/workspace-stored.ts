@@ -5,7 +5,7 @@ import type { Logger } from '../../storage/log.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { noteStored, storedBytes } from '../../storage/workspaces/stored.js';
 import { LIMITS } from './limits.js';
-import { turnLoader } from './loader.js';
+import { type Loader, rememberingLoader, turnLoader } from './loader.js';
 
 const MIB = 2 ** 20;
 
@@ -13,29 +13,31 @@ const MIB = 2 ** 20;
  * What limited workspaces store, as a node knows it (HTTP-27): what the database said, and what the node accepted since it told that last. Costs
  * nothing where no limit applies, because nobody asks then.
  *
- * I1. A submission waits for the database only where nothing is known of its workspace yet. What is older than a second is asked for anew beside it.
+ * I1. A submission waits for the database only where nothing is known of its workspace yet, or where it would be refused. Else it costs no
+ *     statement: what a node tells is answered with what the workspace takes then. So a sum that is old grows right within a second of use.
  */
 export class WorkspaceStored {
   readonly #db: Sql;
   readonly #log: Logger;
-  /** Bytes. */
-  readonly #known: LRUCache<string, number>;
+  /** Bytes, a second old at most. */
+  readonly #look: Loader<number>;
+  /** Bytes, as last known. */
+  readonly #known = new LRUCache<string, number>({ max: LIMITS.key_cache_keys });
   readonly #notes: Background;
   #accepted = new Map<string, number>();
 
   constructor(db: Sql, log: Logger) {
     this.#db = db;
     this.#log = log;
-    const look = turnLoader((ids) => storedBytes(db, ids));
-    this.#known = new LRUCache({
-      max: LIMITS.key_cache_keys,
-      ttl: STORAGE_LIMITS.stored_note_ms,
-      fetchMethod: async (workspaceId) => (await look(workspaceId)) ?? 0,
-      noDeleteOnFetchRejection: true,
-    });
+    this.#look = rememberingLoader(
+      turnLoader((ids) => storedBytes(db, ids)),
+      LIMITS.key_cache_keys,
+      STORAGE_LIMITS.stored_note_ms,
+    );
     this.#notes = new Background(async () => {
+      const began = performance.now();
       await this.#tell();
-      return STORAGE_LIMITS.stored_note_ms;
+      return Math.max(STORAGE_LIMITS.stored_note_ms, 10 * (performance.now() - began));
     });
   }
 
@@ -51,16 +53,20 @@ export class WorkspaceStored {
 
   /** MiB, about; a second old at most. */
   async used_mib(workspaceId: string): Promise<number> {
-    return this.#with(workspaceId, await this.#known.fetch(workspaceId));
+    const bytes = (await this.#look(workspaceId)) ?? 0;
+    this.#known.set(workspaceId, bytes);
+    return this.#with(workspaceId, bytes);
   }
 
-  /** MiB, about, as last known (I1). */
-  async lastUsed_mib(workspaceId: string): Promise<number> {
-    return this.#with(workspaceId, await this.#known.fetch(workspaceId, { allowStale: true }));
+  /** Whether it stores less than this (I1). */
+  async isBelow(bound_mib: number, workspaceId: string): Promise<boolean> {
+    const known = this.#known.get(workspaceId);
+    if (known !== undefined && this.#with(workspaceId, known) < bound_mib) return true;
+    return (await this.used_mib(workspaceId)) < bound_mib;
   }
 
-  #with(workspaceId: string, known = 0): number {
-    return (known + (this.#accepted.get(workspaceId) ?? 0)) / MIB;
+  #with(workspaceId: string, bytes: number): number {
+    return (bytes + (this.#accepted.get(workspaceId) ?? 0)) / MIB;
   }
 
   /** An operation of a limited workspace was stored; `bytes` of its input. */
@@ -74,7 +80,8 @@ export class WorkspaceStored {
     if (accepted.size === 0) return;
     this.#accepted = new Map();
     try {
-      await noteStored(this.#db, accepted);
+      const taken = await noteStored(this.#db, accepted);
+      for (const [workspaceId, bytes] of taken) this.#known.set(workspaceId, bytes);
     } catch (error) {
       for (const [workspaceId, bytes] of accepted) this.accepted(workspaceId, bytes);
       this.#log.debug({ err: error }, 'what was accepted is not noted yet');

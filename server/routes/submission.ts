@@ -116,7 +116,7 @@ async function isWithinStored(
 ): Promise<boolean> {
   const bound = key ? limitOf('stored_mib', key.limits, limits) : null;
   if (bound === null) return false;
-  if ((await workspaceStored.lastUsed_mib(workspaceId)) < bound) return true;
+  if (await workspaceStored.isBelow(bound, workspaceId)) return true;
   if (await wasSubmitted(db, workspaceId, idempotencyKey)) return true;
   throw new HttpError('storage_full');
 }

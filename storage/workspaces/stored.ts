@@ -24,15 +24,17 @@ export async function storedBytes(sql: Sql, workspaceIds: string[]): Promise<Map
   return new Map(rows.map(({ workspace_id, bytes }) => [workspace_id, bytes]));
 }
 
-/** Adds what was accepted. Rows are locked in the order of their ids. */
-export async function noteStored(sql: Sql, added: ReadonlyMap<string, number>): Promise<void> {
-  await sql.query(
+/** Adds what was accepted; gives what these workspaces take then, with what the other nodes noted. Rows are locked in the order of their ids. */
+export async function noteStored(sql: Sql, added: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const rows = await sql.query<{ workspace_id: string; bytes: number }>(
     'noteStored',
     `insert into workspace_stored as s (workspace_id, bytes, noted)
      select w.id, i.bytes, i.bytes from unnest($1::uuid[], $2::bigint[]) i(id, bytes) join workspace w on w.id = i.id order by w.id
-     on conflict (workspace_id) do update set bytes = s.bytes + excluded.bytes, noted = s.noted + excluded.noted`,
+     on conflict (workspace_id) do update set bytes = s.bytes + excluded.bytes, noted = s.noted + excluded.noted
+     returning workspace_id, bytes`,
     [[...added.keys()], [...added.values()]],
   );
+  return new Map(rows.map(({ workspace_id, bytes }) => [workspace_id, bytes]));
 }
 
 interface TurnRow {
