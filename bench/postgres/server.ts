@@ -117,27 +117,45 @@ class Server implements PostgresServer {
     return `postgres://${name}:${encodeURIComponent(password)}@127.0.0.1:${this.port}/${name}`;
   }
 
+  /** The connection is asked for until it is made: a machine without time for it is no failure of the statement. */
   async run(text: string, database = 'postgres'): Promise<pg.QueryResult> {
-    const url = new URL(this.url);
-    url.pathname = `/${database}`;
-    const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: LIMITS.postgres_connect_ms });
-    client.on('error', () => {});
+    const connected = () => this.#connect(database).catch((error: Error) => error);
+    const made = (answer: pg.Client | Error) => answer instanceof pg.Client;
+    const patience = { ms: LIMITS.postgres_start_ms };
+    const client = await eventually('PostgreSQL lets a client in', connected, made, patience);
+    if (client instanceof Error) throw client;
     try {
-      await client.connect();
       return await client.query(text);
     } finally {
       await client.end().catch(() => {});
     }
   }
 
+  /** One attempt. */
+  async #connect(database: string): Promise<pg.Client> {
+    const url = new URL(this.url);
+    url.pathname = `/${database}`;
+    const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: LIMITS.postgres_connect_ms });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+  }
+
   async start(): Promise<void> {
     this.#postmaster.start();
-    const answers = () =>
-      this.run('select 1').then(
-        () => true,
-        // A standby that is behind, or any server that lets nobody in yet, is asked again.
-        () => this.#postmaster.isOver,
-      );
+    const answers = async () => {
+      try {
+        await (await this.#connect('postgres')).end();
+        return true;
+      } catch {
+        return this.#postmaster.isOver; // a standby that is behind, or any server that lets nobody in yet, is asked again
+      }
+    };
     await eventually('PostgreSQL answers', answers, Boolean, { ms: LIMITS.postgres_start_ms });
     if (this.#postmaster.isOver) throw new Error(`PostgreSQL ended: ${this.#lastLines.trim()}`);
   }
