@@ -117,10 +117,10 @@ class Server implements PostgresServer {
     return `postgres://${name}:${encodeURIComponent(password)}@127.0.0.1:${this.port}/${name}`;
   }
 
-  /** The connection is asked for until it is made: a machine without time for it is no failure of the statement. */
+  /** A server that runs, or is to, is asked for a connection until it gives one: a machine without time for it is no failure of the statement. */
   async run(text: string, database = 'postgres'): Promise<pg.QueryResult> {
     const connected = () => this.#connect(database).catch((error: Error) => error);
-    const made = (answer: pg.Client | Error) => answer instanceof pg.Client;
+    const made = (answer: pg.Client | Error) => answer instanceof pg.Client || this.#postmaster.isOver;
     const patience = { ms: LIMITS.postgres_start_ms };
     const client = await eventually('PostgreSQL lets a client in', connected, made, patience);
     if (client instanceof Error) throw client;

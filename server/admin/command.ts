@@ -8,19 +8,28 @@ import { adminProgram } from './program.js';
  * when the command or the environment is wrong, 1 when the work failed.
  */
 export async function runCommand(): Promise<void> {
-  process.exitCode = await answered();
+  const { status, stdout, stderr } = await endOfCommand(process.env, process.argv.slice(2));
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = status;
 }
 
-/** The exit status. */
-async function answered(): Promise<number> {
+/** What a command comes to, before anything of it is printed; only `--help` and `--version` print by themselves. */
+export interface CommandEnd {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the command of these arguments. Never rejects: what fails is the end of the command. */
+export async function endOfCommand(env: NodeJS.ProcessEnv, argv: string[]): Promise<CommandEnd> {
   try {
-    const { text, status } = await adminProgram(process.env, process.argv.slice(2));
-    process.stdout.write(`${text}\n`);
-    return status;
+    const { text, status } = await adminProgram(env, argv);
+    return { status, stdout: `${text}\n`, stderr: '' };
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    process.stderr.write(`${lineOf(error)}\n`);
-    return error instanceof CommanderError || error instanceof ConfigError ? 2 : 1;
+    if (error instanceof CommanderError && error.exitCode === 0) return { status: 0, stdout: '', stderr: '' };
+    const status = error instanceof CommanderError || error instanceof ConfigError ? 2 : 1;
+    return { status, stdout: '', stderr: `${lineOf(error)}\n` };
   }
 }
 

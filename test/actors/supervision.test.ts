@@ -8,6 +8,7 @@ import { findOperations } from '../../storage/operations/operations.js';
 import { freshDatabase } from '../fixture/database.js';
 import { eventually } from '../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../fixture/rows.js';
+import { longTest } from '../fixture/size.js';
 
 /** A node of two threads with a connection on each. */
 async function twoThreads(t: Test) {
@@ -57,7 +58,7 @@ async function twoThreads(t: Test) {
   return { db, node, states, struck, other, submit, row, ended };
 }
 
-t.test('a thread that throws comes back at once; nothing accepted is lost', async (t) => {
+longTest(t, 'a thread that throws comes back at once; nothing accepted is lost', async (t) => {
   const { node, states, struck, other, submit, row, ended } = await twoThreads(t);
   const running = await submit(struck, 'sim-delay-1500');
   const queued = await submit(struck, 'after');

@@ -1,9 +1,10 @@
 import t from 'tap';
 import { Machine, search } from '../../bench/schedules/machine.js';
 import { freshDatabase } from '../fixture/database.js';
+import { sized } from '../fixture/size.js';
 
 /** `npm run bench -- schedules` plays more of them; SCHEDULES_SEED plays others. */
-const SCHEDULES = 150;
+const SCHEDULES = sized(40, 150);
 
 t.test('no order of what two nodes do loses, sticks, repeats or reorders an operation', async (t) => {
   const { url } = await freshDatabase(t);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { longTest } from '../fixture/size.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 
@@ -36,7 +37,7 @@ t.test('sessions and channels', async (t) => {
     await moved.run(channel, 'social.identity.get', {}, { epoch: 2 }).expect('result');
   });
 
-  t.test('closing a connection ends its run', async (t) => {
+  longTest(t, 'closing a connection ends its run', async (t) => {
     const run = account.run(channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await run.expect('boundary');
     channel.closeConnection(account.connectionId);
@@ -65,7 +66,7 @@ t.test('sessions and channels', async (t) => {
     });
   });
 
-  t.test('a restarted actor host gets a channel of its own; the runs on the old one end', async () => {
+  longTest(t, 'a restarted actor host gets a channel of its own; the runs on the old one end', async () => {
     const first = pool.connect();
     const run = account.run(first, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await run.expect('boundary');
@@ -108,7 +109,7 @@ t.test('sessions and channels', async (t) => {
     }
   });
 
-  t.test('no more contexts stay warm than the limit', async (t) => {
+  longTest(t, 'no more contexts stay warm than the limit', async (t) => {
     for (const name of ['w1', 'w2', 'w3']) {
       const other = new Account(network, name);
       await other.login(channel);

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { SITES } from '../fixture/network.js';
+import { longTest, sized } from '../fixture/size.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 
@@ -26,7 +27,7 @@ for (const name of SITES) {
       t.same(health.result, { health: 'ready', actor_id: account.actorId });
     });
 
-    for (const kind of ['email', 'sms', 'authenticator'] as const) {
+    for (const kind of sized(['email'] as const, ['email', 'sms', 'authenticator'] as const)) {
       t.test(`passes a challenge by ${kind} on, and again after a wrong code`, async (t) => {
         const account = new Account(network, `grace+${kind}`);
         const run = account.run(channel, 'social.login');
@@ -39,7 +40,7 @@ for (const name of SITES) {
       });
     }
 
-    t.test('a login that waits for long has no page open and goes on where it was', async (t) => {
+    longTest(t, 'a login that waits for long has no page open and goes on where it was', async (t) => {
       const account = new Account(network, 'slow+email');
       const run = account.run(channel, 'social.login');
       await run.expect('challenge');
@@ -84,12 +85,12 @@ for (const name of SITES) {
       t.match(await run.expect('failure'), { code: 'canceled', transient: false });
     });
 
-    t.test('a challenge of an unknown kind is unsupported', async (t) => {
+    longTest(t, 'a challenge of an unknown kind is unsupported', async (t) => {
       const failure = await new Account(network, 'kay+passkey').run(channel, 'social.login').expect('failure');
       t.equal(failure.code, 'challenge_unsupported');
     });
 
-    t.test('a picture that never ends holds no sign-in up', async () => {
+    longTest(t, 'a picture that never ends holds no sign-in up', async () => {
       const account = new Account(network, 'pat');
       await network.fault({ account: 'pat', mode: 'endless_picture' });
       await account.run(channel, 'social.login').expect('result');
@@ -102,7 +103,7 @@ for (const name of SITES) {
       t.match(failure, { code: 'upstream_timeout', transient: false });
     });
 
-    t.test('a restricted account makes the connection invalid', async (t) => {
+    longTest(t, 'a restricted account makes the connection invalid', async (t) => {
       const failure = await new Account(network, 'kay+restricted').run(channel, 'social.login').expect('failure');
       t.match(failure, { code: 'provider_restricted', effects: { health: 'invalid' }, transient: false });
     });
@@ -125,7 +126,7 @@ for (const name of SITES) {
       t.not(fresh.effects?.session, account.session);
     });
 
-    t.test('on a session that ended it makes a new one', async (t) => {
+    longTest(t, 'on a session that ended it makes a new one', async (t) => {
       const account = new Account(network, 'edsger');
       await account.login(channel);
       await network.account({ username: account.username, end_sessions: true });
@@ -142,7 +143,7 @@ for (const name of SITES) {
       t.equal(failure.effects, undefined);
     });
 
-    t.test('what it does not understand is parsing_error', async (t) => {
+    longTest(t, 'what it does not understand is parsing_error', async (t) => {
       await network.fault({ account: 'garbled', capability: 'social.login', mode: 'malformed', times: 1 });
       const failure = await new Account(network, 'garbled').run(channel, 'social.login').expect('failure');
       t.equal(failure.code, 'parsing_error');
@@ -154,7 +155,7 @@ for (const name of SITES) {
   t.test(`health check, on ${name}`, async (t) => {
     const { network, channel } = await poolFixture(t, {}, name);
 
-    t.test('a session that ended needs a login', async (t) => {
+    longTest(t, 'a session that ended needs a login', async (t) => {
       const account = new Account(network, 'barbara');
       await account.login(channel);
       await network.account({ username: account.username, end_sessions: true });
@@ -164,7 +165,7 @@ for (const name of SITES) {
       });
     });
 
-    t.test('another account than the connection had is a mismatch', async (t) => {
+    longTest(t, 'another account than the connection had is a mismatch', async (t) => {
       const account = new Account(network, 'donald');
       await account.login(channel);
       account.actorId = 'ACoAAsomebodyElse';
@@ -190,7 +191,7 @@ for (const name of SITES) {
       await account.run(channel, 'social.health.check').expect('result');
     });
 
-    t.test('a session used through another region is ended by the site', async (t) => {
+    longTest(t, 'a session used through another region is ended by the site', async (t) => {
       const account = new Account(network, 'tim');
       await account.login(channel);
       const elsewhere = network.proxies.find((proxy) => proxy.id !== network.proxy.id);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
 import { Network } from '../fixture/network.js';
+import { longTest } from '../fixture/size.js';
 import { Account } from './account.js';
 import { browserProcesses } from './browser-processes.js';
 import { Pool } from './pool.js';
@@ -70,14 +71,14 @@ t.test('the pool', async (t) => {
     t.match(failure, { code: 'browser_unavailable', details: { reason: 'not_installed' }, transient: false });
   });
 
-  t.test('a browser that does not start is browser_unavailable and worth another try', async (t) => {
+  longTest(t, 'a browser that does not start is browser_unavailable and worth another try', async (t) => {
     const pool = new Pool(network.site, {}, { BROWSER_PATH: '/bin/false' });
     t.teardown(() => pool.close());
     const failure = await new Account(network, 'donald').run(pool.channel, 'social.login').expect('failure');
     t.match(failure, { code: 'browser_unavailable', details: { reason: 'launch_failed' }, transient: true });
   });
 
-  t.test('a browser that comes up and then says nothing is closed again', async (t) => {
+  longTest(t, 'a browser that comes up and then says nothing is closed again', async (t) => {
     const path = mute(t, 'SystemInfo.getProcessInfo');
     const pool = new Pool(network.site, { launch_ms: 5_000 }, { BROWSER_PATH: path });
     t.teardown(() => pool.close());
@@ -86,7 +87,7 @@ t.test('the pool', async (t) => {
     t.strictSame(browserProcesses(), []);
   });
 
-  t.test('retired browsers give way while their runs go on', async (t) => {
+  longTest(t, 'retired browsers give way while their runs go on', async (t) => {
     const pool = new Pool(network.site, { browser_contexts: 2 });
     t.teardown(() => pool.close());
     const { channel } = pool;
@@ -100,7 +101,7 @@ t.test('the pool', async (t) => {
     t.ok(browserProcesses().length <= 1, 'the retired ones are closed');
   });
 
-  t.test('a browser that holds too much memory gives way to another', async (t) => {
+  longTest(t, 'a browser that holds too much memory gives way to another', async (t) => {
     const pool = new Pool(network.site, { browser_memory_mib: 1, memory_interval_ms: 200 });
     t.teardown(() => pool.close());
     const account = new Account(network, 'heavy');
@@ -111,7 +112,7 @@ t.test('the pool', async (t) => {
     t.ok((await pool.channel.stats((stats) => stats.restarts > 0)).restarts >= 1);
   });
 
-  t.test('a browser that can make no page any more is found out by its canary', async (t) => {
+  longTest(t, 'a browser that can make no page any more is found out by its canary', async (t) => {
     const pool = new Pool(network.site, {
       canary_interval_ms: 300,
       canary_deadline_ms: 10_000,
@@ -127,7 +128,7 @@ t.test('the pool', async (t) => {
     t.not(browserProcesses()[0], pid);
   });
 
-  t.test('a page stays warm behind a run that ended well, up to the limit', async (t) => {
+  longTest(t, 'a page stays warm behind a run that ended well, up to the limit', async (t) => {
     const pool = new Pool(network.site, { warm_pages: 1, warm_page_ms: 5_000 });
     t.teardown(() => pool.close());
     const accounts = ['kept1', 'kept2'].map((name) => new Account(network, name));

@@ -3,20 +3,23 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import t, { TapFile } from 'tap';
+import { AT_LENGTH } from '../fixture/size.js';
 import { changedTests } from './changed.js';
 import { Lanes } from './lanes.js';
 import { LONGEST } from './order.js';
 import Reporter from './reporter.js';
 
 /*
- * `npm test`: runs test files, several at a time, and prints what the reporter makes of them.
+ * `npm test` and `npm run test:long`: runs test files, several at a time, and prints what the reporter makes of them.
  */
 const MOST_JOBS = 12;
 const ROOT = join(import.meta.dirname, '../../..');
 
 const program = new Command('npm test --')
   .description('runs the tests')
-  .argument('[files...]', 'compiled test files, or patterns of their names', ['dist/test/**/*.test.js'])
+  .argument('[files...]', 'compiled test files, or patterns of their names', [
+    AT_LENGTH ? 'dist/test/**/*.{test,long}.js' : 'dist/test/**/*.test.js',
+  ])
   .option('--jobs <n>', 'files at a time', atLeastOne, usualJobs())
   .option('--timeout <seconds>', 'for each file', atLeastOne, 600)
   .option('--changed [commit]', 'only the files that import what was changed since then', false)
@@ -61,7 +64,7 @@ const lanes = new Lanes();
 /** One file, as a test of the whole run. */
 class FileRun extends TapFile {
   override main(done: () => void): void {
-    const alone = this.name.endsWith('.long.js') || MOVES_CLOCK.has(nameOf(this.name));
+    const alone = AT_LENGTH || MOVES_CLOCK.has(nameOf(this.name));
     const { tap, end } = lanes.run(join(ROOT, this.name), { timeout_ms: timeout * 1000, alone });
     this.tapStream = tap as unknown as NonNullable<typeof this.tapStream>;
     super.main(() =>

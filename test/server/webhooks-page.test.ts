@@ -6,6 +6,7 @@ import { callbackBody } from '../../actors/deliveries/callback-body.js';
 import { callbackHeaders } from '../../actors/deliveries/signature.js';
 import { signingSecretJson } from '../../server/routes/signing-secret.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
+import { longTest } from '../fixture/size.js';
 
 /** The page's recipes verify what this service signs, and refuse everything else; its test vector is what the code sends. */
 
@@ -160,7 +161,7 @@ print(json.dumps([accepts(one) for one in json.load(sys.stdin)]))`;
   }
 });
 
-t.test('the Go recipe without packages accepts our callbacks alone', async (t) => {
+longTest(t, 'the Go recipe without packages accepts our callbacks alone', async (t) => {
   const found = recipes('go');
   t.equal(found.length, 4);
   if (!atHand('go', 'version')) return t.comment('there is no Go here');

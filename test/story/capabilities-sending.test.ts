@@ -3,6 +3,7 @@ import t from 'tap';
 import { control, ledger } from '../fixture/client.js';
 import { GUILD_HOSTS } from '../fixture/guild.js';
 import { SITES, type SiteName } from '../fixture/network.js';
+import { longTest } from '../fixture/size.js';
 import { onceEach, type Row, socialFixture } from '../fixture/social.js';
 import { ids } from './expected.js';
 
@@ -19,7 +20,7 @@ for (const site of SITES) {
     const me = (await visitor.api<{ data: Row }>('/api/me')).body.data;
     const own = String(me.hashId);
 
-    t.test('every conversation of every category once, by either cursor', async (t) => {
+    longTest(t, 'every conversation of every category once, by either cursor', async (t) => {
       for (const category of ['PRIMARY_INBOX', 'SECONDARY_INBOX', 'INMAIL', 'ARCHIVE', 'SPAM']) {
         const all: Row[] = [];
         for (let cursor = ''; ; ) {
@@ -51,7 +52,7 @@ for (const site of SITES) {
       });
     });
 
-    t.test('conversations are found by their words, each once', async (t) => {
+    longTest(t, 'conversations are found by their words, each once', async (t) => {
       const all: Row[] = [];
       for (let cursor = ''; ; ) {
         const page = await visitor.list<Row>(
@@ -84,7 +85,7 @@ for (const site of SITES) {
       );
     });
 
-    t.test('the thread with somebody, and every message of it once', async (t) => {
+    longTest(t, 'the thread with somebody, and every message of it once', async (t) => {
       const { data } = await visitor.list<Row>('/api/conversations');
       const lengths = await Promise.all(
         data.map(async ({ id }) => (await visitor.list<Row>(`/api/conversations/${id}/messages`)).paging.total),
@@ -213,7 +214,7 @@ for (const site of SITES) {
       });
     });
 
-    t.test('files are read where the provider keeps them and nowhere else', async (t) => {
+    longTest(t, 'files are read where the provider keeps them and nowhere else', async (t) => {
       const sample = `${files}/samples/1000001.bin`;
       const plain = await read<Row>('social.file.download', { url: sample });
       const bytes = Buffer.from(Array.from({ length: 1_000_001 }, (_, i) => i % 251));

@@ -6,6 +6,7 @@ import { type Client, control, ledger, type Operation } from '../fixture/client.
 import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 import { inSharedService } from '../fixture/shared-service.js';
+import { sized } from '../fixture/size.js';
 
 const social = (username: string, region: string) => ({ provider: 'social', username, password: 'sandbox', region });
 
@@ -28,7 +29,7 @@ async function ownerOf(url: string, connectionId: string): Promise<string> {
   return rows[0].node_id;
 }
 
-for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
+for (const ending of sized(['SIGKILL'] as const, ['SIGTERM', 'SIGKILL'] as const)) {
   t.test(`everything accepted ends after ${ending} and a new start`, async (t) => {
     const callbacks = await receiveCallbacks(t);
     const fixture = await serviceFixture(t, {

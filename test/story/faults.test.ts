@@ -47,15 +47,8 @@ const INPUTS: Partial<Record<string, Input>> = {
   'social.file.download': () => ({ url: 'https://files.social.test/samples/10.bin' }),
 };
 
-/** One of each way of running: by pages and by requests, read and write, with the recruiter's part and without, a file. */
-const DAILY = [
-  'social.login',
-  'social.health.check',
-  'social.profile.get',
-  'social.recruiter.people.search',
-  'social.message.send',
-  'social.file.download',
-];
+/** A read and a write. */
+const DAILY = ['social.profile.get', 'social.message.send'];
 
 const CASES: Case[] = capabilities
   .filter(({ name }) => AT_LENGTH || DAILY.includes(name))

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { Client, control, type Operation } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
+import { longTest } from '../fixture/size.js';
 
 /*
  * Whoever reads the tables of a stolen disk or backup, or the log at any level, finds nothing that a client or the provider wrote:
@@ -191,7 +192,7 @@ t.test('nothing that a client or the provider wrote stands in tables or log as i
   t.ok(log.split('\n').length > 100, 'every request has a line');
   for (const secret of [...written, fixture.key, former.split(':')[1] as string, 'cookie'])
     t.notOk(log.includes(secret), `the log has no ${secret}`);
-  await t.test('all of it is sealed anew by a rotation, and read as before', async (t) => {
+  await longTest(t, 'all of it is sealed anew by a rotation, and read as before', async (t) => {
     const keys = `next:${randomBytes(32).toString('base64')},${former}`;
     const env = { PATH: process.env.PATH, DATABASE_URL: fixture.databaseUrl };
     const admin = async (ENCRYPTION_KEYS: string, verb: string) =>

@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { eventually } from '../fixture/eventually.js';
 import { startFormerDatabase } from '../fixture/former-database.js';
 import { failedStart, launch, readyLine, serviceFixture, startService } from '../fixture/service.js';
+import { longTest } from '../fixture/size.js';
 
 /** One line that names what is wrong, and nothing else. */
 function oneLine(text: string): string {
@@ -23,7 +24,7 @@ t.test('a bad setting stops the start with one line that names it', async (t) =>
   t.match(oneLine(stderr), /^PORT has "eighty", it wants/);
 });
 
-t.test('it starts from a folder of any name', async (t) => {
+longTest(t, 'it starts from a folder of any name', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'service-'));
   t.teardown(() => rm(outside, { recursive: true, force: true }));
   await chmod(outside, 0o755);
@@ -80,7 +81,7 @@ t.test('a port in use stops the start with one line, before there is a database'
   }
 });
 
-t.test('a control port of the stand-in network in use is one line that names it', async (t) => {
+longTest(t, 'a control port of the stand-in network in use is one line that names it', async (t) => {
   const { port } = await silentServer(t);
   const { env } = await serviceFixture(t, { SANDBOX_CONTROL_PORT: port });
   const { status, stderr } = await failedStart(env);
@@ -193,7 +194,7 @@ t.test('without a browser the service serves, and says what social operations la
   });
 });
 
-t.test('a site description that is none stops the start with one line', async (t) => {
+longTest(t, 'a site description that is none stops the start with one line', async (t) => {
   const fixture = await serviceFixture(t);
   const file = `${fixture.dataDir}/site.json`;
   await writeFile(file, '{"origin":"https://www.example.test"}');
@@ -226,7 +227,7 @@ t.test(
   },
 );
 
-t.test('a database whose role is a superuser is used with one warning', async (t) => {
+longTest(t, 'a database whose role is a superuser is used with one warning', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'superuser-'));
   await chmod(dataDir, 0o755);
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));

@@ -7,6 +7,7 @@ import { eventually } from '../fixture/eventually.js';
 import { type Answer, type Received, type Receiver, receiver } from '../fixture/https-receiver.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
 import { inService, ownService } from '../fixture/shared-service.js';
+import { longTest } from '../fixture/size.js';
 import { connect, emit, subscribe, trusting } from '../fixture/webhooks.js';
 
 const SECRET = 'a secret of more than 32 characters';
@@ -74,7 +75,7 @@ function accepted({ headers, body }: Received, secret: string): { standard: bool
   };
 }
 
-t.test('the first two waits are 1 and 5 seconds of the real clock', async (t) => {
+longTest(t, 'the first two waits are 1 and 5 seconds of the real clock', async (t) => {
   let tried = 0;
   const hook = await receiver(t, onLoopback, (_request, response) => {
     response.writeHead(++tried < 3 ? 503 : 204).end();
@@ -135,7 +136,8 @@ t.test('stock verifiers accept the callbacks with every secret that has not expi
   for (const secret of secrets.slice(4)) t.strictSame(accepted(hook.received[6]!, secret), neither, 'its day is over');
 });
 
-t.test(
+longTest(
+  t,
   'a service killed while its receiver holds the answer makes the delivery again, and that of a test event',
   async (t) => {
     let held = true;

@@ -7,6 +7,7 @@ import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { receiver } from '../../fixture/https-receiver.js';
 import { JOBS, jobState } from '../../fixture/jobs.js';
+import { longTest } from '../../fixture/size.js';
 import { type DeliveryState, deliveries, insertConnection, insertSubscription, record } from './delivery-host.js';
 import { DeliveryThread } from './delivery-thread.js';
 
@@ -34,7 +35,7 @@ async function settled(db: Database): Promise<DeliveryState[]> {
   return deliveries(db);
 }
 
-t.test('jobs that were fetched by a statement whose answer was lost are delivered', async (t) => {
+longTest(t, 'jobs that were fetched by a statement whose answer was lost are delivered', async (t) => {
   const { db, connection, thread } = await setUp(t);
   const hook = await receiver(t, onLoopback);
   const subscription = await insertSubscription(db, connection, hook.url);
@@ -52,7 +53,7 @@ t.test('jobs that were fetched by a statement whose answer was lost are delivere
   t.match(thread.deliveries.stats().repairs, { job: 1, attempt: 0 });
 });
 
-t.test('a start that comes after it was taken back is found, and its delivery made', async (t) => {
+longTest(t, 'a start that comes after it was taken back is found, and its delivery made', async (t) => {
   const late: (() => Promise<unknown>)[] = [];
   const { db, connection, thread } = await setUp(t, (one) => ({
     ...one,

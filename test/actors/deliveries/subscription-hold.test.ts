@@ -9,6 +9,7 @@ import { clockedDatabase } from '../../fixture/database-clock.js';
 import { eventually } from '../../fixture/eventually.js';
 import { type Answer, receiver } from '../../fixture/https-receiver.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { longTest } from '../../fixture/size.js';
 import {
   type Connection,
   DeliveryHost,
@@ -134,7 +135,7 @@ t.test('a release and the park of a job do not lose each other, whichever commit
   t.equal(hook.received.length, 2);
 });
 
-t.test('holds and releases beside recorders and attempts lose and repeat nothing', async (t) => {
+longTest(t, 'holds and releases beside recorders and attempts lose and repeat nothing', async (t) => {
   const { db, connection, hook, id, host, set } = await setUp(t, (await freshDatabase(t)).db);
   let recording = true;
   const recorders = Promise.all(
@@ -161,7 +162,7 @@ t.test('holds and releases beside recorders and attempts lose and repeat nothing
   t.equal(all.filter(({ status, attempt_count }) => status === 'delivered' && attempt_count === 1).length, 240);
 });
 
-t.test('a lost thread on hold: what it was sending is pending again, and waits', async (t) => {
+longTest(t, 'a lost thread on hold: what it was sending is pending again, and waits', async (t) => {
   const { db, connection, hook, id, host, set } = await setUp(t, (await freshDatabase(t)).db, () => {});
   await record(db, connection);
   await host.fetch(connection.partition);

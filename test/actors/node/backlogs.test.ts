@@ -7,6 +7,7 @@ import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { longTest } from '../../fixture/size.js';
 import { linkedNode } from './node-fixture.js';
 
 /** Runs for a minute: longer than a test. */
@@ -89,7 +90,7 @@ t.test(
   },
 );
 
-t.test('a connection whose mailbox is full at its owner is refused at every node', async (t) => {
+longTest(t, 'a connection whose mailbox is full at its owner is refused at every node', async (t) => {
   const { db, url } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
   const full = await insertSimulated(db, workspaceId, 'full');
@@ -107,7 +108,8 @@ t.test('a connection whose mailbox is full at its owner is refused at every node
   }
 });
 
-t.test(
+longTest(
+  t,
   'behind forty thousand slow operations of one connection, a neighbour of its partition runs at once',
   async (t) => {
     const { db, url } = await freshDatabase(t);

@@ -9,6 +9,7 @@ import { Artifacts } from '../../../browser-pool/runs/artifacts.js';
 import { createLogger } from '../../../storage/log.js';
 import { eventually } from '../../fixture/eventually.js';
 import { Network } from '../../fixture/network.js';
+import { longTest } from '../../fixture/size.js';
 import { Account } from '../account.js';
 import { Pool } from '../pool.js';
 import { unzipped } from '../unzip.js';
@@ -84,7 +85,7 @@ t.test('what shows why a run failed', async (t) => {
     t.same((await kept('social.login_upstream_timeout', 'png')).length, 1, 'a screenshot alone');
   });
 
-  t.test('nor does a trace of a run that met a challenge', async (t) => {
+  longTest(t, 'nor does a trace of a run that met a challenge', async (t) => {
     const account = new Account(network, 'radia+recruiter+switch-email');
     await account.login(channel);
     const run = account.run(channel, 'social.recruiter.switch');
@@ -95,7 +96,7 @@ t.test('what shows why a run failed', async (t) => {
     t.same((await kept('social.recruiter.switch', 'png')).length, 1, 'a screenshot alone');
   });
 
-  t.test('a run that met no challenge is traced again, and no more files stay than the limit', async (t) => {
+  longTest(t, 'a run that met no challenge is traced again, and no more files stay than the limit', async (t) => {
     const account = new Account(network, 'edsger');
     await account.login(channel);
     for (let n = 0; n < 3; n++) {

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { adminProgram } from '../../../server/admin/program.js';
+import { type CommandEnd, endOfCommand } from '../../../server/admin/command.js';
 import { recordAudit } from '../../../storage/audit/record.js';
 import { findProxy, openProxy } from '../../../storage/connections/proxies.js';
 import { keyRing, parseEncryptionKeys } from '../../../storage/secrets/encryption.js';
@@ -14,35 +14,28 @@ import { eventually } from '../../fixture/eventually.js';
 import { insertLaterJob } from '../../fixture/jobs.js';
 import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { longTest } from '../../fixture/size.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../server/admin.js', import.meta.url));
 const OLD = `old:${Buffer.alloc(32, 1).toString('base64')}`;
 const NEW = `new:${Buffer.alloc(32, 2).toString('base64')}`;
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 
-interface Ended {
-  status: number;
-  stdout: string;
-  stderr: string;
-}
-
-/**
- * The command line on a database of its own: `run` as an operator has it, as a process of its own; `answer` what it prints, in this process,
- * unless it reads something from its input.
- */
+/** The command line on a database of its own: `run` how it ends, `answer` what it prints. As a process of its own where it gets an input. */
 async function operator(t: Test) {
   const { url, db } = await freshDatabase(t);
   const environment = { PATH: process.env.PATH, DATABASE_URL: url, ENCRYPTION_KEYS: OLD };
-  const run = (args: string[], env: Record<string, string> = {}, input = '') =>
-    new Promise<Ended>((resolve) => {
-      const options = { env: { ...environment, ...env } };
-      const child = execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
+  const run = (args: string[], variables: Record<string, string> = {}, input?: string) => {
+    const env = { ...environment, ...variables };
+    if (input === undefined) return endOfCommand(env, args);
+    return new Promise<CommandEnd>((resolve) => {
+      const child = execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) => {
         resolve({ status: Number(error?.code ?? 0), stdout, stderr });
       });
       child.stdin?.end(input);
     });
+  };
   const answer = async (args: string[], env?: Record<string, string>, input?: string) => {
-    if (input === undefined) return JSON.parse((await adminProgram({ ...environment, ...env }, args)).text);
     const ended = await run(args, env, input);
     t.match(ended, { status: 0, stderr: '' }, args.join(' '));
     return JSON.parse(ended.stdout);
@@ -191,7 +184,7 @@ t.test('a proxy keeps its credentials to itself', async (t) => {
   t.match((await run(['proxy', 'remove', '--proxy', added.proxy_id])).status, 1);
 });
 
-t.test('rotation of encryption seals everything anew, after which the old key can go', async (t) => {
+longTest(t, 'rotation of encryption seals everything anew, after which the old key can go', async (t) => {
   const { db, answer, run } = await operator(t);
   const url = 'http://user:secret@127.0.0.1:3128';
   const { proxy_id } = await answer(['proxy', 'add', '--region', 'US', '--url', '-'], {}, url);
@@ -223,7 +216,7 @@ t.test('rotation of encryption seals everything anew, after which the old key ca
   t.match(await run(['encryption', 'rotate'], { ENCRYPTION_KEYS: '' }), { status: 1, stderr: /no encryption key/ });
 });
 
-t.test('a password among the arguments is warned about, one in a file is not', async (t) => {
+longTest(t, 'a password among the arguments is warned about, one in a file is not', async (t) => {
   const { run, answer } = await operator(t);
   const url = 'http://user:hunter2@127.0.0.1:3128';
   const add = ['proxy', 'add', '--region', 'us'];
@@ -236,10 +229,10 @@ t.test('a password among the arguments is warned about, one in a file is not', a
     { url: 'http://127.0.0.1:3128' },
     { url: 'http://127.0.0.1:3128' },
   ]);
-  const wrong: [string[], string, RegExp][] = [
-    [add, '', /--url-file/],
+  const wrong: [string[], string | undefined, RegExp][] = [
+    [add, undefined, /--url-file/],
     [[...add, '--url', '-', '--url-file', file], url, /one of/],
-    [[...add, '--url-file', '/nowhere'], '', /cannot be read/],
+    [[...add, '--url-file', '/nowhere'], undefined, /cannot be read/],
     [[...add, '--url', '-'], 'http://user:hunter2@host:port/', /http:\/\/user:password@host:port/],
     [[...add, '--url', '-'], 'socks5://user:hunter2@127.0.0.1:1080', /SOCKS/],
     [[...add, '--url', '-'], 'http://:hunter2@127.0.0.1:3128', /a name before the password/],
@@ -253,35 +246,43 @@ t.test('a password among the arguments is warned about, one in a file is not', a
   }
 });
 
-t.test('with keys that are not those of the installation nothing is sealed, and nothing else refused', async (t) => {
-  const { db, run, answer } = await operator(t);
-  const url = 'http://user:secret@127.0.0.1:3128';
-  const add = ['proxy', 'add', '--region', 'us', '--url', '-'];
-  await answer(add, {}, url);
-  const sameName = `old:${Buffer.alloc(32, 3).toString('base64')}`;
-  for (const foreign of [NEW, sameName, `${OLD},${sameName.replace('old', 'third')}`.split(',').reverse().join(',')]) {
-    for (const args of [add, ['encryption', 'rotate']]) {
-      const ended = await run(args, { ENCRYPTION_KEYS: foreign }, url);
-      t.match(ended, { status: 2, stdout: '', stderr: /^ENCRYPTION_KEYS [^\n]*not the installation's[^\n]*\n$/ });
+longTest(
+  t,
+  'with keys that are not those of the installation nothing is sealed, and nothing else refused',
+  async (t) => {
+    const { db, run, answer } = await operator(t);
+    const url = 'http://user:secret@127.0.0.1:3128';
+    const add = ['proxy', 'add', '--region', 'us', '--url', '-'];
+    await answer(add, {}, url);
+    const sameName = `old:${Buffer.alloc(32, 3).toString('base64')}`;
+    for (const foreign of [
+      NEW,
+      sameName,
+      `${OLD},${sameName.replace('old', 'third')}`.split(',').reverse().join(','),
+    ]) {
+      for (const args of [add, ['encryption', 'rotate']]) {
+        const ended = await run(args, { ENCRYPTION_KEYS: foreign }, url);
+        t.match(ended, { status: 2, stdout: '', stderr: /^ENCRYPTION_KEYS [^\n]*not the installation's[^\n]*\n$/ });
+      }
+      await answer(['workspace', 'list'], { ENCRYPTION_KEYS: foreign });
     }
-    await answer(['workspace', 'list'], { ENCRYPTION_KEYS: foreign });
-  }
-  t.match((await answer(['proxy', 'list'])).proxies.length, 1);
-  t.match(await answer(['encryption', 'status', '--all'], { ENCRYPTION_KEYS: NEW }), {
-    installation_keys: ['old'],
-    cannot_open: 1,
-  });
-  t.match(await answer(['encryption', 'adopt'], { ENCRYPTION_KEYS: NEW }), { installation_keys: ['new'] });
-  await answer(add, { ENCRYPTION_KEYS: NEW }, url);
-  t.match(await run(add, {}, url), { status: 2 }, 'from now on the former key is the foreign one');
+    t.match((await answer(['proxy', 'list'])).proxies.length, 1);
+    t.match(await answer(['encryption', 'status', '--all'], { ENCRYPTION_KEYS: NEW }), {
+      installation_keys: ['old'],
+      cannot_open: 1,
+    });
+    t.match(await answer(['encryption', 'adopt'], { ENCRYPTION_KEYS: NEW }), { installation_keys: ['new'] });
+    await answer(add, { ENCRYPTION_KEYS: NEW }, url);
+    t.match(await run(add, {}, url), { status: 2 }, 'from now on the former key is the foreign one');
 
-  await db.query('testForget', 'delete from installation_key');
-  t.match(await run(add, { ENCRYPTION_KEYS: `third:${OLD.split(':')[1]}` }, url), {
-    status: 2,
-    stderr: /sealed under/,
-  });
-  await answer(add, {}, url);
-});
+    await db.query('testForget', 'delete from installation_key');
+    t.match(await run(add, { ENCRYPTION_KEYS: `third:${OLD.split(':')[1]}` }, url), {
+      status: 2,
+      stderr: /sealed under/,
+    });
+    await answer(add, {}, url);
+  },
+);
 
 t.test('partitions and queues can be looked at', async (t) => {
   const { answer } = await operator(t);
@@ -332,7 +333,7 @@ t.test('the deliveries of one subscription can be looked at', async (t) => {
 
 t.test('the help of a new key names the scopes', async (t) => {
   const { run } = await operator(t);
-  t.match(await run(['key', 'create', '--help']), {
+  t.match(await run(['key', 'create', '--help'], {}, ''), {
     status: 0,
     stdout: /connections:read,[\s\S]*social:send/,
     stderr: '',

@@ -5,6 +5,7 @@ import type { Finding } from '../../../storage/postgres/server-checks/inspect.js
 import { dataFolder } from '../../fixture/data-folder.js';
 import { startPgBouncer } from '../../fixture/pgbouncer.js';
 import { failedStart } from '../../fixture/service.js';
+import { longTest } from '../../fixture/size.js';
 import { stockPostgres } from '../../fixture/stock-postgres.js';
 import { startTlsPostgres } from '../../fixture/tls-postgres.js';
 
@@ -111,7 +112,7 @@ t.test('roles: read-only, without rights, with too few connections, a superuser'
   t.match(await examine(t, server.url), { starts: true, told: { superuser: { level: 'warning' } } });
 });
 
-t.test('a standby is refused, and told apart from its primary', async (t) => {
+longTest(t, 'a standby is refused, and told apart from its primary', async (t) => {
   const { server, url } = await owned();
   const standby: PostgresServer = await stockPostgres(t, { standbyOf: server });
   const there = new URL(url);
@@ -121,7 +122,7 @@ t.test('a standby is refused, and told apart from its primary', async (t) => {
   t.match(await examine(t, url), { starts: true, told: {} });
 });
 
-t.test('another encoding is refused', async (t) => {
+longTest(t, 'another encoding is refused', async (t) => {
   const { server, name, url } = await owned();
   await server.run(`drop database ${name}`);
   await server.run(`create database ${name} owner ${name} encoding 'LATIN1' template template0`);
@@ -133,13 +134,13 @@ t.test('another encoding is refused', async (t) => {
   );
 });
 
-t.test('PostgreSQL 14 is refused', async (t) => {
+longTest(t, 'PostgreSQL 14 is refused', async (t) => {
   const { url } = await owned(await stockPostgres(t, { version: 14 }));
   t.match(await examine(t, url), { starts: false, told: { version: { level: 'refused', found: /^PostgreSQL 14/ } } });
   await refused(t, url, /^DATABASE_URL: PostgreSQL 14\.\d+.*: use PostgreSQL 15 to 18/);
 });
 
-t.test('PgBouncer: session mode is noted, transaction mode refused', async (t) => {
+longTest(t, 'PgBouncer: session mode is noted, transaction mode refused', async (t) => {
   const { url: serverUrl } = await owned();
   const session = await startPgBouncer(t, { serverUrl, mode: 'session' });
   t.match(await examine(t, session.url), { starts: true, told: { pooler: { level: 'note', found: /session mode/ } } });
@@ -151,7 +152,7 @@ t.test('PgBouncer: session mode is noted, transaction mode refused', async (t) =
   }
 });
 
-t.test('TLS is seen, and an authority that is not trusted is one line', async (t) => {
+longTest(t, 'TLS is seen, and an authority that is not trusted is one line', async (t) => {
   const { url, distrusting } = await startTlsPostgres(t);
   t.match(await examine(t, url), { starts: true, told: {} });
   await refused(

@@ -11,6 +11,7 @@ import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { rewriting } from '../../fixture/rewrites.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { longTest } from '../../fixture/size.js';
 import { insertSubscription } from '../../storage/retention/fixture.js';
 import { insertDeliveries, insertOperations, insertQueue, putOperation } from '../rows.js';
 
@@ -149,37 +150,41 @@ t.test('a person is erased, what has not ended is told, and nobody is named by w
   t.notOk(JSON.stringify(told).includes(person), 'neither a receipt nor the audit log');
 });
 
-t.test('the account of a person is erased as a connection, and one that is in use does not keep others', async (t) => {
-  const { db, answer, workspaceId, connection, rows } = await operator(t);
-  const account = await connection('ada-l');
-  await connection('grace');
-  const held = await insertSimulated(db, await insertWorkspace(db), 'ada-l');
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const holding = db.transaction(async (tx) => {
-    await tx.query('testHold', 'select from connection where id = $1 for update', [held.id]);
-    await released;
-  });
-  await t.rejects(
-    answer('erase', '--person', 'ADA-L', '--all-workspaces', '--confirm', '2'),
-    /stays: 1 connections; run it again later/,
-  );
-  release();
-  await holding;
-  const { receipts } = await answer('receipt', 'list');
-  t.match(receipts, [{ erased: { connections: 1 }, remaining: { connections: 1 } }]);
-  t.match(
-    await entriesOf(db, workspaceId),
-    [{ action: 'erase.person', target_ids: [account] }],
-    'its workspace sees it',
-  );
-  t.match(await answer('erase', '--person', 'ADA-L', '--all-workspaces', '--confirm', '2'), {
-    receipt: { erased: { connections: 1 } },
-  });
-  t.equal(await rows('connection'), 1);
-});
+longTest(
+  t,
+  'the account of a person is erased as a connection, and one that is in use does not keep others',
+  async (t) => {
+    const { db, answer, workspaceId, connection, rows } = await operator(t);
+    const account = await connection('ada-l');
+    await connection('grace');
+    const held = await insertSimulated(db, await insertWorkspace(db), 'ada-l');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const holding = db.transaction(async (tx) => {
+      await tx.query('testHold', 'select from connection where id = $1 for update', [held.id]);
+      await released;
+    });
+    await t.rejects(
+      answer('erase', '--person', 'ADA-L', '--all-workspaces', '--confirm', '2'),
+      /stays: 1 connections; run it again later/,
+    );
+    release();
+    await holding;
+    const { receipts } = await answer('receipt', 'list');
+    t.match(receipts, [{ erased: { connections: 1 }, remaining: { connections: 1 } }]);
+    t.match(
+      await entriesOf(db, workspaceId),
+      [{ action: 'erase.person', target_ids: [account] }],
+      'its workspace sees it',
+    );
+    t.match(await answer('erase', '--person', 'ADA-L', '--all-workspaces', '--confirm', '2'), {
+      receipt: { erased: { connections: 1 } },
+    });
+    t.equal(await rows('connection'), 1);
+  },
+);
 
 t.test('a connection is removed by the command where no node does', async (t) => {
   const { db } = await freshDatabase(t);
@@ -190,7 +195,7 @@ t.test('a connection is removed by the command where no node does', async (t) =>
   t.strictSame(await db.query('testLeft', 'select id from connection union all select id from operation'), []);
 });
 
-t.test('an erasure that was killed is gone on with, though a node has removed the rows', async (t) => {
+longTest(t, 'an erasure that was killed is gone on with, though a node has removed the rows', async (t) => {
   const { db, answer, connection, rows } = await operator(t);
   const connectionId = await connection('ada');
   const killed = await db.transaction(async (tx) => {
@@ -208,7 +213,7 @@ t.test('an erasure that was killed is gone on with, though a node has removed th
   await t.rejects(answer('erase', '--connection', connectionId), /there is no connection/);
 });
 
-t.test('a receipt is completed only when the files are as it tells', async (t) => {
+longTest(t, 'a receipt is completed only when the files are as it tells', async (t) => {
   const { db, answer, connection } = await operator(t);
   const connectionId = await connection('ada');
   let release = () => {};

@@ -3,7 +3,7 @@ import t from 'tap';
 import { recordAudit } from '../../../storage/audit/record.js';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
-import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, VIEWS } from './console-fixture.js';
+import { consoleFixture, keyWith, keyWithout, looksRight, operatorKey, VIEWS, viewsOf } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
@@ -31,7 +31,7 @@ t.test('who did what shows in words, page by page, in the workspace alone and to
     });
   });
   const operator = await operatorKey(service);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await service.signedIn('#/audit', view);
     const entry = (text: string) => page.getByRole('row').filter({ hasText: text });
     await entry('A session of the console began.').first().getByText('At the console with a key').waitFor();

@@ -2,7 +2,8 @@ import type { Page } from 'playwright';
 import t from 'tap';
 import type { Database } from '../../../storage/postgres/database.js';
 import { ownService } from '../../fixture/shared-service.js';
-import { consoleFixture, consoleIn, keyWith, looksRight, VIEWS } from './console-fixture.js';
+import { longTest } from '../../fixture/size.js';
+import { consoleFixture, consoleIn, keyWith, looksRight, VIEWS, viewsOf } from './console-fixture.js';
 
 /** A time without a stream, as a listener leaves it. */
 const insertGap = (db: Database, connectionId: string, began_min_ago: number, lasted_min: number) =>
@@ -29,7 +30,7 @@ t.test('connections are found by name, health and kind, a page at a time', async
   await client.connect(person(EVIL));
   const grace = await client.connect(real('grace@example.com'));
   const account = { name: nameOf(grace) };
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await signedIn('#/connections', view);
     await page.getByRole('link', { name: 'ada-10' }).waitFor();
     t.equal((await listed(page)).length, 25);
@@ -68,7 +69,7 @@ t.test('connections are found by name, health and kind, a page at a time', async
 
 t.test('a connection is logged in with a code, given a link, and disconnected', async (t) => {
   const { client, db, signedIn, complaints } = await consoleIn(t, ownService(t, { PUBLIC_URL }));
-  for (const [i, view] of VIEWS.entries()) {
+  for (const [i, view] of viewsOf(t).entries()) {
     const username = `grace${i}+sms@example.com`;
     const connection = await client.connect(real(username));
     await insertGap(db, connection, 5, 2);
@@ -119,7 +120,7 @@ t.test('a connection is logged in with a code, given a link, and disconnected', 
   t.strictSame(complaints, []);
 });
 
-t.test('what cannot be done is said in words, and an action without its scope is not there', async (t) => {
+longTest(t, 'what cannot be done is said in words, and an action without its scope is not there', async (t) => {
   const service = await consoleFixture(t);
   const connection = await service.client.connect(real('ada@example.com'));
   const page = await service.signedIn(`#/connections/${connection}`);
@@ -141,7 +142,7 @@ t.test('what cannot be done is said in words, and an action without its scope is
   t.strictSame(service.complaints, []);
 });
 
-t.test('a login by who may not look at operations is submitted once, and the page says so', async (t) => {
+longTest(t, 'a login by who may not look at operations is submitted once, and the page says so', async (t) => {
   const service = await consoleFixture(t);
   const connection = await service.client.connect(real('ada+sms@example.com'));
   const { key } = await keyWith(service, 'connections:read', 'operations:write');
@@ -157,7 +158,7 @@ t.test('a login by who may not look at operations is submitted once, and the pag
   t.strictSame(service.complaints, []);
 });
 
-t.test('the line of gaps begins with the connection, and is not whole where nobody knows', async (t) => {
+longTest(t, 'the line of gaps begins with the connection, and is not whole where nobody knows', async (t) => {
   const { client, db, signedIn, complaints } = await consoleFixture(t);
   const connection = await client.connect(real('ada@example.com'));
   const shares = async (page: Page) =>

@@ -10,7 +10,7 @@ import { createOperator } from '../../../storage/workspaces/operators.js';
 import type { Client } from '../../fixture/client.js';
 import type { ServiceFixture } from '../../fixture/service.js';
 import { inService, inSharedService, type OwnService, type SharedService } from '../../fixture/shared-service.js';
-import { AT_LENGTH } from '../../fixture/size.js';
+import { AT_LENGTH, sized } from '../../fixture/size.js';
 import { connect } from '../../fixture/webhooks.js';
 
 /** At a desk and with a phone, by day and by night. */
@@ -18,6 +18,11 @@ export const VIEWS: readonly [desk: BrowserContextOptions, phone: BrowserContext
   { viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
   { viewport: { width: 375, height: 812 }, colorScheme: 'dark' },
 ];
+
+/** Both at length; in the suite one of them for each test, which its name decides: each is that of about half of them. */
+export const viewsOf = (t: Test): readonly BrowserContextOptions[] =>
+  sized([VIEWS[t.name.length % 2] ?? VIEWS[0]], [...VIEWS]);
+
 /** Set: pictures of each step are kept there, to be looked at. */
 const PICTURES = process.env.TEST_PICTURES;
 

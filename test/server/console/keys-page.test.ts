@@ -2,7 +2,8 @@ import type { Page } from 'playwright';
 import t from 'tap';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { eventually } from '../../fixture/eventually.js';
-import { consoleFixture, keyWithout, looksRight, operatorKey, VIEWS } from './console-fixture.js';
+import { longTest } from '../../fixture/size.js';
+import { consoleFixture, keyWithout, looksRight, operatorKey, VIEWS, viewsOf } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 const DAY_ms = 86_400_000;
@@ -32,7 +33,7 @@ t.test('an operator makes a key, sees it once, rotates and revokes it', async (t
     const headers = { authorization: `Bearer ${key}` };
     return (await fetch(`${service.url}/v1/subscriptions`, { headers })).status === 200;
   };
-  for (const [i, view] of VIEWS.entries()) {
+  for (const [i, view] of viewsOf(t).entries()) {
     const name = `${SCRIPT} ${i}`;
     const page = await service.signedIn(`#/keys?workspace=${service.workspaceId}`, view, operator);
     const answers: Promise<string>[] = [];
@@ -97,9 +98,9 @@ t.test('a key whose answer is lost may be there, which the page says and shows',
   await looksRight(t, page, 'key-lost');
 });
 
-t.test('secrets stay until they are put away, wherever one goes, and leaving asks', async (t) => {
+longTest(t, 'secrets stay until they are put away, wherever one goes, and leaving asks', async (t) => {
   const service = await consoleFixture(t);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await service.signedIn(`#/keys?workspace=${service.workspaceId}`, view, await operatorKey(service));
     for (const name of ['one', 'two']) {
       await page.getByRole('button', { name: 'Make a key' }).click();
@@ -128,13 +129,13 @@ t.test('secrets stay until they are put away, wherever one goes, and leaving ask
   t.strictSame(service.complaints, []);
 });
 
-t.test('who may change connections sees the keys of the workspace, and makes none', async (t) => {
+longTest(t, 'who may change connections sees the keys of the workspace, and makes none', async (t) => {
   const service = await consoleFixture(t);
   const { db, workspaceId } = service;
   await createKey(db, { workspaceId, name: 'for ever', scopes: ['events:read'], expiresAt: null });
   const old = { workspaceId, name: 'of yesterday', scopes: ['events:read'] as const };
   await createKey(db, { ...old, expiresAt: new Date(Date.now() - DAY_ms) });
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await service.signedIn('#/keys', view);
     await keyRow(page, 'for ever').getByText('works').waitFor();
     await keyRow(page, 'of yesterday').getByText('expired').waitFor();

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright';
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
+import { longTest } from '../../fixture/size.js';
 import { insertOperations } from '../rows.js';
-import { consoleFixture, keyWithout, looksRight, VIEWS } from './console-fixture.js';
+import { consoleFixture, keyWithout, looksRight, viewsOf } from './console-fixture.js';
 
 const EVIL = '<img src=x onerror=alert(1)>';
 
@@ -23,7 +24,7 @@ t.test('operations are listed by status, and one shows how it went, what went in
   const upstream = await client.run(ada, 'social.profile.get', { profile_id: 'sim-upstream-502' });
   const details = JSON.stringify({ retryable: true, upstream_status: 502, what: EVIL });
   await db.query('testError', 'update operation set error_details = $2 where id = $1', [upstream.id, details]);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await signedIn('#/operations', view);
     await page.getByText('The regional proxy could not be used.').waitFor();
     await looksRight(t, page, 'operations');
@@ -58,7 +59,7 @@ t.test('operations are listed by status, and one shows how it went, what went in
 
 t.test('what is hidden of an input has its name alone, and a write of unknown outcome is looked at', async (t) => {
   const { client, signedIn, complaints } = await consoleFixture(t);
-  for (const [i, view] of VIEWS.entries()) {
+  for (const [i, view] of viewsOf(t).entries()) {
     const ada = await client.connect(person(`ada-${i} sim-unknown-written`));
     const { id, status } = await client.run(ada, 'social.message.send', {
       recipient_actor_id: 'ACoAAgrace',
@@ -92,7 +93,7 @@ t.test('an operation is canceled, and a challenge is answered, by who may', asyn
   const { client, signedIn, complaints } = service;
   const { key } = await keyWithout(service, 'operations:write');
   const bob = await client.connect(person('bob'));
-  for (const [i, view] of VIEWS.entries()) {
+  for (const [i, view] of viewsOf(t).entries()) {
     const ada = await client.connect(person(`ada-${i} sim-challenge-sms`));
     const { id } = await client.run(ada, 'social.login');
     const watched = await signedIn(`#/operations/${id}`, view, key);
@@ -135,45 +136,49 @@ t.test('an operation is canceled, and a challenge is answered, by who may', asyn
   t.strictSame(complaints, []);
 });
 
-t.test('what has ended is not loaded again, and a file in its result is downloaded and not laid out', async (t) => {
-  const { client, db, signedIn, complaints } = await consoleFixture(t);
-  const ada = await client.connect(person('ada'));
-  const loads: string[] = [];
-  const id = String((await client.submit(ada, 'social.profile.get', { profile_id: 'sim-delay-2000' })).body.id);
-  const page = await signedIn(`#/operations/${id}`);
-  page.on('request', (request) => request.url().endsWith(`/v1/operations/${id}`) && loads.push(request.url()));
-  await page.locator('.title').getByText('Succeeded').waitFor();
-  const list = await signedIn('#/operations');
-  await list.getByRole('cell', { name: 'ada', exact: true }).first().waitFor();
-  const ended = loads.length;
-  await client.run(ada, 'social.health.check');
-  await list.getByRole('link', { name: 'social.health.check' }).waitFor();
-  await client.run(ada, 'social.identity.get');
-  await list.getByRole('link', { name: 'social.identity.get' }).waitFor();
-  t.equal(loads.length, ended, 'although the page was told of others twice');
+longTest(
+  t,
+  'what has ended is not loaded again, and a file in its result is downloaded and not laid out',
+  async (t) => {
+    const { client, db, signedIn, complaints } = await consoleFixture(t);
+    const ada = await client.connect(person('ada'));
+    const loads: string[] = [];
+    const id = String((await client.submit(ada, 'social.profile.get', { profile_id: 'sim-delay-2000' })).body.id);
+    const page = await signedIn(`#/operations/${id}`);
+    page.on('request', (request) => request.url().endsWith(`/v1/operations/${id}`) && loads.push(request.url()));
+    await page.locator('.title').getByText('Succeeded').waitFor();
+    const list = await signedIn('#/operations');
+    await list.getByRole('cell', { name: 'ada', exact: true }).first().waitFor();
+    const ended = loads.length;
+    await client.run(ada, 'social.health.check');
+    await list.getByRole('link', { name: 'social.health.check' }).waitFor();
+    await client.run(ada, 'social.identity.get');
+    await list.getByRole('link', { name: 'social.identity.get' }).waitFor();
+    t.equal(loads.length, ended, 'although the page was told of others twice');
 
-  const bytes = Buffer.alloc(300 * 1024, 'x');
-  await db.query('testFile', 'update operation set result = $2, result_sealed = null where id = $1', [
-    id,
-    JSON.stringify({ state_revision: 0, content_type: 'text/plain', data_base64: bytes.toString('base64') }),
-  ]);
-  await page.reload();
-  await page.getByText(/eHh4… \(400 KiB in all\)/).waitFor();
-  t.ok(String(await page.locator('pre').first().textContent()).length < 1000);
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Download the file (300 KiB)' }).click(),
-  ]);
-  t.equal(download.suggestedFilename(), `${id}.bin`);
-  t.ok(bytes.equals(await readFile(await download.path())));
-  await looksRight(t, page, 'operation-file');
-  t.strictSame(complaints, []);
-});
+    const bytes = Buffer.alloc(300 * 1024, 'x');
+    await db.query('testFile', 'update operation set result = $2, result_sealed = null where id = $1', [
+      id,
+      JSON.stringify({ state_revision: 0, content_type: 'text/plain', data_base64: bytes.toString('base64') }),
+    ]);
+    await page.reload();
+    await page.getByText(/eHh4… \(400 KiB in all\)/).waitFor();
+    t.ok(String(await page.locator('pre').first().textContent()).length < 1000);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the file (300 KiB)' }).click(),
+    ]);
+    t.equal(download.suggestedFilename(), `${id}.bin`);
+    t.ok(bytes.equals(await readFile(await download.path())));
+    await looksRight(t, page, 'operation-file');
+    t.strictSame(complaints, []);
+  },
+);
 
-t.test('a look that does not come is told, and shows when it comes', async (t) => {
+longTest(t, 'a look that does not come is told, and shows when it comes', async (t) => {
   const service = await consoleFixture(t);
   const { client, db, signedIn, complaints } = service;
-  for (const [i, view] of VIEWS.entries()) {
+  for (const [i, view] of viewsOf(t).entries()) {
     const ada = await client.connect(person(`ada-${i} sim-unknown-written`));
     const write = { recipient_actor_id: 'ACoAAgrace', body: 'a secret' };
     const { id } = await client.run(ada, 'social.message.send', write);

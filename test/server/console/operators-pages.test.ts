@@ -7,8 +7,9 @@ import { together } from '../../../storage/overview/tally.js';
 import { renewLeases } from '../../../storage/partitions/partitions.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { ownService } from '../../fixture/shared-service.js';
+import { longTest } from '../../fixture/size.js';
 import { insertConnections } from '../rows.js';
-import { consoleFixture, consoleIn, looksRight, operatorKey, VIEWS } from './console-fixture.js';
+import { consoleFixture, consoleIn, looksRight, operatorKey, viewsOf } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
@@ -35,7 +36,7 @@ t.test('an operator sees who runs which partitions', async (t) => {
   const step = new Date(Date.now() + 600_000); // behind it none of its own is the newest
   await storeStep(service.db, { nodeId: alone?.id ?? '', step, workspaces: [], together: together([]), measures });
   const key = await operatorKey(service);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await service.signedIn('#/nodes', view, key);
     const alive = page.getByRole('row').filter({ hasText: 'alive' });
     await alive.getByText('64 (0–63)').waitFor();
@@ -54,7 +55,7 @@ t.test('an operator sees who runs which partitions', async (t) => {
   t.strictSame(service.complaints, []);
 });
 
-t.test('an operator sees the proxies of each region, and how many connections use each', async (t) => {
+longTest(t, 'an operator sees the proxies of each region, and how many connections use each', async (t) => {
   const service = await consoleIn(t, installation);
   const { db, workspaceId } = service;
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);
@@ -66,7 +67,7 @@ t.test('an operator sees the proxies of each region, and how many connections us
   await insertConnections(db, workspaceId, 3);
   await db.query('testPin', 'update connection set proxy_id = $1 where workspace_id = $2', [id, workspaceId]);
   const key = await operatorKey(service);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await service.signedIn('#/proxies', view, key);
     const japan = page.getByRole('row').filter({ hasText: 'Japan (JP)' });
     await japan

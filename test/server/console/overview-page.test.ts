@@ -3,7 +3,8 @@ import { storeHour } from '../../../bench/consoles/hour.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { noteStored } from '../../../storage/workspaces/stored.js';
 import { ownService } from '../../fixture/shared-service.js';
-import { consoleIn, keyWith, keyWithout, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
+import { longTest } from '../../fixture/size.js';
+import { consoleIn, keyWith, keyWithout, looksRight, operatorKey, signIn, viewsOf } from './console-fixture.js';
 
 /** The last test ends it. */
 const installation = ownService(t);
@@ -23,7 +24,7 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
   // Nothing of it is stored, as a measurement would find.
   await db.query('testUnmeasured', `update stored_turn set workspace_id = null, due_at = now() + interval '1 day'`);
   await noteStored(db, new Map([[workspaceId, 3 * 2 ** 20]]));
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await signedIn('', view);
     await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
     const unready = page.getByRole('region', { name: 'Connections that are not ready' });
@@ -54,7 +55,7 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
   t.strictSame(complaints, [], 'no error, no violation of the policy, nothing from elsewhere');
 });
 
-t.test('an operator sees the installation, and a key without its scopes begins elsewhere', async (t) => {
+longTest(t, 'an operator sees the installation, and a key without its scopes begins elsewhere', async (t) => {
   const service = await consoleIn(t, installation);
   const { db, workspaceId, open, complaints } = service;
   await storeHour(db, workspaceId);
@@ -62,7 +63,7 @@ t.test('an operator sees the installation, and a key without its scopes begins e
     'testProxy',
     `insert into regional_proxy (id, region, url) values (gen_random_uuid(), 'SE', 'http://proxy.test:1')`,
   );
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await open('#/installation', view);
     await signIn(page, await operatorKey(service));
     await page.getByText('No connection of SE uses it.').waitFor();

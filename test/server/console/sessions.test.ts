@@ -10,6 +10,7 @@ import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { longTest } from '../../fixture/size.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 
 type Test = Parameters<typeof startTestEdge>[0];
@@ -209,8 +210,14 @@ t.test(
       const sent = Array.from({ length: 20 }, (_, i) => from('192.0.2.1', i % 2 ? repeated : 'x'));
       for (const { status } of await Promise.all(sent)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
-    const refused = await from('192.0.2.1', 'x');
-    t.match([refused.status, refused.json.code], [429, 'rate_limited']);
+    // As time goes by a few more are looked up.
+    const again = async () => {
+      const answer = await from('192.0.2.1', 'x');
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      return answer;
+    };
+    const refused = await eventually('one is refused', again, ({ status }) => status === 429);
+    t.equal(refused.json.code, 'rate_limited');
     t.match(refused.headers['retry-after'], /^[1-6]$/, 'and is told when to come again');
     const entries = async () =>
       (await edge.db.query('testRefused', `select from audit.entry where action = 'console.sign_in_refused'`, []))
@@ -226,7 +233,7 @@ t.test(
   },
 );
 
-t.test('of many sessions one is found by its index, and those whose time is over go in slices', async (t) => {
+longTest(t, 'of many sessions one is found by its index, and those whose time is over go in slices', async (t) => {
   const { db, browser, made } = await signedIn(t);
   await db.query(
     'testMany',

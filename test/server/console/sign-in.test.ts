@@ -3,12 +3,22 @@ import { CONTENT_SECURITY_POLICY } from '../../../server/console/pages.js';
 import { revokeKey } from '../../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../../storage/workspaces/workspaces.js';
 import { ownService } from '../../fixture/shared-service.js';
-import { consoleFixture, consoleIn, keyWith, looksRight, operatorKey, signIn, VIEWS } from './console-fixture.js';
+import { longTest } from '../../fixture/size.js';
+import {
+  consoleFixture,
+  consoleIn,
+  keyWith,
+  looksRight,
+  operatorKey,
+  signIn,
+  VIEWS,
+  viewsOf,
+} from './console-fixture.js';
 
 t.test('the holder of a key signs in by keyboard alone, and out again', async (t) => {
   const { open, client, key, complaints, url } = await consoleFixture(t);
   await client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await open('#/connections', view);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await looksRight(t, page, 'sign-in');
@@ -41,7 +51,7 @@ t.test('the holder of a key signs in by keyboard alone, and out again', async (t
   t.strictSame(complaints, [], 'no error, no violation of the policy, nothing from elsewhere');
 });
 
-t.test('a session that has ended leads to the sign-in, and back to where one was', async (t) => {
+longTest(t, 'a session that has ended leads to the sign-in, and back to where one was', async (t) => {
   const service = await consoleFixture(t);
   const narrow = await keyWith(service, 'connections:read');
   const place = '#/connections?health=ready';
@@ -71,7 +81,7 @@ t.test('an operator chooses a workspace by its name, and changes it', async (t) 
   const service = await consoleIn(t, ownService(t));
   await createWorkspace(service.db, 'Grün & <b>Söhne</b>');
   await service.client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const page = await service.signedIn('', view, await operatorKey(service));
     await page.getByRole('heading', { name: 'Choose a workspace' }).waitFor();
     await page.getByRole('link', { name: 'Grün & <b>Söhne</b>' }).waitFor();

@@ -3,9 +3,10 @@ import t, { type Test } from 'tap';
 import { authority } from '../../fixture/certificates.js';
 import { receiver } from '../../fixture/https-receiver.js';
 import { ownService } from '../../fixture/shared-service.js';
+import { longTest } from '../../fixture/size.js';
 import { connect, subscribe, trusting } from '../../fixture/webhooks.js';
 import { insertDeliveries } from '../rows.js';
-import { consoleIn, keyWithout, looksRight, VIEWS } from './console-fixture.js';
+import { consoleIn, keyWithout, looksRight, VIEWS, viewsOf } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
@@ -42,7 +43,7 @@ async function confirmed(page: Page, label: string): Promise<void> {
 
 t.test('a subscription is found, tried, replayed, deactivated and activated by the page', async (t) => {
   const { client, db, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const connection = await connect(client);
     const subscription = await subscribe(client, connection, hook);
     const off = await subscribe(client, await connect(client), hook);
@@ -140,9 +141,9 @@ t.test('what failed of one action is not told of the one that takes its place', 
   t.equal(await page.getByRole('alert').count(), 0);
 });
 
-t.test('one subscription for all connections is made by the page, and its secret is shown once', async (t) => {
+longTest(t, 'one subscription for all connections is made by the page, and its secret is shown once', async (t) => {
   const { client, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const connection = await connect(client);
     const page = await signedIn('#/subscriptions', view);
     await page.getByRole('button', { name: 'Subscribe to all connections' }).click();
@@ -169,9 +170,9 @@ t.test('one subscription for all connections is made by the page, and its secret
   t.strictSame(complaints, []);
 });
 
-t.test('an attempt that failed is told in words, and its delivery arrives by itself', async (t) => {
+longTest(t, 'an attempt that failed is told in words, and its delivery arrives by itself', async (t) => {
   const { client, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
-  for (const view of VIEWS) {
+  for (const view of viewsOf(t)) {
     const connection = await connect(client);
     const subscription = await subscribe(client, connection, hook);
     answers.status = 503;

@@ -10,6 +10,7 @@ import { LIMITS } from '../../../server/http/limits.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { serviceFixture, startService } from '../../fixture/service.js';
+import { longTest } from '../../fixture/size.js';
 import { closed } from '../../fixture/sockets.js';
 import { startTestEdge } from '../edge-fixture.js';
 
@@ -211,7 +212,7 @@ t.test('a body that stalls or drips is cut', async (t) => {
   t.equal((await edge.call('GET', '/healthz')).status, 200);
 });
 
-t.test('a thousand strangers who send most of a large body and stall take no memory to speak of', async (t) => {
+longTest(t, 'a thousand strangers who send most of a large body and stall take no memory to speak of', async (t) => {
   const service = await startService(t, await serviceFixture(t, { BROWSER_PATH: '/bin/false' }));
   const rss_mib = async () => {
     const status = await readFile(`/proc/${service.process.pid}/status`, 'utf8');

@@ -5,6 +5,7 @@ import { LIMITS } from '../../../server/http/limits.js';
 import { lockAwaited } from '../../fixture/locks.js';
 import { timer } from '../../fixture/measures.js';
 import { insertSimulated } from '../../fixture/rows.js';
+import { longTest } from '../../fixture/size.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 import { insertConnections } from '../rows.js';
 
@@ -87,7 +88,7 @@ t.test('a large answer that is being read when the edge closes is sent to its en
   await closing;
 });
 
-t.test('a client that reads slowly, but reads, has its answer whole from a closing edge', async (t) => {
+longTest(t, 'a client that reads slowly, but reads, has its answer whole from a closing edge', async (t) => {
   const { edge, socket } = await askedForMuch(t);
   const closing = edge.edge.close();
   const period = timer(LIMITS.parting_answers_ms);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { request } from 'undici';
+import { Client, request } from 'undici';
 import type { SubmitOutcome } from '../../../actors/system.js';
 import type { MadeBody } from '../../../server/http/answer.js';
 import { BodyMemory } from '../../../server/http/body-memory.js';
@@ -120,15 +120,19 @@ t.test('a thread that is behind refuses what needs no key as well, but for probe
     edge.call('POST', `/v1/connections/${id}/operations`, { body, headers: { 'idempotency-key': `${n}` } }),
   );
   await all.promise;
-  /** The answer of a thread that has just been late. */
+  /** The answer of a thread that has just been late, on a connection that is open: one that is made first takes its time. */
   const whenLate = async (path: string) => {
-    const reply = request(edge.url + path);
+    const client = new Client(edge.url);
+    const get = async (path: string) => {
+      const { statusCode, body } = await client.request({ method: 'GET', path });
+      await body.dump();
+      return statusCode;
+    };
+    await get('/livez');
+    const status = get(path);
     setImmediate(() => stall(LIMITS.late_ms * 3));
-    const { statusCode, body } = await reply;
-    await body.dump();
-    return statusCode;
+    return status.finally(() => client.close());
   };
-  // One that opens its connection first may come when the thread is no longer late.
   for (const path of ['/docs', '/openapi.json', '/console/session', '/nowhere'])
     await eventually(
       `${path} is refused`,

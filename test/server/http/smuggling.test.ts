@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { insertSimulated } from '../../fixture/rows.js';
+import { sized } from '../../fixture/size.js';
 import { closed } from '../../fixture/sockets.js';
 import { type EdgeUnderTest, startTestEdge } from '../edge-fixture.js';
 import { requestsIn } from './sent-requests.js';
@@ -108,7 +109,7 @@ t.test('nothing is run after a request in chunks, not even what looks like its t
 /** The library hides what is behind it, so that it is for the front to refuse it. */
 const UNSEEN = /^a header without a name/;
 
-for (const pieces of ['one piece', 'two pieces']) {
+for (const pieces of sized(['two pieces'], ['one piece', 'two pieces'])) {
   t.test(`in ${pieces}, no shape has anything run that its bytes do not make a request of its own`, async (t) => {
     const { edge, ran } = await startWitness(t);
     const all = markedShapes(edge);

@@ -5,6 +5,7 @@ import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { buildDocument } from '../../../server/openapi/document.js';
 import { routes } from '../../../server/table.js';
+import { longTest } from '../../fixture/size.js';
 import { startTestEdge } from '../edge-fixture.js';
 import type { Document } from './openapi-schemas.js';
 
@@ -79,15 +80,15 @@ async function brightness(page: Page): Promise<number> {
   return red + green + blue;
 }
 
-t.test(
+longTest(
+  t,
   'a browser shows the reference at desk and at phone width, light and dark, and nothing breaks the policy',
   async (t) => {
     const { url, key } = await startTestEdge(t);
     const browser = await started(t);
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [390, 'dark'],
-    ] as const) {
+    const desk = [1280, 'light'] as const;
+    const phone = [390, 'dark'] as const;
+    for (const [width, colorScheme] of [desk, phone]) {
       await t.test(`${width} px, ${colorScheme}`, async (t) => {
         const { page, complaints } = await shown(t, browser, url, { viewport: { width, height: 844 }, colorScheme });
         const wide = () => page.evaluate<number>('document.documentElement.scrollWidth');
@@ -131,7 +132,7 @@ t.test(
 /** No operation is higher at a desk of 1280 × 900 px: the viewer by itself gives the largest 1,950. */
 const SCREEN_px = 960;
 
-t.test('it leads to every route, one screen each, and offers every capability as a body', async (t) => {
+longTest(t, 'it leads to every route, one screen each, and offers every capability as a body', async (t) => {
   const { url } = await startTestEdge(t);
   const { page, complaints } = await shown(t, await started(t), url, { viewport: { width: 1280, height: 900 } });
   const closed = page.getByRole('button', { name: /^Open Group/ });

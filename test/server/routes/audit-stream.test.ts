@@ -15,6 +15,7 @@ import { createOperator } from '../../../storage/workspaces/operators.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertWorkspace } from '../../fixture/rows.js';
+import { longTest } from '../../fixture/size.js';
 import { type EdgeUnderTest, insertKey, startTestEdge } from '../edge-fixture.js';
 
 /** Of the stream of the audit log (HTTP-30): what ends it, what bounds it, and that writers who race lose nothing in it. */
@@ -125,7 +126,7 @@ t.test(
   },
 );
 
-t.test('a follower that does not read is cut, and its place is free', async (t) => {
+longTest(t, 'a follower that does not read is cut, and its place is free', async (t) => {
   const edge = await startTestEdge(t);
   await edge.db.query(
     'testMany',

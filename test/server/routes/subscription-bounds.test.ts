@@ -8,6 +8,7 @@ import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { longTest } from '../../fixture/size.js';
 import { type EdgeUnderTest, startTestEdge, subscriptionRules } from '../edge-fixture.js';
 
 const HOOK = 'https://127.0.0.1/hook';
@@ -48,7 +49,7 @@ function created(replies: Awaited<ReturnType<typeof create>>[]): number {
   return replies.length - refused.length;
 }
 
-t.test('of 2000 subscriptions of a connection to one address a hundred are stored', async (t) => {
+longTest(t, 'of 2000 subscriptions of a connection to one address a hundred are stored', async (t) => {
   const edge = await startTestEdge(t);
   const connection = await connect(edge);
   let made = 0;
@@ -125,7 +126,7 @@ t.test('a workspace is bounded over two nodes, exactly, whoever creates at the s
   t.equal(await counted(db, stranger), undefined, 'another workspace has its own count');
 });
 
-t.test('a creation costs the same with a hundred thousand of the workspace', async (t) => {
+longTest(t, 'a creation costs the same with a hundred thousand of the workspace', async (t) => {
   const edge = await startTestEdge(t, { subscriptions: bounded({ ofWorkspace: 1_000_000 }) });
   const { db, workspaceId } = edge;
   const { transaction } = db;

@@ -5,6 +5,7 @@ import { openDatabase } from '../../../storage/postgres/database.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { longTest } from '../../fixture/size.js';
 
 t.setTimeout(120_000);
 
@@ -82,5 +83,5 @@ async function scenario(t: Test, subscriptions: number, finished: number, slow =
 }
 
 t.test('20 ends, 1000 subscriptions', (t) => scenario(t, 1_000, 20));
-t.test('100 ends, 200 subscriptions', (t) => scenario(t, 200, 100));
-t.test('3 ends, of which each takes longer than a statement may', (t) => scenario(t, 1, 3, true));
+longTest(t, '100 ends, 200 subscriptions', (t) => scenario(t, 200, 100));
+longTest(t, '3 ends, of which each takes longer than a statement may', (t) => scenario(t, 1, 3, true));

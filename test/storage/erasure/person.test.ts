@@ -18,6 +18,7 @@ import { recorded } from '../../fixture/recorded.js';
 import { rewriting } from '../../fixture/rewrites.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { longTest } from '../../fixture/size.js';
 import { insertDeliveries, insertOperations } from '../../server/rows.js';
 import { insertSubscription } from '../retention/fixture.js';
 
@@ -301,7 +302,7 @@ t.test('no file of the tables or indexes has what was erased, once they were wri
   t.strictSame(await filesWith(db, person), []);
 });
 
-t.test('all whose rows go with a connection is written anew', async (t) => {
+longTest(t, 'all whose rows go with a connection is written anew', async (t) => {
   const { db } = await setUp(t, false);
   const rows = await db.query<{ name: string }>(
     'testGoesAlong',
@@ -316,7 +317,7 @@ t.test('all whose rows go with a connection is written anew', async (t) => {
   );
 });
 
-t.test('a table that is in use is not waited for without end, and nobody behind it is', async (t) => {
+longTest(t, 'a table that is in use is not waited for without end, and nobody behind it is', async (t) => {
   const { db } = await setUp(t, false);
   let release = () => {};
   const held = new Promise<void>((resolve) => {

@@ -7,6 +7,7 @@ import { migrate } from '../../../storage/postgres/migrate.js';
 import { dataFolder } from '../../fixture/data-folder.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { startFormerDatabase } from '../../fixture/former-database.js';
+import { longTest } from '../../fixture/size.js';
 
 const settings = ['fsync=off', 'shared_buffers=32MB'];
 
@@ -194,52 +195,58 @@ function wasKilled(pid: number): boolean {
   }
 }
 
-t.test('a start that is killed while it gives the database away leaves what the next one can go on with', async (t) => {
-  const dataDir = await dataFolder(t);
-  const former = await startFormerDatabase(dataDir);
-  await migrate(former.url);
-  await on(former.url, (client) => client.query(`insert into workspace (id, name) values (gen_random_uuid(), 'kept')`));
-  await former.stop();
-  let killed = 0;
-  let kills = 0;
-  for (let start = 0; start < 20 && kills < 3; start++) {
-    let ended = false;
-    const started = connectDatabase({ dataDir, exclusive: true, settings })
-      .then(
-        (server) => server.stop(),
-        () => {},
-      )
-      .finally(() => {
-        ended = true;
+longTest(
+  t,
+  'a start that is killed while it gives the database away leaves what the next one can go on with',
+  async (t) => {
+    const dataDir = await dataFolder(t);
+    const former = await startFormerDatabase(dataDir);
+    await migrate(former.url);
+    await on(former.url, (client) =>
+      client.query(`insert into workspace (id, name) values (gen_random_uuid(), 'kept')`),
+    );
+    await former.stop();
+    let killed = 0;
+    let kills = 0;
+    for (let start = 0; start < 20 && kills < 3; start++) {
+      let ended = false;
+      const started = connectDatabase({ dataDir, exclusive: true, settings })
+        .then(
+          (server) => server.stop(),
+          () => {},
+        )
+        .finally(() => {
+          ended = true;
+        });
+      // The lock file has a negative number in single-user mode; that of a process which was killed stays.
+      let pid = 0;
+      while (!ended && (pid === 0 || pid === killed)) {
+        const lock = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+        pid = Number.parseInt(lock, 10) || 0;
+      }
+      if (pid < 0 && pid !== killed && wasKilled(-pid)) {
+        killed = pid;
+        kills++;
+      }
+      await started;
+    }
+    t.ok(kills > 0);
+    const server = await connectDatabase({ dataDir, exclusive: true, settings });
+    try {
+      await migrate(server.url);
+      await on(server.url, async (client) => {
+        t.strictSame((await client.query(`select name from workspace`)).rows, [{ name: 'kept' }]);
+        t.strictSame((await client.query(FOREIGN)).rows, []);
       });
-    // The lock file has a negative number in single-user mode; that of a process which was killed stays.
-    let pid = 0;
-    while (!ended && (pid === 0 || pid === killed)) {
-      const lock = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
-      pid = Number.parseInt(lock, 10) || 0;
+      await refusesAll(t, server.url);
+      t.notOk(await superuserGetsIn(server.url, dataDir));
+    } finally {
+      await server.stop();
     }
-    if (pid < 0 && pid !== killed && wasKilled(-pid)) {
-      killed = pid;
-      kills++;
-    }
-    await started;
-  }
-  t.ok(kills > 0);
-  const server = await connectDatabase({ dataDir, exclusive: true, settings });
-  try {
-    await migrate(server.url);
-    await on(server.url, async (client) => {
-      t.strictSame((await client.query(`select name from workspace`)).rows, [{ name: 'kept' }]);
-      t.strictSame((await client.query(FOREIGN)).rows, []);
-    });
-    await refusesAll(t, server.url);
-    t.notOk(await superuserGetsIn(server.url, dataDir));
-  } finally {
-    await server.stop();
-  }
-});
+  },
+);
 
-t.test('a password that was lost, or written by halves, is made anew at the next start', async (t) => {
+longTest(t, 'a password that was lost, or written by halves, is made anew at the next start', async (t) => {
   const dataDir = await dataFolder(t);
   const file = join(dataDir, 'postgres-password');
   const passwords = new Set<string>();

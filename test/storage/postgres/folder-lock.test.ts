@@ -8,6 +8,7 @@ import { connectDatabase } from '../../../storage/postgres/embedded.js';
 import type { Running } from '../../../storage/postgres/embedded-server.js';
 import { dataFolder } from '../../fixture/data-folder.js';
 import { eventually } from '../../fixture/eventually.js';
+import { longTest } from '../../fixture/size.js';
 
 const IN_USE = { message: /^DATA_DIR: .* is in use by another running service$/ };
 
@@ -65,7 +66,7 @@ t.test('a database that lost its keeper is stopped, and the folder used again', 
   t.equal(await ask(again.url, 'select told from mark'), 'kept');
 });
 
-t.test('the embedded database and its clients take nothing from the shell, and any folder will do', async (t) => {
+longTest(t, 'the embedded database and its clients take nothing from the shell, and any folder will do', async (t) => {
   const shell = {
     ...{ LANG: 'xx_XX.UTF-8', LC_ALL: 'xx_XX.UTF-8', LC_COLLATE: 'yy' },
     ...{ PGSSLMODE: 'require', PGOPTIONS: '-c no_such=1', PGHOST: 'nowhere.test', PGPORT: '1', PGUSER: 'nobody' },

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { StreamClient, type StreamEnd } from '../../../../browser-pool/social/access/stream.js';
-import { BOTH_SITES, Network } from '../../../fixture/network.js';
+import { Network, SITES } from '../../../fixture/network.js';
 import { Account } from '../../account.js';
 import { Pool } from '../../pool.js';
 
@@ -9,7 +9,7 @@ const SHOWN = { checkpoint: 'checkpoint', sign_in_page: undefined, endless_redir
 
 const FILES = { social: 'files.social.test', guild: 'media.guild.test' };
 
-for (const name of BOTH_SITES) {
+for (const name of SITES) {
   t.test(`a site that takes a session for over in mid use, on ${name}`, async (t) => {
     const network = await Network.start(name);
     t.teardown(() => network.close());

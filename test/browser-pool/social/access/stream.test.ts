@@ -3,6 +3,7 @@ import type { ProxyTarget } from '../../../../browser-pool/messages.js';
 import type { StreamFrame } from '../../../../browser-pool/social/access/frames.js';
 import { StreamClient, type StreamEnd } from '../../../../browser-pool/social/access/stream.js';
 import { Network, SITES } from '../../../fixture/network.js';
+import { longTest } from '../../../fixture/size.js';
 import { Account } from '../../account.js';
 import { Pool } from '../../pool.js';
 
@@ -112,7 +113,7 @@ for (const name of SITES) {
       }
     });
 
-    t.test('a stream the provider drops ends, and the next one is refused', async (t) => {
+    longTest(t, 'a stream the provider drops ends, and the next one is refused', async (t) => {
       const heard = new Heard(client, session, network.proxy);
       await heard.next('connected');
       await network.stream({ account: 'ada', action: 'drop' });
@@ -125,7 +126,7 @@ for (const name of SITES) {
       await again.ended;
     });
 
-    t.test('trouble with the proxy is told apart', async (t) => {
+    longTest(t, 'trouble with the proxy is told apart', async (t) => {
       const refusing = { ...network.proxy, password: 'wrong' };
       t.same(await new Heard(client, session, refusing).ended, { reason: 'proxy' });
       t.same(await new Heard(client, session, { id: 'gone', server: 'http://127.0.0.1:9' }).ended, { reason: 'proxy' });

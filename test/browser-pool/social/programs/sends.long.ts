@@ -1,2 +1,0 @@
-import '../../../fixture/at-length.js';
-import './sends.test.js';
