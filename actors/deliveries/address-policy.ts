@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../storage/cache-size.js';
 import { LIMITS } from './limits.js';
 
 type Ip = ipaddr.IPv4 | ipaddr.IPv6;
@@ -53,7 +54,7 @@ export class AddressPolicy {
   readonly #allowed: readonly Network[];
   readonly #endpoints: ReadonlySet<string>;
   readonly #ports: ReadonlySet<number>;
-  readonly #kinds = new LRUCache<string, 'exempt' | 'public' | 'neither'>({ max: LIMITS.verdict_cache_addresses });
+  readonly #kinds = new LRUCache<string, 'exempt' | 'public' | 'neither'>(atMost(LIMITS.verdict_cache_addresses));
 
   constructor({ networks, endpoints = [] }: Exemptions, ports: readonly number[] = CALLBACK_PORTS) {
     this.#allowed = networks.map((cidr) => ipaddr.parseCIDR(cidr));

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Backoff } from '../../storage/backoff.js';
+import { atMost } from '../../storage/cache-size.js';
 import type { FetchedSubscription } from '../../storage/deliveries/delivery-queue.js';
 import type { Logger } from '../../storage/log.js';
 import type { AttemptError } from './attempt-error.js';
@@ -171,7 +172,7 @@ export class Destinations {
 }
 
 function leastRecentlyUsed(max: number): Answered {
-  const ids = new LRUCache<string, true>({ max });
+  const ids = new LRUCache<string, true>(atMost(max));
   return {
     has: (id) => ids.has(id),
     add: (id) => void ids.set(id, true),

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../storage/cache-size.js';
 import { settledOperations } from '../../storage/operations/operations.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Sql } from '../../storage/postgres/database.js';
@@ -14,7 +15,7 @@ import type { RemoteWait } from './bus.js';
  * I3. It costs nothing while nobody waits.
  */
 export class RemoteWaits {
-  readonly #nodes = new LRUCache<string, Set<string>>({ max: LIMITS.remote_waits, ttl: LIMITS.remote_wait_ms }); // I2
+  readonly #nodes = new LRUCache<string, Set<string>>({ ...atMost(LIMITS.remote_waits), ttl: LIMITS.remote_wait_ms }); // I2
   readonly #looks: Batcher<string, boolean>;
   readonly #wake: (node: string, operationId: string) => void;
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../storage/cache-size.js';
 import { LIMITS } from './limits.js';
 
 interface Bucket {
@@ -17,10 +18,10 @@ interface Bucket {
  */
 export class KeyLookups {
   readonly #now: () => number;
-  readonly #addresses = new LRUCache<string, Bucket>({ max: LIMITS.failing_addresses }); // I3
+  readonly #addresses = new LRUCache<string, Bucket>(atMost(LIMITS.failing_addresses)); // I3
   readonly #all: Bucket;
   readonly #again: Bucket;
-  readonly #refused = new LRUCache<string, true>({ max: LIMITS.refused_keys }); // I3
+  readonly #refused = new LRUCache<string, true>(atMost(LIMITS.refused_keys)); // I3
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;

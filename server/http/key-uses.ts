@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../storage/cache-size.js';
 import type { Logger } from '../../storage/log.js';
 import type { KeyUse } from '../../storage/workspaces/keys.js';
 import { isPassing } from './answer.js';
@@ -8,7 +9,7 @@ import { LIMITS } from './limits.js';
 export class KeyUses {
   readonly #write: (uses: readonly KeyUse[]) => Promise<void>;
   readonly #log: Logger;
-  readonly #notedAt = new LRUCache<string, number>({ max: LIMITS.key_cache_keys });
+  readonly #notedAt = new LRUCache<string, number>(atMost(LIMITS.key_cache_keys));
   #pending = new Map<string, KeyUse>();
   #timer: NodeJS.Timeout | undefined;
 

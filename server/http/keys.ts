@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../storage/cache-size.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { KeyLookups } from './key-lookups.js';
@@ -18,11 +19,11 @@ export interface KeyFinder<K> {
  * ones, of which there is no end, must not push right ones out.
  */
 export function keyFinder<K extends object = UsableKey>(load: Loader<K>, lookups = new KeyLookups()): KeyFinder<K> {
-  const remembered = { max: LIMITS.key_cache_keys, ttl: LIMITS.key_cache_ms };
+  const remembered = { ...atMost(LIMITS.key_cache_keys), ttl: LIMITS.key_cache_ms };
   const known = new LRUCache<string, Promise<K>>(remembered);
   const unknown = new LRUCache<string, true>(remembered);
   /** Right when they were last looked up: no flood from the same address keeps them from being looked up again. */
-  const proven = new LRUCache<string, true>({ max: LIMITS.key_cache_keys });
+  const proven = new LRUCache<string, true>(atMost(LIMITS.key_cache_keys));
   const loading = new Map<string, Promise<K | undefined>>();
   const look = async (hash: string, from: string | undefined) => {
     let wrong = false;

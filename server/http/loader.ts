@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../storage/cache-size.js';
 import { HttpError } from '../../storage/model/errors.js';
 import { Batcher, Full } from '../../storage/postgres/batcher.js';
 import { LIMITS } from './limits.js';
@@ -38,7 +39,7 @@ export function rowLoader<Row extends { id: string }>(load: (ids: string[]) => P
  * dropped. A failed load is not remembered.
  */
 export function rememberingLoader<V>(load: Loader<V>, max: number, ttl_ms: number): Loader<V> {
-  const known = new LRUCache<string, Promise<V | undefined>>({ max, ttl: ttl_ms });
+  const known = new LRUCache<string, Promise<V | undefined>>({ ...atMost(max), ttl: ttl_ms });
   return (key) => {
     const present = known.get(key);
     if (present) return present;

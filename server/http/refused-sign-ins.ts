@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../storage/cache-size.js';
 import { HttpError } from '../../storage/model/errors.js';
 import { networkOf } from './key-lookups.js';
 import { LIMITS } from './limits.js';
@@ -14,7 +15,7 @@ interface Bucket {
  */
 export class RefusedSignIns {
   readonly #now: () => number;
-  readonly #addresses = new LRUCache<string, Bucket>({ max: LIMITS.failing_addresses });
+  readonly #addresses = new LRUCache<string, Bucket>(atMost(LIMITS.failing_addresses));
   readonly #all: Bucket;
 
   constructor(now: () => number = () => performance.now()) {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { countReveals, type KnownReveal, readerOf, recordReveal } from '../../storage/audit/reveals.js';
 import { Background } from '../../storage/background.js';
+import { atMost } from '../../storage/cache-size.js';
 import type { Logger } from '../../storage/log.js';
 import type { NewAuditEntry } from '../../storage/model/audit.js';
 import type { Database } from '../../storage/postgres/database.js';
@@ -15,7 +16,7 @@ type Counted = KnownReveal & { reads: number };
 export class Reveals {
   readonly #db: Database;
   readonly #log: Logger;
-  readonly #known = new LRUCache<string, KnownReveal>({ max: LIMITS.reveals_known, ttlResolution: 0 });
+  readonly #known = new LRUCache<string, KnownReveal>({ ...atMost(LIMITS.reveals_known), ttlResolution: 0 });
   readonly #stores: Background;
   #counted = new Map<string, Counted>();
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Background } from '../../storage/background.js';
+import { atMost } from '../../storage/cache-size.js';
 import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import type { Logger } from '../../storage/log.js';
 import type { Sql } from '../../storage/postgres/database.js';
@@ -22,7 +23,7 @@ export class WorkspaceStored {
   /** Bytes, a second old at most. */
   readonly #look: Loader<number>;
   /** Bytes, as last known. */
-  readonly #known = new LRUCache<string, number>({ max: LIMITS.key_cache_keys });
+  readonly #known = new LRUCache<string, number>(atMost(LIMITS.key_cache_keys));
   readonly #notes: Background;
   #accepted = new Map<string, number>();
 

@@ -21,12 +21,12 @@ import { countingBlocks } from '../../fixture/blocks-read.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
-import { sized } from '../../fixture/size.js';
+import { longTest, sized } from '../../fixture/size.js';
 import { type EdgeUnderTest, type Fields, startTestEdge } from '../edge-fixture.js';
 import { insertConnections, insertOperations, putOperation } from '../rows.js';
 
 /** Of a workspace that has many. */
-const CONNECTIONS = sized(10_000, 100_000);
+const CONNECTIONS = sized(40_000, 100_000);
 
 const idsOf = (rows: Fields[]) => rows.map(({ id }) => id);
 
@@ -162,7 +162,7 @@ t.test('a page of a filtered list costs the same however many operations there a
     return blocks;
   };
   const few = await cost(2_000);
-  const many = await cost(sized(5_000, 60_000));
+  const many = await cost(sized(20_000, 60_000));
   t.comment(`${few} and ${many} blocks`);
   for (const [i, blocks] of many.entries()) {
     t.ok(blocks < few[i]! * 2 + 500, `${few[i]} and ${blocks} blocks`);
@@ -399,7 +399,7 @@ t.test(`a list of ${CONNECTIONS} connections stalls nobody`, async (t) => {
   t.ok(polls > slices / 10, `others are answered meanwhile: ${polls}`);
 });
 
-t.test(`of a list of ${CONNECTIONS} connections little is held at a time`, async (t) => {
+longTest(t, `of a list of ${CONNECTIONS} connections little is held at a time`, async (t) => {
   const edge = await startTestEdge(t);
   await insertConnections(edge.db, edge.workspaceId, CONNECTIONS);
   setFlagsFromString('--expose-gc');
