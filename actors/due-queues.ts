@@ -3,7 +3,7 @@ import { dueQueues } from '../storage/postgres/job-table.js';
 import { isUnreachable } from '../storage/postgres/liveness.js';
 import { LIMITS } from './limits.js';
 
-type DueQueue = Awaited<ReturnType<typeof dueQueues>>[number];
+export type DueQueue = Awaited<ReturnType<typeof dueQueues>>[number];
 
 /**
  * The slow poll behind lost hints: which queues of a thread hold a job that is due. The index keeps what was deleted while a transaction is
@@ -29,15 +29,9 @@ export class DueQueues {
     const began = performance.now();
     if (began < this.#restsUntil) return [];
     this.#restsUntil = Number.POSITIVE_INFINITY; // until this look has ended
-    const due: DueQueue[] = [];
     let rests: number = LIMITS.poll_rests;
     try {
-      for (let next = 0; next < partitions.length; ) {
-        const page = partitions.slice(next, next + this.#partitions);
-        due.push(...(await this.#lookAt(page)));
-        next += page.length;
-      }
-      return due;
+      return await this.lookNow(partitions);
     } catch (error) {
       if (isUnreachable(error)) rests = 0;
       throw error;
@@ -45,6 +39,17 @@ export class DueQueues {
       const ended = performance.now();
       this.#restsUntil = ended + Math.min((ended - began) * rests, LIMITS.poll_rest_cap_ms); // I1
     }
+  }
+
+  /** Whether or not it rests. */
+  async lookNow(partitions: readonly number[]): Promise<DueQueue[]> {
+    const due: DueQueue[] = [];
+    for (let next = 0; next < partitions.length; ) {
+      const page = partitions.slice(next, next + this.#partitions);
+      due.push(...(await this.#lookAt(page)));
+      next += page.length;
+    }
+    return due;
   }
 
   async #lookAt(page: number[]): Promise<DueQueue[]> {

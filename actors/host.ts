@@ -80,7 +80,7 @@ class Host {
         owner.hint(message.hint);
         return;
       case 'own':
-        for (const partition of message.partitions) owner.own(partition);
+        owner.own(message.partitions);
         this.#measureSoon();
         return;
       case 'disown':

@@ -3,7 +3,7 @@ import { cancelsRequested } from '../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../storage/partitions/partitions.js';
 import { adoptFormerJobs } from '../storage/postgres/former-jobs.js';
 import type { Deliveries } from './deliveries/deliveries.js';
-import { DueQueues } from './due-queues.js';
+import { type DueQueue, DueQueues } from './due-queues.js';
 import type { Listeners } from './listeners/listeners.js';
 import type { LookDesk } from './operations/look-desk.js';
 import type { Orphans } from './operations/orphans.js';
@@ -44,15 +44,34 @@ export class PartitionOwner {
     this.#dueQueues = new DueQueues(options.partition.db);
   }
 
-  own({ id, epoch }: OwnedPartition): void {
+  /** Takes partitions. One statement tells which of their queues hold a job that is due: most of them hold none. */
+  own(taken: readonly OwnedPartition[]): void {
     const { owned, deliveries, listeners, partition } = this.#options;
-    if (owned.partition(id)?.epoch === epoch) return;
-    this.fence(id); // I1
-    const one = { partition: new Partition({ id, epoch }, partition), deliveries: deliveries.own(id, epoch) };
-    owned.set(one);
-    void one.partition.fetch();
-    void one.deliveries.wake();
-    void listeners.own(id, epoch);
+    const others = taken.filter(({ id, epoch }) => owned.partition(id)?.epoch !== epoch);
+    for (const { id, epoch } of others) {
+      this.fence(id); // I1
+      owned.set({ partition: new Partition({ id, epoch }, partition), deliveries: deliveries.own(id, epoch) });
+    }
+    void this.#begin(others.map(({ id }) => id));
+    void listeners.own(others);
+  }
+
+  async #begin(ids: number[]): Promise<void> {
+    try {
+      this.#wake(await this.#dueQueues.lookNow(ids));
+    } catch (error) {
+      const { log } = this.#options.partition;
+      log.error({ err: error, partitions: ids }, 'looking for due jobs failed, the slow poll tries again');
+    }
+  }
+
+  #wake(dueQueues: readonly DueQueue[]): void {
+    for (const due of dueQueues) {
+      const one = this.#options.owned.get(due.partition);
+      if (due.queue === 'delivery') void one?.deliveries.wake();
+      else if (due.queue === 'mailbox') void one?.partition.fetch();
+      else if (one) void this.#adopt(one);
+    }
   }
 
   /** Lets a partition go as soon as what runs in it has ended. */
@@ -135,12 +154,7 @@ export class PartitionOwner {
   async poll(): Promise<void> {
     const { owned, partition, sweep, orphans, looks } = this.#options;
     void looks.fetch();
-    for (const due of await this.#dueQueues.look(owned.ids)) {
-      const one = owned.get(due.partition);
-      if (due.queue === 'delivery') void one?.deliveries.wake();
-      else if (due.queue === 'mailbox') void one?.partition.fetch();
-      else if (one) void this.#adopt(one);
-    }
+    this.#wake(await this.#dueQueues.look(owned.ids));
     void this.#options.settling.settle();
     const attempting = owned.attempting();
     if (attempting.size > 0) {

@@ -10,6 +10,7 @@ import { type EndedHealth, endSession } from '../../storage/connections/session-
 import type { RecordedEvent } from '../../storage/deliveries/events-record.js';
 import type { Logger } from '../../storage/log.js';
 import type { Tally } from '../../storage/overview/tally.js';
+import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { LIMITS } from '../limits.js';
@@ -77,13 +78,21 @@ export class Listeners {
   }
 
   /**
-   * The partition is this thread's: listens to every connection of it that is ready. One that is this thread's already goes on
-   * under this epoch. Never rejects.
+   * The partitions are this thread's: listens to every connection of theirs that is ready, one partition after the other. One that is this thread's
+   * already goes on under this epoch. Never rejects.
    */
-  async own(partition: number, epoch: number): Promise<void> {
-    const tenure = this.#tenures.get(partition) ?? { epoch };
-    tenure.epoch = epoch;
-    this.#tenures.set(partition, tenure);
+  async own(taken: readonly OwnedPartition[]): Promise<void> {
+    const tenures = taken.map(({ id, epoch }) => {
+      const tenure = this.#tenures.get(id) ?? { epoch };
+      tenure.epoch = epoch;
+      this.#tenures.set(id, tenure);
+      return [id, tenure] as const;
+    });
+    for (const [id, tenure] of tenures) await this.#openAll(id, tenure);
+  }
+
+  async #openAll(partition: number, tenure: Tenure): Promise<void> {
+    if (this.#tenures.get(partition) !== tenure) return; // I2
     try {
       for (const connection of await listenableConnections(this.#context.db, [partition])) {
         if (this.#tenures.get(partition) !== tenure) return; // I2

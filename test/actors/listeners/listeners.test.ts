@@ -73,7 +73,7 @@ t.test('listeners', async (t) => {
   t.teardown(() => listeners.close());
   const listening = async (username: string) => {
     const id = await signedIn(db, network, username);
-    await listeners.own(partitionOf(id), EPOCH);
+    await listeners.own([{ id: partitionOf(id), epoch: EPOCH }]);
     const state = async () => await findListener(db, id, LIMITS.stream_stale_ms);
     await eventually('the stream is connected', state, (row) => row?.stream_status === 'connected');
     return { id, state };

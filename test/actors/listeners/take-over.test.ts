@@ -74,7 +74,7 @@ async function thread(t: Test, count: number) {
     moved: (id) => moved.push(id),
   });
   t.teardown(() => listeners.close());
-  const takeOver = () => Promise.all(Array.from({ length: PARTITIONS }, (_, id) => listeners.own(id, 1)));
+  const takeOver = () => listeners.own(Array.from({ length: PARTITIONS }, (_, id) => ({ id, epoch: 1 })));
   const rows = () =>
     db.query<{ connection_id: string; stream_status: string; reason: string; epoch: number }>(
       'testListeners',
