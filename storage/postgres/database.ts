@@ -2,6 +2,7 @@ import pg from 'pg';
 import { LIMITS } from '../limits.js';
 import { PLAIN_VAULT, type Vault } from '../model/vault.js';
 import { isRefusedForNow, isUnanswered, NotSent } from './liveness.js';
+import { PoolGrowth } from './pool-growth.js';
 import { type OutageEvents, Reachability } from './reachability.js';
 import { ServiceClient, type ServiceClientConfig } from './service-client.js';
 import { destroyConnection, Session } from './session.js';
@@ -75,6 +76,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     } as unknown as pg.PoolConfig['Client'],
   });
+  const growth = new PoolGrowth(pool);
   let closing = false;
   let lostAt = Number.NEGATIVE_INFINITY;
   pool.on('error', (error) => {
@@ -94,7 +96,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_ms = limits.statement_ms,
   ): Promise<T> => {
     const since = performance.now();
-    const session = await opened({ pool, vault }, statement_ms, reachability).catch((error) => {
+    const session = await opened({ pool, growth, vault }, statement_ms, reachability).catch((error) => {
       count(error);
       throw error;
     });
@@ -122,10 +124,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       waiting: pool.waitingCount,
       failures: { ...failures },
     }),
-    close() {
+    async close() {
       closing = true;
       reachability.close();
-      return pool.end();
+      await growth.close();
+      await pool.end();
     },
   };
 }
@@ -139,14 +142,16 @@ function failureOf(error: unknown): StatementFailure | undefined {
 }
 
 async function opened(
-  { pool, vault }: { pool: pg.Pool; vault: Vault },
+  { pool, growth, vault }: { pool: pg.Pool; growth: PoolGrowth; vault: Vault },
   statement_ms: number,
   reachability: Reachability,
 ): Promise<Session> {
   reachability.check();
   const since = performance.now();
   try {
-    return await reachability.unlessAway(Session.open(pool, vault, statement_ms), (late) => late.release());
+    const open = () => Session.open(pool, vault, statement_ms);
+    const turn = growth.turn();
+    return await reachability.unlessAway(turn ? turn.then(open) : open(), (late) => late.release());
   } catch (error) {
     reachability.notConnected(error, since);
     throw error;
