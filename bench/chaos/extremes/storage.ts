@@ -40,6 +40,7 @@ export const STORAGE: LimitRecords = {
   away_probe_cap_ms: within(100, 500),
   outage_settled_ms: within(50, 2_000),
   idle_connection_ms: within(200, 60_000),
+  pool_growth_ms: within(1, 200),
 };
 
 export const STORAGE_KEPT: KeptLimits = {
