@@ -8,10 +8,13 @@ import { LIMITS } from '../limits.js';
  *
  * I1. First come, first served.
  * I2. A pool that has none opens one at once; in a full pool statements wait as pg has them wait, with its limit.
+ * I3. Nobody waits here for longer than a pool takes to become full, also where connections are refused and it never does.
  */
 export class PoolGrowth {
   readonly #pool: pg.Pool;
-  readonly #waiting = new Set<() => void>();
+  /** In which period each began to wait. */
+  readonly #waiting = new Map<() => void, number>();
+  #period = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(pool: pg.Pool) {
@@ -26,7 +29,7 @@ export class PoolGrowth {
   turn(): Promise<void> | undefined {
     if (this.#waiting.size === 0 && this.#room > 0) return undefined; // I1
     return new Promise((resolve) => {
-      this.#waiting.add(resolve);
+      this.#waiting.set(resolve, this.#period);
       this.#timer ??= setTimeout(this.#grow, LIMITS.pool_growth_ms);
     });
   }
@@ -34,7 +37,7 @@ export class PoolGrowth {
   /** All that wait ask now. Resolves once they have. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    for (const go of this.#waiting) go();
+    for (const go of this.#waiting.keys()) go();
     this.#waiting.clear();
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -48,14 +51,15 @@ export class PoolGrowth {
 
   #serve(most = this.#room): void {
     let room = most;
-    for (const go of this.#waiting) {
-      if (room-- <= 0) break;
+    for (const [go, since] of this.#waiting) {
+      if (room-- <= 0 && this.#period - since < this.#pool.options.max) break; // I3
       this.#waiting.delete(go);
       go();
     }
   }
 
   readonly #grow = (): void => {
+    this.#period++;
     this.#serve(Math.max(1, this.#room));
     this.#timer = this.#waiting.size > 0 ? setTimeout(this.#grow, LIMITS.pool_growth_ms) : undefined;
   };

@@ -81,3 +81,12 @@ t.test('at once goes who finds one idle, or no connection at all', async (t) => 
   t.ok(growth.turn() instanceof Promise, 'the idle one is another’s');
   await growth.close();
 });
+
+t.test('nobody waits for longer than the pool takes to become full', async (t) => {
+  const pool = Object.assign(new EventEmitter(), { totalCount: 1, idleCount: 0, waitingCount: 0, options: { max: 3 } });
+  const growth = new PoolGrowth(pool as unknown as pg.Pool);
+  const asked: number[] = [];
+  await Promise.all(Array.from({ length: 9 }, (_, n) => growth.turn()?.then(() => asked.push(n))));
+  t.strictSame(asked, [0, 1, 2, 3, 4, 5, 6, 7, 8], 'although none is opened and none given back');
+  await growth.close();
+});
