@@ -121,7 +121,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     stats: () => ({
       in_use: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
-      waiting: pool.waitingCount,
+      waiting: growth.waiting + pool.waitingCount,
       failures: { ...failures },
     }),
     async close() {
@@ -150,7 +150,7 @@ async function opened(
   const since = performance.now();
   try {
     const open = () => Session.open(pool, vault, statement_ms);
-    const turn = growth.turn();
+    const turn = growth.turn()?.then(() => reachability.check());
     return await reachability.unlessAway(turn ? turn.then(open) : open(), (late) => late.release());
   } catch (error) {
     reachability.notConnected(error, since);
