@@ -2,6 +2,7 @@ import { checkStep, type Steps } from '../../storage/steps.js';
 import type { AttemptError } from './attempt-error.js';
 import { LIMITS } from './limits.js';
 import type { AttemptResult } from './sender.js';
+import { TurnQueue } from './turn-queue.js';
 
 /**
  * One destination of callbacks, a host and port that subscriptions of one workspace lead to, as one thread knows it (EVT-10):
@@ -68,9 +69,9 @@ type Evidence = 'answer' | 'late answer' | 'no answer' | 'none';
 export class Destination<Subscription extends Waiting = Waiting> {
   /** Its subscriptions that may start an attempt, in the order of their turns: those that were answered, and those with slow receivers, apart. */
   readonly #ready = {
-    answered: new Set<Subscription>(),
-    other: new Set<Subscription>(),
-    slow: new Set<Subscription>(),
+    answered: new TurnQueue<Subscription>(),
+    other: new TurnQueue<Subscription>(),
+    slow: new TurnQueue<Subscription>(),
   };
   readonly #used: SlotShare = { slots: 0, slow: 0 };
   readonly #announce: (destination: Destination<Subscription>, state: DestinationState) => void;
@@ -129,10 +130,8 @@ export class Destination<Subscription extends Waiting = Waiting> {
 
   /** Takes the subscription whose turn it is out of the queue, with a slot for it. Only while it `wants` one. */
   take(slow: boolean): Subscription | undefined {
-    const queue = slow ? this.#nextSlow() : this.#nextFast();
-    const [subscription] = queue;
+    const subscription = (slow ? this.#nextSlow() : this.#nextFast()).take();
     if (!subscription) return undefined;
-    queue.delete(subscription);
     this.#used.slots++;
     if (slow) this.#used.slow++;
     return subscription;
@@ -188,7 +187,7 @@ export class Destination<Subscription extends Waiting = Waiting> {
   }
 
   /** In turns, while the destination answers: neither keeps the other waiting. */
-  #nextFast(): Set<Subscription> {
+  #nextFast(): TurnQueue<Subscription> {
     const { answered, other } = this.#ready;
     if (this.#state.kind !== 'answering' || other.size === 0) return answered;
     this.#otherNext = !this.#otherNext;
@@ -196,7 +195,7 @@ export class Destination<Subscription extends Waiting = Waiting> {
   }
 
   /** Those first of which the least is known that is bad. */
-  #nextSlow(): Set<Subscription> {
+  #nextSlow(): TurnQueue<Subscription> {
     const { answered, other, slow } = this.#ready;
     if (this.#state.kind === 'answering') return slow;
     if (this.#state.kind === 'paused' && answered.size > 0) return answered;

@@ -180,7 +180,8 @@ t.test('taking turns costs the same with ten thousand subscriptions', async (t) 
     for (let i = 0; i < subscriptions; i++) slots.update(slowed('crowded'));
     for (let i = 0; i < 100; i++) slots.update(proven(`small ${i}`));
     return processor_us(() => {
-      for (let i = 0; i < 10_000; i++) {
+      // So many that it is long beside the four milliseconds in which the kernel may count.
+      for (let i = 0; i < 50_000; i++) {
         const slot = slots.take();
         slot?.release();
         slot?.written();
@@ -189,7 +190,7 @@ t.test('taking turns costs the same with ten thousand subscriptions', async (t) 
     });
   };
   const [few, many] = [cost_us(100), cost_us(10_000)];
-  t.ok(many < 10 * few, `ten thousand turns take ${few} µs of the processor, then ${many}`);
+  t.ok(many < 10 * few, `fifty thousand turns take ${few} µs of the processor, then ${many}`);
 });
 
 t.test('one destination leaves a part of what its workspace may have to the others of it', async (t) => {
