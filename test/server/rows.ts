@@ -81,7 +81,7 @@ export async function insertDeliveries(
     [events, subscriptionId],
   );
   await db.query(
-    'testDeliveries',
+    'testInsertDeliveries',
     `with counted as (
        update subscription set delivery_count = delivery_count + cardinality($1::uuid[]) where id = $4
        returning id, workspace_id, partition, delivery_count
@@ -129,7 +129,7 @@ export async function insertOperations(
   status: 'succeeded' | 'canceled' = 'succeeded',
 ): Promise<void> {
   await db.query(
-    'testOperations',
+    'testInsertOperations',
     `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result)
      select ids.id, c.workspace_id, c.id, c.partition, 'social.profile.get', $3, gen_random_uuid(), '\\x00', '{}', '{}'
      from connection c, unnest($2::uuid[]) ids (id) where c.id = $1`,

@@ -65,7 +65,7 @@ longTest(t, 'an operator sees the proxies of each region, and how many connectio
   await noteProxy(db, id, 'refused');
   await db.query('testOff', `update regional_proxy set active = false where url like '%onerror%'`, []);
   await insertConnections(db, workspaceId, 3);
-  await db.query('testPin', 'update connection set proxy_id = $1 where workspace_id = $2', [id, workspaceId]);
+  await db.query('testMoveProxy', 'update connection set proxy_id = $1 where workspace_id = $2', [id, workspaceId]);
   const key = await operatorKey(service);
   for (const view of viewsOf(t)) {
     const page = await service.signedIn('#/proxies', view, key);

@@ -173,7 +173,7 @@ t.test('proxies are listed without their credentials', async (t) => {
     ...{ region: 'de', url: 'http://proxy.test:8081', username: 'grace', password: 'hopper' },
   });
   await insertConnections(db, workspaceId, 7);
-  await db.query('testPin', 'update connection set proxy_id = $1', [id]);
+  await db.query('testMoveProxy', 'update connection set proxy_id = $1', [id]);
   const { text, json } = await ask('GET', '/v1/operator/proxies');
   t.match(json.proxies, [
     {
