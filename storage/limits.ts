@@ -246,8 +246,6 @@ export const LIMITS = {
   loop_lag_ms: 15_000,
   /** Connections lost while idle are logged once in this time: a server that stops loses all of them at once. */
   lost_connection_log_ms: 10_000,
-  /** While a statement waits for a connection and all of its pool are in use, one more is opened after this time, and so on. */
-  pool_growth_ms: 20,
   /** How long a connection stays open without a statement; then it is closed, and opened again when one is needed. */
   idle_connection_ms: 60_000,
   /** How long a start-up waits for an answer of DATABASE_URL; then the command fails. */

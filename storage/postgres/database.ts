@@ -2,7 +2,6 @@ import pg from 'pg';
 import { LIMITS } from '../limits.js';
 import { PLAIN_VAULT, type Vault } from '../model/vault.js';
 import { isRefusedForNow, isUnanswered, NotSent } from './liveness.js';
-import { PoolGrowth } from './pool-growth.js';
 import { type OutageEvents, Reachability } from './reachability.js';
 import { ServiceClient, type ServiceClientConfig } from './service-client.js';
 import { destroyConnection, Session } from './session.js';
@@ -76,7 +75,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     } as unknown as pg.PoolConfig['Client'],
   });
-  const growth = new PoolGrowth(pool);
   let closing = false;
   let lostAt = Number.NEGATIVE_INFINITY;
   pool.on('error', (error) => {
@@ -96,7 +94,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_ms = limits.statement_ms,
   ): Promise<T> => {
     const since = performance.now();
-    const session = await opened({ pool, growth, vault }, statement_ms, reachability).catch((error) => {
+    const session = await opened({ pool, vault }, statement_ms, reachability).catch((error) => {
       count(error);
       throw error;
     });
@@ -121,14 +119,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     stats: () => ({
       in_use: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
-      waiting: growth.waiting + pool.waitingCount,
+      waiting: pool.waitingCount,
       failures: { ...failures },
     }),
-    async close() {
+    close() {
       closing = true;
       reachability.close();
-      await growth.close();
-      await pool.end();
+      return pool.end();
     },
   };
 }
@@ -142,16 +139,14 @@ function failureOf(error: unknown): StatementFailure | undefined {
 }
 
 async function opened(
-  { pool, growth, vault }: { pool: pg.Pool; growth: PoolGrowth; vault: Vault },
+  { pool, vault }: { pool: pg.Pool; vault: Vault },
   statement_ms: number,
   reachability: Reachability,
 ): Promise<Session> {
   reachability.check();
   const since = performance.now();
   try {
-    const open = () => Session.open(pool, vault, statement_ms);
-    const turn = growth.turn()?.then(() => reachability.check());
-    return await reachability.unlessAway(turn ? turn.then(open) : open(), (late) => late.release());
+    return await reachability.unlessAway(Session.open(pool, vault, statement_ms), (late) => late.release());
   } catch (error) {
     reachability.notConnected(error, since);
     throw error;

@@ -83,7 +83,7 @@ export const STORAGE_KEPT: KeptLimits = {
     'the start of a process, which is not what the run is about',
     ...['migration_lock_ms', 'migration_wait_ms', 'connect_timeout_ms', 'tool_statement_ms', 'probe_timeout_ms'],
     ...['pooler_rounds', 'database_stop_ms', 'database_restart_ms', 'database_restart_cap_ms', 'database_restarts'],
-    ...['database_restarts_ms', 'database_stop_poll_ms', 'pool_growth_ms'],
+    ...['database_restarts_ms', 'database_stop_poll_ms'],
   ),
   ...kept(
     'how a dead peer is noticed, in seconds by the kernel',

@@ -9,7 +9,6 @@ import { PARTITIONS } from '../../../storage/model/records.js';
 import { claimPartitions } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { dueQueues } from '../../../storage/postgres/job-table.js';
-import { openConnections } from '../../fixture/database.js';
 import { ring } from './delivery-host.js';
 
 const LEASE_ms = 600_000;
@@ -40,7 +39,6 @@ export class DeliveryThread {
     const pool = { url: link.through(url), applicationName: 'test thread', indexedPlans: true, onError: () => {} };
     const own = openDatabase({ ...pool, maxConnections: 4 });
     const relaxed = openDatabase({ ...pool, maxConnections: 2, relaxedCommits: true });
-    await Promise.all([openConnections(own, 4), openConnections(relaxed, 2)]);
     const through = options.through ?? ((one) => one);
     const consumers = new Map<number, DeliveryConsumer>();
     const lease = new LeaseCell();

@@ -22,7 +22,7 @@ import { submitOperations } from '../../../storage/operations/submission.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
-import { freshDatabase, openConnections } from '../../fixture/database.js';
+import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 
@@ -64,7 +64,6 @@ export async function operationsThread(
   const limits = { statement_ms: 600, lock_ms: 200, connect_ms: 5_000, idle_transaction_ms: 5_000 };
   const options = { url: link.through(url), limits, applicationName: 'test thread', onError: () => {} };
   const thread = openDatabase({ ...options, maxConnections: 4 });
-  await openConnections(thread, 4);
   const id = connection.partition;
   const lease = new LeaseCell();
   lease.renewed(LeaseCell.now(), 600_000, [id]);
