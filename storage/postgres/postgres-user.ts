@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
@@ -18,8 +18,7 @@ export interface ProcessIdentity {
  * the one capability to pass through. Throws `DatabaseUnavailable`.
  */
 export async function postgresUser(dir: string, program: string): Promise<ProcessIdentity> {
-  const uid = systemUser();
-  const gid = idOf('-g');
+  const { uid, gid } = listedUser() ?? systemUser();
   await chown(dir, uid, gid);
   await chmod(dir, 0o700);
   const blocked = [dirname(dir), program, process.execPath]
@@ -66,10 +65,27 @@ const idOf = (flag: '-u' | '-g') =>
     }),
   );
 
-/** The uid of `postgres`. */
-function systemUser(): number {
+interface User {
+  uid: number;
+  gid: number;
+}
+
+const idsOf = (): User => ({ uid: idOf('-u'), gid: idOf('-g') });
+
+/** `postgres` as the file of users has it: to ask the system costs two processes. Undefined where it does not: users may stand elsewhere. */
+function listedUser(): User | undefined {
   try {
-    return idOf('-u');
+    const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
+    return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `postgres` as the system has it, which is made when it is missing. */
+function systemUser(): User {
+  try {
+    return idsOf();
   } catch {
     try {
       execFileSync(
@@ -77,7 +93,7 @@ function systemUser(): number {
         ['--system', '--no-create-home', '--shell', '/usr/sbin/nologin', '--user-group', 'postgres'],
         { stdio: 'ignore', env: childEnvironment() },
       );
-      return idOf('-u');
+      return idsOf();
     } catch {
       throw new DatabaseUnavailable(
         'the embedded database cannot run as root and no user "postgres" could be made: run as another user, or set DATABASE_URL',

@@ -1,4 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /**
  * The role as which the service uses the embedded database. It owns the database and all in it, and nothing beyond: it can run
@@ -6,8 +8,9 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
  *
  * I1. The superuser has no password, so that nobody can connect as it. What needs it (the statements below) is run by
  *     PostgreSQL itself in single-user mode, before the server starts.
- * I2. Each start brings about the same, whatever the folder held before: a database that was wholly the superuser's,
- *     one that was restored, one whose password file was lost. It is one transaction, so that a start that is killed changes nothing.
+ * I2. The first start brings about the same, whatever the folder held before: a database that was wholly the superuser's, one that was
+ *     restored, one whose password file was lost. It is one transaction, so that a start that is killed changes nothing. The folder
+ *     then notes for which password and by which statements it was set up: a start with the same has nothing to do.
  * I3. The superuser calls nothing that the service's role could have made.
  */
 export const SERVICE_ROLE = 'connection_service';
@@ -17,12 +20,30 @@ export interface RoleOptions {
   createDatabases: boolean;
 }
 
-/** The statements that make the role what it has to be, for `runSingleUser`. They hold no password, only what checks it. */
-export function roleStatements(password: string, { createDatabases }: RoleOptions): string[] {
-  return ['set search_path = pg_catalog', SETUP(scramVerifier(password), createDatabases)]; // I3
+/** What makes the role what it has to be. */
+export interface RoleSetup {
+  /** For `runSingleUser`. They hold no password, only what checks it. */
+  statements: string[];
+  /** A hash of all that decides them, the password with it. */
+  hash: string;
 }
 
-const SETUP = (verifier: string, createDatabases: boolean) => `
+/** What a folder needs for this password; null where it was set up so (I2). */
+export async function roleSetup(dir: string, password: string, options: RoleOptions): Promise<RoleSetup | null> {
+  const hash = createHmac('sha256', password).update(setup('', options)).digest('hex');
+  const noted = await readFile(join(dir, NOTE), 'utf8').catch(() => '');
+  if (noted === hash) return null;
+  return { statements: ['set search_path = pg_catalog', setup(scramVerifier(password), options)], hash }; // I3
+}
+
+export async function noteSetUp(dir: string, { hash }: RoleSetup): Promise<void> {
+  await writeFile(join(dir, NOTE), hash, { mode: 0o600 });
+}
+
+/** In the folder of the data, with which it is copied and restored. */
+const NOTE = 'service-role';
+
+const setup = (verifier: string, { createDatabases }: RoleOptions) => `
 do $setup$
 declare
   statement text;
