@@ -20,7 +20,7 @@ import type { Vault } from '../storage/model/vault.js';
 import { Outages } from '../storage/outages.js';
 import { Overview } from '../storage/overview/overview.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
-import { connectDatabase, type DatabaseServer } from '../storage/postgres/embedded.js';
+import type { DatabaseServer } from '../storage/postgres/embedded.js';
 import { migrate } from '../storage/postgres/migrate.js';
 import { findingLine } from '../storage/postgres/server-checks/inspect.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
@@ -42,15 +42,14 @@ import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
 import { DataSealing } from './start/data-sealing.js';
-import { databaseConnections } from './start/database-connections.js';
 import { httpConnections } from './start/descriptors.js';
 import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { refuseForgottenProvider, removeSandboxProxies, useSandboxProxies } from './start/first-run.js';
+import { type LaunchedDatabase, launchDatabase } from './start/launched-database.js';
 import { LIMITS } from './start/limits.js';
 import { MissingDestinations } from './start/missing-destinations.js';
 import { describedProvider, sandboxSite } from './start/provider-site.js';
 import { launchSandbox, type SandboxProcess } from './start/sandbox-process.js';
-import { VERSION } from './start/version.js';
 
 /**
  * The parts of a running service: its addresses, then from the ground up database, stand-in network, node, edge. Each is set as soon as
@@ -58,6 +57,8 @@ import { VERSION } from './start/version.js';
  * for nothing, start beside the database.
  */
 export interface Parts {
+  /** Set before the service is loaded where the database stands already (`start/launched-database.ts`). */
+  launched?: LaunchedDatabase | undefined;
   database?: DatabaseServer;
   db?: Database;
   control?: Database;
@@ -132,7 +133,6 @@ export async function startService(
     log,
     connections: config.httpConnections ?? httpConnections({ deliveries: config.deliveryConcurrency }),
   };
-  log.info({ version: VERSION }, 'starting');
   const { front, metrics } = await takeAddresses(config, address, parts, { outages, drain });
   const keys = await loadEncryptionKeys(config);
   const ring = keyRing(keys);
@@ -329,7 +329,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.sealing?.stop();
   await parts.control?.close();
   await parts.db?.close();
-  await parts.database?.stop();
+  await parts.launched?.stop();
   log.info('stopped');
 }
 
@@ -349,20 +349,10 @@ async function openStorage(
   parts: Parts,
   { outages, fatal, unused }: { outages: Outages; fatal: (line: string) => void; unused: () => void },
 ): Promise<{ db: Database; control: Database }> {
-  log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
+  parts.launched ??= launchDatabase(config, log, fatal);
   if (config.databaseUrl !== null) unused();
-  parts.database = await connectDatabase({
-    databaseUrl: config.databaseUrl ?? undefined,
-    connections: databaseConnections(config),
-    dataDir: config.dataDir,
-    exclusive: true,
-    unused,
-    restarts: {
-      ended: (reason) => log.error({ reason }, 'the embedded database ended, and is started again'),
-      started: () => log.warn('the embedded database runs again'),
-      gaveUp: (reason) => fatal(`DATA_DIR: the embedded database keeps ending: ${reason}`),
-    },
-  });
+  else void parts.launched.held.then(unused);
+  parts.database = await parts.launched.server;
   for (const finding of parts.database.findings) {
     if (finding.level === 'warning') log.warn({ means: finding.means }, `DATABASE_URL: ${findingLine(finding)}`);
   }

@@ -70,6 +70,8 @@ export interface EmbeddedOptions extends RoleOptions {
   lockFile: string;
   /** Further PostgreSQL settings, `name=value`. */
   settings: string[];
+  /** Called when the lock is held, and the server about to start. */
+  held: (() => void) | undefined;
   /** Absent: a server that ends by itself is not started again. */
   restarts: RestartEvents | undefined;
 }
@@ -126,14 +128,15 @@ class EmbeddedServer {
 
   /** Starts it, at the address that it had before. */
   async start(): Promise<void> {
-    const { dir, runningFile, lockFile, settings } = this.#options;
-    this.#keeper = await startKeeper(lockFile, {
+    const { dir, runningFile, lockFile, settings, held } = this.#options;
+    const order = {
       dir,
       port: this.#keeper?.port,
       initialised: existsSync(join(dir, 'PG_VERSION')),
       flags: [...SETTINGS, `unix_socket_directories=${this.#bySocket ? dir : ''}`, ...settings],
       role: await roleSetup(dir, this.#password, this.#options),
-    });
+    };
+    this.#keeper = await startKeeper(lockFile, order, held);
     this.#postmaster = Number((await readFile(join(dir, 'postmaster.pid'), 'utf8')).split('\n')[0]);
     const running: Running = { url: this.url, keeper: this.#keeper.pid, postmaster: this.#postmaster };
     await writeFile(runningFile, JSON.stringify(running), { mode: 0o600 });

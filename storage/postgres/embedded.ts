@@ -26,8 +26,10 @@ export interface ConnectOptions {
   settings?: string[];
   /** Whether the role of the embedded database may make further databases: the suite's, of which each test has one. */
   createDatabases?: boolean;
-  /** Called before the embedded database is started: no other service uses the data folder. */
-  unused?: () => void;
+  /** Called when the data folder is this process's alone, and the embedded database is about to start. */
+  held?: () => void;
+  /** Called when another service uses the data folder, which is waited for a while. */
+  waits?: () => void;
   /** Given: an embedded database that ends by itself is started again, and this is told. */
   restarts?: RestartEvents;
 }
@@ -57,9 +59,10 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
     const parent = running && postmasterParent(running.postmaster, dir);
     const used = isLocked(lockFile) ?? parent !== undefined;
     if (!used) {
-      options.unused?.();
-      return startEmbedded({ dir, runningFile, lockFile, settings, createDatabases, restarts: options.restarts });
+      const { held, restarts } = options;
+      return startEmbedded({ dir, runningFile, lockFile, settings, createDatabases, held, restarts });
     }
+    options.waits?.();
     if (running && parent !== undefined && parent !== running.keeper) {
       process.kill(running.postmaster, 'SIGINT'); // its keeper was killed: no other process stops it
     } else if (running && !options.exclusive) {

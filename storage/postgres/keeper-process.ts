@@ -19,8 +19,11 @@ export interface RunningKeeper {
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL in a keeper of its own, which holds the lock of the folder. Rejects with the reason when it does not start. */
-export async function startKeeper(lockFile: string, order: Order): Promise<RunningKeeper> {
+/**
+ * Starts PostgreSQL in a keeper of its own, which holds the lock of the folder; `held` is called when it does. Rejects with the reason when it
+ * does not start.
+ */
+export async function startKeeper(lockFile: string, order: Order, held?: () => void): Promise<RunningKeeper> {
   const identity = process.getuid?.() === 0 ? await postgresUser(order.dir, PROGRAM) : { command: [], options: {} };
   const [command = process.execPath, ...args] = [...identity.command, process.execPath, PROGRAM];
   const keeper = holdingLock(lockFile, (open) =>
@@ -44,6 +47,7 @@ export async function startKeeper(lockFile: string, order: Order): Promise<Runni
   void ended.then((why) => started.reject(new Error(why)));
   keeper.stdin.on('error', () => {});
   keeper.stdin.write(`${JSON.stringify(order)}\n`);
+  if (keeper.pid !== undefined) held?.();
   const port = await started.promise;
   keeper.unref();
   return {
