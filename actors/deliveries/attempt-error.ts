@@ -1,5 +1,3 @@
-import { errors } from 'undici';
-
 /**
  * Why an attempt failed, as it is stored in `error` and counted:
  *
@@ -76,7 +74,7 @@ export function classify(error: unknown): AttemptError {
   const known = code === undefined ? undefined : CLASS_BY_CODE[code];
   if (known) return known;
   if (code?.startsWith('ERR_TLS') || code?.startsWith('ERR_SSL')) return 'tls';
-  if (error instanceof errors.HTTPParserError) return 'protocol';
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'protocol'; // of the HTTP client
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0]);
   return 'internal';
 }

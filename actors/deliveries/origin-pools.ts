@@ -1,5 +1,5 @@
 import tls from 'node:tls';
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { CallbackTarget } from './callback-guard.js';
 import type { Address } from './host-resolver.js';
 import { LIMITS } from './limits.js';
@@ -12,12 +12,21 @@ import { LIMITS } from './limits.js';
  * I3 at most `pooled_origins` pools are kept, the least recently used one closes first.
  */
 export class OriginPools {
+  readonly #Pool: typeof Pool;
   readonly #pools = new Map<string, { pool: Pool; addresses: string }>();
   readonly #secureContext: tls.SecureContext;
   readonly #connect_ms: number;
 
-  /** `ca`: PEM certificates trusted besides the machine's own. `connect_ms` bounds connecting. */
-  constructor(ca: string | undefined, connect_ms: number) {
+  /**
+   * `ca`: PEM certificates trusted besides the machine's own. `connect_ms` bounds connecting. The HTTP client is loaded by whoever sends
+   * first: it takes a tenth of a second, which a start does not wait for.
+   */
+  static async open(ca: string | undefined, connect_ms: number): Promise<OriginPools> {
+    return new OriginPools((await import('undici')).Pool, ca, connect_ms);
+  }
+
+  private constructor(pool: typeof Pool, ca: string | undefined, connect_ms: number) {
+    this.#Pool = pool;
     this.#connect_ms = connect_ms;
     // Made once: with a `ca` option every connection would parse all the certificates again.
     this.#secureContext = tls.createSecureContext(ca ? { ca: [...tls.getCACertificates('default'), ca] } : {});
@@ -51,7 +60,7 @@ export class OriginPools {
   }
 
   #open(origin: string, addresses: Address[]): Pool {
-    return new Pool(origin, {
+    return new this.#Pool(origin, {
       // HTTP/2 would put the requests of many deliveries on one connection, and one bad answer would fail them all. And undici
       // sends a refused stream (REFUSED_STREAM) a second time by itself, seen on the wire with 8.12: the attempt log
       // would show one request where two were made. Over HTTP/1.1 what was written once is not written again.

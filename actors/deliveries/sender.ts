@@ -37,13 +37,15 @@ const REFUSAL_ERRORS: Record<CallbackRefusal, AttemptError> = {
  */
 export class Sender {
   readonly #policy: CallbackPolicy;
-  readonly #pools: OriginPools;
+  readonly #ca: string | undefined;
+  /** Opened by the first attempt. */
+  #pools: Promise<OriginPools> | undefined;
   readonly #deadline_ms: number;
 
   constructor({ policy, ca, deadline_ms = LIMITS.attempt_ms }: SenderOptions) {
     this.#policy = policy;
     this.#deadline_ms = deadline_ms;
-    this.#pools = new OriginPools(ca, deadline_ms);
+    this.#ca = ca;
   }
 
   /** Sends `body` to the callback. Never rejects, and resolves by the deadline. */
@@ -65,8 +67,8 @@ export class Sender {
   }
 
   /** Closes every connection. Attempts in flight end as failed. */
-  destroy(): Promise<void> {
-    return this.#pools.destroy();
+  async destroy(): Promise<void> {
+    await (await this.#pools)?.destroy();
   }
 
   async #exchange(callbackUrl: string, headers: Record<string, string>, body: Buffer, keep_bytes = 0): Promise<Answer> {
@@ -77,7 +79,9 @@ export class Sender {
       const resolved = await deadline.race(resolveCallback(callbackUrl, this.#policy));
       if (!resolved.ok) return noAnswer(REFUSAL_ERRORS[resolved.reason]);
       const { target } = resolved;
-      return await exchange.run(this.#pools.for(target), target, headers, body);
+      this.#pools ??= OriginPools.open(this.#ca, this.#deadline_ms);
+      const pools = await this.#pools;
+      return await exchange.run(pools.for(target), target, headers, body);
     } catch (error) {
       return noAnswer(deadline.signal.aborted ? 'timeout' : classify(error));
     } finally {

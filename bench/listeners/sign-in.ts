@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from 'undici';
+import undici, { type Dispatcher, request } from 'undici';
 import type { ProxyTarget } from '../../browser-pool/messages.js';
 import { proxyAgent } from '../../browser-pool/social/access/proxy-agent.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
@@ -16,7 +16,7 @@ interface Cookie {
 
 /** The form of the sign-in page is fetched and posted as a browser does it, over the same tunnels; no page is rendered. */
 export function openSignIn(site: Site, proxy: ProxyTarget): SignIn {
-  const agent = proxyAgent(site, proxy);
+  const agent = proxyAgent(undici, site, proxy);
   const address = site.origin + site.paths.login;
   return {
     async signIn(username) {

@@ -1,15 +1,22 @@
-import { ProxyAgent } from 'undici';
+import type { ProxyAgent } from 'undici';
 import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
 import type { Site } from '../site/site.js';
+
+/** The HTTP client. What makes requests loads it at its first: it takes a tenth of a second, which a start does not wait for. */
+export type HttpClient = typeof import('undici');
 
 /**
  * Requests without a browser, through a session's proxy, trusting the site's own CA. Its caller closes it, or leaves that to its
  * connections, which end when they are idle for `read_connection_ms`.
  */
-export function proxyAgent(site: Site, { server, username, password = '' }: ProxyTarget): ProxyAgent {
+export function proxyAgent(
+  client: HttpClient,
+  site: Site,
+  { server, username, password = '' }: ProxyTarget,
+): ProxyAgent {
   const token = username === undefined ? undefined : basicCredentials(username, password);
-  return new ProxyAgent({
+  return new client.ProxyAgent({
     uri: server,
     keepAliveTimeout: LIMITS.read_connection_ms,
     keepAliveMaxTimeout: LIMITS.read_connection_ms,

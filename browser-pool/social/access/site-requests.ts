@@ -1,4 +1,4 @@
-import { type Dispatcher, type ProxyAgent, request } from 'undici';
+import type { Dispatcher, ProxyAgent } from 'undici';
 import type { Deadline } from '../../../storage/deadline.js';
 import {
   browserUnavailable,
@@ -50,15 +50,16 @@ export class SiteRequests {
     limit: Deadline,
     read: (answer: Dispatcher.ResponseData) => Promise<T>,
   ): Promise<T> {
+    const client = await import('undici');
     const { context, signal, userAgent } = this.#run;
     const ended = new AbortController();
     const closed = () => ended.abort(browserUnavailable('lost'));
     context.once('close', closed);
-    this.#agent ??= proxyAgent(this.#site, this.#run.proxy);
+    this.#agent ??= proxyAgent(client, this.#site, this.#run.proxy);
     let answer: Dispatcher.ResponseData | undefined;
     try {
       const cookies = await context.cookies(address.href);
-      answer = await request(address, {
+      answer = await client.request(address, {
         dispatcher: this.#agent,
         signal: AbortSignal.any([ended.signal, signal, limit.signal]),
         method,

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { type Dispatcher, type ProxyAgent, request } from 'undici';
+import type { Dispatcher, ProxyAgent } from 'undici';
 import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
 import type { Renewal } from '../../session.js';
@@ -9,7 +9,7 @@ import { refusalKind } from './endpoints.js';
 import { readFrame, type StreamFrame } from './frames.js';
 import { parsedJson } from './json.js';
 import { opening } from './opening.js';
-import { proxyAgent } from './proxy-agent.js';
+import { type HttpClient, proxyAgent } from './proxy-agent.js';
 import { pageFailure, redirectFailure } from './signed-out.js';
 
 /** One stream to be opened, and its handlers. */
@@ -73,12 +73,13 @@ export class StreamClient {
   }
 
   async #follow(stream: StreamRequest): Promise<StreamEnd> {
+    const client = await import('undici');
     const { session, proxy, signal, onFrame } = stream;
     const { origin, csrf } = this.#site;
     const address = new URL(origin + this.#site.stream.path);
     const cookie = cookieHeader(session, address);
-    const { statusCode, headers, body } = await request(address, {
-      dispatcher: this.#agentFor(proxy),
+    const { statusCode, headers, body } = await client.request(address, {
+      dispatcher: this.#agentFor(client, proxy),
       signal,
       headersTimeout: LIMITS.stream_open_ms,
       bodyTimeout: 0,
@@ -126,11 +127,11 @@ export class StreamClient {
     return { reason: 'refused', status };
   }
 
-  #agentFor(proxy: ProxyTarget): Dispatcher {
+  #agentFor(client: HttpClient, proxy: ProxyTarget): Dispatcher {
     const key = JSON.stringify([proxy.server, proxy.username, proxy.password]);
     let agent = this.#proxies.get(key);
     if (!agent) {
-      agent = proxyAgent(this.#site, proxy);
+      agent = proxyAgent(client, this.#site, proxy);
       this.#proxies.set(key, agent);
     }
     return agent;
