@@ -39,13 +39,14 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     await client.query('set synchronous_commit = off');
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const files = (await readdir(FOLDER)).filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name)).sort();
+    const texts = await Promise.all(files.map((name) => readFile(join(FOLDER, name), 'utf8')));
     const applied = await appliedMigrations(client);
     acceptNewer(
       [...applied.values()].filter(({ name }) => !files.includes(name) && name !== DATA_SEALING_MARK),
       options,
     );
-    for (const name of files) {
-      const text = await readFile(join(FOLDER, name), 'utf8');
+    for (const [i, name] of files.entries()) {
+      const text = texts[i] as string;
       const sha256 = createHash('sha256').update(text).digest('hex');
       const before = applied.get(name)?.sha256;
       if (before === sha256) continue;
