@@ -15,6 +15,7 @@ import { operationEnds } from '../storage/tracing/ended-operations.js';
 import type { Tracing } from '../storage/tracing/tracing.js';
 import type { WorkspaceLimits } from '../storage/workspaces/limits.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
+import type { Checks } from './http/admission/gates.js';
 import { BodyMemory } from './http/body-memory.js';
 import { type Callers, callers } from './http/callers.js';
 import { clientAddress } from './http/client-address.js';
@@ -34,10 +35,9 @@ import { RequestPace } from './http/request-pace.js';
 import { Reveals } from './http/reveals.js';
 import type { Services } from './http/route.js';
 import { router } from './http/router.js';
-import type { Checks } from './http/serve.js';
 import type { SubscriptionRules } from './http/subscription-rules.js';
 import { WorkspaceRates } from './http/workspace-rates.js';
-import { workspaceRequests } from './http/workspace-requests.js';
+import { WorkspaceRequests } from './http/workspace-requests.js';
 import { WorkspaceStored } from './http/workspace-stored.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 import { responder } from './responder.js';
@@ -123,10 +123,9 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
   const checks: Checks = {
     gateway: options.gateway && gatewayCheck(options.gateway),
     callers: callersFound,
-    address: clientAddress(options.trustedProxies ?? []),
     rateLimit: options.rateLimitPerSecond ? rateLimit(options.rateLimitPerSecond) : undefined,
     workspaceRates,
-    workspaceRequests: workspaceRequests({
+    workspaceRequests: new WorkspaceRequests({
       ...{ db, load: requests, pace },
       bound: options.workspaceRequests ?? Number.POSITIVE_INFINITY,
     }),
@@ -141,6 +140,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
   const respond = responder({
     match: router(routes),
     checks,
+    address: clientAddress(options.trustedProxies ?? []),
     refusals,
     services,
     requests,

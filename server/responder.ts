@@ -4,9 +4,13 @@ import { HttpError } from '../storage/model/errors.js';
 import { parseTraceparent, traceIdOf } from '../storage/model/traceparent.js';
 import type { SpanAttributes, Tracing } from '../storage/tracing/tracing.js';
 import type { UsableKey } from '../storage/workspaces/keys.js';
+import type { Checks } from './http/admission/gates.js';
+import { AdmittedRequest, routeOf } from './http/admission/request.js';
+import { serve } from './http/admission/serve.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
 
 import type { BodyMemory } from './http/body-memory.js';
+import type { ClientAddress } from './http/client-address.js';
 import type { HttpExchange } from './http/exchange.js';
 import { isPrintableKey, pathId } from './http/fields.js';
 import { LIMITS } from './http/limits.js';
@@ -17,12 +21,13 @@ import type { Ambiguity } from './http/request-headers.js';
 import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
-import { type Checks, routeOf, serve } from './http/serve.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 
 export interface ResponderOptions {
   match(path: string): Match | undefined;
   checks: Checks;
+  /** Where a request comes from. */
+  address: ClientAddress;
   services: Services;
   requests: RequestLoad;
   bodies: BodyMemory;
@@ -93,7 +98,7 @@ function refuse(options: ResponderOptions, request: Request, error: HttpError): 
 }
 
 async function answer(options: ResponderOptions, request: Request): Promise<void> {
-  const { checks, services, log, tracing } = options;
+  const { checks, log, tracing } = options;
   const { exchange, matched, route, context } = request;
   const { requestId } = context;
   const { prefer, traceparent } = exchange.headers; // all are read while they can be
@@ -102,7 +107,8 @@ async function answer(options: ResponderOptions, request: Request): Promise<void
   if (tracing && !route?.routine) beginSpan(tracing, context, route);
   exchange.receive(route?.body.kind === 'json' ? route.body.limit_bytes : LIMITS.body_bytes, options.bodies);
   try {
-    await serve(exchange, matched, context, checks, services, (answer) => finish(options, request, answer));
+    const admitted = new AdmittedRequest(exchange, matched, context, options);
+    await serve(admitted, checks, (answer) => finish(options, request, answer));
   } catch (error) {
     const cause = error instanceof KeyedError ? error.cause : error;
     // An outage has lines of its own: it is not to be told once a request.

@@ -8,17 +8,21 @@ export interface GatewayAccess {
   secret: string;
 }
 
-/** Throws 401 for other headers than the gateway's, and, where a name is asked for, 403 for a client without one. */
-export type GatewayCheck = (headers: HttpExchange['headers'], named: boolean) => void;
+/** Throws 401 for other headers than the gateway's. */
+export type GatewayCheck = (headers: HttpExchange['headers']) => void;
 
-/** Checks the gateway headers, then that the client named itself (contract: "Authentication" 1; HTTP-11). */
+/** Checks the gateway headers (contract: "Authentication" 1; HTTP-11). */
 export function gatewayCheck(access: GatewayAccess): GatewayCheck {
   const expected = digest(access.id, access.secret);
-  return (headers, named) => {
+  return (headers) => {
     const sent = digest(headers['gateway-access-client-id'], headers['gateway-access-client-secret']);
     if (!timingSafeEqual(sent, expected)) throw new HttpError('gateway_unauthorized');
-    if (named && headers['user-agent'].trim() === '') throw new HttpError('user_agent_required');
   };
+}
+
+/** Throws 403 for a client that does not name itself. */
+export function requireName(headers: HttpExchange['headers']): void {
+  if (headers['user-agent'].trim() === '') throw new HttpError('user_agent_required');
 }
 
 /** Has one length for values of any length, so that comparing takes the same time. */

@@ -18,23 +18,19 @@ import type { WorkspaceShare } from './workspace-requests.js';
 export class LargeBodies {
   readonly #turns = new FairSemaphore(LIMITS.large_bodies);
 
-  /** Does the work of a request whose body has so many bytes; `parked` awaits its turn (`WorkspaceShare`). */
-  inTurn<T>(workspaceId: string, bytes: number, parked: WorkspaceShare['parked'], work: () => Promise<T>): Promise<T> {
-    return bytes <= LIMITS.body_bytes ? work() : this.#inTurn(workspaceId, parked, work);
+  /** The turn of a body of so many bytes, to be given back; undefined for one that needs none. `parked` awaits it (`WorkspaceShare`). */
+  turn(workspaceId: string, bytes: number, parked: WorkspaceShare['parked']): Promise<() => void> | undefined {
+    return bytes <= LIMITS.body_bytes ? undefined : this.#turn(workspaceId, parked);
   }
 
-  async #inTurn<T>(workspaceId: string, parked: WorkspaceShare['parked'], work: () => Promise<T>): Promise<T> {
+  async #turn(workspaceId: string, parked: WorkspaceShare['parked']): Promise<() => void> {
     const limit = new Deadline(
       LIMITS.large_body_wait_ms,
       () => new HttpError('overloaded', 'too many large requests wait'),
     );
     const turn = this.#turns.acquire(workspaceId, limit.signal); // I1, I2
     const release = await parked(turn).finally(() => limit.stop());
-    try {
-      await nextTurn(); // I1
-      return await work();
-    } finally {
-      release();
-    }
+    await nextTurn(); // I1
+    return release;
   }
 }

@@ -111,7 +111,7 @@ export type BodySpec<B> =
   | { kind: 'json'; limit_bytes: number; validate: Validator<B>; schema: SchemaOf<B> };
 
 /**
- * One route, as data: the table of them drives routing, the checks and the reference. `serve` decides the order in which
+ * One route, as data: the table of them drives routing, the checks and the reference. The table of gates (`admission/gates.ts`) decides the order in which
  * its parts are checked.
  */
 export interface Route<R = unknown, B = unknown, Q = unknown> {

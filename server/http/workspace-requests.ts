@@ -7,23 +7,13 @@ import type { RequestLoad } from './request-load.js';
 import type { RequestKind, RequestPace, Turn } from './request-pace.js';
 import { WorkspaceDatabase } from './workspace-database.js';
 
-/**
- * Does the work of one request of this kind (`RequestPace.turn`) with this key, or throws 503 `overloaded` when too many of its
- * workspace are under way. Until it has ended, its answer sent, the request is under way.
- */
-export type WorkspaceRequests = <T>(
-  payer: Payer,
-  kind: RequestKind,
-  work: (share: WorkspaceShare) => Promise<T>,
-) => Promise<T>;
-
 /** Whose share of this node a request takes: its workspace's, where it is known. */
 export interface Payer extends Pick<UsableKey, 'id' | 'workspace_id'> {
   /** Nobody is behind it: it shares with all whose requests need no key. */
   keyless?: true;
 }
 
-/** What a request has of its workspace's share. */
+/** What a request has of its workspace's share. The request is under way until `end`. */
 export interface WorkspaceShare {
   /** The API's database as its workspace has it. */
   db: Database;
@@ -33,6 +23,8 @@ export interface WorkspaceShare {
   made(body: MadeBody): MadeBody;
   /** Awaits what costs this node nothing: meanwhile the request is not at work. */
   parked<T>(wait: Promise<T>): Promise<T>;
+  /** Its answer was sent. */
+  end(): void;
 }
 
 export interface WorkspaceRequestsOptions {
@@ -49,46 +41,100 @@ export interface WorkspaceRequestsOptions {
  * submissions, lists; its share of the API's connections to the database; and the memory of what is sent to clients that may read
  * slowly. Past it the requests of the others still find room.
  */
-export function workspaceRequests({ bound, db, load, pace }: WorkspaceRequestsOptions): WorkspaceRequests {
-  const workspaces = new Map<string, Workspace>();
-  const uncounted = { begun() {}, ended() {} };
-  return async ({ id, workspace_id, keyless }, kind, work) => {
-    const counted = keyless ? uncounted : load;
-    const workspace = workspaces.get(workspace_id) ?? { underWay: 0, sent_bytes: 0, db: new WorkspaceDatabase(db) };
+export class WorkspaceRequests {
+  readonly #options: WorkspaceRequestsOptions;
+  readonly #workspaces = new Map<string, Workspace>();
+
+  constructor(options: WorkspaceRequestsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Gives a request of this kind its share, in its turn (`RequestPace.turn`). Throws 503 `overloaded` when too many of its workspace are under
+   * way.
+   */
+  async begin(payer: Payer, kind: RequestKind): Promise<WorkspaceShare> {
+    const { bound, db, load, pace } = this.#options;
+    const { workspace_id: id } = payer;
+    const workspace = this.#workspaces.get(id) ?? { underWay: 0, sent_bytes: 0, db: new WorkspaceDatabase(db) };
     if (workspace.underWay >= bound)
       throw new HttpError('overloaded', 'too many requests of the workspace are under way');
-    workspaces.set(workspace_id, workspace);
+    this.#workspaces.set(id, workspace);
     workspace.underWay++;
-    let turn: Turn | undefined;
-    const piece = { name: `a piece of ${kind.name}`, bytes: 0 };
+    const over = () => {
+      if (--workspace.underWay === 0) this.#workspaces.delete(id);
+    };
     try {
-      const given = await pace.turn(workspace_id, kind);
-      turn = given;
-      counted.begun();
-      const parked: WorkspaceShare['parked'] = async (wait) => {
-        counted.ended();
-        try {
-          return await given.parked(wait);
-        } finally {
-          counted.begun();
-        }
-      };
-      return await work({
-        db: workspace.db.of(id),
-        made: ({ pieces, pause, ...body }) => ({
-          ...body,
-          pieces: () => inTurns(pieces(), () => pace.turn(workspace_id, piece, LIMITS.paced_piece_wait_ms), pause),
-        }),
-        // Its clients may read as slowly as they like: they hold up none of its other requests.
-        sending: (bytes, send) => parked(sendWithin(workspace, bytes, send)),
-        parked,
-      });
-    } finally {
-      turn?.end();
-      if (turn) counted.ended();
-      if (--workspace.underWay === 0) workspaces.delete(workspace_id);
+      const turn = await pace.turn(id, kind);
+      return new Share(workspace, turn, payer, { load: payer.keyless ? UNCOUNTED : load, pace, kind, over });
+    } catch (error) {
+      over();
+      throw error;
     }
-  };
+  }
+
+  /** Does the work of a request within its share, and ends that with it. */
+  async run<T>(payer: Payer, kind: RequestKind, work: (share: WorkspaceShare) => Promise<T>): Promise<T> {
+    const share = await this.begin(payer, kind);
+    try {
+      return await work(share);
+    } finally {
+      share.end();
+    }
+  }
+}
+
+const UNCOUNTED = { begun() {}, ended() {} };
+
+interface ShareParts extends Pick<WorkspaceRequestsOptions, 'load' | 'pace'> {
+  kind: RequestKind;
+  over(): void;
+}
+
+class Share implements WorkspaceShare {
+  readonly db: Database;
+  readonly #workspace: Workspace;
+  readonly #workspaceId: string;
+  readonly #turn: Turn;
+  readonly #parts: ShareParts;
+
+  constructor(workspace: Workspace, turn: Turn, { id, workspace_id }: Payer, parts: ShareParts) {
+    this.db = workspace.db.of(id);
+    this.#workspace = workspace;
+    this.#workspaceId = workspace_id;
+    this.#turn = turn;
+    this.#parts = parts;
+    parts.load.begun();
+  }
+
+  sending(bytes: number, send: () => Promise<void>): Promise<void> {
+    // Its clients may read as slowly as they like: they hold up none of its other requests.
+    return this.parked(sendWithin(this.#workspace, bytes, send));
+  }
+
+  made({ pieces, pause, ...body }: MadeBody): MadeBody {
+    const { pace, kind } = this.#parts;
+    const piece = { name: `a piece of ${kind.name}`, bytes: 0 };
+    const begin = () => pace.turn(this.#workspaceId, piece, LIMITS.paced_piece_wait_ms);
+    return { ...body, pieces: () => inTurns(pieces(), begin, pause) };
+  }
+
+  async parked<T>(wait: Promise<T>): Promise<T> {
+    const { load } = this.#parts;
+    load.ended();
+    try {
+      return await this.#turn.parked(wait);
+    } finally {
+      load.begun();
+    }
+  }
+
+  end(): void {
+    const { load, over } = this.#parts;
+    this.#turn.end();
+    load.ended();
+    over();
+  }
 }
 
 interface Workspace {

@@ -1,6 +1,7 @@
 import typia from 'typia';
 import { REFUSAL_MEANINGS } from '../../storage/model/error-meanings.js';
 import { type FieldError, HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/errors.js';
+import { GATES } from '../http/admission/gates.js';
 import type { ConflictJson, EnvelopeJson, ErrorJson } from '../http/answer.js';
 import type { AnswerHeader } from '../http/declared.js';
 import type { Route } from '../http/route.js';
@@ -17,16 +18,12 @@ const ERROR = typia.json.schemas<[ErrorJson]>();
 const CONFLICT = typia.json.schemas<[ConflictJson]>();
 const ENVELOPE = typia.json.schemas<[EnvelopeJson]>();
 
-/** Codes the checks in front of this route's handler can answer with, and its own. */
+/** Codes that the gates in front of this route's handler refuse with, and its own. */
 function codesOf(route: Route): HttpErrorCode[] {
-  const codes: HttpErrorCode[] = ['gateway_unauthorized', 'internal_error'];
-  if (!route.probe) codes.push('user_agent_required', 'overloaded');
-  if (route.scopes !== 'none')
-    codes.push('unauthorized', 'rate_limited', 'network_not_allowed', 'cross_site', 'forbidden', 'unavailable');
-  if (route.resource) codes.push('not_found');
-  if (route.body.kind !== 'ignored')
-    codes.push('body_too_large', 'unsupported_media_type', 'invalid_json', 'validation_error');
-  return [...codes, ...(route.refusals ?? [])];
+  const gates = GATES.filter((gate) => gate.when({ path: route.path, route }));
+  return [
+    ...new Set([...gates.flatMap(({ refuses }) => refuses), 'internal_error' as const, ...(route.refusals ?? [])]),
+  ];
 }
 
 /** The headers that the answers with a code carry. */

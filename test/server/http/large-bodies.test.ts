@@ -14,11 +14,15 @@ t.test('the event loop turns between the work on one large body and the next', a
   };
   const begun: number[] = [];
   setImmediate(count);
-  const work = async () => void begun.push(turns);
-  await Promise.all(Array.from({ length: 8 }, () => bodies.inTurn('workspace', LIMITS.body_bytes + 1, parked, work)));
+  const inTurn = async (bytes: number) => {
+    const release = await bodies.turn('workspace', bytes, parked);
+    begun.push(turns);
+    release?.();
+  };
+  await Promise.all(Array.from({ length: 8 }, () => inTurn(LIMITS.body_bytes + 1)));
   t.equal(begun.length, 8);
   t.ok(new Set(begun).size >= 8 / LIMITS.large_bodies, `begun at the turns ${begun}`);
-  await bodies.inTurn('workspace', 10, parked, work);
+  await inTurn(10);
   t.equal(begun.length, 9, 'a small one waits for nothing');
 });
 

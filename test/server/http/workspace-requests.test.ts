@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
 import { RequestPace } from '../../../server/http/request-pace.js';
-import { workspaceRequests } from '../../../server/http/workspace-requests.js';
+import { WorkspaceRequests } from '../../../server/http/workspace-requests.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
@@ -12,7 +12,7 @@ import { insertKey, startTestEdge } from '../edge-fixture.js';
 t.test('answers that are read slowly hold up no other request of their workspace, beside a neighbour', async (t) => {
   const { db } = await freshDatabase(t);
   const pace = new RequestPace();
-  const requests = workspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
+  const requests = new WorkspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
   const of = (workspace_id: string) => ({ id: workspace_id, workspace_id, scopes: [] });
   const beside = await pace.turn('neighbour', { name: 'poll', bytes: 0 });
   for (let n = 0; n < 20; n++) {
@@ -28,10 +28,10 @@ t.test('answers that are read slowly hold up no other request of their workspace
       begun.resolve();
       return read.promise;
     };
-    sent.push(requests(of('slow'), { name: 'list', bytes: 0 }, ({ sending }) => sending(10, send)));
+    sent.push(requests.run(of('slow'), { name: 'list', bytes: 0 }, ({ sending }) => sending(10, send)));
     await begun.promise;
   }
-  t.equal(await requests(of('slow'), { name: 'list', bytes: 0 }, async () => 'at once'), 'at once');
+  t.equal(await requests.run(of('slow'), { name: 'list', bytes: 0 }, async () => 'at once'), 'at once');
   beside.end();
   read.resolve();
   await Promise.all(sent);
@@ -40,7 +40,7 @@ t.test('answers that are read slowly hold up no other request of their workspace
 t.test('to make a piece of an answer is work, to wait for its client is none', async (t) => {
   const { db } = await freshDatabase(t);
   const pace = new RequestPace();
-  const requests = workspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
+  const requests = new WorkspaceRequests({ bound: 1_000, db, load: { begun() {}, ended() {} }, pace });
   const beside = await pace.turn('neighbour', { name: 'poll', bytes: 0 });
   const samples = async () => {
     for (let n = 0; n < 20; n++) {
@@ -63,7 +63,7 @@ t.test('to make a piece of an answer is work, to wait for its client is none', a
   }
   const lists = 2 * LIMITS.pace_most;
   const sent = Array.from({ length: lists }, () =>
-    requests({ id: 'key', workspace_id: 'greedy' }, { name: 'list', bytes: 0 }, ({ sending, made }) =>
+    requests.run({ id: 'key', workspace_id: 'greedy' }, { name: 'list', bytes: 0 }, ({ sending, made }) =>
       sending(0, async () => {
         for await (const piece of made({ bytes: null, pieces }).pieces()) return void piece; // the client went away
       }),
