@@ -22,7 +22,7 @@ export class OriginPools {
    * first: it takes a tenth of a second, which a start does not wait for.
    */
   static async open(ca: string | undefined, connect_ms: number): Promise<OriginPools> {
-    return new OriginPools((await import('undici')).Pool, ca, connect_ms);
+    return new OriginPools((await import('undici')).default.Pool, ca, connect_ms);
   }
 
   private constructor(pool: typeof Pool, ca: string | undefined, connect_ms: number) {

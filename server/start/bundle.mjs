@@ -11,6 +11,7 @@ import { dirname, join, relative } from 'node:path';
  * I3. Nothing is minified: a stack names functions and readable lines. The maps lead to the sources (`node --enable-source-maps`).
  * I4. Classes keep their names, by which packages tell their errors in logs; of two that are the same the bundler renames one. It would name every
  *     function as well, each time one is made: 8 % of the processor time of an operation.
+ * I5. What is imported when it is first needed is a bundle of its own. Of a package of the older kind it exports `default` alone.
  */
 const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');

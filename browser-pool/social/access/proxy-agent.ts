@@ -4,7 +4,7 @@ import type { ProxyTarget } from '../../messages.js';
 import type { Site } from '../site/site.js';
 
 /** The HTTP client. What makes requests loads it at its first: it takes a tenth of a second, which a start does not wait for. */
-export type HttpClient = typeof import('undici');
+export type HttpClient = typeof import('undici')['default'];
 
 /**
  * Requests without a browser, through a session's proxy, trusting the site's own CA. Its caller closes it, or leaves that to its

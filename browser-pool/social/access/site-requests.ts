@@ -50,7 +50,7 @@ export class SiteRequests {
     limit: Deadline,
     read: (answer: Dispatcher.ResponseData) => Promise<T>,
   ): Promise<T> {
-    const client = await import('undici');
+    const { default: client } = await import('undici');
     const { context, signal, userAgent } = this.#run;
     const ended = new AbortController();
     const closed = () => ended.abort(browserUnavailable('lost'));

@@ -73,7 +73,7 @@ export class StreamClient {
   }
 
   async #follow(stream: StreamRequest): Promise<StreamEnd> {
-    const client = await import('undici');
+    const { default: client } = await import('undici');
     const { session, proxy, signal, onFrame } = stream;
     const { origin, csrf } = this.#site;
     const address = new URL(origin + this.#site.stream.path);
