@@ -4,7 +4,7 @@ import { HttpError } from '../storage/model/errors.js';
 import { parseTraceparent, traceIdOf } from '../storage/model/traceparent.js';
 import type { SpanAttributes, Tracing } from '../storage/tracing/tracing.js';
 import type { UsableKey } from '../storage/workspaces/keys.js';
-import type { Checks } from './http/admission/gates.js';
+import { type Checks, UNREAD_GATES } from './http/admission/gates.js';
 import { AdmittedRequest, routeOf } from './http/admission/request.js';
 import { serve } from './http/admission/serve.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
@@ -17,7 +17,6 @@ import { LIMITS } from './http/limits.js';
 import { parsePrefer } from './http/prefer.js';
 import type { RefusalPace } from './http/refusal-pace.js';
 import { RequestContext } from './http/request-context.js';
-import type { Ambiguity } from './http/request-headers.js';
 import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
@@ -47,6 +46,7 @@ export interface ResponderOptions {
  */
 export function responder(options: ResponderOptions): (exchange: HttpExchange) => Promise<void> {
   const { match, requests, services } = options;
+  const unreadChecks = { load: requests, system: services.system };
   return (exchange) => {
     const matched = match(exchange.path);
     const route = matched && (routeOf(matched, exchange.method) ?? matched.routes.values().next().value);
@@ -54,9 +54,13 @@ export function responder(options: ResponderOptions): (exchange: HttpExchange) =
       ...{ exchange, matched, route },
       ...{ context: new RequestContext(requestIdOf(exchange)), startedAt: performance.now(), longPoll: false },
     };
-    const refused = !route?.probe && (requests.behind || isCrowded(route, matched, services));
-    if (refused) return refuse(options, request, OVERLOADED);
-    return exchange.ambiguous ? refuse(options, request, ambiguity(exchange.ambiguous)) : answer(options, request);
+    try {
+      const unread = { path: exchange.path, route, exchange, params: matched?.params ?? {} };
+      for (const gate of UNREAD_GATES) if (gate.when(unread)) gate.take(unread, unreadChecks);
+    } catch (error) {
+      return refuse(options, request, error as HttpError);
+    }
+    return answer(options, request);
   };
 }
 
@@ -147,21 +151,9 @@ function countChange({ tally }: Services, { route, context }: Request, { status 
   if (route?.changes && status < 300 && context.key) tally.count(context.key.workspace_id, route.changes);
 }
 
-/** Made once: what refuses must cost little, and a stack costs most of an error. */
-const OVERLOADED = new HttpError('overloaded', 'too many requests at once');
-
 /** Whether its client could ask again at once and as often as it likes. */
 function isPaced({ context, route }: Request, { code }: HttpError): boolean {
   return (!context.key && !route?.probe) || code === 'overloaded' || code === 'rate_limited';
-}
-
-/** Its connection ends with the answer: what comes next on it may be a part of this request. */
-function ambiguity({ header, message }: Ambiguity): HttpError {
-  return new HttpError('validation_error', message, [{ path: `headers.${header}`, expected: 'one meaning' }]);
-}
-
-function isCrowded(route: Route | undefined, matched: Match | undefined, { system }: Services): boolean {
-  return route?.crowded?.(matched?.params ?? {}, system) === true;
 }
 
 /** One line a request, and one observation. */

@@ -107,19 +107,8 @@ class Share implements WorkspaceShare {
     parts.load.begun();
   }
 
-  sending(bytes: number, send: () => Promise<void>): Promise<void> {
-    // Its clients may read as slowly as they like: they hold up none of its other requests.
-    return this.parked(sendWithin(this.#workspace, bytes, send));
-  }
-
-  made({ pieces, pause, ...body }: MadeBody): MadeBody {
-    const { pace, kind } = this.#parts;
-    const piece = { name: `a piece of ${kind.name}`, bytes: 0 };
-    const begin = () => pace.turn(this.#workspaceId, piece, LIMITS.paced_piece_wait_ms);
-    return { ...body, pieces: () => inTurns(pieces(), begin, pause) };
-  }
-
-  async parked<T>(wait: Promise<T>): Promise<T> {
+  // Functions of this share, which its users take out of it.
+  readonly parked = async <T>(wait: Promise<T>): Promise<T> => {
     const { load } = this.#parts;
     load.ended();
     try {
@@ -127,7 +116,18 @@ class Share implements WorkspaceShare {
     } finally {
       load.begun();
     }
-  }
+  };
+
+  readonly sending = (bytes: number, send: () => Promise<void>): Promise<void> =>
+    // Its clients may read as slowly as they like: they hold up none of its other requests.
+    this.parked(sendWithin(this.#workspace, bytes, send));
+
+  readonly made = ({ pieces, pause, ...body }: MadeBody): MadeBody => {
+    const { pace, kind } = this.#parts;
+    const piece = { name: `a piece of ${kind.name}`, bytes: 0 };
+    const begin = () => pace.turn(this.#workspaceId, piece, LIMITS.paced_piece_wait_ms);
+    return { ...body, pieces: () => inTurns(pieces(), begin, pause) };
+  };
 
   end(): void {
     const { load, over } = this.#parts;

@@ -1,7 +1,7 @@
 import typia from 'typia';
 import { REFUSAL_MEANINGS } from '../../storage/model/error-meanings.js';
 import { type FieldError, HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/errors.js';
-import { GATES } from '../http/admission/gates.js';
+import { GATES, UNREAD_GATES } from '../http/admission/gates.js';
 import type { ConflictJson, EnvelopeJson, ErrorJson } from '../http/answer.js';
 import type { AnswerHeader } from '../http/declared.js';
 import type { Route } from '../http/route.js';
@@ -20,7 +20,8 @@ const ENVELOPE = typia.json.schemas<[EnvelopeJson]>();
 
 /** Codes that the gates in front of this route's handler refuse with, and its own. */
 function codesOf(route: Route): HttpErrorCode[] {
-  const gates = GATES.filter((gate) => gate.when({ path: route.path, route }));
+  const to = { path: route.path, route };
+  const gates = [...UNREAD_GATES, ...GATES].filter((gate) => gate.when(to));
   return [
     ...new Set([...gates.flatMap(({ refuses }) => refuses), 'internal_error' as const, ...(route.refusals ?? [])]),
   ];

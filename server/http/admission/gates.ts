@@ -1,13 +1,17 @@
+import type { ActorSystem } from '../../../actors/system.js';
 import { HttpError, type HttpErrorCode } from '../../../storage/model/errors.js';
 import type { Right } from '../../../storage/model/records.js';
 import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import { expectNoBody, parseJson, readBody } from '../body.js';
 import type { Callers } from '../callers.js';
+import type { HttpExchange } from '../exchange.js';
 import { check } from '../fields.js';
 import { type GatewayCheck, requireName } from '../gateway.js';
 import type { LargeBodies } from '../large-bodies.js';
 import { expectNoQuery, parseQuery } from '../query.js';
 import type { RateLimit } from '../rate-limit.js';
+import type { Ambiguity } from '../request-headers.js';
+import type { RequestLoad } from '../request-load.js';
 import { type CountedWorkspace, exceeded, rateHeaders, takeOf, type WorkspaceRates } from '../workspace-rates.js';
 import type { WorkspaceRequests } from '../workspace-requests.js';
 import type { AdmittedRequest, Destination } from './request.js';
@@ -23,14 +27,14 @@ export interface Checks {
 }
 
 /** One check of a request. */
-export interface Gate {
+export interface Gate<R extends Destination = AdmittedRequest, C = Checks> {
   name: string;
   /** What it refuses with; the reference lists that for each route before which it stands. */
   refuses: readonly HttpErrorCode[];
   /** Whether it stands in the way of such a request. */
   when(to: Destination): boolean;
   /** Passes the request, throws HttpError, or has it wait. */
-  take(request: AdmittedRequest, checks: Checks): void | Promise<void>;
+  take(request: R, checks: C): void | Promise<void>;
 }
 
 /** Whoever watches the service is answered whatever else there is to do. */
@@ -39,10 +43,49 @@ const noProbe = ({ route }: Destination) => route?.probe === undefined;
 const needsKey = ({ path }: Destination) => path === '/v1' || path.startsWith('/v1/');
 const takesInput = ({ route }: Destination) => route !== undefined && route.body.kind !== 'ignored';
 
+/** A request of which nothing was read yet. `route` is what its path is for, of another method where its own has no route. */
+export interface UnreadRequest extends Destination {
+  exchange: Pick<HttpExchange, 'ambiguous'>;
+  params: Record<string, string>;
+}
+
+/** What the gates of unread requests ask. */
+export interface UnreadChecks {
+  load: Pick<RequestLoad, 'behind'>;
+  system: ActorSystem;
+}
+
+/** The checks before anything is read of a request, or done for it: they cost as little as can be, and refuse without a wait. */
+export const UNREAD_GATES: readonly Gate<UnreadRequest, UnreadChecks>[] = [
+  {
+    name: 'load of the node (HTTP-13)',
+    refuses: ['overloaded'],
+    when: noProbe,
+    take(_, { load }) {
+      if (load.behind) throw OVERLOADED;
+    },
+  },
+  {
+    name: 'room of the connection (HTTP-13)',
+    refuses: ['overloaded'],
+    when: ({ route }) => route?.crowded !== undefined,
+    take({ route, params }, { system }) {
+      if (route?.crowded?.(params, system)) throw OVERLOADED;
+    },
+  },
+  {
+    name: 'one meaning of the head',
+    refuses: ['validation_error'],
+    when: () => true,
+    take({ exchange: { ambiguous } }) {
+      if (ambiguous) throw ambiguity(ambiguous);
+    },
+  },
+];
+
 /**
  * The checks before the handler of a route, in their one order (HTTP-1). A request that fails one is answered for that one; the handler then checks
- * idempotency and state. Before them, a request that comes while the node is behind, or whose framing has two meanings, is refused unread
- * (`server/responder.ts`).
+ * idempotency and state.
  */
 export const GATES: readonly Gate[] = [
   {
@@ -177,6 +220,14 @@ export const GATES: readonly Gate[] = [
   },
 ];
 
+/** Made once: what refuses must cost little, and a stack costs most of an error. */
+const OVERLOADED = new HttpError('overloaded', 'too many requests at once');
+
+/** Its connection ends with the answer: what comes next on it may be a part of this request. */
+function ambiguity({ header, message }: Ambiguity): HttpError {
+  return new HttpError('validation_error', message, [{ path: `headers.${header}`, expected: 'one meaning' }]);
+}
+
 /** Counts a request in the rates of its workspace; throws 429 past one. */
 function count(
   workspace: CountedWorkspace,
@@ -202,8 +253,8 @@ async function takeTurn(request: AdmittedRequest, checks: Checks): Promise<void>
   const share = await workspaceRequests.begin(payer, kind);
   request.atEnd(() => share.end());
   request.share = share;
-  const parked: typeof share.parked = (wait) => share.parked(wait);
-  request.services = { ...services, db: share.db, parked };
+  const { db, parked } = share;
+  request.services = { ...services, db, parked };
   request.gone = request.exchange.aborted; // while it waited for its turn
   if (!payer.keyless) return;
   request.services.asWorkspace = (workspace, work) => {
