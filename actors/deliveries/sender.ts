@@ -68,7 +68,16 @@ export class Sender {
 
   /** Closes every connection. Attempts in flight end as failed. */
   async destroy(): Promise<void> {
-    await (await this.#pools)?.destroy();
+    const pools = await this.#pools?.catch(() => undefined);
+    await pools?.destroy();
+  }
+
+  #opened(): Promise<OriginPools> {
+    this.#pools ??= OriginPools.open(this.#ca, this.#deadline_ms).catch((error) => {
+      this.#pools = undefined; // the next attempt tries again, when there are files to be opened, say
+      throw error;
+    });
+    return this.#pools;
   }
 
   async #exchange(callbackUrl: string, headers: Record<string, string>, body: Buffer, keep_bytes = 0): Promise<Answer> {
@@ -79,8 +88,7 @@ export class Sender {
       const resolved = await deadline.race(resolveCallback(callbackUrl, this.#policy));
       if (!resolved.ok) return noAnswer(REFUSAL_ERRORS[resolved.reason]);
       const { target } = resolved;
-      this.#pools ??= OriginPools.open(this.#ca, this.#deadline_ms);
-      const pools = await this.#pools;
+      const pools = await this.#opened();
       return await exchange.run(pools.for(target), target, headers, body);
     } catch (error) {
       return noAnswer(deadline.signal.aborted ? 'timeout' : classify(error));

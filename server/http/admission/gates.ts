@@ -176,7 +176,9 @@ export const GATES: readonly Gate[] = [
     when: takesInput,
     take(request, { largeBodies }) {
       const turn = largeBodies.turn(request.key.workspace_id, request.bytes?.length ?? 0, request.services.parked);
-      return turn?.then((release) => request.atEnd(release));
+      return turn?.then((release) => {
+        request.releaseTurn = release;
+      });
     },
   },
   {
@@ -251,7 +253,6 @@ async function takeTurn(request: AdmittedRequest, checks: Checks): Promise<void>
   const { workspaceRequests } = checks;
   const { kind, payer, services } = request;
   const share = await workspaceRequests.begin(payer, kind);
-  request.atEnd(() => share.end());
   request.share = share;
   const { db, parked } = share;
   request.services = { ...services, db, parked };

@@ -29,6 +29,8 @@ export class AdmittedRequest implements Destination {
   key: UsableKey = NO_KEY;
   /** Set by its turn; a probe has none. */
   share: WorkspaceShare | undefined;
+  /** Gives back the turn of a large body. */
+  releaseTurn: (() => void) | undefined;
   resource: unknown;
   /** Undefined where none was sent. */
   bytes: Buffer | undefined;
@@ -37,7 +39,6 @@ export class AdmittedRequest implements Destination {
   body: unknown;
   /** The client went away: nothing is done, and nothing answered. */
   gone = false;
-  readonly #ends: (() => void)[] = [];
 
   constructor(
     exchange: HttpExchange,
@@ -69,13 +70,16 @@ export class AdmittedRequest implements Destination {
     return { name: route ? `${route.method} ${route.path}` : 'no route', bytes: exchange.declaredBytes };
   }
 
-  /** Gives back what a gate has taken, when the request ends. */
-  atEnd(giveBack: () => void): void {
-    this.#ends.push(giveBack);
+  /** The handler is done: who reads the answer slowly keeps no large body of others waiting. */
+  handled(): void {
+    this.releaseTurn?.();
+    this.releaseTurn = undefined;
   }
 
+  /** The answer was sent, or nobody waits for it. */
   end(): void {
-    for (const giveBack of this.#ends.reverse()) giveBack();
+    this.handled();
+    this.share?.end();
   }
 }
 

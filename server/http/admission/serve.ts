@@ -21,7 +21,9 @@ export async function serve(
       if (wait) await wait;
       if (request.gone) return await send(null);
     }
-    await sendWithin(request, await handle(request, request.route as Route), send);
+    const answer = await handle(request, request.route as Route);
+    request.handled();
+    await sendWithin(request, answer, send);
   } finally {
     request.end();
   }

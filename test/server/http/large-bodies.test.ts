@@ -1,7 +1,12 @@
 import t from 'tap';
+import { AdmittedRequest } from '../../../server/http/admission/request.js';
 import { parseJson } from '../../../server/http/body.js';
+import type { HttpExchange } from '../../../server/http/exchange.js';
 import { LargeBodies } from '../../../server/http/large-bodies.js';
 import { LIMITS } from '../../../server/http/limits.js';
+import { RequestContext } from '../../../server/http/request-context.js';
+import type { Services } from '../../../server/http/route.js';
+import type { WorkspaceShare } from '../../../server/http/workspace-requests.js';
 
 const parked = <T>(wait: Promise<T>) => wait;
 
@@ -24,6 +29,19 @@ t.test('the event loop turns between the work on one large body and the next', a
   t.ok(new Set(begun).size >= 8 / LIMITS.large_bodies, `begun at the turns ${begun}`);
   await inTurn(10);
   t.equal(begun.length, 9, 'a small one waits for nothing');
+});
+
+t.test('a large body gives its turn back when it was handled, before its answer is sent', async (t) => {
+  const exchange = { path: '/', method: 'POST', headers: {} } as unknown as HttpExchange;
+  const parts = { services: {} as Services, address: () => '' };
+  const request = new AdmittedRequest(exchange, undefined, new RequestContext('id'), parts);
+  const given: string[] = [];
+  request.releaseTurn = () => void given.push('turn');
+  request.share = { end: () => given.push('share') } as unknown as WorkspaceShare;
+  request.handled();
+  t.strictSame(given, ['turn']);
+  request.end();
+  t.strictSame(given, ['turn', 'share'], 'each once');
 });
 
 t.test('a large body of very many values is refused before it is parsed, a long text of commas is not', async (t) => {
