@@ -77,12 +77,36 @@ const filesExist: Check = (source, { files }) => {
 };
 
 /** A path leads from the citing file's folder, its top folder or the root; a bare name is a file in the top folder. */
-function isThere(path: string, from: string, files: readonly string[]): boolean {
+function led(path: string, from: string, files: readonly string[]): readonly string[] {
   const top = from.includes('/') ? (from.split('/')[0] ?? '') : '';
-  if (!path.includes('/')) return files.some((file) => file.startsWith(top) && matcher(path).test(basename(file)));
-  return [dirname(from), top, ''].some((root) => {
-    const pattern = matcher(normalize(join(root, path)));
-    return files.some((file) => pattern.test(file));
+  if (!path.includes('/')) return named(path, files).filter((file) => file.startsWith(top));
+  const roots = new Set([dirname(from), top, '']);
+  return [...roots].flatMap((root) => matching(normalize(join(root, path)), files));
+}
+
+const isThere = (path: string, from: string, files: readonly string[]) => led(path, from, files).length > 0;
+
+/** A look through all files for each name that is cited, once. */
+const looked = new WeakMap<readonly string[], Map<string, readonly string[]>>();
+
+function once(key: string, files: readonly string[], look: () => readonly string[]): readonly string[] {
+  const known = looked.get(files) ?? new Map<string, readonly string[]>();
+  looked.set(files, known);
+  const found = known.get(key) ?? look();
+  known.set(key, found);
+  return found;
+}
+
+const named = (name: string, files: readonly string[]) =>
+  once(name, files, () => {
+    const pattern = matcher(name);
+    return files.filter((file) => pattern.test(basename(file)));
+  });
+
+function matching(path: string, files: readonly string[]): readonly string[] {
+  return once(`/${path}`, files, () => {
+    const pattern = matcher(path);
+    return files.filter((file) => pattern.test(file));
   });
 }
 
@@ -108,12 +132,11 @@ function invariantsOf({ remarks }: Source): number[] {
 /** `// I2`, or with the name of another file: `I2 of one.ts`. */
 const invariantsExist: Check = (source, { files, invariants }) => {
   if (!source.file.endsWith('.ts')) return [];
-  const listedIn = (path: string) => files.filter((file) => isThere(path, source.file, [file]));
   const gaps = invariantsOf(source).filter((number, i) => number !== i + 1);
   return [
     ...gaps.map((number) => `${source.file} lists the invariant of number ${number} out of order`),
     ...findInRemarks(source, /\bI(\d+)\b(?:\s+of\s+`?([\w./-]+\.ts))?/g, ([cited, number, path]) => {
-      const holders = path === undefined ? [source.file] : listedIn(path);
+      const holders = path === undefined ? [source.file] : led(path, source.file, files);
       return holders.some((file) => invariants.get(file)?.includes(Number(number))) ? null : `no invariant ${cited}`;
     }),
     ...findInRemarks(source, OTHER_LETTER, ([name]) => `an invariant is an I with a number, not ${name}`),

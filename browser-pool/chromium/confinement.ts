@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { childEnvironment } from '../../storage/child-environment.js';
 
 /** `on`: no browser without its sandbox. `auto`: without it where it cannot be had. `off`: without it. */
 export type SandboxSetting = 'auto' | 'on' | 'off';
@@ -69,9 +70,10 @@ function userCanRun(path: string): boolean {
   try {
     const starter = join(folder, 'start');
     writeFileSync(starter, '#!/bin/sh\n', { mode: 0o700 });
-    execFileSync(starter, { stdio: 'ignore' }); // not where the folder is mounted noexec
+    const options = { stdio: 'ignore', env: childEnvironment() } as const;
+    execFileSync(starter, options); // not where the folder is mounted noexec
     const [setpriv = '', ...user] = AS_USER;
-    execFileSync(setpriv, [...user, 'sh', '-c', 'test -x "$0" && test -x "$1"', path, tmpdir()], { stdio: 'ignore' });
+    execFileSync(setpriv, [...user, 'sh', '-c', 'test -x "$0" && test -x "$1"', path, tmpdir()], options);
     return true;
   } catch {
     return false;

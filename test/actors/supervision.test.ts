@@ -130,14 +130,18 @@ t.test('a node takes nothing before its threads have loaded: it would wait for t
   t.equal(node.stats().hosts.length, 2, 'both have reported');
 });
 
-t.test('a thread that hangs is ended and comes back; nothing accepted is lost, and the other goes on', async (t) => {
-  const { node, states, struck, other, submit, ended } = await twoThreads(t);
-  const running = await submit(struck, 'sim-delay-500');
-  const queued = await submit(struck, 'after');
-  node.crashThread(0, 'hang');
-  t.match(await ended(await submit(other, 'ada')), { status: 'succeeded' });
-  t.match(await ended(running), { status: 'succeeded' });
-  t.match(await ended(queued), { status: 'succeeded', attempts: [{ number: 1 }] });
-  t.match(await ended(await submit(struck, 'again')), { status: 'succeeded' });
-  t.strictSame(states, ['running']);
-});
+longTest(
+  t,
+  'a thread that hangs is ended and comes back; nothing accepted is lost, and the other goes on',
+  async (t) => {
+    const { node, states, struck, other, submit, ended } = await twoThreads(t);
+    const running = await submit(struck, 'sim-delay-500');
+    const queued = await submit(struck, 'after');
+    node.crashThread(0, 'hang');
+    t.match(await ended(await submit(other, 'ada')), { status: 'succeeded' });
+    t.match(await ended(running), { status: 'succeeded' });
+    t.match(await ended(queued), { status: 'succeeded', attempts: [{ number: 1 }] });
+    t.match(await ended(await submit(struck, 'again')), { status: 'succeeded' });
+    t.strictSame(states, ['running']);
+  },
+);

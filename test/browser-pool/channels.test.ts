@@ -19,7 +19,7 @@ t.test('sessions and channels', async (t) => {
     account.stateRevision = 5;
   });
 
-  t.test('another epoch gets a context of its own, and a lower one none', async (t) => {
+  longTest(t, 'another epoch gets a context of its own, and a lower one none', async (t) => {
     // Saved elsewhere in between: the same revision, other cookies. Only a new context can know them.
     const moved = new Account(network, 'moved');
     await moved.login(channel);
@@ -44,7 +44,7 @@ t.test('sessions and channels', async (t) => {
     t.match(await run.expect('failure'), { code: 'session_fenced' });
   });
 
-  t.test('a retired context serves no further run; the run that holds it ends as it would', async (t) => {
+  longTest(t, 'a retired context serves no further run; the run that holds it ends as it would', async (t) => {
     const retired = new Account(network, 'retired');
     await retired.login(channel);
     const run = retired.run(channel, 'social.invitation.send', { recipient_actor_id: 'ACoAAnobody' });
@@ -83,13 +83,13 @@ t.test('sessions and channels', async (t) => {
     });
   });
 
-  t.test('a run has its deadline', async (t) => {
+  longTest(t, 'a run has its deadline', async (t) => {
     await network.fault({ account: 'edsger', capability: 'social.identity.get', mode: 'hang', times: 1 });
     const run = account.run(channel, 'social.identity.get', {}, { deadline_ms: 300 });
     t.match(await run.expect('failure'), { code: /deadline_exceeded|upstream_timeout/ });
   });
 
-  t.test('runs that wait are refused for nothing but the end of their own operation', async (t) => {
+  longTest(t, 'runs that wait are refused for nothing but the end of their own operation', async (t) => {
     const holder = account.run(channel, 'social.message.send', { recipient_actor_id: 'ACoAAnobody', body: 'Hello' });
     await holder.expect('boundary');
     const orders = ['q1', 'q2', 'q3'].map((name) => new Account(network, name).order('social.login'));

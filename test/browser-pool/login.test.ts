@@ -8,7 +8,7 @@ for (const name of SITES) {
   t.test(`login, on ${name}`, async (t) => {
     const { network, channel, shortTimeouts } = await poolFixture(
       t,
-      { waiting_page_ms: 50, challenge_look_ms: 20, challenge_look_cap_ms: 50 },
+      { waiting_page_ms: 50, challenge_look_ms: 300, challenge_look_cap_ms: 300 },
       name,
     );
 
@@ -66,19 +66,23 @@ for (const name of SITES) {
       await account.run(channel, 'social.identity.get').expect('result');
     });
 
-    t.test('an approval that is denied ends the login, and one that is cancelled is looked for no more', async (t) => {
-      const account = new Account(network, 'ned+approval');
-      const denied = account.run(channel, 'social.login');
-      await denied.expect('challenge');
-      await network.account({ username: account.username, approve: false });
-      t.match(await denied.expect('failure'), { code: 'challenge_expired', transient: false });
-      const canceled = account.run(channel, 'social.login');
-      await canceled.expect('challenge');
-      canceled.cancel();
-      t.match(await canceled.expect('failure'), { code: 'canceled' });
-    });
+    longTest(
+      t,
+      'an approval that is denied ends the login, and one that is cancelled is looked for no more',
+      async (t) => {
+        const account = new Account(network, 'ned+approval');
+        const denied = account.run(channel, 'social.login');
+        await denied.expect('challenge');
+        await network.account({ username: account.username, approve: false });
+        t.match(await denied.expect('failure'), { code: 'challenge_expired', transient: false });
+        const canceled = account.run(channel, 'social.login');
+        await canceled.expect('challenge');
+        canceled.cancel();
+        t.match(await canceled.expect('failure'), { code: 'canceled' });
+      },
+    );
 
-    t.test('a captcha accepts no code and ends when it is cancelled', async (t) => {
+    longTest(t, 'a captcha accepts no code and ends when it is cancelled', async (t) => {
       const run = new Account(network, 'kay+captcha').run(channel, 'social.login');
       t.match(await run.expect('challenge'), { kind: 'captcha', acceptsCode: false });
       run.cancel();
@@ -96,7 +100,7 @@ for (const name of SITES) {
       await account.run(channel, 'social.login').expect('result');
     });
 
-    t.test('what fails once the password has left is not tried again', async (t) => {
+    longTest(t, 'what fails once the password has left is not tried again', async (t) => {
       const account = new Account(network, 'quin');
       await network.fault({ account: 'quin', capability: 'social.identity.get', mode: 'hang', times: 1 });
       const failure = await account.run(shortTimeouts(), 'social.login').expect('failure');
@@ -134,7 +138,7 @@ for (const name of SITES) {
       t.ok(effects?.session);
     });
 
-    t.test('another account than the connection had is a mismatch, and changes nothing', async (t) => {
+    longTest(t, 'another account than the connection had is a mismatch, and changes nothing', async (t) => {
       const account = new Account(network, 'donald');
       await account.login(channel);
       account.actorId = 'ACoAAsomebodyElse';
@@ -152,10 +156,10 @@ for (const name of SITES) {
 }
 
 for (const name of SITES) {
-  t.test(`health check, on ${name}`, async (t) => {
+  longTest(t, `health check, on ${name}`, async (t) => {
     const { network, channel } = await poolFixture(t, {}, name);
 
-    longTest(t, 'a session that ended needs a login', async (t) => {
+    t.test('a session that ended needs a login', async (t) => {
       const account = new Account(network, 'barbara');
       await account.login(channel);
       await network.account({ username: account.username, end_sessions: true });
@@ -165,7 +169,7 @@ for (const name of SITES) {
       });
     });
 
-    longTest(t, 'another account than the connection had is a mismatch', async (t) => {
+    t.test('another account than the connection had is a mismatch', async (t) => {
       const account = new Account(network, 'donald');
       await account.login(channel);
       account.actorId = 'ACoAAsomebodyElse';
@@ -191,7 +195,7 @@ for (const name of SITES) {
       await account.run(channel, 'social.health.check').expect('result');
     });
 
-    longTest(t, 'a session used through another region is ended by the site', async (t) => {
+    t.test('a session used through another region is ended by the site', async (t) => {
       const account = new Account(network, 'tim');
       await account.login(channel);
       const elsewhere = network.proxies.find((proxy) => proxy.id !== network.proxy.id);

@@ -50,7 +50,7 @@ t.test('the pool', async (t) => {
     t.match(await run.expect('failure'), { transient: false, pastBoundary: true });
   });
 
-  t.test('a hung browser is found out and replaced', async (t) => {
+  longTest(t, 'a hung browser is found out and replaced', async (t) => {
     const pool = new Pool(network.site);
     t.teardown(() => pool.close());
     const account = new Account(network, 'barbara');

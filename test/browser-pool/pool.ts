@@ -35,7 +35,7 @@ export class Pool {
         thread: 0,
         site,
         log: { level: 'warn', format: 'json' },
-        limits,
+        limits: { stats_interval_ms: 50, ...limits },
         ...(artifactsDir && { artifactsDir }),
       },
       control: control.port2,

@@ -1,7 +1,26 @@
 import t from 'tap';
 import { BOTH_SITES } from '../fixture/network.js';
+import { sized } from '../fixture/size.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
+
+const FILE_HOSTS = { social: 'files.social.test', guild: 'media.guild.test' };
+/** A fault of the site, and how the run fails. */
+const FAULTS = [
+  ['error', 422, { code: 'upstream_error', details: { upstream_status: Number, upstream_code: String } }],
+  ['error', 503, { code: 'upstream_error', details: { upstream_status: 503, retry_after_seconds: 90 } }],
+  ['error', 429, { code: 'provider_rate_limited', transient: false }],
+  ['malformed', 0, { code: 'parsing_error', transient: false }],
+  ['drop_before_commit', 0, { code: 'upstream_error', transient: true }],
+  ...sized([], [
+    ['error', 500, { code: 'upstream_error', details: { upstream_status: 500 }, transient: false }],
+    ['error', 403, { code: 'upstream_error', details: { upstream_status: 403 }, transient: false }],
+    ['error', 404, { code: 'provider_not_found', transient: false }],
+    ['hang', 0, { code: 'upstream_timeout', transient: true }],
+  ] as const),
+] as const;
+/** What an answer with this status says besides. */
+const said: Record<number, object> = { 422: { code: 'unknown_attachment' }, 503: { retry_after: '90' } };
 
 for (const name of BOTH_SITES) {
   t.test(`reads, on ${name}`, async (t) => {
@@ -103,18 +122,7 @@ for (const name of BOTH_SITES) {
       });
     });
 
-    const said: Record<number, object> = { 422: { code: 'unknown_attachment' }, 503: { retry_after: '90' } };
-    for (const [mode, status, expected] of [
-      ['error', 500, { code: 'upstream_error', details: { upstream_status: 500 }, transient: false }],
-      ['error', 403, { code: 'upstream_error', details: { upstream_status: 403 }, transient: false }],
-      ['error', 422, { code: 'upstream_error', details: { upstream_status: Number, upstream_code: String } }],
-      ['error', 503, { code: 'upstream_error', details: { upstream_status: 503, retry_after_seconds: 90 } }],
-      ['error', 404, { code: 'provider_not_found', transient: false }],
-      ['error', 429, { code: 'provider_rate_limited', transient: false }],
-      ['malformed', 0, { code: 'parsing_error', transient: false }],
-      ['hang', 0, { code: 'upstream_timeout', transient: true }],
-      ['drop_before_commit', 0, { code: 'upstream_error', transient: true }],
-    ] as const) {
+    for (const [mode, status, expected] of FAULTS) {
       t.test(`${mode}${status || ''} is ${expected.code}`, async (t) => {
         await network.fault({
           capability: 'social.people.search',
@@ -132,6 +140,33 @@ for (const name of BOTH_SITES) {
         await read('social.identity.get');
       });
     }
+
+    t.test('a session that its site renews is reported before the end of the run, and goes on', async (t) => {
+      const renewed = new Account(network, 'grace');
+      await renewed.login(channel);
+      await network.account({ username: 'grace', renew_session_every: 1 });
+      for (const number of [1, 2]) {
+        const before = channel.renewed.length;
+        await renewed.run(channel, 'social.identity.get').expect('result');
+        t.equal(channel.renewed.length, before + 1, `number ${number}`);
+        renewed.session = channel.renewed.at(-1)?.session ?? null;
+      }
+    });
+
+    t.test('a file comes whole, through the pinned proxy or not at all', async (t) => {
+      const file = { url: `https://${FILE_HOSTS[name]}/samples/4.bin` };
+      const run = account.run(channel, 'social.file.download', file);
+      t.same([...new Uint8Array((await run.expect('file')).bytes)], [0, 1, 2, 3]);
+      run.stored();
+      const size = { content_type: 'application/octet-stream', size: 4 };
+      t.strictSame((await run.expect('result')).result, size);
+      const proxy = { id: 'gone', server: 'http://127.0.0.1:1' };
+      t.match(await account.run(channel, 'social.file.download', file, { proxy }).expect('failure'), {
+        code: 'proxy_error',
+        details: { reason: 'unreachable' },
+        transient: true,
+      });
+    });
 
     t.test('a session the site has ended needs a login', async (t) => {
       await network.fault({ account: 'ada', capability: 'social.identity.get', mode: 'logged_out', times: 1 });

@@ -7,6 +7,7 @@ import { setOwnLimit } from '../../storage/workspaces/limits.js';
 import { noteStored } from '../../storage/workspaces/stored.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { eventually } from '../fixture/eventually.js';
+import { longTest } from '../fixture/size.js';
 import { insertDeliveries } from '../server/rows.js';
 import { hold, type Row, tableFixture, work } from './table.js';
 
@@ -290,22 +291,26 @@ t.test('every HTTP error code has its status and its body', async (t) => {
   t.notMatch(details.text, 'secret', 'a secret is never repeated (HTTP-2)');
 });
 
-t.test('a hosted service asks for its gateway, limits rates, and reports that it has no encryption key', async (t) => {
-  const on = await tableFixture(t, {
-    BROWSER_PATH: '/bin/false',
-    ENCRYPTION_KEYS: '',
-    PROVIDER: 'sandbox',
-    GATEWAY_CLIENT_ID: 'gw',
-    GATEWAY_CLIENT_SECRET: 'shh',
-    RATE_LIMIT_PER_SECOND: '20',
-  });
-  await hold(t, on, onAHostedService);
-  const many = await Promise.all(
-    Array.from({ length: 80 }, () => on.call({ send: 'GET /v1/connections', headers: GATEWAY })),
-  );
-  const refused = many.find((one) => one.status === STATUSES.rate_limited);
-  t.match(refused, { body: { code: 'rate_limited' }, headers: { 'retry-after': /^[1-9]\d*$/ } });
-});
+longTest(
+  t,
+  'a hosted service asks for its gateway, limits rates, and reports that it has no encryption key',
+  async (t) => {
+    const on = await tableFixture(t, {
+      BROWSER_PATH: '/bin/false',
+      ENCRYPTION_KEYS: '',
+      PROVIDER: 'sandbox',
+      GATEWAY_CLIENT_ID: 'gw',
+      GATEWAY_CLIENT_SECRET: 'shh',
+      RATE_LIMIT_PER_SECOND: '20',
+    });
+    await hold(t, on, onAHostedService);
+    const many = await Promise.all(
+      Array.from({ length: 80 }, () => on.call({ send: 'GET /v1/connections', headers: GATEWAY })),
+    );
+    const refused = many.find((one) => one.status === STATUSES.rate_limited);
+    t.match(refused, { body: { code: 'rate_limited' }, headers: { 'retry-after': /^[1-9]\d*$/ } });
+  },
+);
 
 t.test('without its database the service is unavailable, and reports it', async (t) => {
   const on = await tableFixture(t, { BROWSER_PATH: '/bin/false' });

@@ -137,7 +137,7 @@ t.test('the TypeScript recipes have the right types, and accept our callbacks al
   t.equal(String(compiled.stdout), '');
 });
 
-t.test('the Python recipes accept our callbacks alone', async (t) => {
+longTest(t, 'the Python recipes accept our callbacks alone', async (t) => {
   const found = recipes('python');
   t.equal(found.length, 4);
   if (!atHand('python3', '--version')) return t.comment('there is no Python here');

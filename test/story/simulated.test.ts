@@ -3,6 +3,7 @@ import { allOf } from '../fixture/all-of.js';
 import { callbackSettings, receiveCallbacks } from '../fixture/callbacks.js';
 import { eventually } from '../fixture/eventually.js';
 import { inService, ownService } from '../fixture/shared-service.js';
+import { longTest } from '../fixture/size.js';
 
 const service = callbackSettings().then((callbacks) =>
   ownService(t, { ...callbacks, ACTOR_THREADS: '2', BROWSER_PATH: '/bin/false' }),
@@ -74,7 +75,7 @@ t.test('a file that was sent comes back as it was, and what was wrong in a filte
   t.notMatch(JSON.stringify(search.error_details), 'secret');
 });
 
-t.test('an account is written to under every id that is read of it, whatever its own is', async (t) => {
+longTest(t, 'an account is written to under every id that is read of it, whatever its own is', async (t) => {
   const { client } = await inService(t, await service);
   const ada = await client.connect(simulated('ada'));
   for (const id of ['bob', 'b+o', 'Ym9i=', 'o=+b=-', 'bob@example.com', 'x'.repeat(254), 'bob O Neil', 'SIM_a.b=']) {
@@ -105,7 +106,7 @@ t.test('an account is written to under every id that is read of it, whatever its
   }
 });
 
-t.test('invitations show wherever a client looks for them', async (t) => {
+longTest(t, 'invitations show wherever a client looks for them', async (t) => {
   const { client } = await inService(t, await service);
   const ada = await client.connect(simulated('ada'));
   await client.connect(simulated('bob'));
@@ -131,7 +132,7 @@ t.test('invitations show wherever a client looks for them', async (t) => {
   t.equal(rest.connections[0]?.hash_id, first.connections[1]?.hash_id, 'and the others behind it');
 });
 
-t.test('a client tries its own way back from a disconnect, without a browser', async (t) => {
+longTest(t, 'a client tries its own way back from a disconnect, without a browser', async (t) => {
   const { client } = await inService(t, await service);
   const connection = await client.connect(simulated('ada sim-challenge-email'));
   const shown = async () => (await client.send('GET', `/v1/connections/${connection}`)).body;
@@ -163,7 +164,7 @@ t.test('a client tries its own way back from a disconnect, without a browser', a
   t.match(await client.run(connection, 'social.login'), { status: 'waiting_user' }, 'as often as it is asked');
 });
 
-t.test('a login of a simulated connection can ask for a code', async (t) => {
+longTest(t, 'a login of a simulated connection can ask for a code', async (t) => {
   const { client } = await inService(t, await service);
   const connection = await client.connect(simulated('ada sim-challenge-sms'));
   const login = await client.submit(connection, 'social.login', { reconnect: true });

@@ -164,7 +164,7 @@ async function startedBy(t: Test, command: string[], env: Record<string, string>
   return { pid, url: (JSON.parse(ready) as { url: string }).url, ended };
 }
 
-t.test('a database that does not answer stops the start with one line', async (t) => {
+longTest(t, 'a database that does not answer stops the start with one line', async (t) => {
   const fixture = await serviceFixture(t, { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:9/none' });
   const { status, stderr } = await failedStart(fixture.env);
   t.equal(status, 1);
@@ -203,7 +203,8 @@ longTest(t, 'a site description that is none stops the start with one line', asy
   t.match(oneLine(stderr), /^PROVIDER has ".*site\.json" \(.* wants .*\), it wants a site description/);
 });
 
-t.test(
+longTest(
+  t,
   'a node without the keys of the installation serves, and accepts nothing that it could not tell from a repeat',
   async (t) => {
     const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'warn' });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { sweepTempFolders } from '../../../browser-pool/chromium/temp-folder.js';
+import { longTest } from '../../fixture/size.js';
 import { Account } from '../account.js';
 import { poolFixture } from '../fixture.js';
 import { Pool } from '../pool.js';
@@ -52,7 +53,7 @@ t.test('the folder of a killed process is swept, that of one that lives is not, 
   t.equal(await sweepTempFolders(folder), 0, 'and its lock');
 });
 
-t.test('a pool keeps what its browser writes in a folder of its own, and leaves nothing', async (t) => {
+longTest(t, 'a pool keeps what its browser writes in a folder of its own, and leaves nothing', async (t) => {
   const { network } = await poolFixture(t);
   const folder = mkdtempSync(join(tmpdir(), 'pool-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

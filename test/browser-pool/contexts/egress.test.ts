@@ -11,6 +11,7 @@ import { Contexts } from '../../../browser-pool/contexts/contexts.js';
 import { SessionContext } from '../../../browser-pool/contexts/session-context.js';
 import { LIMITS } from '../../../browser-pool/limits.js';
 import { createLogger } from '../../../storage/log.js';
+import { longTest } from '../../fixture/size.js';
 import { leakyPage } from './leaky-page.js';
 import { openHiddenSite, openOutside } from './outside.js';
 
@@ -25,7 +26,7 @@ t.test('a page that tries every way out of its browser', async (t) => {
   const trust = `--ignore-certificate-errors-spki-list=${site.spki}`;
   const log = (name: string) => join(folder, `${name}.json`);
 
-  t.test('gets out of one that is only given a proxy', async (t) => {
+  longTest(t, 'gets out of one that is only given a proxy', async (t) => {
     const file = log('plain');
     const browser = await chromium.launch({ executablePath: path, args: [trust, `--log-net-log=${file}`] });
     t.teardown(() => browser.close());
@@ -55,7 +56,7 @@ t.test('a page that tries every way out of its browser', async (t) => {
     t.ok(site.asked.includes(`127.0.0.1:${outside.metricsPort}`), 'addresses of the machine itself among it');
   });
 
-  t.test('and a context without a proxy has no way out at all', async (t) => {
+  longTest(t, 'and a context without a proxy has no way out at all', async (t) => {
     const before = { ...outside.arrived };
     const browser = await LiveBrowser.launch({ path, args: [], sandboxed: false }, LIMITS);
     t.teardown(() => browser.close());
@@ -68,7 +69,7 @@ t.test('a page that tries every way out of its browser', async (t) => {
   });
 });
 
-t.test('proxies with names', async (t) => {
+longTest(t, 'proxies with names', async (t) => {
   const site = await openHiddenSite(t, 'hidden.test', () => '<title>here</title>');
   const trust = `--ignore-certificate-errors-spki-list=${site.spki}`;
   const log = createLogger({ level: 'silent', format: 'json' }, {});

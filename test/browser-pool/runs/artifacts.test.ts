@@ -17,7 +17,7 @@ import { unzipped } from '../unzip.js';
 const PASSWORD = 'Tr0ub4dor-and-3-staples';
 const CODE = '731946';
 
-t.test('a screenshot does not depend on what stands in the fields', async (t) => {
+longTest(t, 'a screenshot does not depend on what stands in the fields', async (t) => {
   const browser = await chromium.launch({ executablePath: findBrowser() ?? '', args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
   const folder = mkdtempSync(join(tmpdir(), 'artifacts-'));
@@ -54,7 +54,7 @@ t.test('what shows why a run failed', async (t) => {
       (found) => found.some((name) => name.endsWith(ending)),
     );
 
-  t.test('a failed page program leaves a screenshot and a trace that only the owner reads', async (t) => {
+  longTest(t, 'a failed page program leaves a screenshot and a trace that only the owner reads', async (t) => {
     const account = new Account(network, 'ada');
     await account.login(channel);
     await account.run(channel, 'social.health.check').expect('result');

@@ -62,7 +62,7 @@ t.test('a stock server and a role that owns its database: all is well', async (t
   t.equal(tables.rowCount, 0, 'looking makes nothing');
 });
 
-t.test('settings that are turned: overruled by sessions, or a warning', async (t) => {
+longTest(t, 'settings that are turned: overruled by sessions, or a warning', async (t) => {
   const settings = { fsync: 'off', autovacuum: 'off', log_statement: 'all' };
   const { server, name, url } = await owned(await stockPostgres(t, { settings }));
   await server.run(`alter role ${name} set jit = on`);
@@ -85,7 +85,7 @@ t.test('settings that are turned: overruled by sessions, or a warning', async (t
   t.strictSame(Object.keys(told).sort(), ['autovacuum', 'fsync', 'overruled settings', 'statement log']);
 });
 
-t.test('roles: read-only, without rights, with too few connections, a superuser', async (t) => {
+longTest(t, 'roles: read-only, without rights, with too few connections, a superuser', async (t) => {
   const { server, name, url } = await owned();
   await server.run(`alter role ${name} set default_transaction_read_only = on`);
   t.match(await examine(t, url), { starts: false, status: 1, told: { 'read-only': { level: 'refused' } } });

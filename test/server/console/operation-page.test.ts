@@ -88,7 +88,7 @@ async function tried(route: Route): Promise<void> {
   await route.fulfill({ response, json: { ...(await response.json()), status: 'running', challenge: null } });
 }
 
-t.test('an operation is canceled, and a challenge is answered, by who may', async (t) => {
+longTest(t, 'an operation is canceled, and a challenge is answered, by who may', async (t) => {
   const service = await consoleFixture(t);
   const { client, signedIn, complaints } = service;
   const { key } = await keyWithout(service, 'operations:write');
@@ -206,7 +206,7 @@ longTest(t, 'a look that does not come is told, and shows when it comes', async 
   t.strictSame(complaints, []);
 });
 
-t.test('a rare status is found behind pages that hold none of it', async (t) => {
+longTest(t, 'a rare status is found behind pages that hold none of it', async (t) => {
   const { client, db, signedIn, complaints } = await consoleFixture(t);
   const ada = await client.connect(person('ada'));
   const { id } = await client.run(ada, 'social.profile.get', { profile_id: 'sim-fail-proxy_error' });

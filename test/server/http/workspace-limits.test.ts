@@ -7,6 +7,7 @@ import { createOperator } from '../../../storage/workspaces/operators.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { serviceFixture, startService } from '../../fixture/service.js';
+import { longTest } from '../../fixture/size.js';
 import { insertKey, startTestEdge, subscriptionRules } from '../edge-fixture.js';
 
 const person = () => ({ provider: 'simulated', external_actor: { kind: 'person', id: randomUUID() } });
@@ -122,7 +123,7 @@ function asking(t: Test, url: string, key: string) {
   return { stop, answered: () => answered };
 }
 
-t.test('two services share a rate; when one is killed the other has all of it', async (t) => {
+longTest(t, 'two services share a rate; when one is killed the other has all of it', async (t) => {
   const fixture = await serviceFixture(t, { WORKSPACE_REQUESTS_PER_SECOND: '40', BROWSER_PATH: '/bin/false' });
   const [one, other] = await Promise.all([startService(t, fixture), startService(t, fixture)]);
   const loads = [asking(t, one.url, fixture.key), asking(t, other.url, fixture.key)];

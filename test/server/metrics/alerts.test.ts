@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { METRICS, PREFIX } from '../../../server/metrics/catalogue.js';
+import { longTest } from '../../fixture/size.js';
 import { judgedByPromtool } from './promtool.js';
 
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -58,7 +59,7 @@ t.test('every metric says what a bad value means, in one line, by names that the
   }
 });
 
-t.test('the alerts are well formed, and judge what there is', async (t) => {
+longTest(t, 'the alerts are well formed, and judge what there is', async (t) => {
   const { groups } = parse(readFileSync(ALERTS, 'utf8')) as { groups: { name: string; rules: Rule[] }[] };
   const rules = groups.flatMap((group) => group.rules);
   t.ok(rules.length > 20);

@@ -26,7 +26,7 @@ import { type EdgeUnderTest, type Fields, startTestEdge } from '../edge-fixture.
 import { insertConnections, insertOperations, putOperation } from '../rows.js';
 
 /** Of a workspace that has many. */
-const CONNECTIONS = sized(40_000, 100_000);
+const CONNECTIONS = sized(10_000, 100_000);
 
 const idsOf = (rows: Fields[]) => rows.map(({ id }) => id);
 
@@ -162,7 +162,7 @@ t.test('a page of a filtered list costs the same however many operations there a
     return blocks;
   };
   const few = await cost(2_000);
-  const many = await cost(sized(20_000, 60_000));
+  const many = await cost(sized(10_000, 60_000));
   t.comment(`${few} and ${many} blocks`);
   for (const [i, blocks] of many.entries()) {
     t.ok(blocks < few[i]! * 2 + 500, `${few[i]} and ${blocks} blocks`);

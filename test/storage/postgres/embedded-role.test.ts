@@ -143,7 +143,7 @@ t.test('the role is set up once, and anew for another password', async (t) => {
   t.not(other.noted, first.noted, 'the password that was made in place of the lost one lets the service in');
 });
 
-t.test('a database of before, the superuser’s with rows, becomes the service’s, and stays it', async (t) => {
+longTest(t, 'a database of before, the superuser’s with rows, becomes the service’s, and stays it', async (t) => {
   const dataDir = await dataFolder(t);
   const former = await startFormerDatabase(dataDir);
   await migrate(former.url);
@@ -289,7 +289,7 @@ t.test('the database that the suite runs on is used by a role that reaches nothi
   t.equal(role?.rolsuper, false);
 });
 
-t.test('of a database that is given it is told whether its role is a superuser', async (t) => {
+longTest(t, 'of a database that is given it is told whether its role is a superuser', async (t) => {
   const dataDir = await dataFolder(t);
   const former = await startFormerDatabase(dataDir);
   t.teardown(() => former.stop());

@@ -49,7 +49,7 @@ t.test('a folder in use is refused whatever its files say, and nobody is signall
   t.strictSame(signalled, []);
 });
 
-t.test('a database that lost its keeper is stopped, and the folder used again', async (t) => {
+longTest(t, 'a database that lost its keeper is stopped, and the folder used again', async (t) => {
   const dataDir = await dataFolder(t);
   const first = await connectDatabase({ dataDir, exclusive: true });
   await ask(first.url, `create table mark as select 'kept' as told`);

@@ -90,7 +90,7 @@ for (const name of SITES) {
       t.same(await heard.ended, { reason: 'aborted' });
     });
 
-    t.test('a frame that holds the stream up is the last one until it is done with', async (t) => {
+    longTest(t, 'a frame that holds the stream up is the last one until it is done with', async (t) => {
       const [heard, beside] = [0, 1].map(() => new Heard(client, session, network.proxy)) as [Heard, Heard];
       await Promise.all([heard.next('connected'), beside.next('connected')]);
       const emit = () => network.stream({ account: 'ada', action: 'emit', type: 'message_received' });

@@ -34,26 +34,6 @@ t.test('the permission to send runs out', async (t) => {
     return { link, send };
   }
 
-  t.test('a message and an invitation whose `proceed` comes too late do not leave', async (t) => {
-    const { account, input } = await sender('ada');
-    for (const capability of ['social.message.send', 'social.invitation.send']) {
-      const run = account.run(channel, capability, { ...input, body: undefined });
-      await run.expect('boundary');
-      run.proceed(0);
-      t.match(await run.expect('failure'), UNSENT, capability);
-    }
-    const asleep = account.run(channel, 'social.message.send', input);
-    await asleep.expect('boundary');
-    asleep.proceedWith({ until_ns: process.hrtime.bigint() + 60_000_000_000n, until_ms: Date.now() });
-    t.match(await asleep.expect('failure'), UNSENT, 'a machine that slept in between');
-    t.same(await network.ledger('ada'), []);
-    const again = account.run(channel, 'social.message.send', input);
-    await again.expect('boundary');
-    again.proceed();
-    await again.expect('result');
-    t.equal((await network.ledger('ada')).length, 1, 'the next attempt sends it, once');
-  });
-
   t.test(
     'a process that was frozen between its permission and the request sends nothing when it goes on',
     async (t) => {

@@ -3,18 +3,14 @@ import { SITES } from '../../../fixture/network.js';
 import { Account } from '../../account.js';
 import { poolFixture } from '../../fixture.js';
 
-/** What comes from the site as it says it. */
-const SENT = {
-  social: { code: 'INVITATION_SENT', original: { data: { code: 'INVITATION_SENT', invitationId: String } } },
-  guild: { code: 'placed', original: { result: { reason_code: 'placed', request_uid: String } } },
-};
+/** An attachment as each site shows it. */
 const CONTENT = {
   social: { attachment: { name: 'a b.txt', contentType: 'text/plain; charset=utf-8' } },
   guild: { upload: { label: 'a b.txt', media_type: 'text/plain; charset=utf-8' } },
 };
 
 for (const name of SITES) {
-  t.test(`invitations and attachments, on ${name}`, async (t) => {
+  t.test(`attachments, on ${name}`, async (t) => {
     const { network, channel } = await poolFixture(t, {}, name);
 
     async function sender(username: string): Promise<{ account: Account; strangers: string[] }> {
@@ -25,26 +21,6 @@ for (const name of SITES) {
       return { account, strangers: (result.people as { hash_id: string }[]).map((person) => person.hash_id) };
     }
     const file = { filename: 'a b.txt', content_type: 'text/plain; charset=utf-8', data_base64: 'YWJj' };
-
-    t.test("an invitation leaves behind the boundary, and brings the provider's raw answer when asked", async (t) => {
-      const { account, strangers } = await sender('ada');
-      const [first, second] = strangers;
-      const run = account.run(channel, 'social.invitation.send', { recipient_actor_id: first, message: 'Hello' });
-      await run.expect('boundary');
-      t.strictSame(await network.ledger('ada'), []);
-      run.proceed();
-      const message = 'Your invitation is on its way.';
-      const result = { recipient_actor_id: first, code: SENT[name].code, message, provider_acknowledged: true };
-      t.strictSame((await run.expect('result')).result, result);
-      t.match(await network.ledger('ada'), [{ kind: 'invitation', target: first, text: 'Hello' }]);
-
-      const raw = account.run(channel, 'social.invitation.send', { recipient_actor_id: second, return_original: true });
-      await raw.expect('boundary');
-      raw.proceed();
-      t.match((await raw.expect('result')).result, {
-        original: SENT[name].original,
-      });
-    });
 
     t.test('an upload alone sends nothing', async (t) => {
       const { account, strangers } = await sender('grace');
