@@ -1,5 +1,6 @@
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
+import { parsed } from './syntax.js';
 
 /** A statement that the sources run by its name. */
 export interface NamedStatement {
@@ -43,7 +44,7 @@ const isQuery = ({ expression }: ts.CallExpression) =>
   ts.isPropertyAccessExpression(expression) && expression.name.text === 'query';
 
 function parse(file: string, text: string): Parsed {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const source = parsed({ file, text });
   const declared = new Map<string, ts.Node>();
   const imported = new Map<string, { file: string; name: string }>();
   const visit = (node: ts.Node): void => {

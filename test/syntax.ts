@@ -22,8 +22,16 @@ export function sourceTexts(folders: readonly string[]): SourceText[] {
   );
 }
 
-export const parsed = ({ file, text }: SourceText): ts.SourceFile =>
-  ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+const trees = new Map<string, ts.SourceFile>();
+
+/** The tree of a source, which is made once a process. */
+export function parsed({ file, text }: SourceText): ts.SourceFile {
+  const known = trees.get(file);
+  if (known?.text === text) return known;
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  trees.set(file, tree);
+  return tree;
+}
 
 /** `file:line` of a node. */
 export function placeOf(node: ts.Node): string {

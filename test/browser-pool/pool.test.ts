@@ -64,7 +64,7 @@ t.test('the pool', async (t) => {
     t.notOk(browserProcesses().some((pid) => pids.includes(pid)));
   });
 
-  t.test('without a browser a run fails with browser_unavailable at once', async (t) => {
+  longTest(t, 'without a browser a run fails with browser_unavailable at once', async (t) => {
     const pool = new Pool(network.site, {}, { BROWSER_PATH: '/nowhere' });
     t.teardown(() => pool.close());
     const failure = await new Account(network, 'donald').run(pool.channel, 'social.login').expect('failure');

@@ -42,6 +42,7 @@ const TABLES = [
 ];
 const ANSWER_ms = 20_000;
 
+/** In a service of its own, which the tests of a file share. */
 export async function fuzzed(t: Test): Promise<Fuzzed> {
   const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'error' });
   const service = await startService(t, fixture);

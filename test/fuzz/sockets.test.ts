@@ -61,8 +61,10 @@ function request(key: string, path: string): fc.Arbitrary<string> {
     .map(([first, headers, end, rest]) => [first, 'Host: x', ...headers, '', rest].join(end));
 }
 
+const shared = fuzzed(t);
+
 t.test('bytes that are no request, or only half of one, do no harm', async (t) => {
-  const on = await fuzzed(t);
+  const on = await shared;
   const path = `/v1/connections/${on.ids.connection}/operations`;
   // Without the idempotency key that a submission needs: nothing here may be accepted.
   const one = request('cs_nobody', path);
@@ -101,7 +103,7 @@ t.test('bytes that are no request, or only half of one, do no harm', async (t) =
 });
 
 t.test('a submission that is cut or reset anywhere is stored once or not at all', async (t) => {
-  const on = await fuzzed(t);
+  const on = await shared;
   const body = JSON.stringify({ capability: 'social.profile.get', input: { profile_id: 'ada' } });
   const keys = new Set<string>();
   let tried = 0;

@@ -22,11 +22,9 @@ export interface FileEnd {
   said: string;
 }
 
-/**
- * The processes in which test files run, one file after the other in each. A process is used again when its file ended as it should.
- */
-export class Lanes {
-  readonly #idle: ChildProcess[] = [];
+/** Runs test files, one after the other, in one process for as long as its files end as they should. */
+export class Lane {
+  #process: ChildProcess | undefined;
 
   /** Runs a file; in a process `alone` if what other files leave in it matters. Its TAP is an unfinished stream when the process breaks. */
   run(
@@ -34,21 +32,22 @@ export class Lanes {
     { timeout_ms, alone }: { timeout_ms: number; alone: boolean },
   ): { tap: Readable; end: Promise<FileEnd> } {
     const tap = new PassThrough({ encoding: 'utf8' });
-    const lane = (!alone && this.#idleLane()) || fork(LANE, OPTIONS);
+    const child = (!alone && this.#running()) || fork(LANE, OPTIONS);
     const end = new Promise<FileEnd>((resolve) => {
-      const limit = setTimeout(() => lane.kill('SIGKILL'), timeout_ms + BEYOND_LIMIT_ms);
+      const limit = setTimeout(() => child.kill('SIGKILL'), timeout_ms + BEYOND_LIMIT_ms);
       let said = '';
       const onOutput = (text: Buffer) => {
         said += text;
       };
-      const outputs = [lane.stdout, lane.stderr];
+      const outputs = [child.stdout, child.stderr];
       const ended = (left: string[], next: 'used again' | 'let go' | 'gone') => {
         clearTimeout(limit);
-        lane.off('message', onMessage).off('exit', onExit);
+        child.off('message', onMessage).off('exit', onExit);
         for (const output of outputs) output?.off('data', onOutput).resume();
         tap.end();
-        if (next === 'used again') this.#idle.push(lane);
-        if (next === 'let go') lane.disconnect();
+        if (next === 'used again') this.#process = child;
+        else if (!alone) this.#process = undefined;
+        if (next === 'let go') child.disconnect();
         resolve({ left, broken: next === 'gone', said });
       };
       const onExit = () => ended([], 'gone');
@@ -57,21 +56,20 @@ export class Lanes {
         if ('left' in message)
           ended(message.left, alone || !message.passed || message.left.length > 0 ? 'let go' : 'used again');
       };
-      lane.on('message', onMessage).on('exit', onExit);
+      child.on('message', onMessage).on('exit', onExit);
       for (const output of outputs) output?.on('data', onOutput);
-      lane.send({ file, timeout_ms } satisfies FileToRun);
+      child.send({ file, timeout_ms } satisfies FileToRun);
     });
     return { tap, end };
   }
 
-  /** One that has not come to an end since its last file. */
-  #idleLane(): ChildProcess | undefined {
-    for (let lane = this.#idle.pop(); lane; lane = this.#idle.pop()) if (lane.connected) return lane;
-    return undefined;
+  /** Its process, unless that has come to an end since its last file. */
+  #running(): ChildProcess | undefined {
+    return this.#process?.connected ? this.#process : undefined;
   }
 
-  /** Lets the processes end. */
+  /** Lets the process end. */
   close(): void {
-    for (const lane of this.#idle.splice(0)) lane.disconnect();
+    this.#running()?.disconnect();
   }
 }

@@ -2,11 +2,11 @@ import { glob } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import t, { TapFile } from 'tap';
+import t, { TapFile, type TapFileOpts } from 'tap';
 import { AT_LENGTH } from '../fixture/size.js';
 import { changedTests } from './changed.js';
-import { Lanes } from './lanes.js';
-import { LONGEST } from './order.js';
+import { Lane } from './lanes.js';
+import { inOrder, Queue } from './order.js';
 import Reporter from './reporter.js';
 
 /*
@@ -48,24 +48,24 @@ if (named.length === 0) {
   process.exit();
 }
 
-/** Those that take long come first: at the end nothing waits for one of them. */
-const rank = (file: string) => {
-  const place = LONGEST.indexOf(nameOf(file));
-  return place < 0 ? LONGEST.length : place;
-};
 const nameOf = (file: string) => relative('dist/test', file).replace(/(\.test)?\.js$/, '');
-const files = named.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+const queue = new Queue(inOrder(named, nameOf), nameOf);
 
 /** Ids stay above what the clock of their process has shown: files behind these in one process would have ids of the future. */
 const MOVES_CLOCK = new Set(['actors/deliveries/dispatcher']);
 
-const lanes = new Lanes();
-
 /** One file, as a test of the whole run. */
 class FileRun extends TapFile {
+  readonly #lane: Lane;
+
+  constructor(options: TapFileOpts & { lane: Lane }) {
+    super(options);
+    this.#lane = options.lane;
+  }
+
   override main(done: () => void): void {
     const alone = AT_LENGTH || MOVES_CLOCK.has(nameOf(this.name));
-    const { tap, end } = lanes.run(join(ROOT, this.name), { timeout_ms: timeout * 1000, alone });
+    const { tap, end } = this.#lane.run(join(ROOT, this.name), { timeout_ms: timeout * 1000, alone });
     this.tapStream = tap as unknown as NonNullable<typeof this.tapStream>;
     super.main(() =>
       end.then(({ left, broken, said }) => {
@@ -83,6 +83,14 @@ t.jobs = jobs;
 t.setTimeout(0);
 t.register();
 t.pipe(new Reporter()).pipe(process.stdout);
-await Promise.all(files.map((name) => t.sub(FileRun, { name, buffered: true, at: null })));
-lanes.close();
+
+/** Runs files one after the other, until there is none left. */
+async function runLane(): Promise<void> {
+  const lane = new Lane();
+  for (let file = queue.next(lane); file !== undefined; file = queue.next(lane))
+    await t.sub(FileRun, { name: file, lane, buffered: true, at: null });
+  lane.close();
+}
+
+await Promise.all(Array.from({ length: jobs }, runLane));
 t.end();

@@ -6,7 +6,7 @@ import { type Client, control, ledger, type Operation } from '../fixture/client.
 import { eventually } from '../fixture/eventually.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 import { inSharedService } from '../fixture/shared-service.js';
-import { sized } from '../fixture/size.js';
+import { longTest, sized } from '../fixture/size.js';
 
 const social = (username: string, region: string) => ({ provider: 'social', username, password: 'sandbox', region });
 
@@ -118,7 +118,7 @@ for (const ending of sized(['SIGKILL'] as const, ['SIGTERM', 'SIGKILL'] as const
   });
 }
 
-t.test('a write whose answer was lost is unknown, whether it was committed or not', async (t) => {
+longTest(t, 'a write whose answer was lost is unknown, whether it was committed or not', async (t) => {
   const { client, sandboxUrl } = await inSharedService(t);
   const connection = await loggedIn(client, 'unlucky', 'DE');
   const [person] = (await client.run(connection, 'social.people.search', { keywords: 'engineer', count: 1 })).result

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap';
 import { eventually } from '../fixture/eventually.js';
 import { startFormerDatabase } from '../fixture/former-database.js';
 import { failedStart, launch, readyLine, serviceFixture, startService } from '../fixture/service.js';
-import { longTest } from '../fixture/size.js';
+import { longTest, sized } from '../fixture/size.js';
 
 /** One line that names what is wrong, and nothing else. */
 function oneLine(text: string): string {
@@ -126,10 +126,15 @@ t.test('while it starts it listens, answers 503 and is not ready; and it can be 
 
 t.test('what stops `npm start` drains the service and ends it', async (t) => {
   const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', ACTOR_THREADS: '1', LOG_LEVEL: 'info' });
-  const stops: [what: string, command: string[], signal: NodeJS.Signals, to: 'process' | 'group'][] = [
-    ['a supervisor', ['npm', 'start'], 'SIGTERM', 'process'],
-    ['a shell', ['sh', '-c', 'exec npm start'], 'SIGTERM', 'process'],
+  const stops: Stop[] = [
     ['Ctrl-C', ['npm', 'start'], 'SIGINT', 'group'],
+    ...sized<Stop[]>(
+      [],
+      [
+        ['a supervisor', ['npm', 'start'], 'SIGTERM', 'process'],
+        ['a shell', ['sh', '-c', 'exec npm start'], 'SIGTERM', 'process'],
+      ],
+    ),
   ];
   await Promise.all(
     stops.map(async ([what, command, signal, to]) => {
@@ -140,6 +145,8 @@ t.test('what stops `npm start` drains the service and ends it', async (t) => {
     }),
   );
 });
+
+type Stop = [what: string, command: string[], signal: NodeJS.Signals, to: 'process' | 'group'];
 
 /** A service that a command starts in a process group of its own; it has ended when nothing holds its output any more. */
 async function startedBy(t: Test, command: string[], env: Record<string, string>) {

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Client } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
+import { longTest } from '../fixture/size.js';
 
 /**
  * Two processes on one database: any node accepts any request, only the owner of the connection's partition executes.
@@ -185,7 +186,7 @@ t.test('two nodes are one service', async (t) => {
     }
   });
 
-  await t.test('a node that joins again takes its share, and one that leaves hands over at once', async (t) => {
+  await longTest(t, 'a node that joins again takes its share, and one that leaves hands over at once', async (t) => {
     const third = await startService(t, fixture);
     await shared(fixture, [32, 32]);
     const ids: string[] = [];

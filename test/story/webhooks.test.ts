@@ -167,7 +167,7 @@ longTest(
   },
 );
 
-t.test('a service killed between the 2xx and its commit delivers again', async (t) => {
+longTest(t, 'a service killed between the 2xx and its commit delivers again', async (t) => {
   const { fixture, hook } = await story(t);
   const service = await startService(t, fixture);
   const connection = await connect(service.client);

@@ -12,6 +12,7 @@ import { clockedDatabase } from '../../fixture/database-clock.js';
 import { eventually } from '../../fixture/eventually.js';
 import { type Received, receiver } from '../../fixture/https-receiver.js';
 import { jobIds, lockJob } from '../../fixture/jobs.js';
+import { longTest } from '../../fixture/size.js';
 import {
   DeliveryHost,
   deliveries,
@@ -194,7 +195,7 @@ t.test('a receiver that comes back gets the delivery at the next attempt', async
   t.match(delivery, { attempt_count: 2, last_error: null, job: null });
 });
 
-t.test('dead receivers, however many, do not delay another', async (t) => {
+longTest(t, 'dead receivers, however many, do not delay another', async (t) => {
   const { db, connection } = await setUp(t);
   let open = 0;
   const dead = await receiver(t, onLoopback, (_request, _response, socket) => {
@@ -701,7 +702,7 @@ t.test('a database that fails for a while delays the end of an attempt and loses
   t.equal(failures, 3, 'written at the third try');
 });
 
-t.test('five hundred deliveries of one event share its bytes and all arrive', async (t) => {
+longTest(t, 'five hundred deliveries of one event share its bytes and all arrive', async (t) => {
   const { db, connection } = await setUp(t);
   const hook = await receiver(t, onLoopback);
   for (let i = 0; i < 100; i++) await insertSubscription(db, connection, hook.url);

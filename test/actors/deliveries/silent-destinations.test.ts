@@ -14,6 +14,7 @@ import { freshDatabase } from '../../fixture/database.js';
 import { clockedDatabase } from '../../fixture/database-clock.js';
 import { eventually } from '../../fixture/eventually.js';
 import { receiver } from '../../fixture/https-receiver.js';
+import { longTest } from '../../fixture/size.js';
 import {
   type Connection,
   DeliveryHost,
@@ -52,43 +53,47 @@ async function insertSubscriptions(db: Database, connection: Connection, url: st
   );
 }
 
-t.test('332 subscriptions to a receiver that stays silent delay no other destination, of any workspace', async (t) => {
-  const database = await freshDatabase(t);
-  const { db } = database;
-  const crowded = await insertConnection(db);
-  const others: { whose: string; connection: Connection }[] = [
-    { whose: 'the same connection', connection: crowded },
-    { whose: 'another workspace', connection: await insertConnection(db) },
-  ];
-  const held: ServerResponse[] = [];
-  let over = false;
-  const silent = await receiver(t, onLoopback, (_request, response) => {
-    if (over) response.writeHead(500).end();
-    else held.push(response);
-  });
-  await insertSubscriptions(db, crowded, silent.url, SUBSCRIPTIONS);
-  const thread = await DeliveryThread.start(t, database, { ca, concurrency: 32, workspacePercent: 75 });
-  await record(db, crowded);
-  void thread.wake(crowded.partition);
-  await eventually(
-    'the silent ones have all the slots they may have',
-    () => silent.received.length,
-    (count) => count >= 4,
-  );
-  await db.query('testQuiet', `update subscription set event_types = '{message_sent}'`);
-  for (const { whose, connection } of others) {
-    const prompt = await receiver(t, onLoopback);
-    await insertSubscription(db, connection, prompt.url);
-    for (let i = 1; i <= 5; i++) {
-      await record(db, connection);
-      void thread.wake(connection.partition);
-      await prompt.arrived(i);
+longTest(
+  t,
+  '332 subscriptions to a receiver that stays silent delay no other destination, of any workspace',
+  async (t) => {
+    const database = await freshDatabase(t);
+    const { db } = database;
+    const crowded = await insertConnection(db);
+    const others: { whose: string; connection: Connection }[] = [
+      { whose: 'the same connection', connection: crowded },
+      { whose: 'another workspace', connection: await insertConnection(db) },
+    ];
+    const held: ServerResponse[] = [];
+    let over = false;
+    const silent = await receiver(t, onLoopback, (_request, response) => {
+      if (over) response.writeHead(500).end();
+      else held.push(response);
+    });
+    await insertSubscriptions(db, crowded, silent.url, SUBSCRIPTIONS);
+    const thread = await DeliveryThread.start(t, database, { ca, concurrency: 32, workspacePercent: 75 });
+    await record(db, crowded);
+    void thread.wake(crowded.partition);
+    await eventually(
+      'the silent ones have all the slots they may have',
+      () => silent.received.length,
+      (count) => count >= 4,
+    );
+    await db.query('testQuiet', `update subscription set event_types = '{message_sent}'`);
+    for (const { whose, connection } of others) {
+      const prompt = await receiver(t, onLoopback);
+      await insertSubscription(db, connection, prompt.url);
+      for (let i = 1; i <= 5; i++) {
+        await record(db, connection);
+        void thread.wake(connection.partition);
+        await prompt.arrived(i);
+      }
+      t.equal(held.filter(({ closed }) => closed).length, 0, `${whose}: while none of the silent attempts has ended`);
     }
-    t.equal(held.filter(({ closed }) => closed).length, 0, `${whose}: while none of the silent attempts has ended`);
-  }
-  over = true;
-  for (const response of held) response.writeHead(500).end();
-});
+    over = true;
+    for (const response of held) response.writeHead(500).end();
+  },
+);
 
 /** A port on which nothing listens. */
 async function closedPort(): Promise<number> {

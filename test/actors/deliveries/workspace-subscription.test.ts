@@ -29,6 +29,7 @@ import { holding, lockWaits } from '../../fixture/locks.js';
 import { recorded } from '../../fixture/recorded.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { longTest } from '../../fixture/size.js';
 import { insertConnections } from '../../server/rows.js';
 import { type Connection, DeliveryHost, record, ring, SECRET } from './delivery-host.js';
 
@@ -305,7 +306,7 @@ t.test('of a connection that is not ready what the service tells is sent, and no
   t.strictSame(of(late), ['connection.ready', 'operation.waiting_user']);
 });
 
-t.test('a slice reads about as many rows as it takes, whatever the workspace has', async (t) => {
+longTest(t, 'a slice reads about as many rows as it takes, whatever the workspace has', async (t) => {
   const { db } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
   await insertConnections(db, workspaceId, 20_000);

@@ -4,6 +4,7 @@ import { LARGE_INPUT_bytes } from '../../../storage/operations/submission.js';
 import { AnswerLost } from '../../../storage/postgres/liveness.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated } from '../../fixture/rows.js';
+import { sized } from '../../fixture/size.js';
 import { operationsThread } from './thread.js';
 
 /*
@@ -17,9 +18,14 @@ const LARGE = { ...SMALL, data_base64: randomBytes(2 * LARGE_INPUT_bytes).toStri
 /** Each way in which an operation is stored whose answer is late. */
 const WAYS = {
   'starts with its acceptance': { busy: false, input: SMALL },
-  'waits behind what runs': { busy: true, input: SMALL },
-  'is large': { busy: false, input: LARGE },
   'is large and waits': { busy: true, input: LARGE },
+  ...sized(
+    {},
+    {
+      'waits behind what runs': { busy: true, input: SMALL },
+      'is large': { busy: false, input: LARGE },
+    },
+  ),
 };
 
 for (const [way, { busy, input }] of Object.entries(WAYS))

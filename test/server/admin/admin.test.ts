@@ -216,7 +216,7 @@ t.test('rotation of encryption seals everything anew, after which the old key ca
   t.match(await run(['encryption', 'rotate'], { ENCRYPTION_KEYS: '' }), { status: 1, stderr: /no encryption key/ });
 });
 
-t.test('a password among the arguments is warned about, one in a file is not', async (t) => {
+longTest(t, 'a password among the arguments is warned about, one in a file is not', async (t) => {
   const { run, answer } = await operator(t);
   const url = 'http://user:hunter2@127.0.0.1:3128';
   const add = ['proxy', 'add', '--region', 'us'];
@@ -459,7 +459,7 @@ t.test('each command leaves one entry in the audit log, one that fails none', as
   t.match(entries[0].actor, { id: null, name: new RegExp(`^.+@${hostname()}$`) }, 'by whom on which machine');
 });
 
-t.test('a command that only looks tells in the audit log which ids it named, and no text', async (t) => {
+longTest(t, 'a command that only looks tells in the audit log which ids it named, and no text', async (t) => {
   const { db, run, answer } = await operator(t);
   const workspaceId = await insertWorkspace(db);
   const { id: connection } = await insertSimulated(db, workspaceId, 'ada');
@@ -485,28 +485,32 @@ t.test('a command that only looks tells in the audit log which ids it named, and
   ]);
 });
 
-t.test('who follows the audit log is in it before the first line, and goes quietly when nobody reads on', async (t) => {
-  const { db, url, answer } = await operator(t);
-  const actor = { kind: 'link' as const, id: null, name: null, address: null };
-  const entry = { actor, action: 'reconnect_link.use' as const, workspaceId: null, targets: [], requestId: null };
-  const follow = async (pipe: 'killed' | 'closed') => {
-    const env = { PATH: process.env.PATH, DATABASE_URL: url };
-    const child = spawn(process.execPath, [PROGRAM, 'audit', 'list', '--follow'], { env });
-    t.teardown(() => child.kill('SIGKILL'));
-    const ended = once(child, 'close');
-    const [told, errors] = [[] as string[], [] as string[]];
-    child.stdout.on('data', (piece) => told.push(String(piece)));
-    child.stderr.on('data', (piece) => errors.push(String(piece)));
-    const add = () => db.transaction((tx) => recordAudit(tx, entry));
-    await eventually('a line', add, () => told.join('').includes('\n'));
-    if (pipe === 'killed') child.kill('SIGKILL');
-    else child.stdout.destroy();
-    await eventually('its end', add, () => child.exitCode !== null || child.signalCode !== null);
-    return { ended: await ended, errors: errors.join('') };
-  };
-  t.strictSame(await follow('killed'), { ended: [null, 'SIGKILL'], errors: '' });
-  t.strictSame(await follow('closed'), { ended: [0, null], errors: '' });
-  const { entries } = await answer(['audit', 'list', '--action', 'command.read']);
-  t.match(entries, [{ details: { command: 'audit list' } }, { details: { command: 'audit list' } }]);
-  t.equal(entries.length, 2, 'each once');
-});
+longTest(
+  t,
+  'who follows the audit log is in it before the first line, and goes quietly when nobody reads on',
+  async (t) => {
+    const { db, url, answer } = await operator(t);
+    const actor = { kind: 'link' as const, id: null, name: null, address: null };
+    const entry = { actor, action: 'reconnect_link.use' as const, workspaceId: null, targets: [], requestId: null };
+    const follow = async (pipe: 'killed' | 'closed') => {
+      const env = { PATH: process.env.PATH, DATABASE_URL: url };
+      const child = spawn(process.execPath, [PROGRAM, 'audit', 'list', '--follow'], { env });
+      t.teardown(() => child.kill('SIGKILL'));
+      const ended = once(child, 'close');
+      const [told, errors] = [[] as string[], [] as string[]];
+      child.stdout.on('data', (piece) => told.push(String(piece)));
+      child.stderr.on('data', (piece) => errors.push(String(piece)));
+      const add = () => db.transaction((tx) => recordAudit(tx, entry));
+      await eventually('a line', add, () => told.join('').includes('\n'));
+      if (pipe === 'killed') child.kill('SIGKILL');
+      else child.stdout.destroy();
+      await eventually('its end', add, () => child.exitCode !== null || child.signalCode !== null);
+      return { ended: await ended, errors: errors.join('') };
+    };
+    t.strictSame(await follow('killed'), { ended: [null, 'SIGKILL'], errors: '' });
+    t.strictSame(await follow('closed'), { ended: [0, null], errors: '' });
+    const { entries } = await answer(['audit', 'list', '--action', 'command.read']);
+    t.match(entries, [{ details: { command: 'audit list' } }, { details: { command: 'audit list' } }]);
+    t.equal(entries.length, 2, 'each once');
+  },
+);

@@ -77,7 +77,7 @@ t.test('a key opens only the pages that its scopes allow', async (t) => {
   t.strictSame(service.complaints, []);
 });
 
-t.test('an operator chooses a workspace by its name, and changes it', async (t) => {
+longTest(t, 'an operator chooses a workspace by its name, and changes it', async (t) => {
   const service = await consoleIn(t, ownService(t));
   await createWorkspace(service.db, 'Grün & <b>Söhne</b>');
   await service.client.connect({ provider: 'simulated', external_actor: { kind: 'person', id: 'ada' } });

@@ -15,6 +15,7 @@ import { createOperator } from '../../../storage/workspaces/operators.js';
 import { countingBlocks } from '../../fixture/blocks-read.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { longTest } from '../../fixture/size.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
 import { insertConnections, insertDeliveries, insertOperations, putOperation } from '../rows.js';
 
@@ -154,7 +155,7 @@ t.test(
   },
 );
 
-t.test('it costs the same however much there is', async (t) => {
+longTest(t, 'it costs the same however much there is', async (t) => {
   const { db } = await freshDatabase(t);
   const cost = async (size: number) => {
     const workspaceId = await insertWorkspace(db);

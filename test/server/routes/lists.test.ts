@@ -126,7 +126,7 @@ t.test('a whole list holds each row once while others come and go', async (t) =>
   await changes;
 });
 
-t.test('a page of a filtered list costs the same however many operations there are', async (t) => {
+longTest(t, 'a page of a filtered list costs the same however many operations there are', async (t) => {
   const { db } = await freshDatabase(t);
   const cost = async (operations: number) => {
     const workspaceId = await insertWorkspace(db);
@@ -299,7 +299,7 @@ t.test('connections are filtered by health and provider, and looked for by name'
   }
 });
 
-t.test('a page of filtered connections costs the same however many there are', async (t) => {
+longTest(t, 'a page of filtered connections costs the same however many there are', async (t) => {
   const { db } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
   await insertConnections(db, workspaceId, CONNECTIONS);
@@ -360,7 +360,7 @@ async function readAnswer(
   return tail;
 }
 
-t.test(`a list of ${CONNECTIONS} connections stalls nobody`, async (t) => {
+longTest(t, `a list of ${CONNECTIONS} connections stalls nobody`, async (t) => {
   const edge = await startTestEdge(t);
   await insertConnections(edge.db, edge.workspaceId, CONNECTIONS);
   await edge.db.query('analyze', 'analyze connection');

@@ -15,6 +15,7 @@ import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { longTest } from '../../fixture/size.js';
 import { type Fields, startTestEdge } from '../edge-fixture.js';
 import { insertConnections, insertDeliveries } from '../rows.js';
 
@@ -90,7 +91,7 @@ t.test(
   },
 );
 
-t.test('a page of many subscriptions reads about as many rows as it shows', async (t) => {
+longTest(t, 'a page of many subscriptions reads about as many rows as it shows', async (t) => {
   const { db } = await freshDatabase(t);
   const workspaceId = await insertWorkspace(db);
   await insertConnections(db, workspaceId, 20_000);
@@ -184,7 +185,7 @@ t.test('a deleted connection is hidden from the subscription of all with the ans
   t.strictSame(await seen(), [3, 1, 1, 1]);
 });
 
-t.test('counting and listing deliveries costs no more however many were delivered before', async (t) => {
+longTest(t, 'counting and listing deliveries costs no more however many were delivered before', async (t) => {
   const { db } = await freshDatabase(t);
   const mixed: DeliveryStatus[] = [
     ...new Array<DeliveryStatus>(7).fill('pending'),

@@ -3,8 +3,9 @@ import { cancelOpenDeliveries } from '../../../storage/deliveries/cancellation.j
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
+import { sized } from '../../fixture/size.js';
 
-const DELIVERIES = 50_000;
+const DELIVERIES = sized(10_000, 50_000);
 const CANCELED = 2 * 59;
 
 const CASES = [

@@ -13,6 +13,7 @@ import { isSent } from '../../../../browser-pool/social/site/answers.js';
 import { socialSite } from '../../../../browser-pool/social/site/stand-in.js';
 import { UNKNOWN_PROGRESS, type WriteProgress } from '../../../../storage/model/evidence.js';
 import { authority } from '../../../fixture/certificates.js';
+import { longTest } from '../../../fixture/size.js';
 
 const HOST = 'www.site.test';
 const PERMISSION = { until_ns: 2n ** 62n, until_ms: Number.MAX_SAFE_INTEGER };
@@ -165,7 +166,7 @@ t.test('a write reads refusals as any other request does, and none of them leave
   await t.rejects(unreachable.write('messages', { body: '' }, isSent), { code: 'proxy_error', transient: true });
 });
 
-t.test('an answer that outgrows its bound, breaks off or never comes leaves the outcome open', async (t) => {
+longTest(t, 'an answer that outgrows its bound, breaks off or never comes leaves the outcome open', async (t) => {
   let act: (response: ServerResponse) => void = () => {};
   const { run, site } = await fixture(t, (_, response) => act(response));
   for (const [code, answer, acts] of [
@@ -190,7 +191,7 @@ t.test('an answer that outgrows its bound, breaks off or never comes leaves the 
   }
 });
 
-t.test('an answer beyond its bounds is none, as it comes and decoded', async (t) => {
+longTest(t, 'an answer beyond its bounds is none, as it comes and decoded', async (t) => {
   let act: (response: ServerResponse) => void = () => {};
   const { endpoints } = await fixture(t, (_, response) => act(response));
   const encoded = (response: ServerResponse, bytes: Buffer) =>

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { Lanes } from './lanes.js';
+import { Lane } from './lanes.js';
 
 /** Below the project, whose packages the files import. */
 const FOLDER = join(import.meta.dirname, '../../../.data/test');
@@ -12,13 +12,13 @@ async function runAll(t: Test, texts: string[]) {
   await mkdir(FOLDER, { recursive: true });
   const folder = await mkdtemp(join(FOLDER, 'lanes-'));
   t.teardown(() => rm(folder, { recursive: true }));
-  const lanes = new Lanes();
-  t.teardown(() => lanes.close());
+  const lane = new Lane();
+  t.teardown(() => lane.close());
   const ends = [];
   for (const [n, body] of texts.entries()) {
     const file = join(folder, `${n}.mjs`);
     await writeFile(file, `import t from 'tap';\n${body}\n`);
-    const { tap, end } = lanes.run(file, { timeout_ms: 20_000, alone: false });
+    const { tap, end } = lane.run(file, { timeout_ms: 20_000, alone: false });
     ends.push({ tap: await text(tap), ...(await end) });
   }
   return ends;
