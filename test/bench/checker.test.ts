@@ -10,6 +10,7 @@ import { LIMITS as CLOCKS } from '../../bench/chaos/checker/limits.js';
 import { findWrites } from '../../bench/chaos/checker/markers.js';
 import type { Evidence } from '../../bench/chaos/evidence.js';
 import { partitionOf } from '../../storage/model/records.js';
+import { sized } from '../fixture/size.js';
 import { keptEvidence } from './chaos-evidence.js';
 import { PLANTED } from './planted-breaches.js';
 
@@ -330,7 +331,7 @@ t.test('an order is broken exactly when two submissions are, looked at in pairs'
       const found = broken(turns(times));
       return found.includes('ranInOrder') === outOfOrder && found.includes('oneRunsAtATime') === together;
     }),
-    { numRuns: 500 },
+    { numRuns: sized(100, 500) },
   );
   t.pass();
 });

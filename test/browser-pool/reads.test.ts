@@ -1,5 +1,5 @@
 import t from 'tap';
-import { BOTH_SITES } from '../fixture/network.js';
+import { SITES } from '../fixture/network.js';
 import { sized } from '../fixture/size.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
@@ -22,7 +22,7 @@ const FAULTS = [
 /** What an answer with this status says besides. */
 const said: Record<number, object> = { 422: { code: 'unknown_attachment' }, 503: { retry_after: '90' } };
 
-for (const name of BOTH_SITES) {
+for (const name of SITES) {
   t.test(`reads, on ${name}`, async (t) => {
     const { network, channel, shortTimeouts } = await poolFixture(t, {}, name);
     const account = new Account(network, 'ada');

@@ -13,7 +13,7 @@ import { closed } from '../fixture/sockets.js';
 import { insertDeliveries } from '../server/rows.js';
 
 /** How many inputs of each property: a modest number in the suite, more at length and with FUZZ_RUNS. FUZZ_SEED repeats a run. */
-export const RUNS = Number(process.env.FUZZ_RUNS ?? sized(10, 500));
+export const RUNS = Number(process.env.FUZZ_RUNS ?? sized(6, 500));
 export const SEED = Number(process.env.FUZZ_SEED ?? randomBytes(4).readUInt32BE());
 
 export interface Reply {
