@@ -40,25 +40,32 @@ interface Comment extends Remark {
   short: boolean;
 }
 
-/** Comments stand between tokens, so those before and behind each token are all there are. */
+const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*/g;
+
+/** What looks like a comment outside of texts is one. */
 function comments(text: string): Comment[] {
   const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest);
-  const found = new Map<number, Comment>();
+  return [...withoutTexts(source, text).matchAll(COMMENT)].map(({ index, 0: { length } }) => {
+    const comment = text.slice(index, index + length);
+    const bare = comment.replace(/^ *(?:\/\*\*?|\/\/|\*\/|\* ?)/gm, '');
+    const { line } = source.getLineAndCharacterOfPosition(index);
+    return { line: line + 1, text: bare, short: comment.startsWith('//') };
+  });
+}
+
+/** The source with nothing in its strings, templates and patterns; all else stands where it stood. */
+function withoutTexts(source: ts.SourceFile, text: string): string {
+  let rest = '';
+  let at = 0;
   const visit = (node: ts.Node) => {
-    if (ts.isJSDoc(node)) return;
-    const children = node.getChildren(source);
-    for (const child of children) visit(child);
-    if (children.length > 0) return;
-    for (const rangesAt of [ts.getLeadingCommentRanges, ts.getTrailingCommentRanges]) {
-      for (const { pos, end, kind } of rangesAt(text, node.pos) ?? []) {
-        const bare = text.slice(pos, end).replace(/^ *(?:\/\*\*?|\/\/|\*\/|\* ?)/gm, '');
-        const short = kind === ts.SyntaxKind.SingleLineCommentTrivia;
-        found.set(pos, { line: lineAt(text, pos), text: bare, short });
-      }
-    }
+    if (ts.isLiteralExpression(node) || ts.isTemplateLiteralToken(node)) {
+      const start = node.getStart(source);
+      rest += text.slice(at, start) + ' '.repeat(node.end - start);
+      at = node.end;
+    } else ts.forEachChild(node, visit);
   };
   visit(source);
-  return [...found].sort(([a], [b]) => a - b).map(([, comment]) => comment);
+  return rest + text.slice(at);
 }
 
 function sqlComments(text: string): Comment[] {
