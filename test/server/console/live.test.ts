@@ -66,8 +66,8 @@ class Watching {
     return [...this.text.matchAll(/event: changed\ndata: (.*)\n\n/g)].map(([, data]) => JSON.parse(data ?? ''));
   }
 
-  until(what: string, done: () => boolean): Promise<unknown> {
-    return eventually(what, async () => done(), Boolean);
+  until(what: string, done: () => boolean, looks?: number): Promise<unknown> {
+    return eventually(what, async () => done(), Boolean, looks);
   }
 }
 
@@ -156,7 +156,8 @@ t.test('a stream outlives silence, and ends with its session', async (t) => {
   const made = await keyOf(edge, edge.workspaceId);
   const own = await watch(t, edge, made.key);
   const other = await watch(t, edge, (await keyOf(edge, edge.workspaceId)).key);
-  await own.until('a comment comes', () => own.text.includes('\n:\n'));
+  // It comes after fifteen looks of the stream for its session, a second apart and as long as each takes.
+  await own.until('a comment comes', () => own.text.includes('\n:\n'), 10_000);
   t.notOk(own.ended);
   await revokeKey(edge.db, made.row.id);
   const began = performance.now();
