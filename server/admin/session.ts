@@ -4,7 +4,7 @@ import type { AuditAction, AuditTarget, NewAuditEntry } from '../../storage/mode
 import { type Database, openDatabase, type Transaction } from '../../storage/postgres/database.js';
 import { forgetClientVariables } from '../../storage/postgres/database-environment.js';
 import { connectDatabase } from '../../storage/postgres/embedded.js';
-import { isMigrated, migrate } from '../../storage/postgres/migrate.js';
+import { migrate, NoTables } from '../../storage/postgres/migrate.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
 import { compareKeys, mayBeSealedUnder, noteKeys } from '../../storage/secrets/installation-keys.js';
 import { commandLine } from '../start/command-line.js';
@@ -77,10 +77,10 @@ export async function withSession(env: NodeJS.ProcessEnv, chosen: Chosen): Promi
     existing: wanted === 'existing',
   });
   try {
-    if (wanted === 'existing' && !(await isMigrated(database.url))) {
+    await migrate(database.url, { existing: wanted === 'existing' }).catch((error: unknown) => {
+      if (!(error instanceof NoTables)) throw error;
       throw new Failure('the database has no tables yet: they are made when the service starts');
-    }
-    await migrate(database.url);
+    });
     const db = openDatabase({ url: database.url, maxConnections: LIMITS.admin_connections, applicationName: 'admin' });
     try {
       const keys = () => existingEncryptionKeys(config);

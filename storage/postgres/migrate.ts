@@ -25,16 +25,22 @@ const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseE
 export interface MigrateOptions {
   /** Gets the names of migrations that a newer version has made, all of them compatible with this one. */
   onNewer?: (names: string[]) => void;
+  /** True: a database without any table of the service is left as it is, and `NoTables` is thrown. */
+  existing?: boolean;
 }
+
+/** The database is new: no migration was ever made in it. */
+export class NoTables extends Error {}
 
 /**
  * Brings the database to this version: numbered SQL files, forward only, each in its own transaction, then pg-boss's own
  * schema and the queues. Throws Error when an applied file was changed, or the database is newer than this code by a
- * migration that does not say that it is compatible.
+ * migration that does not say that it is compatible, and `NoTables` where there is nothing and nothing is to be made.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<void> {
   const client = await connected(url);
   try {
+    if (options.existing && !(await hasTables(client))) throw new NoTables();
     // Nothing waits for the disk: what is lost with the machine is the end of the log, and whatever was accepted on it.
     await client.query('set synchronous_commit = off');
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -60,16 +66,9 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 }
 
 /** Whether any migration was ever made: false for a database that is new. */
-export async function isMigrated(url: string): Promise<boolean> {
-  const client = await connected(url);
-  try {
-    const { rows } = await client.query<{ made: boolean }>(
-      "select to_regclass('schema_migration') is not null as made",
-    );
-    return rows[0]?.made === true;
-  } finally {
-    await client.end();
-  }
+async function hasTables(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ made: boolean }>("select to_regclass('schema_migration') is not null as made");
+  return rows[0]?.made === true;
 }
 
 async function connected(url: string): Promise<pg.Client> {

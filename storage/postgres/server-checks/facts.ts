@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { LIMITS } from '../../limits.js';
 import { RELIED_ON } from '../session-settings.js';
-import { type Pooler, poolerAt } from './pooler.js';
+import { type Pooler, poolerOf } from './pooler.js';
 
 /** What a server, its database and its role are, as a session of this address finds them before the service sets anything. */
 export interface ServerFacts {
@@ -65,7 +65,7 @@ export async function readFacts(url: string): Promise<ServerFacts> {
       ...facts,
       nodes: facts.migrated ? await nodesOf(client) : 0,
       clock_ms: Math.round(clock - (asked + answered) / 2),
-      pooler: await poolerAt(url),
+      pooler: await poolerOf(client, url),
       settings: new Map(settings.map(({ name, value, source }) => [name, { value, source }])),
     };
   } finally {

@@ -6,25 +6,23 @@ import { LIMITS } from '../../limits.js';
 export type Pooler = 'none' | 'session' | 'transaction';
 
 /**
- * Which kind of pooler answers at this address. A pooler gives its clients a key of its own to cancel by, so that the process that was
- * announced is not the one that runs the statements. One that pools transactions gives another client the server connection of a client
+ * Which kind of pooler answers at this address, to which `client` is connected. A pooler gives its clients a key of its own to cancel by, so that
+ * the process that was announced is not the one that runs the statements. One that pools transactions gives another client the server connection of a client
  * that is between two transactions; one that pools sessions never does.
  *
  * @throws Error when the address does not answer, or gives no second connection within LIMITS.probe_timeout_ms
  */
-export async function poolerAt(url: string): Promise<Pooler> {
-  const first = probingClient(url);
+export async function poolerOf(client: pg.Client, url: string): Promise<Pooler> {
+  if ((await processOf(client)) === announced(client)) return 'none';
   const second = probingClient(url);
   try {
-    await first.connect();
-    if ((await processOf(first)) === announced(first)) return 'none';
     await inTime(() => second.connect());
     for (let round = 0; round < LIMITS.pooler_rounds; round++) {
-      if (await moves(first, second)) return 'transaction';
+      if (await moves(client, second)) return 'transaction';
     }
     return 'session';
   } finally {
-    await Promise.all([first, second].map((client) => client.end().catch(() => {})));
+    await second.end().catch(() => {});
   }
 }
 

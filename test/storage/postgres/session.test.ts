@@ -11,7 +11,7 @@ import {
   NotSent,
   outcomeUnknown,
 } from '../../../storage/postgres/liveness.js';
-import { isMigrated } from '../../../storage/postgres/migrate.js';
+import { migrate } from '../../../storage/postgres/migrate.js';
 import type { TimeLimits } from '../../../storage/postgres/time-limits.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -249,5 +249,5 @@ t.test('a connection that dies in the moment it is made ends no process', async 
   }
   const found = () => failure(db.query('testOne', 'select 1'));
   await eventually('the next one is made', found, (error) => error === undefined);
-  t.ok(isUnreachable(await failure(isMigrated(await endingWhenReady(t, url, 1)))), 'nor one that migrates');
+  t.ok(isUnreachable(await failure(migrate(await endingWhenReady(t, url, 1)))), 'nor one that migrates');
 });
