@@ -127,11 +127,9 @@ t.test(
     const connection = await connect(client);
     const paths = REBOUND.map(([name]) => `/rebound-${name}`);
     for (const [name] of REBOUND) names.zone.set(`rebound-${name}.hooks.test`, [{ a: OPEN }]);
-    const ids = await Promise.all(
-      REBOUND.map(([name]) =>
-        subscribe(client, connection, `https://rebound-${name}.hooks.test:${hook.port}/rebound-${name}`),
-      ),
-    );
+    const ids: string[] = [];
+    for (const [name] of REBOUND)
+      ids.push(await subscribe(client, connection, `https://rebound-${name}.hooks.test:${hook.port}/rebound-${name}`));
     await emit(client, connection);
     for (const [i, id] of ids.entries())
       t.match(await attempts(client, id), [{ outcome: 'delivered' }], REBOUND[i]![0]);
@@ -173,9 +171,8 @@ t.test(
 t.test('a receiver cannot redirect its caller to another place', { buffered: true }, async (t) => {
   const connection = await connect(client);
   const names = Object.keys(REDIRECT_PAYLOADS);
-  const ids = await Promise.all(
-    names.map((name) => subscribe(client, connection, `https://${GOOD}:${hook.port}/${name}`)),
-  );
+  const ids: string[] = [];
+  for (const name of names) ids.push(await subscribe(client, connection, `https://${GOOD}:${hook.port}/${name}`));
   await emit(client, connection);
   for (const [i, id] of ids.entries()) {
     const { status } = REDIRECT_PAYLOADS[names[i] as string]!;
