@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { FaultyLink } from '../../bench/chaos/link.js';
-import { longTest } from '../fixture/size.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 
@@ -54,7 +53,7 @@ t.test('the permission to send runs out', async (t) => {
     },
   );
 
-  longTest(t, 'a proxy that stalls holds the run before its boundary, where it may be tried again', async (t) => {
+  t.test('a proxy that stalls holds the run before its boundary, where it may be tried again', async (t) => {
     const { link, send } = await linkedSender('edsger');
     link.stall('both');
     const stalled = await send(shortTimeouts()).expect('failure');
@@ -78,7 +77,7 @@ t.test('the permission to send runs out', async (t) => {
     t.same(await network.ledger('barbara'), []);
   });
 
-  longTest(t, 'a connection that breaks while the row is asked has carried nothing', async (t) => {
+  t.test('a connection that breaks while the row is asked has carried nothing', async (t) => {
     const { link, send } = await linkedSender('donald');
     const run = send();
     await run.expect('boundary');
@@ -104,7 +103,7 @@ t.test('the permission to send runs out', async (t) => {
     t.equal((await network.ledger('radia')).length, 1);
   });
 
-  longTest(t, 'a run that is fenced while it waits for its permission sends nothing', async (t) => {
+  t.test('a run that is fenced while it waits for its permission sends nothing', async (t) => {
     const { account, input } = await sender('linus');
     const run = account.run(channel, 'social.message.send', input);
     await run.expect('boundary');

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { longTest } from '../fixture/size.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 
@@ -19,7 +18,7 @@ t.test('sessions that their site renews', async (t) => {
     account.session = last?.session ?? null;
   };
 
-  longTest(t, 'nothing is reported where nothing was renewed', async (t) => {
+  t.test('nothing is reported where nothing was renewed', async (t) => {
     const account = await renewing('plain', null);
     await read(account);
     await account.run(channel, 'social.health.check').expect('result');
@@ -36,7 +35,7 @@ t.test('sessions that their site renews', async (t) => {
     }
   });
 
-  longTest(t, 'a renewal that was not stored is reported again', async (t) => {
+  t.test('a renewal that was not stored is reported again', async (t) => {
     const account = await renewing('grace');
     await read(account);
     const [base, lost] = [account.session, channel.renewed.at(-1)?.session];
@@ -69,7 +68,7 @@ t.test('sessions that their site renews', async (t) => {
     t.pass('it goes on');
   });
 
-  longTest(t, 'a session that the site ends is not reported as a renewed one', async (t) => {
+  t.test('a session that the site ends is not reported as a renewed one', async (t) => {
     const account = await renewing('ended', null);
     await read(account);
     const before = channel.renewed.length;

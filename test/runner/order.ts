@@ -47,7 +47,7 @@ const LONGEST: readonly string[] = [
 const SHARING: readonly { what: string; files: RegExp }[] = [
   {
     what: 'the service of `inSharedService`',
-    files: /^(?:conformance\/(?!audit)|server\/console\/(?:pages|operation-page|sign-in)$|story\/durability$)/,
+    files: /^(?:conformance\/(?!audit)|server\/console\/(?:pages|sign-in)$)/,
   },
   {
     what: 'the sources as `syntax.ts` and `remarks.ts` have parsed them',

@@ -30,7 +30,7 @@ t.test('every process that the service starts is given its environment', (t) => 
       // In the call itself, or in the options that its function has made for it.
       const options = node.arguments.at(-1)?.getText() ?? '';
       const made = source.text.match(new RegExp(`\\b(?:const|let) ${options} = [^;]*\\benv: `)) !== null;
-      t.ok(/\benv(?:: |,|\b \})/.test(options) || (/^\w+$/.test(options) && made), placeOf(node));
+      t.ok(/\benv(?:: |,| \})/.test(options) || (/^\w+$/.test(options) && made), placeOf(node));
     });
   }
   t.ok(starts.length >= 8, `${starts.length} of them`);

@@ -3,7 +3,6 @@ import t from 'tap';
 import { control, ledger } from '../fixture/client.js';
 import { GUILD_HOSTS } from '../fixture/guild.js';
 import { SITES, type SiteName } from '../fixture/network.js';
-import { longTest } from '../fixture/size.js';
 import { onceEach, type Row, socialFixture } from '../fixture/social.js';
 import { ids } from './expected.js';
 
@@ -20,7 +19,7 @@ for (const site of SITES) {
     const me = (await visitor.api<{ data: Row }>('/api/me')).body.data;
     const own = String(me.hashId);
 
-    longTest(t, 'every conversation of every category once, by either cursor', async (t) => {
+    t.test('every conversation of every category once, by either cursor', async (t) => {
       for (const category of ['PRIMARY_INBOX', 'SECONDARY_INBOX', 'INMAIL', 'ARCHIVE', 'SPAM']) {
         const all: Row[] = [];
         for (let cursor = ''; ; ) {
@@ -52,7 +51,7 @@ for (const site of SITES) {
       });
     });
 
-    longTest(t, 'conversations are found by their words, each once', async (t) => {
+    t.test('conversations are found by their words, each once', async (t) => {
       const all: Row[] = [];
       for (let cursor = ''; ; ) {
         const page = await visitor.list<Row>(
@@ -85,7 +84,7 @@ for (const site of SITES) {
       );
     });
 
-    longTest(t, 'the thread with somebody, and every message of it once', async (t) => {
+    t.test('the thread with somebody, and every message of it once', async (t) => {
       const { data } = await visitor.list<Row>('/api/conversations');
       const lengths = await Promise.all(
         data.map(async ({ id }) => (await visitor.list<Row>(`/api/conversations/${id}/messages`)).paging.total),
@@ -214,7 +213,7 @@ for (const site of SITES) {
       });
     });
 
-    longTest(t, 'files are read where the provider keeps them and nowhere else', async (t) => {
+    t.test('files are read where the provider keeps them and nowhere else', async (t) => {
       const sample = `${files}/samples/1000001.bin`;
       const plain = await read<Row>('social.file.download', { url: sample });
       const bytes = Buffer.from(Array.from({ length: 1_000_001 }, (_, i) => i % 251));

@@ -16,7 +16,7 @@ import type { Answer, Client } from '../fixture/client.js';
 import { eventually } from '../fixture/eventually.js';
 import { linkTo } from '../fixture/link.js';
 import { type RunningService, type ServiceFixture, serviceFixture, startService } from '../fixture/service.js';
-import { longTest, sized } from '../fixture/size.js';
+import { sized } from '../fixture/size.js';
 
 // Each has a database of its own, or a link, and mostly waits.
 t.jobs = 3;
@@ -231,45 +231,37 @@ async function fixtureOfItsOwn(t: Test): Promise<ServiceFixture> {
   return { databaseUrl: server.url, db, dataDir, workspaceId: workspace.id, key: created?.key ?? '', env };
 }
 
-longTest(
-  t,
-  'a database that crashes and recovers with everything at work costs nobody a process or a thread',
-  async (t) => {
-    const fixture = await fixtureOfItsOwn(t);
-    const { client, process: service, stderr } = await startService(t, fixture);
-    const seen = await keepSubmitting(client);
-    for (let crash = 1; crash <= 2; crash++) {
-      const before = seen.accepted.size;
-      await eventually(
-        'operations are accepted',
-        async () => seen.accepted.size,
-        (count) => count > before + 40,
-      );
-      // PostgreSQL ends all its sessions when one of its processes is killed, and recovers as after a loss of power.
-      const backends = () =>
-        fixture.db
-          .query<{ pid: number }>(
-            'testBackends',
-            `select pid from pg_stat_activity where application_name like '%actors-0'`,
-          )
-          .catch(() => undefined); // it recovers
-      const found = await eventually('a thread is connected', backends, (rows) => rows?.[0] !== undefined);
-      const { pid } = found![0]!;
-      process.kill(pid, 'SIGKILL');
-      await eventually(
-        'the database has recovered',
-        backends,
-        (rows) => rows?.every((row) => row.pid !== pid) === true,
-      );
-    }
-    await seen.stop();
-    await allSucceeded(t, fixture, seen);
-    t.equal(service.exitCode, null);
-    t.equal(service.signalCode, null);
-    t.notMatch(stderr(), /thread died/);
-    t.equal(await health(client), 200);
-  },
-);
+t.test('a database that crashes and recovers with everything at work costs nobody a process or a thread', async (t) => {
+  const fixture = await fixtureOfItsOwn(t);
+  const { client, process: service, stderr } = await startService(t, fixture);
+  const seen = await keepSubmitting(client);
+  for (let crash = 1; crash <= 2; crash++) {
+    const before = seen.accepted.size;
+    await eventually(
+      'operations are accepted',
+      async () => seen.accepted.size,
+      (count) => count > before + 40,
+    );
+    // PostgreSQL ends all its sessions when one of its processes is killed, and recovers as after a loss of power.
+    const backends = () =>
+      fixture.db
+        .query<{ pid: number }>(
+          'testBackends',
+          `select pid from pg_stat_activity where application_name like '%actors-0'`,
+        )
+        .catch(() => undefined); // it recovers
+    const found = await eventually('a thread is connected', backends, (rows) => rows?.[0] !== undefined);
+    const { pid } = found![0]!;
+    process.kill(pid, 'SIGKILL');
+    await eventually('the database has recovered', backends, (rows) => rows?.every((row) => row.pid !== pid) === true);
+  }
+  await seen.stop();
+  await allSucceeded(t, fixture, seen);
+  t.equal(service.exitCode, null);
+  t.equal(service.signalCode, null);
+  t.notMatch(stderr(), /thread died/);
+  t.equal(await health(client), 200);
+});
 
 t.test('slow requests of one workspace delay no lease: each ends in time, and is answered 503', async (t) => {
   const fixture = await serviceFixture(t, quiet);

@@ -8,7 +8,6 @@ import { parse } from 'yaml';
 import { postgresBinaries } from '../../bench/postgres/binaries.js';
 import { pgBouncerFiles, startPgBouncer } from '../fixture/pgbouncer.js';
 import { failedStart, serviceSettings } from '../fixture/service.js';
-import { longTest } from '../fixture/size.js';
 import { stockPostgres } from '../fixture/stock-postgres.js';
 import { startTlsPostgres } from '../fixture/tls-postgres.js';
 import { shortStory } from './short-story.js';
@@ -30,7 +29,7 @@ const binaries = await postgresBinaries(15);
 const path = [dirname(binaries.postgres), ...(process.env.PATH ?? '').split(delimiter)];
 const withoutPsql = path.some((folder) => existsSync(join(folder, 'psql'))) ? false : 'psql is not here';
 
-longTest(t, 'the database of compose.yaml, made by the script as it stands there', { skip: withoutPsql }, async (t) => {
+t.test('the database of compose.yaml, made by the script as it stands there', { skip: withoutPsql }, async (t) => {
   const values: Record<string, string> = { SERVICE_PASSWORD: 'b7e1', ENCRYPTION_KEYS: 'x', POSTGRES_PASSWORD: 'x' };
   const text = readFileSync(COMPOSE, 'utf8').replace(
     /\$\{(\w+)(?::-(\w*)|:\?)\}/g,
@@ -54,7 +53,7 @@ longTest(t, 'the database of compose.yaml, made by the script as it stands there
   await shortStory(t, address);
 });
 
-longTest(t, 'a server that is trusted by its certificate, and one that is not', async (t) => {
+t.test('a server that is trusted by its certificate, and one that is not', async (t) => {
   const { url, distrusting } = await startTlsPostgres(t);
   await shortStory(t, url);
   await refused(t, distrusting, /^DATABASE_URL: .*certificate/);
@@ -88,7 +87,7 @@ t.test('a socket in a folder, a password of every printable character, settings 
 const pooler = await pgBouncerFiles();
 const withoutPooler = 'missing' in pooler ? pooler.missing : false;
 
-longTest(t, 'PgBouncer that keeps a connection for a session', { skip: withoutPooler }, async (t) => {
+t.test('PgBouncer that keeps a connection for a session', { skip: withoutPooler }, async (t) => {
   const serverUrl = await server.createOwner('sessions');
   const { url } = await startPgBouncer(t, { serverUrl, mode: 'session' });
   await shortStory(t, url);

@@ -3,7 +3,6 @@ import { type Client, control, faultsSpent, ledger, type Operation } from '../fi
 import { eventually } from '../fixture/eventually.js';
 import { startService } from '../fixture/service.js';
 import { inService, ownService } from '../fixture/shared-service.js';
-import { longTest } from '../fixture/size.js';
 import { type Row, signedInTo } from '../fixture/social.js';
 
 /*
@@ -78,7 +77,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     );
   });
 
-  await longTest(t, 'written late: a later look sees it, and takes the place of the first', async (t) => {
+  await t.test('written late: a later look sees it, and takes the place of the first', async (t) => {
     const input = { ...nobody(), body: 'It will be late' };
     const operation = await lost('drop_and_commit_late', input);
     const first = await look(operation);
@@ -90,7 +89,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     t.ok(Number(second?.matches[0]?.delivered_at) > Date.parse(String(first?.at)));
   });
 
-  await longTest(t, 'two alike: the site wrote it twice, or somebody wrote the same by hand', async (t) => {
+  await t.test('two alike: the site wrote it twice, or somebody wrote the same by hand', async (t) => {
     const twice = await lost('drop_after_two_commits', { ...nobody(), body: 'Twice' });
     t.match(await look(twice), { found: 'several', matches: [{ kind: 'message' }, { kind: 'message' }] });
     const input = { ...nobody(), body: 'By hand as well' };
@@ -99,39 +98,31 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     t.match(await look(once), { found: 'several' });
   });
 
-  await longTest(
-    t,
-    'only the same words by the same sender count, with the same content, since the attempt',
-    async (t) => {
-      const { recipient_actor_id } = nobody();
-      const render_content_unions = [{ card: { title: 'Über', lines: [1, 2] } }];
-      const plain = await lost('drop_before_commit', { recipient_actor_id, body: 'Words' });
-      const rich = await lost('drop_after_commit', { recipient_actor_id, body: 'Words', render_content_unions });
-      t.match(await look(plain), { found: 'none' }, 'the one with content is another');
-      t.match(await look(rich), { found: 'one' });
-      const data = { senderHashId: recipient_actor_id, body: 'Words' };
-      const emitted = { account: username, action: 'emit', type: 'message_received', data };
-      await control(sandboxUrl, 'POST', '/stream', emitted);
-      t.match(await look(plain), { found: 'none' }, 'an answer with the same words is another');
+  await t.test('only the same words by the same sender count, with the same content, since the attempt', async (t) => {
+    const { recipient_actor_id } = nobody();
+    const render_content_unions = [{ card: { title: 'Über', lines: [1, 2] } }];
+    const plain = await lost('drop_before_commit', { recipient_actor_id, body: 'Words' });
+    const rich = await lost('drop_after_commit', { recipient_actor_id, body: 'Words', render_content_unions });
+    t.match(await look(plain), { found: 'none' }, 'the one with content is another');
+    t.match(await look(rich), { found: 'one' });
+    const data = { senderHashId: recipient_actor_id, body: 'Words' };
+    const emitted = { account: username, action: 'emit', type: 'message_received', data };
+    await control(sandboxUrl, 'POST', '/stream', emitted);
+    t.match(await look(plain), { found: 'none' }, 'an answer with the same words is another');
 
-      const own = (await visitor.api<{ data: Row }>('/api/me')).body.data.hashId;
-      const threads = (await visitor.list<Row>('/api/conversations')).data;
-      const talks = threads.map(({ id }) => visitor.list<Row>(`/api/conversations/${id}/messages`));
-      const before = (await Promise.all(talks)).flatMap(({ data }) => data).find((one) => one.senderHashId === own);
-      const input = { conversation_id: before?.conversationId, body: String(before?.body) };
-      t.match(
-        await look(await lost('drop_before_commit', input)),
-        { found: 'none' },
-        'what was written long before is',
-      );
-      t.match(await look(await lost('drop_after_commit', input)), {
-        found: 'one',
-        matches: [{ conversation_id: before?.conversationId }],
-      });
-    },
-  );
+    const own = (await visitor.api<{ data: Row }>('/api/me')).body.data.hashId;
+    const threads = (await visitor.list<Row>('/api/conversations')).data;
+    const talks = threads.map(({ id }) => visitor.list<Row>(`/api/conversations/${id}/messages`));
+    const before = (await Promise.all(talks)).flatMap(({ data }) => data).find((one) => one.senderHashId === own);
+    const input = { conversation_id: before?.conversationId, body: String(before?.body) };
+    t.match(await look(await lost('drop_before_commit', input)), { found: 'none' }, 'what was written long before is');
+    t.match(await look(await lost('drop_after_commit', input)), {
+      found: 'one',
+      matches: [{ conversation_id: before?.conversationId }],
+    });
+  });
 
-  await longTest(t, 'a file, by its name and size', async (t) => {
+  await t.test('a file, by its name and size', async (t) => {
     const { recipient_actor_id } = nobody();
     const file = (text: string, name = 'notes.txt') => ({
       ...{ recipient_actor_id, filename: name, content_type: 'text/plain' },
@@ -148,7 +139,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     t.match(await look(unsent), { found: 'one', matches: [{ message_urn: again.result.message_id, size: 3 }] });
   });
 
-  await longTest(t, 'an invitation, by its recipient', async (t) => {
+  await t.test('an invitation, by its recipient', async (t) => {
     const send = 'social.invitation.send';
     const arrived = nobody();
     const operation = await lost('drop_after_commit', { ...arrived, message: 'Hello' }, send);
@@ -160,7 +151,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     t.match(await look(other), { found: 'one', matches: [{ kind: 'invitation', ...unsent }] });
   });
 
-  await longTest(t, 'more was written since than a look reads: it does not claim to know', async (t) => {
+  await t.test('more was written since than a look reads: it does not claim to know', async (t) => {
     const { recipient_actor_id } = nobody();
     const operation = await lost('drop_after_commit', { recipient_actor_id, body: 'Far down' });
     const data = { senderHashId: recipient_actor_id, body: 'And another thing' };
@@ -199,7 +190,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     }
   });
 
-  await longTest(t, 'while another operation has the connection nothing is looked at', async (t) => {
+  await t.test('while another operation has the connection nothing is looked at', async (t) => {
     const operation = await lost('drop_after_commit', { ...nobody(), body: 'Busy' });
     await fault('delay', 'social.identity.get', { ms: 1_500 });
     const running = await client.submit(connection, 'social.identity.get');
@@ -228,7 +219,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     t.match(await client.run(connection, 'social.login'), { status: 'succeeded' });
   });
 
-  await longTest(t, 'a session that the site has ended shows as such, and changes nothing', async (t) => {
+  await t.test('a session that the site has ended shows as such, and changes nothing', async (t) => {
     const operation = await lost('drop_after_commit', { ...nobody(), body: 'Signed out' });
     await fault('logged_out', 'social.messages.list');
     t.match(await look(operation), { found: null, reason: 'authentication_failed' });
@@ -236,7 +227,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
     t.match(await look(operation), { found: 'one' });
   });
 
-  await longTest(t, 'a connection that is deleted takes its looks along', async (t) => {
+  await t.test('a connection that is deleted takes its looks along', async (t) => {
     const operation = await lost('drop_after_commit', { ...nobody(), body: 'Deleted' });
     await fault('hang', 'social.messages.list');
     const cut = client.send('POST', `/v1/operations/${operation.id}/reconcile`);
@@ -251,7 +242,7 @@ t.test('an unknown write is looked for, and the caller decides', async (t) => {
   });
 });
 
-longTest(t, 'a look that a node was killed in is made by its next owner, without being asked for again', async (t) => {
+t.test('a look that a node was killed in is made by its next owner, without being asked for again', async (t) => {
   const killed = await inService(t, await service);
   const social = await signedInTo(t, killed, 'grace');
   const { username, connection, visitor } = social;

@@ -6,9 +6,9 @@ import { LIMITS } from '../../limits.js';
 export type Pooler = 'none' | 'session' | 'transaction';
 
 /**
- * Which kind of pooler answers at this address, to which `client` is connected. A pooler gives its clients a key of its own to cancel by, so that
- * the process that was announced is not the one that runs the statements. One that pools transactions gives another client the server connection of a client
- * that is between two transactions; one that pools sessions never does.
+ * Which kind of pooler answers at this address, to which `client` is connected. A pooler gives its clients a key of its own to
+ * cancel by, so that the process that was announced is not the one that runs the statements. One that pools transactions gives
+ * another client the server connection of a client that is between two transactions; one that pools sessions never does.
  *
  * @throws Error when the address does not answer, or gives no second connection within LIMITS.probe_timeout_ms
  */

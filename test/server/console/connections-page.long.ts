@@ -2,7 +2,6 @@ import type { Page } from 'playwright';
 import t from 'tap';
 import type { Database } from '../../../storage/postgres/database.js';
 import { ownService } from '../../fixture/shared-service.js';
-import { longTest } from '../../fixture/size.js';
 import { consoleFixture, consoleIn, keyWith, looksRight, VIEWS, viewsOf } from './console-fixture.js';
 
 /** A time without a stream, as a listener leaves it. */
@@ -120,7 +119,7 @@ t.test('a connection is logged in with a code, given a link, and disconnected', 
   t.strictSame(complaints, []);
 });
 
-longTest(t, 'what cannot be done is said in words, and an action without its scope is not there', async (t) => {
+t.test('what cannot be done is said in words, and an action without its scope is not there', async (t) => {
   const service = await consoleFixture(t);
   const connection = await service.client.connect(real('ada@example.com'));
   const page = await service.signedIn(`#/connections/${connection}`);
@@ -142,7 +141,7 @@ longTest(t, 'what cannot be done is said in words, and an action without its sco
   t.strictSame(service.complaints, []);
 });
 
-longTest(t, 'a login by who may not look at operations is submitted once, and the page says so', async (t) => {
+t.test('a login by who may not look at operations is submitted once, and the page says so', async (t) => {
   const service = await consoleFixture(t);
   const connection = await service.client.connect(real('ada+sms@example.com'));
   const { key } = await keyWith(service, 'connections:read', 'operations:write');
@@ -158,7 +157,7 @@ longTest(t, 'a login by who may not look at operations is submitted once, and th
   t.strictSame(service.complaints, []);
 });
 
-longTest(t, 'the line of gaps begins with the connection, and is not whole where nobody knows', async (t) => {
+t.test('the line of gaps begins with the connection, and is not whole where nobody knows', async (t) => {
   const { client, db, signedIn, complaints } = await consoleFixture(t);
   const connection = await client.connect(real('ada@example.com'));
   const shares = async (page: Page) =>

@@ -2,7 +2,6 @@ import type { Page } from 'playwright';
 import t from 'tap';
 import { createKey } from '../../../storage/workspaces/keys.js';
 import { eventually } from '../../fixture/eventually.js';
-import { longTest } from '../../fixture/size.js';
 import { consoleFixture, keyWithout, looksRight, operatorKey, VIEWS, viewsOf } from './console-fixture.js';
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
@@ -98,7 +97,7 @@ t.test('a key whose answer is lost may be there, which the page says and shows',
   await looksRight(t, page, 'key-lost');
 });
 
-longTest(t, 'secrets stay until they are put away, wherever one goes, and leaving asks', async (t) => {
+t.test('secrets stay until they are put away, wherever one goes, and leaving asks', async (t) => {
   const service = await consoleFixture(t);
   for (const view of viewsOf(t)) {
     const page = await service.signedIn(`#/keys?workspace=${service.workspaceId}`, view, await operatorKey(service));
@@ -129,7 +128,7 @@ longTest(t, 'secrets stay until they are put away, wherever one goes, and leavin
   t.strictSame(service.complaints, []);
 });
 
-longTest(t, 'who may change connections sees the keys of the workspace, and makes none', async (t) => {
+t.test('who may change connections sees the keys of the workspace, and makes none', async (t) => {
   const service = await consoleFixture(t);
   const { db, workspaceId } = service;
   await createKey(db, { workspaceId, name: 'for ever', scopes: ['events:read'], expiresAt: null });

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright';
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
-import { longTest } from '../../fixture/size.js';
 import { insertOperations } from '../rows.js';
 import { consoleFixture, keyWithout, looksRight, viewsOf } from './console-fixture.js';
 
@@ -88,7 +87,7 @@ async function tried(route: Route): Promise<void> {
   await route.fulfill({ response, json: { ...(await response.json()), status: 'running', challenge: null } });
 }
 
-longTest(t, 'an operation is canceled, and a challenge is answered, by who may', async (t) => {
+t.test('an operation is canceled, and a challenge is answered, by who may', async (t) => {
   const service = await consoleFixture(t);
   const { client, signedIn, complaints } = service;
   const { key } = await keyWithout(service, 'operations:write');
@@ -136,46 +135,42 @@ longTest(t, 'an operation is canceled, and a challenge is answered, by who may',
   t.strictSame(complaints, []);
 });
 
-longTest(
-  t,
-  'what has ended is not loaded again, and a file in its result is downloaded and not laid out',
-  async (t) => {
-    const { client, db, signedIn, complaints } = await consoleFixture(t);
-    const ada = await client.connect(person('ada'));
-    const loads: string[] = [];
-    const id = String((await client.submit(ada, 'social.profile.get', { profile_id: 'sim-delay-2000' })).body.id);
-    const page = await signedIn(`#/operations/${id}`);
-    page.on('request', (request) => request.url().endsWith(`/v1/operations/${id}`) && loads.push(request.url()));
-    await page.locator('.title').getByText('Succeeded').waitFor();
-    const list = await signedIn('#/operations');
-    await list.getByRole('cell', { name: 'ada', exact: true }).first().waitFor();
-    const ended = loads.length;
-    await client.run(ada, 'social.health.check');
-    await list.getByRole('link', { name: 'social.health.check' }).waitFor();
-    await client.run(ada, 'social.identity.get');
-    await list.getByRole('link', { name: 'social.identity.get' }).waitFor();
-    t.equal(loads.length, ended, 'although the page was told of others twice');
+t.test('what has ended is not loaded again, and a file in its result is downloaded and not laid out', async (t) => {
+  const { client, db, signedIn, complaints } = await consoleFixture(t);
+  const ada = await client.connect(person('ada'));
+  const loads: string[] = [];
+  const id = String((await client.submit(ada, 'social.profile.get', { profile_id: 'sim-delay-2000' })).body.id);
+  const page = await signedIn(`#/operations/${id}`);
+  page.on('request', (request) => request.url().endsWith(`/v1/operations/${id}`) && loads.push(request.url()));
+  await page.locator('.title').getByText('Succeeded').waitFor();
+  const list = await signedIn('#/operations');
+  await list.getByRole('cell', { name: 'ada', exact: true }).first().waitFor();
+  const ended = loads.length;
+  await client.run(ada, 'social.health.check');
+  await list.getByRole('link', { name: 'social.health.check' }).waitFor();
+  await client.run(ada, 'social.identity.get');
+  await list.getByRole('link', { name: 'social.identity.get' }).waitFor();
+  t.equal(loads.length, ended, 'although the page was told of others twice');
 
-    const bytes = Buffer.alloc(300 * 1024, 'x');
-    await db.query('testFile', 'update operation set result = $2, result_sealed = null where id = $1', [
-      id,
-      JSON.stringify({ state_revision: 0, content_type: 'text/plain', data_base64: bytes.toString('base64') }),
-    ]);
-    await page.reload();
-    await page.getByText(/eHh4… \(400 KiB in all\)/).waitFor();
-    t.ok(String(await page.locator('pre').first().textContent()).length < 1000);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download the file (300 KiB)' }).click(),
-    ]);
-    t.equal(download.suggestedFilename(), `${id}.bin`);
-    t.ok(bytes.equals(await readFile(await download.path())));
-    await looksRight(t, page, 'operation-file');
-    t.strictSame(complaints, []);
-  },
-);
+  const bytes = Buffer.alloc(300 * 1024, 'x');
+  await db.query('testFile', 'update operation set result = $2, result_sealed = null where id = $1', [
+    id,
+    JSON.stringify({ state_revision: 0, content_type: 'text/plain', data_base64: bytes.toString('base64') }),
+  ]);
+  await page.reload();
+  await page.getByText(/eHh4… \(400 KiB in all\)/).waitFor();
+  t.ok(String(await page.locator('pre').first().textContent()).length < 1000);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the file (300 KiB)' }).click(),
+  ]);
+  t.equal(download.suggestedFilename(), `${id}.bin`);
+  t.ok(bytes.equals(await readFile(await download.path())));
+  await looksRight(t, page, 'operation-file');
+  t.strictSame(complaints, []);
+});
 
-longTest(t, 'a look that does not come is told, and shows when it comes', async (t) => {
+t.test('a look that does not come is told, and shows when it comes', async (t) => {
   const service = await consoleFixture(t);
   const { client, db, signedIn, complaints } = service;
   for (const [i, view] of viewsOf(t).entries()) {
@@ -206,7 +201,7 @@ longTest(t, 'a look that does not come is told, and shows when it comes', async 
   t.strictSame(complaints, []);
 });
 
-longTest(t, 'a rare status is found behind pages that hold none of it', async (t) => {
+t.test('a rare status is found behind pages that hold none of it', async (t) => {
   const { client, db, signedIn, complaints } = await consoleFixture(t);
   const ada = await client.connect(person('ada'));
   const { id } = await client.run(ada, 'social.profile.get', { profile_id: 'sim-fail-proxy_error' });

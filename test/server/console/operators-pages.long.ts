@@ -7,7 +7,6 @@ import { together } from '../../../storage/overview/tally.js';
 import { renewLeases } from '../../../storage/partitions/partitions.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { ownService } from '../../fixture/shared-service.js';
-import { longTest } from '../../fixture/size.js';
 import { insertConnections } from '../rows.js';
 import { consoleFixture, consoleIn, looksRight, operatorKey, viewsOf } from './console-fixture.js';
 
@@ -55,7 +54,7 @@ t.test('an operator sees who runs which partitions', async (t) => {
   t.strictSame(service.complaints, []);
 });
 
-longTest(t, 'an operator sees the proxies of each region, and how many connections use each', async (t) => {
+t.test('an operator sees the proxies of each region, and how many connections use each', async (t) => {
   const service = await consoleIn(t, installation);
   const { db, workspaceId } = service;
   const ring = keyRing([{ id: 'test', key: randomBytes(32) }]);

@@ -3,7 +3,6 @@ import { storeHour } from '../../../bench/consoles/hour.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { noteStored } from '../../../storage/workspaces/stored.js';
 import { ownService } from '../../fixture/shared-service.js';
-import { longTest } from '../../fixture/size.js';
 import { consoleIn, keyWith, keyWithout, looksRight, operatorKey, signIn, viewsOf } from './console-fixture.js';
 
 /** The last test ends it. */
@@ -55,7 +54,7 @@ t.test('what needs attention stands first, with its cause and a way to it, and w
   t.strictSame(complaints, [], 'no error, no violation of the policy, nothing from elsewhere');
 });
 
-longTest(t, 'an operator sees the installation, and a key without its scopes begins elsewhere', async (t) => {
+t.test('an operator sees the installation, and a key without its scopes begins elsewhere', async (t) => {
   const service = await consoleIn(t, installation);
   const { db, workspaceId, open, complaints } = service;
   await storeHour(db, workspaceId);

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap';
 import { authority } from '../../fixture/certificates.js';
 import { receiver } from '../../fixture/https-receiver.js';
 import { ownService } from '../../fixture/shared-service.js';
-import { longTest } from '../../fixture/size.js';
 import { connect, subscribe, trusting } from '../../fixture/webhooks.js';
 import { insertDeliveries } from '../rows.js';
 import { consoleIn, keyWithout, looksRight, VIEWS, viewsOf } from './console-fixture.js';
@@ -141,7 +140,7 @@ t.test('what failed of one action is not told of the one that takes its place', 
   t.equal(await page.getByRole('alert').count(), 0);
 });
 
-longTest(t, 'one subscription for all connections is made by the page, and its secret is shown once', async (t) => {
+t.test('one subscription for all connections is made by the page, and its secret is shown once', async (t) => {
   const { client, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
   for (const view of viewsOf(t)) {
     const connection = await connect(client);
@@ -170,7 +169,7 @@ longTest(t, 'one subscription for all connections is made by the page, and its s
   t.strictSame(complaints, []);
 });
 
-longTest(t, 'an attempt that failed is told in words, and its delivery arrives by itself', async (t) => {
+t.test('an attempt that failed is told in words, and its delivery arrives by itself', async (t) => {
   const { client, signedIn, hook, bodiesWith, complaints } = await subscriptions(t);
   for (const view of viewsOf(t)) {
     const connection = await connect(client);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { eventually } from '../../fixture/eventually.js';
-import { AT_LENGTH, longTest, sized } from '../../fixture/size.js';
+import { AT_LENGTH, sized } from '../../fixture/size.js';
 import { keepAsking, type Neighbourhood, neighbourhoodService, person, startNeighbourhood } from '../neighbour.js';
 import { insertOperations } from '../rows.js';
 
@@ -96,7 +96,7 @@ async function underForce(t: Test, neighbourhood: Neighbourhood, { clients, send
   return { done: () => Promise.all(force) };
 }
 
-longTest(t, 'a workspace that lists, by filters that hardly anything fits', async (t) => {
+t.test('a workspace that lists, by filters that hardly anything fits', async (t) => {
   const neighbourhood = await startNeighbourhood(t, node);
   const { service } = neighbourhood;
   const id = await service.client.connect(person('greedy'));
@@ -126,7 +126,7 @@ t.test('a workspace that submits', async (t) => {
   await (await underForce(t, neighbourhood, force)).done();
 });
 
-longTest(t, 'a workspace that waits for its operations, and asks a user for a code in each', async (t) => {
+t.test('a workspace that waits for its operations, and asks a user for a code in each', async (t) => {
   const neighbourhood = await startNeighbourhood(t, node);
   const { client } = neighbourhood.service;
   const waits: string[] = [];

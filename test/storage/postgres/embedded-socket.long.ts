@@ -6,7 +6,6 @@ import { openDatabase } from '../../../storage/postgres/database.js';
 import { connectDatabase } from '../../../storage/postgres/embedded.js';
 import { isUnreachable, outcomeUnknown, pingDatabase } from '../../../storage/postgres/liveness.js';
 import { dataFolder } from '../../fixture/data-folder.js';
-import { longTest } from '../../fixture/size.js';
 
 /** The address that the server sees a client of `url` at; null: it came by a socket. */
 async function clientAddress(url: string): Promise<string | null> {
@@ -39,7 +38,7 @@ t.test('the embedded database is reached by a socket in its folder, and over TCP
 });
 
 for (const name of ['x'.repeat(100), 'a, b']) {
-  longTest(t, `where a socket cannot be, in a folder named ${name.slice(0, 4)}…, it is reached over TCP`, async (t) => {
+  t.test(`where a socket cannot be, in a folder named ${name.slice(0, 4)}…, it is reached over TCP`, async (t) => {
     const dataDir = join(await dataFolder(t), name);
     const server = await connectDatabase({ dataDir, exclusive: true });
     t.teardown(() => server.stop());

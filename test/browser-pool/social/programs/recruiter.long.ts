@@ -1,6 +1,5 @@
 import t from 'tap';
 import { SITES } from '../../../fixture/network.js';
-import { longTest } from '../../../fixture/size.js';
 import { Account } from '../../account.js';
 import { poolFixture } from '../../fixture.js';
 
@@ -42,7 +41,7 @@ for (const name of SITES) {
       t.match(effects, { session: String, recruiter: { health: 'ready', contract: 'Northwind Hiring' } });
     });
 
-    longTest(t, 'a captcha can only be waited for; a check nobody knows ends it', async (t) => {
+    t.test('a captcha can only be waited for; a check nobody knows ends it', async (t) => {
       const account = await signedIn('alan+switch-captcha');
       const run = account.run(channel, 'social.recruiter.switch');
       t.match(await run.expect('challenge'), { kind: 'captcha', acceptsCode: false });
@@ -54,7 +53,7 @@ for (const name of SITES) {
       });
     });
 
-    longTest(t, 'a filter the provider finds senseless is the caller’s', async (t) => {
+    t.test('a filter the provider finds senseless is the caller’s', async (t) => {
       const account = await signedIn('edsger');
       account.learn((await account.run(channel, 'social.recruiter.switch').expect('result')).effects);
       const senseless = { yoe: { min: 9, max: 3 } };
