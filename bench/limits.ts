@@ -14,6 +14,8 @@ export const LIMITS = {
   /** While nothing is said, the last line is repeated. A little more, so that a line of progress comes first. */
   silence_ms: 2_100,
   cost_sample_ms: 500,
+  /** How long one of two trees that are compared makes load before the other does. Longer than a request takes, shorter than the machine's speed stays. */
+  compared_turn_ms: 100,
 
   /** Pieces of work under way at once where nothing is measured. The others wait. */
   concurrent_calls: 16,

@@ -2,14 +2,11 @@ import { type Cost, mergeCosts } from '../cost/cost.js';
 import { number, spreadText, tableLines } from '../report.js';
 import type { Spread } from '../spread.js';
 
-/** Which of the two trees a turn was of. */
+/** Which of the two trees was measured. */
 export type Side = 'base' | 'this';
 
-/** A round of turns: neither side always goes first, and what drifts over a round weighs on both alike. */
-export const ORDER: readonly Side[] = ['base', 'this', 'this', 'base'];
-
-/** What an operation took, by its kind, in each turn. */
-export type Turns = Record<Side, Record<string, Cost>[]>;
+/** What an operation took, by its kind, in each round. */
+export type Rounds = Record<Side, Record<string, Cost>[]>;
 
 /** One figure of one kind of operation. */
 export interface Ratio extends Record<Side, Spread> {
@@ -19,11 +16,11 @@ export interface Ratio extends Record<Side, Spread> {
   ratio: number;
 }
 
-/** The kinds that both sides have, each with what an operation took on either. Pure. Throws when a side had no turn. */
-export function sidesOf(turns: Turns): Map<string, Record<Side, Cost>> {
-  const [first] = turns.this;
-  const kinds = Object.keys(first ?? {}).filter((kind) => turns.base.every((costs) => kind in costs));
-  const merged = (side: Side, kind: string) => mergeCosts(turns[side].flatMap((costs) => costs[kind] ?? []));
+/** The kinds that both sides have, each with what an operation took on either. Pure. Throws when a side had no round. */
+export function sidesOf(rounds: Rounds): Map<string, Record<Side, Cost>> {
+  const [first] = rounds.this;
+  const kinds = Object.keys(first ?? {}).filter((kind) => rounds.base.every((costs) => kind in costs));
+  const merged = (side: Side, kind: string) => mergeCosts(rounds[side].flatMap((costs) => costs[kind] ?? []));
   return new Map(kinds.map((kind) => [kind, { base: merged('base', kind), this: merged('this', kind) }]));
 }
 

@@ -12,6 +12,11 @@ const KEPT = join(ROOT, '.data/compare');
 /** The tree that runs. */
 export const THIS_TREE = ROOT;
 
+/** The commit that changes are compared with: it is moved on purpose, by a commit that says why the cost is another now. */
+export async function baseline(): Promise<string> {
+  return (await readFile(join(ROOT, 'bench/baseline'), 'utf8')).trim();
+}
+
 /**
  * A commit of this repository, built in a folder of its own, which is there the next time. It takes the packages of this tree where its lock file
  * is the same. Throws when there is no such commit, or it cannot be built.

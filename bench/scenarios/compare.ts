@@ -1,17 +1,24 @@
 import { InvalidArgumentError } from 'commander';
-import { ORDER, ratioLines, ratiosOf, sidesOf, type Turns } from '../compare/ratios.js';
-import { THIS_TREE, treeOf } from '../compare/tree.js';
-import { turnOf } from '../compare/turn.js';
+import { type Rounds, ratioLines, ratiosOf, sidesOf } from '../compare/ratios.js';
+import { sideBySide } from '../compare/side-by-side.js';
+import { baseline, THIS_TREE, treeOf } from '../compare/tree.js';
 import type { Cost } from '../cost/cost.js';
 import { number, reportOf } from '../report.js';
 import { defineScenario, type Scenario } from '../scenario.js';
 
 const OPTIONS = {
-  base: { means: 'the commit to compare with: built once, in .data/compare', default: 'HEAD' },
+  base: {
+    means: 'the commit to compare with, built once, in .data/compare; empty: that of bench/baseline',
+    default: '',
+  },
   scenario: { means: 'what is measured: one scenario, or some, with commas between', default: 'poll,end-to-end' },
-  rounds: { means: 'rounds of four turns: base, this, this, base', default: 2 },
-  seconds: { means: 'how long a scenario measures in a turn', default: 5, fraction: true },
-  warmup: { means: 'seconds before measuring, where a scenario warms up', default: 2, fraction: true },
+  rounds: { means: 'how often both are measured, with a new service and database each', default: 2 },
+  seconds: {
+    means: 'how long a scenario measures in a round, of which each tree has half',
+    default: 10,
+    fraction: true,
+  },
+  warmup: { means: 'seconds before measuring, where a scenario warms up', default: 3, fraction: true },
   worst: {
     means: 'processor time that is more than so many times that of the base is a fault',
     default: 1.25,
@@ -20,21 +27,22 @@ const OPTIONS = {
 };
 
 const METHOD =
-  "each turn is a run of the scenario by its tree's own program, with a new service and database; medians of the turns are compared";
+  'both trees run the scenario at once, each by its own program with a service and a database of its own; their loads take turns of 0.1 s. Medians of the rounds are compared';
 const NOT_MEASURED = [
   'what the program of the bench itself changed: each tree measures with its own',
-  'rates: they follow what else the machine does',
-  'a change of less than a tenth: two runs of one commit differ by as much',
+  'rates, and latencies: each tree is given half of the time, and shares caches with the other',
+  'a change of less than a twentieth: two measurements of one commit differ by as much',
 ];
 
-/** What a change costs or saves an operation: this tree against a commit, in turns. */
+/** What a change costs or saves an operation: this tree against a commit, side by side. */
 export const compareOf = (scenarios: Scenario[]): Scenario =>
   defineScenario({
     name: 'compare',
-    summary: 'processor time of an operation against another commit, in turns',
+    summary: 'processor time of an operation against another commit, side by side',
     options: OPTIONS,
     async run(options, say) {
-      const { base, rounds, seconds, warmup, worst } = options;
+      const { rounds, seconds, warmup, worst } = options;
+      const base = options.base || (await baseline()).slice(0, 12);
       const chosen = options.scenario.split(',').map((name) => scenarioOf(scenarios, name));
       const trees = { base: await treeOf(base, say), this: THIS_TREE };
       const costs: Record<string, Cost> = {};
@@ -43,14 +51,14 @@ export const compareOf = (scenarios: Scenario[]): Scenario =>
         const flags = Object.entries({ seconds, warmup, rounds: 1 }).flatMap(([flag, value]) =>
           flag in known ? [`--${flag}`, String(value)] : [],
         );
-        const turns: Turns = { base: [], this: [] };
+        const measured: Rounds = { base: [], this: [] };
         for (let round = 1; round <= rounds; round++) {
-          for (const side of ORDER) {
-            say(`${name}, round ${round}: ${side === 'base' ? base : 'this'}`);
-            turns[side].push(await turnOf(trees[side], name, flags));
-          }
+          say(`${name}, round ${round} of ${rounds}: this tree beside ${base}`);
+          const [former, own] = await sideBySide([trees.base, trees.this], name, flags);
+          if (former) measured.base.push(former);
+          if (own) measured.this.push(own);
         }
-        const sides = sidesOf(turns);
+        const sides = sidesOf(measured);
         ratios.push(...ratiosOf(sides));
         for (const [kind, { base: former, this: own }] of sides) {
           costs[`${kind}, base`] = former;
@@ -60,7 +68,7 @@ export const compareOf = (scenarios: Scenario[]): Scenario =>
       const dearest = ratios.toSorted((a, b) => b.ratio - a.ratio)[0];
       return reportOf({
         scenario: 'compare',
-        options,
+        options: { ...options, base },
         method: METHOD,
         lines: [...ratioLines(ratios), ''],
         costs,

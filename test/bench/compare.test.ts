@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import t from 'tap';
-import { ratioLines, ratiosOf, sidesOf, type Turns } from '../../bench/compare/ratios.js';
+import { type Rounds, ratioLines, ratiosOf, sidesOf } from '../../bench/compare/ratios.js';
+import { sideBySide } from '../../bench/compare/side-by-side.js';
 import { treeOf } from '../../bench/compare/tree.js';
-import { turnOf } from '../../bench/compare/turn.js';
 import type { Cost } from '../../bench/cost/cost.js';
 import { spreadOf } from '../../bench/spread.js';
 
@@ -10,13 +10,13 @@ const cost = (us: number): Cost => ({
   ...{ service_us: spreadOf([us]), postgres_us: spreadOf([us * 2]), operations: 10 },
 });
 
-const turns: Turns = {
+const rounds: Rounds = {
   base: [{ poll: cost(40), gone: cost(1) }, { poll: cost(60) }],
   this: [{ poll: cost(100), added: cost(1) }, { poll: cost(50) }],
 };
 
-t.test('medians of all turns are compared, of kinds that both commits have', async (t) => {
-  const sides = sidesOf(turns);
+t.test('medians of all rounds are compared, of kinds that both commits have', async (t) => {
+  const sides = sidesOf(rounds);
   t.strictSame([...sides.keys()], ['poll']);
   t.match(sides.get('poll'), { base: { service_us: { rounds: [40, 60] } }, this: { operations: 20 } });
   const ratios = ratiosOf(sides);
@@ -37,5 +37,8 @@ t.test('a commit that is not there, and a scenario that measures nothing, say so
       InvalidArgumentError,
       commit,
     );
-  await t.rejects(turnOf(process.cwd(), 'no-such-scenario', []), /^no-such-scenario measured nothing: ./);
+  await t.rejects(
+    sideBySide([process.cwd(), process.cwd()], 'no-such-scenario', []),
+    /^no-such-scenario measured nothing: ./,
+  );
 });
