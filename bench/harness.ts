@@ -4,7 +4,7 @@ import { endChildrenOnSignal } from './end-children.js';
 import { pageOf } from './page/page.js';
 import { profileFiles, profileServices } from './profile.js';
 import { Voice } from './progress.js';
-import type { OptionValue, Scenario } from './scenario.js';
+import { flagName, type OptionValue, type Scenario } from './scenario.js';
 import { abuse } from './scenarios/abuse.js';
 import { browser } from './scenarios/browser.js';
 import { chaos } from './scenarios/chaos.js';
@@ -78,7 +78,7 @@ function decimalNumber(text: string): number {
 function flagsOf({ options }: Scenario): Map<string, Option> {
   return new Map(
     Object.entries(options).map(([name, { means, default: value, fraction, none }]) => {
-      const flag = name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      const flag = flagName(name);
       if (typeof value === 'string') return [name, new Option(`--${flag} <text>`, means).default(value)];
       if (typeof value === 'boolean') return [name, new Option(`--${flag}`, means).default(value)];
       const number = fraction ? decimalNumber : wholeNumber;

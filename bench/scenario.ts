@@ -61,3 +61,7 @@ export interface Report {
   /** What was promised and did not hold; with any, the bench ends with status 1. */
   faults: string[];
 }
+
+/** An option as the command line has it: `baselineConnections` is `baseline-connections`. */
+export const flagName = (option: string): string =>
+  option.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -9,6 +9,7 @@ import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
 import { auditEras } from '../storage/audit/eras.js';
+import { auditUpkeep } from '../storage/audit/parts.js';
 import type { Background } from '../storage/background.js';
 import { Removals } from '../storage/connections/removals.js';
 import { announcer } from '../storage/deliveries/announcer.js';
@@ -62,11 +63,8 @@ export interface Parts {
   database?: DatabaseServer;
   db?: Database;
   control?: Database;
-  removals?: Removals;
-  settling?: Background;
-  sessions?: Background;
-  retention?: Background;
-  storedMeter?: Background;
+  /** What every node looks after beside the service. */
+  upkeep?: Pick<Background, 'start' | 'stop'>[];
   retained?: RetentionStats;
   announcer?: Background;
   /** How long the oldest announcement has waited. */
@@ -238,21 +236,20 @@ function startBackground(
   parts: Parts,
   { db, control, destination }: Pick<ActorParts, 'db' | 'control'> & { destination: DestinationHasher | null },
 ): void {
-  parts.removals = new Removals({ db, log });
-  parts.removals.start();
-  parts.settling = settling({ db, log });
-  parts.settling.start();
-  parts.sessions = expiredSecrets(control, log);
-  parts.sessions.start();
-  parts.retention = retention({
-    ...{ db, log, days: config.retention },
-    stats: (stats) => {
-      parts.retained = stats;
-    },
-  });
-  parts.retention.start();
-  parts.storedMeter = storedMeter({ db, log, bound: storedBound(config) });
-  parts.storedMeter.start();
+  parts.upkeep = [
+    new Removals({ db, log }),
+    settling({ db, log }),
+    expiredSecrets(control, log),
+    retention({
+      ...{ db, log, days: config.retention },
+      stats: (stats) => {
+        parts.retained = stats;
+      },
+    }),
+    storedMeter({ db, log, bound: storedBound(config) }),
+    auditUpkeep({ db, log }),
+  ];
+  for (const one of parts.upkeep) one.start();
   if (!destination) return;
   const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
   parts.destinations = new MissingDestinations({ db, log, hash });
@@ -318,11 +315,7 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await parts.metrics?.stop();
   await parts.tracing?.close();
   await parts.sandbox?.stop();
-  await parts.removals?.stop();
-  await parts.settling?.stop();
-  await parts.sessions?.stop();
-  await parts.retention?.stop();
-  await parts.storedMeter?.stop();
+  await Promise.all((parts.upkeep ?? []).map((one) => one.stop()));
   await parts.announcer?.stop();
   await parts.overview?.stop();
   await parts.destinations?.stop();

@@ -22,6 +22,17 @@ export const LIMITS = {
   /** How long before the time in an operation's id, and after it, its submission is looked for in the audit log: clocks differ, and storing may wait. */
   submission_lead_s: 10,
   submission_lag_s: 60,
+  /**
+   * Entries that one statement reads of a part that is written into a file. How often a node looks after the parts of the audit log, and how soon again where that
+   * failed; counts of what was shown that one statement forgets, and the rest before the next one.
+   */
+  audit_archive_rows: 2_000,
+  audit_parts_ms: 6 * 60 * 60_000,
+  audit_parts_retry_ms: 60_000,
+  audit_forget_rows: 5_000,
+  audit_forget_pause_ms: 200,
+  /** What an entry is taken to store of its workspace until it is measured. */
+  audit_entry_bytes: 300,
   /** Rows that one page of the command line's lists looks at. A page that ends there is short, and the next one goes on. */
   operator_list_rows: 10_000,
 

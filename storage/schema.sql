@@ -48,13 +48,21 @@ create table audit.entry (
   address text,
   details jsonb,
   constraint entry_pkey PRIMARY KEY (at, id)
-);
-CREATE INDEX entry_by_actor ON audit.entry USING btree (actor_id, at, id);
-CREATE INDEX entry_by_target ON audit.entry USING gin (target_ids) WITH (gin_pending_list_limit='64') WHERE (action <> 'operation.submit'::text);
-CREATE INDEX entry_by_workspace ON audit.entry USING btree (workspace_id, at, id);
-CREATE INDEX entry_by_workspace_xact ON audit.entry USING btree (workspace_id, xact, id);
-CREATE INDEX entry_by_xact ON audit.entry USING btree (xact, id);
+) partition by RANGE (at);
+CREATE INDEX entry_by_actor ON ONLY audit.entry USING btree (actor_id, at, id);
+CREATE INDEX entry_by_target ON ONLY audit.entry USING gin (target_ids) WITH (gin_pending_list_limit='64') WHERE (action <> 'operation.submit'::text);
+CREATE INDEX entry_by_workspace ON ONLY audit.entry USING btree (workspace_id, at, id);
+CREATE INDEX entry_by_workspace_xact ON ONLY audit.entry USING btree (workspace_id, xact, id);
+CREATE INDEX entry_by_xact ON ONLY audit.entry USING btree (xact, id);
 CREATE TRIGGER entry_is_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON audit.entry FOR EACH STATEMENT EXECUTE FUNCTION audit.refuse_change();
+
+create table audit_archive (
+  part text not null,
+  sha256 text not null,
+  entries bigint not null,
+  archived_at timestamp with time zone not null default now(),
+  constraint audit_archive_pkey PRIMARY KEY (part, sha256)
+);
 
 create table audit_era (
   until timestamp with time zone not null,
@@ -72,6 +80,7 @@ create table audit_reveal (
   constraint audit_reveal_pkey PRIMARY KEY (reader, target_id, action, hour)
 );
 CREATE INDEX audit_reveal_by_entry ON public.audit_reveal USING btree (entry_id);
+CREATE INDEX audit_reveal_by_hour ON public.audit_reveal USING brin (hour);
 
 create table callback_pause (
   destination bytea not null,
@@ -574,6 +583,8 @@ create table stored_turn (
   after uuid,
   found bigint not null default 0,
   due_at timestamp with time zone not null default now(),
+  entries_at timestamp with time zone,
+  entries_id uuid,
   constraint stored_turn_pkey PRIMARY KEY (id),
   constraint stored_turn_id_check CHECK (id)
 );
@@ -697,6 +708,19 @@ create table workspace_stored (
   constraint workspace_stored_pkey PRIMARY KEY (workspace_id),
   constraint workspace_stored_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+
+create view audit.part as
+ SELECT replace(substr((c.relname)::text, 7), '_'::text, '-'::text) AS name,
+    (c.oid)::regclass AS relation,
+    r.since,
+    r.until,
+    ((COALESCE(r.until, audit.newest_in_rest()) > (now() - '1 day'::interval)) IS TRUE) AS open
+   FROM (((pg_inherits i
+     JOIN pg_class c ON ((c.oid = i.inhrelid)))
+     CROSS JOIN LATERAL pg_get_expr(c.relpartbound, c.oid) bound(bound))
+     CROSS JOIN LATERAL ( SELECT ((regexp_match(bound.bound, 'FROM \(''([^'']+)''\)'::text))[1])::timestamp with time zone AS since,
+            ((regexp_match(bound.bound, 'TO \(''([^'']+)''\)'::text))[1])::timestamp with time zone AS until) r)
+  WHERE (i.inhparent = ('audit.entry'::regclass)::oid);
 
 CREATE OR REPLACE FUNCTION public.activate_members()
  RETURNS trigger
@@ -867,6 +891,76 @@ begin
     delete from waiting_operation where operation_id = new.id;
   end if;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION audit.drop_part(part text, entries bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '1s'
+AS $function$
+declare
+  relation regclass := (select p.relation from audit.part p where p.name = part);
+  found bigint;
+begin
+  if relation is null then
+    raise exception 'the audit log has no part %', part using errcode = 'undefined_table';
+  end if;
+  execute format('lock table %s in share row exclusive mode', relation);
+  if (select p.open from audit.part p where p.name = part) then
+    raise exception 'the part % may still get entries', part using errcode = 'object_in_use';
+  end if;
+  execute format('select count(*) from %s', relation) into found;
+  if found <> entries then
+    raise exception 'the part % has % entries, not %', part, found, entries using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  execute format('drop table %s', relation);
+  if part = 'rest' then
+    create table audit.entry_rest partition of audit.entry default;
+    create trigger entry_is_kept before update or delete or truncate on audit.entry_rest
+      for each statement execute function audit.refuse_change();
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION audit.make_parts()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '1s'
+AS $function$
+declare
+  low timestamptz;
+  relation text;
+begin
+  if not pg_try_advisory_xact_lock(7301846212) then return; end if;
+  for months in 0..2 loop
+    low := date_trunc('month', now()) + make_interval(months => months);
+    continue when exists (select from audit.part p
+      where p.name <> 'rest' and coalesce(p.since, '-infinity') <= low and coalesce(p.until, 'infinity') > low);
+    relation := to_char(low, '"entry_"YYYY_MM');
+    begin
+      execute format('create table audit.%I (like audit.entry including defaults)', relation);
+      execute format('create trigger entry_is_kept before update or delete or truncate on audit.%I
+        for each statement execute function audit.refuse_change()', relation);
+      execute format('alter table audit.entry attach partition audit.%I for values from (%L) to (%L)',
+        relation, low, low + interval '1 month');
+      return next to_char(low, 'YYYY-MM');
+    exception when check_violation then null;
+    end;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION audit.newest_in_rest()
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return (select max(at) from audit.entry_rest);
 end $function$;
 
 CREATE OR REPLACE FUNCTION audit.refuse_change()

@@ -28,7 +28,8 @@ export async function sideBySide(
   return (await written).map(({ out, errors }) => {
     const report = jsonOf(out);
     if (costsIn(report)) return report.costs;
-    throw new Error(`${scenario} measured nothing: ${errors.trim().split('\n').at(-1) ?? ''}`);
+    const lines = errors.trim().split('\n');
+    throw new Error(`${scenario} measured nothing: ${lines.find((line) => line.includes('Error')) ?? lines.at(-1)}`);
   });
 }
 

@@ -14,6 +14,7 @@ import { auditEntryJson } from '../routes/audit-json.js';
 import { placeCursor, placeOf, positionCursor } from '../routes/paging.js';
 import type { Answer } from './answer.js';
 import { auditAction, id, isoTime, pageLimit } from './arguments.js';
+import { auditPartCommands } from './audit-parts.js';
 import type { AdminSession, Perform } from './session.js';
 
 interface ListOptions {
@@ -27,11 +28,11 @@ interface ListOptions {
   follow?: true;
 }
 
-/** `audit list [--follow]`: who did what, newest first; with `--follow` what is added from now on, a line each (HTTP-30). */
+/** `audit list [--follow]`, and what `audit-parts.ts` has: who did what, newest first; with `--follow` what is added from now on, a line each (HTTP-30). */
 export function auditCommands(program: Command, perform: Perform): void {
-  program
-    .command('audit')
-    .description('who did what, on what, from where, when')
+  const audit = program.command('audit').description('who did what, on what, from where, when');
+  auditPartCommands(audit, perform);
+  audit
     .command('list')
     .description('newest first; a page may be short, or empty, and go on: next_cursor is null behind the last one')
     .option('--workspace <id>', 'only of this workspace', id)

@@ -1,9 +1,12 @@
 import { recordAudit } from '../../storage/audit/record.js';
+import { LIMITS as STORAGE_LIMITS } from '../../storage/limits.js';
 import type { AuditAction, AuditSender, AuditTarget, NewAuditEntry } from '../../storage/model/audit.js';
 import type { Database, Transaction } from '../../storage/postgres/database.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
+import { limitOf, type WorkspaceLimits } from '../../storage/workspaces/limits.js';
 import type { Sender } from './callers.js';
 import type { Reveals } from './reveals.js';
+import type { WorkspaceStored } from './workspace-stored.js';
 
 /** What an entry tells beside who asked for what. */
 interface EntryParts {
@@ -31,6 +34,9 @@ interface AuditedRequest {
   requestId: string;
   db: Database;
   reveals: Pick<Reveals, 'note'>;
+  /** Of every workspace that has none of its own. */
+  limits: WorkspaceLimits;
+  workspaceStored: Pick<WorkspaceStored, 'accepted'>;
 }
 
 /** Who sends a request with this key: a program, or somebody at the console, whose session stands for the key. */
@@ -43,14 +49,19 @@ const NOTHING = Promise.resolve();
 
 export function auditOf(
   { audit: action, revealed }: { audit?: AuditAction | 'none'; revealed?: AuditAction },
-  { key, sender, requestId, db, reveals }: AuditedRequest,
+  { key, sender, requestId, db, reveals, limits, workspaceStored }: AuditedRequest,
 ): Audit {
   // An operator's requests that name no workspace are in none.
   const workspace = key.workspace_id === '' || key.workspace_id === key.id ? null : key.workspace_id;
+  // What is left to be measured grows by it, also of a workspace that submits nothing (HTTP-27).
+  const count = () => {
+    if (workspace === null || limitOf('stored_mib', key.limits, limits) === null) return;
+    workspaceStored.accepted(workspace, STORAGE_LIMITS.audit_entry_bytes);
+  };
   const reveal = async (action: AuditAction, targets: readonly AuditTarget[]) => {
     if (targets.length === 0) return;
     const actor = auditSender(key, sender);
-    await reveals.note(db, { actor, action, targets, workspaceId: workspace, requestId });
+    if (await reveals.note(db, { actor, action, targets, workspaceId: workspace, requestId })) count();
   };
   return {
     get sender() {
@@ -60,12 +71,13 @@ export function auditOf(
       if (action !== undefined && action !== 'none') return reveal(action, targets);
       return revealed !== undefined && key.kind === 'operator' ? reveal(revealed, targets) : NOTHING;
     },
-    record(tx, targets, { details, workspaceId, actor } = {}) {
+    async record(tx, targets, { details, workspaceId, actor } = {}) {
       if (action === undefined || action === 'none') throw new Error('the route names no action of the audit log');
-      return recordAudit(tx, {
+      await recordAudit(tx, {
         actor: actor ? { ...actor, address: sender.address() } : auditSender(key, sender),
         ...{ action, targets, requestId, details, workspaceId: workspaceId ?? workspace },
       });
+      count();
     },
   };
 }

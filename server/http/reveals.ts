@@ -39,14 +39,15 @@ export class Reveals {
     await this.#store();
   }
 
-  /** Resolves when it is in the log that the entry's reader was shown its targets. */
-  async note(db: Database, entry: NewAuditEntry): Promise<void> {
+  /** Resolves when it is in the log that the entry's reader was shown its targets: true where that took a transaction. */
+  async note(db: Database, entry: NewAuditEntry): Promise<boolean> {
     const reader = readerOf(entry);
     const keyOf = (id: string) => `${entry.action} ${id} ${reader}`;
     const unknown = entry.targets.filter(([, id]) => !this.#count(keyOf(id)));
-    if (unknown.length === 0) return;
+    if (unknown.length === 0) return false;
     const { known, left_ms } = await db.transaction((tx) => recordReveal(tx, { ...entry, targets: unknown }));
     if (left_ms > 0) for (const one of known) this.#known.set(keyOf(one.targetId), one, { ttl: left_ms });
+    return true;
   }
 
   #count(key: string): boolean {

@@ -43,7 +43,8 @@ export interface FoundEntries {
   next: ListPlace | null;
 }
 
-const COLUMNS = `e.id, e.at, e.xact::text as xact, (extract(epoch from e.at) * 1000000)::bigint as created_us, e.workspace_id, e.actor_kind,
+/** Of an `audit.entry e`. */
+export const ENTRY_COLUMNS = `e.id, e.at, e.xact::text as xact, (extract(epoch from e.at) * 1000000)::bigint as created_us, e.workspace_id, e.actor_kind,
   e.actor_id, e.actor_name, e.action, e.target_kinds, e.target_ids, e.request_id, e.address, e.details,
   case when e.action like '%.reveal%' then (select sum(r.reads)::bigint from audit_reveal r where r.entry_id = e.id) end as reads`;
 
@@ -88,7 +89,7 @@ export async function listAudit(
     targetId === null ? scoped('$7::uuid is null') : `(${scoped(TARGETED)} union all ${scoped(SUBMITTED)})`;
   const rows = await sql.query<AuditRow & { looked_at: number }>(
     name,
-    `select ${COLUMNS} from ${looked} e where ($9::text is null or e.action = $9) order by e.at desc, e.id desc limit $10`,
+    `select ${ENTRY_COLUMNS} from ${looked} e where ($9::text is null or e.action = $9) order by e.at desc, e.id desc limit $10`,
     [created_us, id, workspaceId, actorId, since, until, targetId, LIMITS.audit_look_rows, action, limit + 1],
   );
   if (rows.length > limit) return { entries: rows.slice(0, limit), next: rows[limit - 1] ?? null };
@@ -178,7 +179,7 @@ function followEra(
   ];
   return sql.query<AuditRow>(
     `followAudit${workspaceId === null ? '' : 'OfWorkspace'}${only ? '' : ended ? 'Ended' : 'Behind'}`,
-    `select ${COLUMNS} from audit.entry e where ${conditions.join(' and ')} order by e.xact, e.id limit $4`,
+    `select ${ENTRY_COLUMNS} from audit.entry e where ${conditions.join(' and ')} order by e.xact, e.id limit $4`,
     [workspaceId, xact, id, limit, after, until],
   );
 }

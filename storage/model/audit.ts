@@ -47,6 +47,8 @@ export const AUDIT_ACTIONS = {
   'erase.connection': 'A connection was erased at a request.',
   'erase.person': 'What names a person was erased at a request.',
   'restore.settle': 'Writes that a backup held as queued or running were ended.',
+  'audit.archive': 'A part of the audit log was written into a file.',
+  'audit.drop': 'A part of the audit log that was archived was dropped.',
   'command.read': 'A command that changes nothing was run on the command line.',
 } as const satisfies Readonly<Record<string, string>>;
 

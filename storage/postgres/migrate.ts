@@ -59,9 +59,19 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
       if (before !== undefined) throw new Error(`migration ${name} was changed after it had been applied`);
       await applyWhenUnlocked(client, { name, sha256, compatible: COMPATIBLE.test(text) }, text);
     }
+    await makeAuditParts(client);
     await installQueues(client);
   } finally {
     await client.end();
+  }
+}
+
+/** Those that are missing of the audit log, before anything is added to it. While it is in use they wait for the nodes, which look after them as well. */
+async function makeAuditParts(client: pg.Client): Promise<void> {
+  try {
+    await client.query('select audit.make_parts()');
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
   }
 }
 

@@ -11,24 +11,35 @@ import { migrate } from './migrate.js';
 const FILE = join(import.meta.dirname, '../../../storage/schema.sql');
 const HEAD = `-- Written by storage/postgres/dump.ts from the migrations; not run by anything.\n`;
 
-/** One statement for each table, its columns and constraints in it, for each index that backs no constraint, trigger and function. */
+/**
+ * One statement for each table, its columns and constraints in it, for each index that backs no constraint, trigger, view and function. Partitions, which
+ * the months bring, are left out.
+ */
 export async function dumpSchema(sql: Sql): Promise<string> {
   const unknown = await sql.query<{ kind: string; name: string }>('dumpUnknown', UNKNOWN);
   if (unknown.length > 0) {
     throw new Error(`the dump does not show ${unknown.map(({ kind, name }) => `${kind} ${name}`).join(', ')}`);
   }
-  const lines = await sql.query<{ table: string; kind: 'column' | 'constraint' | 'index' | 'trigger'; text: string }>(
-    'dump',
-    DUMP,
-  );
+  const lines = await sql.query<{
+    table: string;
+    kind: 'column' | 'constraint' | 'partitions' | 'index' | 'trigger';
+    text: string;
+  }>('dump', DUMP);
   const tables = [...new Set(lines.map((line) => line.table))].map((table) => {
     const of = (...kinds: string[]) => lines.filter((l) => l.table === table && kinds.includes(l.kind));
     const body = of('column', 'constraint').map((line) => `  ${line.text}`);
     const others = of('index', 'trigger').map((line) => `${line.text};\n`);
-    return `create table ${table} (\n${body.join(',\n')}\n);\n${others.join('')}`;
+    const parted = lines.find((line) => line.table === table && line.kind === 'partitions');
+    return `create table ${table} (\n${body.join(',\n')}\n)${parted ? ` ${parted.text}` : ''};\n${others.join('')}`;
   });
+  const views = await sql.query<{ text: string }>('dumpViews', VIEWS);
   const functions = await sql.query<{ text: string }>('dumpFunctions', FUNCTIONS);
-  return [HEAD, ...tables, ...functions.map(({ text }) => `${text.trimEnd()};\n`)].join('\n');
+  return [
+    HEAD,
+    ...tables,
+    ...views.map(({ text }) => `${text}\n`),
+    ...functions.map(({ text }) => `${text.trimEnd()};\n`),
+  ].join('\n');
 }
 
 /** Those whose tables are the service's own. */
@@ -36,7 +47,7 @@ const SCHEMAS = `array['public', 'audit']::regnamespace[]`;
 
 const DUMP = `
   with relation as (
-    select oid, oid::regclass::text as relname from pg_class where relnamespace = any(${SCHEMAS}) and relkind = 'r')
+    select oid, oid::regclass::text as relname from pg_class where relnamespace = any(${SCHEMAS}) and relkind in ('r', 'p') and not relispartition)
   select relname as table, kind, text from (
     select r.relname, 1 as rank, 'column' as kind, attnum as place, '' as name,
       quote_ident(attname) || ' ' || format_type(atttypid, atttypmod)
@@ -51,13 +62,19 @@ const DUMP = `
       'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(c.oid)
     from relation r join pg_constraint c on c.conrelid = r.oid where contype in ('p', 'u', 'f', 'c')
     union all
-    select r.relname, 3, 'index', 0, i.relname, pg_get_indexdef(i.oid)
+    select r.relname, 3, 'partitions', 0, '', 'partition by ' || pg_get_partkeydef(r.oid) from relation r where pg_get_partkeydef(r.oid) is not null
+    union all
+    select r.relname, 4, 'index', 0, i.relname, pg_get_indexdef(i.oid)
     from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid
     where not exists (select 1 from pg_constraint c where c.conindid = i.oid and c.conrelid = r.oid)
     union all
-    select r.relname, 4, 'trigger', 0, tgname, pg_get_triggerdef(t.oid)
+    select r.relname, 5, 'trigger', 0, tgname, pg_get_triggerdef(t.oid)
     from relation r join pg_trigger t on t.tgrelid = r.oid where not tgisinternal
   ) line order by relname, rank, place, name`;
+
+const VIEWS = `
+  select 'create view ' || oid::regclass || ' as' || chr(10) || pg_get_viewdef(oid) as text from pg_class
+  where relnamespace = any(${SCHEMAS}) and relkind = 'v' order by 1`;
 
 const FUNCTIONS = `
   select pg_get_functiondef(oid) as text from pg_proc
@@ -66,7 +83,7 @@ const FUNCTIONS = `
 /** Everything that a migration could make and the dump does not show: extend the dump first. */
 const UNKNOWN = `
   select 'relation' as kind, relname as name from pg_class
-    where relnamespace = any(${SCHEMAS}) and relkind not in ('r', 'i')
+    where relnamespace = any(${SCHEMAS}) and relkind not in ('r', 'i', 'p', 'I', 'v')
       and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = pg_class.oid and d.deptype = 'i')
   union all
   select 'function', proname from pg_proc where pronamespace = any(${SCHEMAS}) and prokind <> 'f'

@@ -46,13 +46,13 @@ function handle(
   { exchange, params, resource, sender, key, context, services, bytes, query, body }: AdmittedRequest,
   route: Route,
 ): Promise<Answer> {
-  const { db, reveals } = services;
+  const { db, reveals, limits, workspaceStored } = services;
   return route.handle({
     ...services,
     key,
     params,
     sender,
-    audit: auditOf(route, { key, sender, requestId: context.requestId, db, reveals }),
+    audit: auditOf(route, { key, sender, requestId: context.requestId, db, reveals, limits, workspaceStored }),
     headers: exchange.headers,
     context,
     prefer: parsePrefer(exchange.headers.prefer),

@@ -1,12 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startEdge } from '../../../server/edge.js';
+import { LIMITS } from '../../../storage/limits.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { measureStored, noteStored } from '../../../storage/workspaces/stored.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, startTestEdge, subscriptionRules } from '../edge-fixture.js';
+import { insertOperations } from '../rows.js';
 
 const MIB = 2 ** 20;
 
@@ -69,6 +71,32 @@ t.test('the older route for invitations counts and is bounded as submissions are
   await eventually('it is known', used, (mib) => mib >= 3);
   const refused = await invite();
   t.match([refused.status, refused.json], [409, { error: { code: 'storage_full' } }]);
+});
+
+t.test('what a reader and changes leave in the audit log counts, though nothing is submitted', async (t) => {
+  const { call, db, workspaceId } = await startTestEdge(t, { limits: { stored_mib: 2 } });
+  const { id } = await insertSimulated(db, workspaceId, 'ann');
+  await insertOperations(db, id, 1);
+  const [operation] = await db.query<{ id: string }>('testOperation', 'select id from operation');
+  const noted = () =>
+    db.query<{ noted: number }>('testNoted', 'select noted from workspace_stored where workspace_id = $1', [
+      workspaceId,
+    ]);
+  const counted = (entries: number) =>
+    eventually('so many are noted', noted, ([row]) => row?.noted === entries * LIMITS.audit_entry_bytes);
+  for (let n = 0; n < 3; n++) t.equal((await call('GET', `/v1/operations/${operation!.id}/input`)).status, 200);
+  await counted(1);
+  t.equal((await call('POST', `/v1/connections/${id}/disconnect`)).status, 200);
+  await counted(2);
+  await db.query('testDue', 'update stored_turn set due_at = now()');
+  while (await measureStored(db, 2 * MIB));
+  const [row] = await db.query<{ noted: number; bytes: number; entries: number }>(
+    'testMeasured',
+    `select noted, bytes, (select count(*)::int from audit.entry) as entries from workspace_stored where workspace_id = $1`,
+    [workspaceId],
+  );
+  t.match(row, { noted: 0, entries: 2 });
+  t.ok(row!.bytes > 2 * 80, 'measured with the rest');
 });
 
 t.test('what every node accepts counts at all of them', async (t) => {

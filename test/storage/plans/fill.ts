@@ -37,10 +37,26 @@ export const GROWING = [
   'audit_reveal',
 ] as const;
 
-/** Their statistics stay as the run makes them. */
+/** The table that grows which a relation is, or is a part of. */
+export function growingTable(relation: string): string | undefined {
+  const table = relation.replace(/^entry_.+/, 'entry');
+  return GROWING.find((one) => one === table);
+}
+
+/** Their statistics stay as the run makes them. The log gets a part of all that was before this month. */
 export async function stopAutovacuum(sql: Sql): Promise<void> {
-  for (const table of GROWING) {
-    await sql.query(`still${table}`, `alter table ${qualified(table)} set (autovacuum_enabled = off)`);
+  await sql.query(
+    'formerPart',
+    `do $$ begin execute format('create table audit.entry_past partition of audit.entry for values from (minvalue) to (%L)',
+       date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'); end $$`,
+  );
+  const parts = await sql.query<{ part: string }>(
+    'parts',
+    `select inhrelid::regclass::text as part from pg_inherits where inhparent = 'audit.entry'::regclass`,
+  );
+  const others = GROWING.filter((table) => table !== 'entry').map(qualified);
+  for (const table of [...others, ...parts.map(({ part }) => part)]) {
+    await sql.query(`still${table}`, `alter table ${table} set (autovacuum_enabled = off)`);
   }
 }
 
@@ -118,7 +134,7 @@ function fillStatements({ workspaces, connections, operations, events, jobs }: S
     `insert into announcement (workspace_id, connection_id, type, provider_event_id, data)
      select workspace_id, id, 'operation.finished', 'told/' || n || '/' || id, '{}' from connection cross join generate_series(1, 3) n`,
     `insert into audit.entry (id, at, workspace_id, actor_kind, actor_id, action, target_ids)
-     select ${idSql('other', 'n')}, now() - (${events} - n) * interval '1 second', ${idSql('workspace', `(1 + n % ${workspaces})`)}, 'key', ${idSql('other', `(1 + n % ${half})`)},
+     select ${idSql('other', 'n')}, now() - (${events} - n) * (interval '60 days' / ${events}), ${idSql('workspace', `(1 + n % ${workspaces})`)}, 'key', ${idSql('other', `(1 + n % ${half})`)},
        case when n % 3 = 0 then 'operation.reveal_input' else 'operation.submit' end, array[${idSql('operation', 'n')}] from ${series(events)}`,
     `insert into audit_reveal (reader, action, target_id, hour, entry_id, reads)
      select 'key ' || n, 'operation.reveal_input', ${idSql('operation', 'n')}, date_trunc('hour', now()), ${idSql('other', 'n')}, 3

@@ -1,4 +1,4 @@
-import { GROWING } from './fill.js';
+import { growingTable } from './fill.js';
 import { nodesOf, rowsOf } from './plan-nodes.js';
 import type { Execution, Overdue } from './plan-session.js';
 import { BLOCKS, type HotWork, ROWS, SORTED_ROWS } from './statement.js';
@@ -7,9 +7,10 @@ import { BLOCKS, type HotWork, ROWS, SORTED_ROWS } from './statement.js';
 export function faultsOf(work: HotWork, execution: Execution | Overdue, statistics: boolean): string[] {
   const { rows = ROWS, blocks = BLOCKS } = (!statistics && work.withoutStatistics) || work;
   if ('overdue' in execution) return ['takes seconds'];
-  const growing = new Set<string>(GROWING);
   const nodes = nodesOf(execution.plan);
-  const scans = nodes.filter((node) => growing.has(node['Relation Name'] ?? '') && node['Node Type'] !== 'ModifyTable');
+  const scans = nodes.filter(
+    (node) => growingTable(node['Relation Name'] ?? '') && node['Node Type'] !== 'ModifyTable',
+  );
   const faults: string[] = [];
   for (const [table, read] of Object.entries(execution.scanned))
     if (read > rows) faults.push(`scans ${table}: ${read} rows`);

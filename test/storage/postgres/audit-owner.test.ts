@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import t from 'tap';
+import { auditParts, makeAuditParts } from '../../../storage/audit/parts.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { migrate } from '../../../storage/postgres/migrate.js';
 import { dataFolder } from '../../fixture/data-folder.js';
@@ -23,6 +24,12 @@ const FORBIDDEN = [
   'delete from audit.entry',
   'truncate audit.entry',
   'drop table audit.entry',
+  'drop table audit.entry_rest',
+  'truncate audit.entry_rest',
+  'alter table audit.entry detach partition audit.entry_rest',
+  'drop view audit.part',
+  'create or replace function audit.newest_in_rest() returns timestamptz language sql as $$select now()$$',
+  `select audit.drop_part('rest', 0)`,
   'drop schema audit cascade',
   'alter schema audit rename to other',
   'alter table audit.entry disable trigger entry_is_kept',
@@ -69,4 +76,18 @@ t.test('a service whose audit log is another role’s writes and reads it, and c
     }
   });
   t.equal((await told()).length, 2);
+
+  const last = (await auditParts(db)).at(-2)!;
+  await on(superuser.href, (client) => client.query(`drop table ${last.relation}`));
+  t.strictSame(await makeAuditParts(db), [last.name], 'a part that is missing is made all the same');
+  t.match(await auditParts(db, last.name), [{ owner: 'audit_owner', owned: false }]);
+  await on(service.href, async (client) => {
+    const at = last.since!;
+    await client.query(
+      `insert into audit.entry (id, at, actor_kind, action) values (gen_random_uuid(), $1, 'key', 'key.create')`,
+      [at],
+    );
+    const { rows } = await client.query(`select at from ${last.relation}`);
+    t.same(rows, [{ at }], 'and is written to and read');
+  });
 });

@@ -29,7 +29,8 @@ async function summed(db: Sql, workspaceId: string): Promise<number | undefined>
     'testSum',
     `select coalesce(sum(coalesce(pg_column_size(input), 0) + coalesce(pg_column_size(result), 0)), 0)::bigint
        + coalesce((select sum(pg_column_size(f.bytes)) from operation_file f join operation p on p.id = f.operation_id
-         where p.workspace_id = $1), 0)::bigint as bytes
+         where p.workspace_id = $1), 0)::bigint
+       + coalesce((select sum(80 + 4 + 23) from audit.entry e where e.workspace_id = $1), 0)::bigint as bytes
      from operation where workspace_id = $1`,
     [workspaceId],
   );
@@ -53,13 +54,20 @@ t.test(
      select id, gen_random_uuid(), 0, decode(repeat('ab', 5000), 'hex') from operation where workspace_id = $1 limit 2`,
       [other],
     );
+    await db.query(
+      'testEntries',
+      `insert into audit.entry (id, workspace_id, actor_kind, action, at)
+       select gen_random_uuid(), $1, 'key', 'operation.reveal_input', now() - make_interval(mins => n / 3) from generate_series(1, $2::int) n`,
+      [one, 2 * LIMITS.stored_slice_rows + 3],
+    );
     await measureAll(db);
     for (const id of [one, other]) t.equal(await bytesOf(db, id), await summed(db, id));
+    t.ok((await summed(db, one))! > 60 * 2 * LIMITS.stored_slice_rows, 'entries of the audit log count');
     t.equal(await bytesOf(db, unlimited), undefined, 'nobody asks for it');
     await db.query('testErase', 'delete from operation where workspace_id = $1', [one]);
     const bound = 1_000_000;
     await measureAll(db, bound);
-    t.equal(await bytesOf(db, one), 0);
+    t.equal(await bytesOf(db, one), await summed(db, one), 'its entries are left');
     t.equal(
       await bytesOf(db, unlimited),
       undefined,
