@@ -17,14 +17,19 @@ t.test('a column, a constraint or an index more changes the dump', async (t) => 
     'alter table workspace add column plan text',
     'alter table workspace add check (plan is not null)',
     'create index workspace_by_name on workspace (name)',
+    'create view named as select name from workspace',
+    'create table parted (at date) partition by range (at)',
   ]) {
     await db.query(change, change);
     t.not(await dumpSchema(db), before, change);
   }
+  const shown = await dumpSchema(db);
+  await db.query('part', `create table parted_1 partition of parted for values from ('2026-01-01') to ('2026-02-01')`);
+  t.equal(await dumpSchema(db), shown, 'partitions are left out: months bring them');
 });
 
 t.test('what the dump cannot show is an error, not an omission', async (t) => {
   const { db } = await freshDatabase(t);
-  await db.query('view', 'create view workspaces as select * from workspace');
+  await db.query('view', 'create materialized view workspaces as select * from workspace');
   await t.rejects(dumpSchema(db), { message: 'the dump does not show relation workspaces' });
 });
