@@ -1,11 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../../storage/cache-size.js';
 import { LIMITS } from './limits.js';
-
-interface Bucket {
-  tokens: number;
-  at: number;
-}
+import { TokenBucket } from './token-bucket.js';
 
 /**
  * Which keys may be looked up that are in no cache: a flood of wrong ones must not become a flood of queries.
@@ -18,26 +14,26 @@ interface Bucket {
  */
 export class KeyLookups {
   readonly #now: () => number;
-  readonly #addresses = new LRUCache<string, Bucket>(atMost(LIMITS.failing_addresses)); // I3
-  readonly #all: Bucket;
-  readonly #again: Bucket;
+  readonly #addresses = new LRUCache<string, TokenBucket>(atMost(LIMITS.failing_addresses)); // I3
+  readonly #all: TokenBucket;
+  readonly #again: TokenBucket;
   readonly #refused = new LRUCache<string, true>(atMost(LIMITS.refused_keys)); // I3
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
-    this.#all = { tokens: LIMITS.failed_keys_per_s, at: now() };
-    this.#again = { tokens: LIMITS.repeated_keys_per_s, at: now() };
+    this.#all = ofSecond(LIMITS.failed_keys_per_s, now());
+    this.#again = ofSecond(LIMITS.repeated_keys_per_s, now());
   }
 
   /** Whether this key, given by its hash, is to be looked up for a request from this address. */
   admit(hash: string, address: string): boolean {
     const from = this.#bucketOf(address);
-    this.#fill(from, LIMITS.failed_keys_address_per_s);
-    this.#fill(this.#all, LIMITS.failed_keys_per_s);
+    const now = this.#now();
+    const left = from.left(now);
     // Where all have no token left, only an address without a failure gets on.
-    if (from.tokens >= 1 && (this.#all.tokens >= 1 || from.tokens > LIMITS.failed_keys_address_per_s - 1)) {
-      from.tokens--; // I1
-      this.#all.tokens--;
+    if (left >= 1 && (this.#all.left(now) >= 1 || left > LIMITS.failed_keys_address_per_s - 1)) {
+      from.take(now); // I1
+      this.#all.spend(now);
       return true;
     }
     return this.#admitAgain(hash); // I2
@@ -45,38 +41,32 @@ export class KeyLookups {
 
   /** The key that was looked up for this address is right, or nobody could say. */
   notWrong(address: string): void {
-    this.#bucketOf(address).tokens++; // I1
-    this.#all.tokens++;
+    this.#bucketOf(address).giveBack(); // I1
+    this.#all.giveBack();
   }
 
   #admitAgain(hash: string): boolean {
-    this.#fill(this.#again, LIMITS.repeated_keys_per_s);
     if (!this.#refused.has(hash)) {
       this.#refused.set(hash, true);
       return false;
     }
-    if (this.#again.tokens < 1) return false;
-    this.#again.tokens--;
+    if (!this.#again.take(this.#now())) return false;
     this.#refused.delete(hash);
     return true;
   }
 
-  #bucketOf(address: string): Bucket {
+  #bucketOf(address: string): TokenBucket {
     const network = networkOf(address);
     const known = this.#addresses.get(network);
     if (known) return known;
-    const bucket = { tokens: LIMITS.failed_keys_address_per_s, at: this.#now() };
+    const bucket = ofSecond(LIMITS.failed_keys_address_per_s, this.#now());
     this.#addresses.set(network, bucket);
     return bucket;
   }
-
-  /** A second fills it. */
-  #fill(bucket: Bucket, perSecond: number): void {
-    const at = this.#now();
-    bucket.tokens = Math.min(perSecond, bucket.tokens + ((at - bucket.at) / 1000) * perSecond);
-    bucket.at = at;
-  }
 }
+
+/** A second fills it. */
+const ofSecond = (perSecond: number, now: number) => new TokenBucket(perSecond, perSecond, now);
 
 /** An address of IPv4; of IPv6, written in full, the network of 64 bits, which one sender has all of. */
 export function networkOf(address: string): string {

@@ -1,16 +1,18 @@
 import type { Rate } from '../../storage/workspaces/limits.js';
+import { TokenBucket } from './token-bucket.js';
 
-/** A node's share of a rate of one workspace, as a token bucket: it fills with the share and holds one second's, or one request. */
+/** A node's share of a rate of one workspace: its bucket fills with the share and holds one second's, or one request. */
 export class RateBucket {
+  /** Until it is dealt its share, it has what it began with, and nothing comes into it. */
+  readonly #bucket: TokenBucket;
   /** The share: so many a second. */
   #share = 0;
-  #tokens: number;
-  #at: number;
   /** Asked for, decaying within a second or so, so that it is about what is asked for in one. */
   #asked = 0;
+  #settledAt: number;
   /** Asked for at the other nodes, when it was last told. */
   elsewhere = 0;
-  /** It was given its share; until then it has what it began with, and nothing comes after it. */
+  /** It was given its share. */
   dealt = false;
   /** When it was last asked. */
   askedAt: number;
@@ -22,53 +24,43 @@ export class RateBucket {
     part: number,
     now: number,
   ) {
-    this.#tokens = Math.max(1, part * bound);
-    this.#at = now;
+    this.#bucket = new TokenBucket(0, Math.max(1, part * bound), now);
+    this.#settledAt = now;
     this.askedAt = now;
   }
 
   /** False when it is empty. What is refused was asked for as well. */
   take(now: number): boolean {
-    this.#settle(now);
-    this.#asked++;
+    this.#asked = this.askedPerSecond(now) + 1;
     this.askedAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
-    return true;
+    return this.#bucket.take(now);
   }
 
   /** `part` of the bound, from 0 to 1, is this node's from now on. */
   deal(part: number, now: number): void {
-    this.#settle(now);
     this.dealt = true;
-    this.#share = part * this.bound;
-    this.#tokens = Math.min(this.#tokens, this.#most);
+    this.#setShare(part * this.bound, now);
   }
 
   /** The bound has changed: the part of it stays. */
-  rescale(bound: number): void {
-    this.#share *= bound / this.bound;
+  rescale(bound: number, now: number): void {
+    const share = this.#share * (bound / this.bound);
     this.bound = bound;
+    if (this.dealt) this.#setShare(share, now);
   }
 
   left(now: number): number {
-    this.#settle(now);
-    return Math.floor(this.#tokens);
+    return Math.floor(this.#bucket.left(now));
   }
 
   askedPerSecond(now: number): number {
-    this.#settle(now);
+    this.#asked *= Math.exp(-(now - this.#settledAt) / 1000);
+    this.#settledAt = now;
     return this.#asked;
   }
 
-  get #most(): number {
-    return Math.max(1, this.dealt ? this.#share : this.#tokens);
-  }
-
-  #settle(now: number): void {
-    const elapsed_s = (now - this.#at) / 1000;
-    this.#at = now;
-    this.#tokens = Math.min(this.#most, this.#tokens + elapsed_s * this.#share);
-    this.#asked *= Math.exp(-elapsed_s);
+  #setShare(share: number, now: number): void {
+    this.#share = share;
+    this.#bucket.change(share, Math.max(1, share), now);
   }
 }

@@ -1,4 +1,5 @@
 import { HttpError } from '../../storage/model/errors.js';
+import { TokenBucket } from './token-bucket.js';
 
 /** Takes one request of this key, or throws 429 `rate_limited` with `Retry-After` in whole seconds. */
 export type RateLimit = (keyId: string) => void;
@@ -8,23 +9,21 @@ export type RateLimit = (keyId: string) => void;
  * full again is dropped, so idle keys take no memory.
  */
 export function rateLimit(perSecond: number, now: () => number = () => performance.now()): RateLimit {
-  const burst = Math.max(1, perSecond);
-  const buckets = new Map<string, { tokens: number; at: number }>();
+  const most = Math.max(1, perSecond);
+  const buckets = new Map<string, TokenBucket>();
   let sweptAt = now();
   return (keyId) => {
     const at = now();
-    const bucket = buckets.get(keyId);
-    const tokens = bucket ? Math.min(burst, bucket.tokens + ((at - bucket.at) / 1000) * perSecond) : burst;
-    if (tokens < 1) {
-      const wait_s = Math.ceil((1 - tokens) / perSecond);
-      throw new HttpError('rate_limited', undefined, undefined, {
-        'Retry-After': String(wait_s),
-      });
-    }
-    buckets.set(keyId, { tokens: tokens - 1, at });
-    const full_ms = (burst / perSecond) * 1000;
-    if (at - sweptAt < full_ms) return;
+    const bucket = buckets.get(keyId) ?? new TokenBucket(perSecond, most, at);
+    buckets.set(keyId, bucket);
+    if (!bucket.take(at)) throw exhausted(bucket.wait_s(at));
+    if (at - sweptAt < bucket.filling_ms) return;
     sweptAt = at;
-    for (const [id, other] of buckets) if (at - other.at >= full_ms) buckets.delete(id);
+    for (const [id, other] of buckets) if (other.left(at) === most) buckets.delete(id);
   };
+}
+
+/** 429 of a bucket without a token. */
+export function exhausted(wait_s: number, message?: string): HttpError {
+  return new HttpError('rate_limited', message, undefined, { 'Retry-After': String(wait_s) });
 }

@@ -94,7 +94,7 @@ export class WorkspaceRates {
     if (!bucket) {
       bucket = new RateBucket(workspaceId, rate, bound, 1 / this.#nodes, performance.now()); // I2
       buckets.set(workspaceId, bucket);
-    } else if (bucket.bound !== bound) bucket.rescale(bound);
+    } else if (bucket.bound !== bound) bucket.rescale(bound, performance.now());
     return bucket;
   }
 

@@ -26,7 +26,7 @@ t.test('a bucket holds a second of its share, and begins with its part of one, o
   bucket.deal(0.2, 500);
   t.equal(taken(1_000, 200), 10, 'half a second of twenty');
   t.equal(taken(60_000, 200), 20, 'it fills up to one second');
-  bucket.rescale(200);
+  bucket.rescale(200, 60_000);
   t.equal(taken(61_000, 200), 40, 'twice the bound is twice the share');
   bucket.deal(0.001, 61_000);
   t.equal(taken(70_000, 200), 1, 'a small share still lets one request through');
