@@ -22,7 +22,7 @@ export interface LimitsJson {
   /** Subscriptions; more are 409 `too_many_subscriptions`. */
   subscriptions: LimitJson | null;
   /**
-   * MiB that inputs, results and files of operations take; more submissions are 409 `storage_full`. `used` is what was measured last, with what was
+   * MiB that inputs, results and files of operations take, and entries of the audit log; more submissions are 409 `storage_full`. `used` is what was measured last, with what was
    * accepted since: results, and what was erased, are in it some minutes later.
    */
   stored_mib: LimitJson | null;

@@ -153,7 +153,7 @@ export const VARIABLES = {
     ...wholeNumber(1, 100_000_000),
     default: '10240',
     meaning:
-      'MiB that the operations of one workspace take; more are answered 409, and files past it fail; to be the same on every node; `admin limit set` for one of them',
+      'MiB that the operations of one workspace and its entries of the audit log take; more are answered 409, and files past it fail; to be the same on every node; `admin limit set` for one of them',
   }),
   WORKSPACE_OPERATIONS: variable({
     ...wholeNumber(1, 100_000_000),

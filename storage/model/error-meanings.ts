@@ -27,7 +27,7 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   callback_not_verified: 'The callback address did not answer the challenge that proves it.',
   too_many_connections: 'The workspace has as many connections as it may; `GET /v1/limits` shows how many.',
   too_many_subscriptions: 'The connection, its workspace or the destination has as many subscriptions as it may.',
-  storage_full: 'The operations of the workspace take as much room as they may; `GET /v1/limits` shows how much.',
+  storage_full: 'Operations and audit log of the workspace take as much room as they may; `GET /v1/limits` shows how much.',
   too_many_secrets: 'As many earlier secrets of the subscription sign as may; wait until one has run out.',
   no_connection:
     'The subscription is of all connections of a workspace that has none: a test event is of a connection. Create one and ask again.',
@@ -103,7 +103,7 @@ export const FAILURE_MEANINGS: Record<OperationErrorCode, FailureMeaning> = {
   provider_restricted: { meaning: 'The provider does not allow this account to do it; the connection is `invalid`.' },
   storage_full: {
     meaning:
-      'The operations of the workspace took as much room as they may while the file was stored; `GET /v1/limits` shows how much.',
+      'Operations and audit log of the workspace took as much room as they may while the file was stored; `GET /v1/limits` shows how much.',
   },
   upstream_timeout: { meaning: 'The provider did not answer in time.' },
   session_fenced: { meaning: 'The session was replaced or given up while the operation ran.' },
