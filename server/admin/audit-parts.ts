@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { link, open, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -52,13 +52,14 @@ async function archive({ db, record }: AdminSession, name: string, file: string)
   return { part: name, file, ...written };
 }
 
-/** Into a file beside it first: one that is there under its name is whole. */
+/** Into a file beside it first, which is then linked to its place: what is there under its name is whole, and nothing is written over. */
 async function writeArchive(db: Sql, part: OwnedPart, file: string): Promise<{ sha256: string; entries: number }> {
-  const target = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(error.code === 'EEXIST' ? `${file} is there already` : `${file}: ${error.message}`);
-  });
-  await target.close();
+  const there = new Failure(`${file} is there already`);
+  if (existsSync(file)) throw there;
   const unfinished = `${file}.unfinished`;
+  const out = await open(unfinished, 'w', 0o600).catch((error: Error) => {
+    throw new Failure(`${file}: ${error.message}`);
+  });
   const progress = new Progress();
   const hash = createHash('sha256');
   let entries = 0;
@@ -70,7 +71,6 @@ async function writeArchive(db: Sql, part: OwnedPart, file: string): Promise<{ s
     }
   }
   try {
-    const out = await open(unfinished, 'w', 0o600);
     await pipeline(
       Readable.from(lines()),
       createGzip(),
@@ -82,10 +82,11 @@ async function writeArchive(db: Sql, part: OwnedPart, file: string): Promise<{ s
       },
       out.createWriteStream({ flush: true }),
     );
-    await rename(unfinished, file);
-  } catch (error) {
-    for (const one of [unfinished, file]) await rm(one, { force: true });
-    throw error;
+    await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EEXIST' ? there : error;
+    });
+  } finally {
+    await rm(unfinished, { force: true });
   }
   return { sha256: hash.digest('hex'), entries };
 }
