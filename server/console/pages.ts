@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answered, FIXED_ROUTE, type Fixed, fixed, once, UNCHANGED } from '../http/fixed.js';
 import { type Call, type Route, route } from '../http/route.js';
@@ -32,19 +32,19 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The pages' files by name: a name never gets other content, so a copy is good for ever. */
-const files = once((): ReadonlyMap<string, Fixed> => {
+const files = once(async (): Promise<ReadonlyMap<string, Fixed>> => {
   const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-  const made = readdirSync(FOLDER).flatMap((name): [string, Fixed][] => {
+  const made = (await readdir(FOLDER)).map(async (name): Promise<[string, Fixed][]> => {
     const type = TYPES[name.split('.').at(-1) ?? ''];
-    return type ? [[name, fixed(readFileSync(join(FOLDER, name), 'utf8'), type, headers)]] : [];
+    return type ? [[name, fixed(await readFile(join(FOLDER, name)), type, headers)]] : [];
   });
-  return new Map(made);
+  return new Map((await Promise.all(made)).flat());
 });
 
 /** The page of this name. Addresses are relative to its own, so that it also works below a prefix. */
-function page(name: string, title: string, headers: Record<string, string> = {}): Fixed {
-  const named = (ending: string) =>
-    [...files().keys()].filter((file) => file.startsWith(`${name}-`) && file.endsWith(ending));
+async function page(name: string, title: string, headers: Record<string, string> = {}): Promise<Fixed> {
+  const all = [...(await files()).keys()];
+  const named = (ending: string) => all.filter((file) => file.startsWith(`${name}-`) && file.endsWith(ending));
   const head = [
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -73,7 +73,7 @@ export const pageRoutes: Route[] = [
     description:
       'Answers the page at which the owner of an account signs it in again. It is the same for every link: what proves a link stands behind the `#` of the address, which browsers send to nobody.',
     answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-    handle: async ({ headers }) => answered(reconnectPage(), headers),
+    handle: async ({ headers }) => answered(await reconnectPage(), headers),
   }),
   route({
     ...FIXED_ROUTE,
@@ -83,7 +83,7 @@ export const pageRoutes: Route[] = [
     description:
       'Answers the page at which people work with what a workspace, or an operator, has. It is the same for everybody: it asks for what it shows with the session of who has signed in.',
     answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-    handle: async ({ headers }) => answered(consolePage(), headers),
+    handle: async ({ headers }) => answered(await consolePage(), headers),
   }),
   route({
     ...FIXED_ROUTE,
@@ -92,7 +92,7 @@ export const pageRoutes: Route[] = [
     summary: 'What pages are made of',
     description: 'Answers a script or a style sheet of a page. Its name changes with its content.',
     answers: { 200: { description: 'The file.', contentType: 'text/javascript', headers: ['ETag'] }, 304: UNCHANGED },
-    resource: async ({ params }) => files().get(params.file ?? ''),
+    resource: async ({ params }) => (await files()).get(params.file ?? ''),
     handle: async ({ resource, headers }: Call<Fixed, undefined, undefined>) => answered(resource, headers),
   }),
 ];

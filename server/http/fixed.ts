@@ -34,8 +34,8 @@ const ENCODERS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
     }),
 };
 
-export function fixed(body: string, contentType: string, headers: Record<string, string> = {}): Fixed {
-  const bytes = Buffer.from(body);
+export function fixed(body: string | Buffer, contentType: string, headers: Record<string, string> = {}): Fixed {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   const made = new Map<Encoding, Promise<Buffer>>();
   return {
@@ -92,12 +92,15 @@ function bestOf(accepted: string): Encoding {
   return ENCODINGS.find((encoding) => taken.includes(encoding)) ?? 'identity';
 }
 
-/** Made at the first call and kept. */
-export function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
+/** Made at the first call and kept; what could not be made is tried again by the next one. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
   };
 }
 

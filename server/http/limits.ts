@@ -42,6 +42,8 @@ export const LIMITS = {
   slow_reader_ms: 10_000,
   /** How hard the bodies that do not change are compressed, once each: of 11, where each step more takes about twice as long. */
   brotli_quality: 6,
+  /** The reference is made in slices of about so long, between which others get their turns. */
+  document_slice_ms: 5,
 
   /** A key read from the database is trusted this long: a revoked one stops working after it. */
   key_cache_ms: 1_000,

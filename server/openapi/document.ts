@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { LIMITS } from '../http/limits.js';
 import type { Route } from '../http/route.js';
 import { CALLBACK_PARAMETERS, eventWebhooks } from './callback.js';
 import { describeCapabilities } from './capabilities.js';
@@ -10,21 +12,46 @@ import { Components, componentOf, type Schema } from './schema.js';
 import { CONSOLE_SESSION, GATEWAY, WORKSPACE_KEY } from './security.js';
 import { tagsOf } from './tags.js';
 
+type Document = Record<string, unknown>;
+
 /**
  * The reference as an OpenAPI 3.1 document (HTTP-20), made from the table of routes that serves requests, the types
  * that validate them and the codes that refuse them. `hosted`: every request carries the gateway's headers.
  */
-export function buildDocument(routes: readonly Route[], hosted: boolean): Record<string, unknown> {
+export function buildDocument(routes: readonly Route[], hosted: boolean): Document {
+  const steps = documentSteps(routes, hosted);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same for a thread that serves requests: others get their turns meanwhile. */
+export async function buildDocumentInSlices(routes: readonly Route[], hosted: boolean): Promise<Document> {
+  const steps = documentSteps(routes, hosted);
+  for (let began = performance.now(); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() - began < LIMITS.document_slice_ms) continue;
+    await turn();
+    began = performance.now();
+  }
+}
+
+function* documentSteps(routes: readonly Route[], hosted: boolean): Generator<void, Document> {
   const components = new Components();
   const responses: Record<string, object> = {};
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const route of routes) {
     const operation = operationObject(route, hosted, components, responses);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
+    yield;
   }
   describeCapabilities(components);
+  yield;
   const webhooks = eventWebhooks(components);
   giveExamples(components.schemas);
+  yield;
   for (const operation of Object.values(paths).flatMap(Object.values<OperationObject>)) {
     offerVariants(components.schemas, operation);
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Allows the page its own files only. */
@@ -17,7 +17,7 @@ export const CONTENT_SECURITY_POLICY = [
 
 export interface PageFile {
   contentType: string;
-  text: string;
+  bytes: Buffer;
 }
 
 const SOURCES = join(import.meta.dirname, '../../../server/openapi/page');
@@ -31,17 +31,23 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8';
  * The readable reference (HTTP-20): a viewer, from files that this service serves itself. Addresses are relative, so that the page
  * also works below a prefix.
  */
-export function page(): string {
-  return readFileSync(join(SOURCES, 'index.html'), 'utf8');
+export function page(): Promise<Buffer> {
+  return readFile(join(SOURCES, 'index.html'));
 }
 
-/** The page's files by name; read once, at the first request. */
-export function pageFiles(): ReadonlyMap<string, PageFile> {
-  const read = (path: string, contentType: string) => ({ contentType, text: readFileSync(path, 'utf8') });
+/** The page's files by name. One has megabytes: they are read beside the thread. */
+export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  const read = async (path: string, contentType: string) => ({ contentType, bytes: await readFile(path) });
+  const [pageCss, operationCss, start, viewer] = await Promise.all([
+    read(join(SOURCES, 'page.css'), CSS),
+    read(join(SOURCES, 'operation.css'), CSS),
+    read(join(SOURCES, 'start.js'), JAVASCRIPT),
+    read(VIEWER, JAVASCRIPT),
+  ]);
   return new Map([
-    ['page.css', read(join(SOURCES, 'page.css'), CSS)],
-    ['operation.css', read(join(SOURCES, 'operation.css'), CSS)],
-    ['start.js', read(join(SOURCES, 'start.js'), JAVASCRIPT)],
-    ['viewer.js', read(VIEWER, JAVASCRIPT)],
+    ['page.css', pageCss],
+    ['operation.css', operationCss],
+    ['start.js', start],
+    ['viewer.js', viewer],
   ]);
 }

@@ -1,21 +1,21 @@
 import typia from 'typia';
 import { answered, FIXED_ROUTE, type Fixed, fixed, once, UNCHANGED } from '../http/fixed.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { buildDocument } from './document.js';
+import { buildDocumentInSlices } from './document.js';
 import type { OpenapiJson } from './openapi-json.js';
 import { CONTENT_SECURITY_POLICY, type PageFile, page, pageFiles } from './page.js';
 
-function readyPage(): Fixed {
-  return fixed(page(), 'text/html; charset=utf-8', {
+async function readyPage(): Promise<Fixed> {
+  return fixed(await page(), 'text/html; charset=utf-8', {
     'Content-Security-Policy': CONTENT_SECURITY_POLICY,
     'Referrer-Policy': 'no-referrer',
   });
 }
 
 /** The page's files, ready to be answered, by name. */
-function readyFiles(): ReadonlyMap<string, Fixed> {
-  const ready = ([name, { text, contentType }]: [string, PageFile]) => [name, fixed(text, contentType)] as const;
-  return new Map([...pageFiles()].map(ready));
+async function readyFiles(): Promise<ReadonlyMap<string, Fixed>> {
+  const ready = ([name, { bytes, contentType }]: [string, PageFile]) => [name, fixed(bytes, contentType)] as const;
+  return new Map([...(await pageFiles())].map(ready));
 }
 
 /**
@@ -24,7 +24,9 @@ function readyFiles(): ReadonlyMap<string, Fixed> {
  */
 export function referenceRoutes(table: () => readonly Route[]): Route[] {
   const document = (hosted: boolean) =>
-    once(() => fixed(JSON.stringify(buildDocument(table(), hosted)), 'application/json; charset=utf-8'));
+    once(async () =>
+      fixed(JSON.stringify(await buildDocumentInSlices(table(), hosted)), 'application/json; charset=utf-8'),
+    );
   const [hosted, open] = [document(true), document(false)];
   const shown = once(readyPage);
   const files = once(readyFiles);
@@ -39,7 +41,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
         200: { description: 'The document.', schema: typia.json.schemas<[OpenapiJson]>(), headers: ['ETag'] },
         304: UNCHANGED,
       },
-      handle: async (call) => answered(call.hosted ? hosted() : open(), call.headers),
+      handle: async (call) => answered(await (call.hosted ? hosted() : open()), call.headers),
     }),
     route({
       ...FIXED_ROUTE,
@@ -48,7 +50,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
       summary: 'This reference as a page to read',
       description: 'Answers a page that shows this document. It needs no key.',
       answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
-      handle: async ({ headers }) => answered(shown(), headers),
+      handle: async ({ headers }) => answered(await shown(), headers),
     }),
     route({
       ...FIXED_ROUTE,
@@ -60,7 +62,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
         200: { description: 'The file.', contentType: 'text/*', headers: ['ETag'] },
         304: UNCHANGED,
       },
-      resource: async ({ params }) => files().get(params.file ?? ''),
+      resource: async ({ params }) => (await files()).get(params.file ?? ''),
       handle: async ({ resource, headers }: Call<Fixed, undefined, undefined>) => answered(resource, headers),
     }),
   ];
