@@ -27,7 +27,8 @@ export const REFUSAL_MEANINGS: Record<HttpErrorCode, string> = {
   callback_not_verified: 'The callback address did not answer the challenge that proves it.',
   too_many_connections: 'The workspace has as many connections as it may; `GET /v1/limits` shows how many.',
   too_many_subscriptions: 'The connection, its workspace or the destination has as many subscriptions as it may.',
-  storage_full: 'Operations and audit log of the workspace take as much room as they may; `GET /v1/limits` shows how much.',
+  storage_full:
+    'Operations and audit log of the workspace take as much room as they may; `GET /v1/limits` shows how much.',
   too_many_secrets: 'As many earlier secrets of the subscription sign as may; wait until one has run out.',
   no_connection:
     'The subscription is of all connections of a workspace that has none: a test event is of a connection. Create one and ask again.',
