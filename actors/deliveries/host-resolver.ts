@@ -10,12 +10,35 @@ export interface Address {
 export type ResolveHost = (host: string) => Promise<Address[]>;
 
 /** The questions to a name server that are asked here. */
-type NameServers = Pick<Resolver, 'resolve4' | 'resolve6'>;
+interface NameServers {
+  resolve4(host: string): Promise<string[]>;
+  resolve6(host: string): Promise<string[]>;
+}
 
 /** Errors of name servers that do not know the name, or of a machine without any: the hosts file may still know it. */
 const NOT_IN_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
 
-const resolver = () => new Resolver({ timeout: LIMITS.name_query_ms, tries: LIMITS.name_query_tries });
+/** `servers`: null for the machine's own. */
+function resolver(servers: string[] | null, tries: number): NameServers {
+  const made = new Resolver({ timeout: LIMITS.name_query_ms, tries });
+  if (servers) made.setServers(servers);
+  return made;
+}
+
+/**
+ * Waits as long as it says for a name server that was quick before. After a few answers the library waits a second at most for the next one, asks again,
+ * and drops the answer to what it asked before: a name that takes longer would never be found. So what got no answer is asked once more, by one that has
+ * learned nothing.
+ */
+function patientResolver(servers: string[] | null = null): NameServers {
+  const usual = resolver(servers, LIMITS.name_query_tries);
+  const ask = (question: (of: NameServers) => Promise<string[]>) =>
+    question(usual).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ETIMEOUT') throw error;
+      return question(resolver(servers, 1));
+    });
+  return { resolve4: (host) => ask((of) => of.resolve4(host)), resolve6: (host) => ask((of) => of.resolve6(host)) };
+}
 
 /**
  * The resolver of an installation. With `dnsServers` (`CALLBACK_DNS_SERVERS`: `address` or `address:port`) only these are
@@ -23,8 +46,7 @@ const resolver = () => new Resolver({ timeout: LIMITS.name_query_ms, tries: LIMI
  */
 export function callbackResolver(dnsServers: string[] | null): ResolveHost {
   if (dnsServers === null) return hostResolver();
-  const servers = resolver();
-  servers.setServers(dnsServers);
+  const servers = patientResolver(dnsServers);
   return (host) => askNameServers(servers, host);
 }
 
@@ -33,7 +55,7 @@ export function callbackResolver(dnsServers: string[] | null): ResolveHost {
  * threads until a dead name server times out, and four such names would hold up every callback. Names without a dot, and
  * names that are not in DNS, are left to the system's resolver (hosts file, search domains), one at a time for the same reason.
  */
-export function hostResolver(servers: NameServers = resolver()): ResolveHost {
+export function hostResolver(servers: NameServers = patientResolver()): ResolveHost {
   let lastAnswer: Promise<unknown> = Promise.resolve();
   const askSystem = (host: string): Promise<Address[]> => {
     const answer = lastAnswer.then(() => lookup(host, { all: true, verbatim: true })) as Promise<Address[]>;

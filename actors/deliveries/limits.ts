@@ -26,7 +26,7 @@ export const LIMITS = {
   callback_url_characters: 2048,
   /** The name lookup when a subscription is created. Past it the host counts as unresolvable. */
   creation_lookup_ms: 5_000,
-  /** One question to a name server. Past it the question is asked again, `name_query_tries` times in all. */
+  /** One question to a name server, of one that was quick before a second. Past it the question is asked again, `name_query_tries` times in all, and then once more. */
   name_query_ms: 2_000,
   name_query_tries: 2,
   /** Addresses whose verdict a thread caches. Past it the least recently used one is dropped, and judged anew when it comes back. */
