@@ -1,6 +1,6 @@
 import { type Cost, mergeCosts } from '../cost/cost.js';
 import { number, spreadText, tableLines } from '../report.js';
-import type { Spread } from '../spread.js';
+import { type Spread, spreadOf } from '../spread.js';
 
 /** Which of the two trees was measured. */
 export type Side = 'base' | 'this';
@@ -12,7 +12,7 @@ export type Rounds = Record<Side, Record<string, Cost>[]>;
 export interface Ratio extends Record<Side, Spread> {
   kind: string;
   figure: 'service µs' | 'PostgreSQL µs';
-  /** Of the medians, this to base: below 1 it became cheaper. */
+  /** This to base in each round, the median of the rounds: below 1 it became cheaper. Both were measured at once, so that what a round had weighs on both. */
   ratio: number;
 }
 
@@ -33,7 +33,8 @@ export function ratiosOf(sides: ReadonlyMap<string, Record<Side, Cost>>): Ratio[
 }
 
 function ratioOf(kind: string, figure: Ratio['figure'], base: Spread, own: Spread): Ratio {
-  return { kind, figure, base, this: own, ratio: own.median / base.median };
+  const ratios = own.rounds.map((us, round) => us / (base.rounds[round] ?? us));
+  return { kind, figure, base, this: own, ratio: spreadOf(ratios).median };
 }
 
 /** A line a figure. */

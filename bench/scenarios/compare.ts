@@ -27,11 +27,11 @@ const OPTIONS = {
 };
 
 const METHOD =
-  'both trees run the scenario at once, each by its own program with a service and a database of its own; their loads take turns of 0.1 s. Medians of the rounds are compared';
+  'both trees run the scenario at once, each by its own program with a service and a database of its own; their loads take turns of 0.1 s. The ratio is the median of those of the rounds';
 const NOT_MEASURED = [
   'what the program of the bench itself changed: each tree measures with its own',
   'rates, and latencies: each tree is given half of the time, and shares caches with the other',
-  'a change of less than a twentieth: two measurements of one commit differ by as much',
+  'a change of less than a twentieth, or of a sixth by one round: two measurements of one commit differ by as much',
 ];
 
 /** What a change costs or saves an operation: this tree against a commit, side by side. */
