@@ -912,7 +912,7 @@ begin
     raise exception 'the part % may still get entries', part using errcode = 'object_in_use';
   end if;
   execute format('select count(*) from %s', relation) into found;
-  if found <> entries then
+  if found is distinct from entries then
     raise exception 'the part % has % entries, not %', part, found, entries using errcode = 'object_not_in_prerequisite_state';
   end if;
   execute format('drop table %s', relation);

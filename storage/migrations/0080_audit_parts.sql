@@ -96,7 +96,7 @@ begin
     raise exception 'the part % may still get entries', part using errcode = 'object_in_use';
   end if;
   execute format('select count(*) from %s', relation) into found;
-  if found <> entries then
+  if found is distinct from entries then
     raise exception 'the part % has % entries, not %', part, found, entries using errcode = 'object_not_in_prerequisite_state';
   end if;
   execute format('drop table %s', relation);
@@ -115,6 +115,3 @@ create table audit_archive (
   archived_at timestamptz not null default now(),
   primary key (part, sha256)
 );
-
--- How often something was shown is forgotten with the entry: it is found by its age.
-create index audit_reveal_by_hour on audit_reveal using brin (hour);
