@@ -6,6 +6,7 @@ import type { Vault } from '../storage/model/vault.js';
 import { Tally } from '../storage/overview/tally.js';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
+import { FairSlots } from '../storage/process/fair-slots.js';
 import { DataVault } from '../storage/secrets/data-vault.js';
 import { type EncryptionKey, fingerprinter, keyRing } from '../storage/secrets/encryption.js';
 import { operationEnds } from '../storage/tracing/ended-operations.js';
@@ -17,7 +18,6 @@ import { LIMITS } from './limits.js';
 import { Listeners } from './listeners/listeners.js';
 import { Measurements } from './measurements.js';
 import { Committer } from './operations/committer.js';
-import { LargeTurns } from './operations/large-turns.js';
 import { LookDesk } from './operations/look-desk.js';
 import { MailboxReader } from './operations/mailbox-reader.js';
 import { OperationBatches } from './operations/operation-batches.js';
@@ -129,7 +129,7 @@ export function openHostParts(
       tally.ended(operation);
       ends(operation);
     },
-    largeAttempts: new LargeTurns(),
+    largeAttempts: new FairSlots(LIMITS.large_attempts, { each: LIMITS.workspace_large_attempts }),
     reader: new MailboxReader(db, flushed),
     batches: new OperationBatches(db, relaxed, worker, recorded, flushed),
     providers: {

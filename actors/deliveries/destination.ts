@@ -1,8 +1,8 @@
+import { LinkedQueue } from '../../storage/process/linked-queue.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { AttemptError } from './attempt-error.js';
 import { LIMITS } from './limits.js';
 import type { AttemptResult } from './sender.js';
-import { TurnQueue } from './turn-queue.js';
 
 /**
  * One destination of callbacks, a host and port that subscriptions of one workspace lead to, as one thread knows it (EVT-10):
@@ -69,9 +69,9 @@ type Evidence = 'answer' | 'late answer' | 'no answer' | 'none';
 export class Destination<Subscription extends Waiting = Waiting> {
   /** Its subscriptions that may start an attempt, in the order of their turns: those that were answered, and those with slow receivers, apart. */
   readonly #ready = {
-    answered: new TurnQueue<Subscription>(),
-    other: new TurnQueue<Subscription>(),
-    slow: new TurnQueue<Subscription>(),
+    answered: new LinkedQueue<Subscription>(),
+    other: new LinkedQueue<Subscription>(),
+    slow: new LinkedQueue<Subscription>(),
   };
   readonly #used: SlotShare = { slots: 0, slow: 0 };
   readonly #announce: (destination: Destination<Subscription>, state: DestinationState) => void;
@@ -187,7 +187,7 @@ export class Destination<Subscription extends Waiting = Waiting> {
   }
 
   /** In turns, while the destination answers: neither keeps the other waiting. */
-  #nextFast(): TurnQueue<Subscription> {
+  #nextFast(): LinkedQueue<Subscription> {
     const { answered, other } = this.#ready;
     if (this.#state.kind !== 'answering' || other.size === 0) return answered;
     this.#otherNext = !this.#otherNext;
@@ -195,7 +195,7 @@ export class Destination<Subscription extends Waiting = Waiting> {
   }
 
   /** Those first of which the least is known that is bad. */
-  #nextSlow(): TurnQueue<Subscription> {
+  #nextSlow(): LinkedQueue<Subscription> {
     const { answered, other, slow } = this.#ready;
     if (this.#state.kind === 'answering') return slow;
     if (this.#state.kind === 'paused' && answered.size > 0) return answered;

@@ -1,5 +1,5 @@
+import { FairQueue } from '../../storage/process/fair-queue.js';
 import type { SlotShare } from './destination.js';
-import { DestinationTurns } from './destination-turns.js';
 import { LIMITS } from './limits.js';
 import type { SubscriptionActor, SubscriptionDestination } from './subscription-actor.js';
 
@@ -32,8 +32,9 @@ export class SlotScheduler {
   readonly #most: Use;
   readonly #mostOfWorkspace: Use;
   readonly #mostOfDestination: SlotShare;
-  readonly #fast = new DestinationTurns();
-  readonly #slow = new DestinationTurns();
+  /** Destinations that want a slot, by workspace: those with due attempts of quick receivers, and of slow ones. */
+  readonly #fast = new FairQueue<SubscriptionDestination>();
+  readonly #slow = new FairQueue<SubscriptionDestination>();
   readonly #used: Use = { slots: 0, slow: 0, ends: 0 };
   /** Of each workspace that has something. */
   readonly #usedBy = new Map<string, Use>();
@@ -78,8 +79,8 @@ export class SlotScheduler {
     for (const slow of [false, true]) {
       const turns = slow ? this.#slow : this.#fast;
       if (destination.wants(slow, this.#mostOfDestination))
-        turns.add(destination); // I5
-      else turns.delete(destination);
+        turns.add(destination.workspaceId, destination); // I5
+      else turns.delete(destination.workspaceId, destination);
     }
   }
 

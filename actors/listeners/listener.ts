@@ -6,9 +6,9 @@ import type { EndedHealth } from '../../storage/connections/session-effects.js';
 import type { Logger } from '../../storage/log.js';
 import type { NewEvent } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
+import type { FairSlots } from '../../storage/process/fair-slots.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
-import type { Slots } from '../slots.js';
 import { ListenerJournal, type StreamState } from './listener-journal.js';
 import type { StreamLoss } from './stream-loss.js';
 import { type FrameWork, readStream } from './stream-reader.js';
@@ -21,7 +21,7 @@ export interface ListenerOptions {
   /** The epoch that the partition is held under now, or was last. */
   epoch(): number;
   /** Whoever opens a stream takes one of these first, until the first frame. */
-  openings: Slots;
+  openings: FairSlots;
   /** How long it waits before its first stream. */
   delay_ms?: number;
   /** Opens the connection's stream. Never throws. */
@@ -131,7 +131,9 @@ export class Listener {
 
   /** One stream, in its turn. `over`: no other one is asked for. */
   async #listenOnce(): Promise<'over' | 'again'> {
-    const opened = await this.#options.openings.take(this.#stop.signal).catch(() => undefined); // I4
+    const opened = await this.#options.openings
+      .acquire(this.#options.connection.workspace_id, this.#stop.signal)
+      .catch(() => undefined); // I4
     if (!opened) return 'over';
     this.#opened = opened;
     const deaf = setTimeout(opened, LIMITS.stream_opening_ms);

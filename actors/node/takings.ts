@@ -8,9 +8,9 @@ import {
   retakePartitions,
 } from '../../storage/partitions/partitions.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
+import { FairSlots } from '../../storage/process/fair-slots.js';
 import { type Instant, LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
-import { Slots } from '../slots.js';
 
 /** A partition that was taken, recovered. */
 export interface TakenPartition extends OwnedPartition {
@@ -33,7 +33,7 @@ export interface Taken {
 export class Takings {
   readonly #db: Database;
   readonly #nodeId: string;
-  readonly #slots = new Slots(LIMITS.taking_transactions);
+  readonly #slots = new FairSlots(LIMITS.taking_transactions);
 
   constructor(db: Database, nodeId: string) {
     this.#db = db;
@@ -61,6 +61,6 @@ export class Takings {
       if (ids.length > 0) await beginLeases(tx, ids, LIMITS.lease_ms);
       return { partitions: taken.map((partition) => ({ ...partition, since })), ended };
     };
-    return this.#slots.within(() => this.#db.transaction(transaction)); // I3
+    return this.#slots.within(this.#nodeId, () => this.#db.transaction(transaction)); // I3
   }
 }

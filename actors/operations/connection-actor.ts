@@ -4,6 +4,7 @@ import { timeOfId } from '../../storage/model/id-time.js';
 import type { LookRequest } from '../../storage/operations/looks.js';
 import { endLostWrite } from '../../storage/operations/lost-writes.js';
 import type { StartedOperation } from '../../storage/operations/starts.js';
+import type { FairSlots } from '../../storage/process/fair-slots.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { LeaseCell } from '../lease.js';
@@ -13,7 +14,6 @@ import type { Attempt } from './attempt.js';
 import { AttemptStarts, type StartHome } from './attempt-starts.js';
 import { endedOperation, recordEndedAttempt } from './ended-operation.js';
 import type { Outcome } from './execution.js';
-import type { LargeTurns } from './large-turns.js';
 import { LookTurn } from './look-turn.js';
 import { Mailbox } from './mailbox.js';
 import type { QueuedHere } from './mailbox-reader.js';
@@ -27,7 +27,7 @@ export interface ActorContext extends RunContext {
   lease: LeaseCell;
   ended: OnOperationEnded;
   /** Turns of attempts with large inputs, between workspaces. */
-  largeAttempts: LargeTurns;
+  largeAttempts: FairSlots;
   /** Health or session of the connection changed: its listener follows. */
   changed(connectionId: string): void;
   /** A look was answered: the connection may take the next one. */

@@ -1,6 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Channel } from '../../browser-pool/channel.js';
-import { FairSemaphore } from '../../browser-pool/fair-semaphore.js';
 import type {
   BrowserStats,
   FromBrowser,
@@ -9,6 +8,7 @@ import type {
   RunOrder,
   ToBrowser,
 } from '../../browser-pool/messages.js';
+import { FairSlots } from '../../storage/process/fair-slots.js';
 import { LIMITS } from '../limits.js';
 import { hostLost, LinkedRun, type RunOwner } from './linked-run.js';
 
@@ -32,7 +32,7 @@ export class BrowserLink {
   readonly #stopped_run_ms: number;
   readonly #renewed: BrowserLinkOptions['renewed'];
   readonly #runs = new Map<number, LinkedRun>();
-  readonly #turns: FairSemaphore;
+  readonly #turns: FairSlots;
   #channel: Channel<ToBrowser, FromBrowser> | undefined;
   #next = 1;
   /** The last report of the host. */
@@ -40,7 +40,7 @@ export class BrowserLink {
 
   constructor({ stopped_run_ms, ordered_runs, renewed }: BrowserLinkOptions) {
     this.#stopped_run_ms = stopped_run_ms ?? LIMITS.stopped_run_ms;
-    this.#turns = new FairSemaphore(ordered_runs ?? LIMITS.ordered_runs);
+    this.#turns = new FairSlots(ordered_runs ?? LIMITS.ordered_runs);
     this.#renewed = renewed;
   }
 

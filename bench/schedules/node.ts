@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LeaseCell } from '../../actors/lease.js';
+import { LIMITS as ACTOR_LIMITS } from '../../actors/limits.js';
 import { Takings } from '../../actors/node/takings.js';
 import { Committer } from '../../actors/operations/committer.js';
-import { LargeTurns } from '../../actors/operations/large-turns.js';
 import { MailboxReader } from '../../actors/operations/mailbox-reader.js';
 import { OperationBatches } from '../../actors/operations/operation-batches.js';
 import { OperationCounters } from '../../actors/operations/operation-counters.js';
@@ -19,6 +19,7 @@ import { cancelsRequested } from '../../storage/operations/owner-polls.js';
 import { type OwnedPartition, releasePartitions, renewLeases } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { dueQueues } from '../../storage/postgres/job-table.js';
+import { FairSlots } from '../../storage/process/fair-slots.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { steppedDatabase, TooHeavy } from './database.js';
 import type { Faults } from './faults.js';
@@ -88,7 +89,7 @@ export class ScheduledNode {
       ended: () => {},
       providers: { simulated: provider, social: provider },
       counters: new OperationCounters(),
-      largeAttempts: new LargeTurns(),
+      largeAttempts: new FairSlots(ACTOR_LIMITS.large_attempts, { each: ACTOR_LIMITS.workspace_large_attempts }),
       storedBound: null,
       awaitable: () => {},
       changed: () => {},

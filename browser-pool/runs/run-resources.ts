@@ -1,8 +1,8 @@
 import type { Logger } from '../../storage/log.js';
+import { FairSlots } from '../../storage/process/fair-slots.js';
 import type { ContextLease } from '../contexts/context-lease.js';
 import type { ContextOwner } from '../contexts/contexts.js';
 import { WarmPages } from '../contexts/warm-pages.js';
-import { FairSemaphore } from '../fair-semaphore.js';
 import type { PoolLimits } from '../limits.js';
 import type { RunOrder } from '../messages.js';
 import type { Artifacts } from './artifacts.js';
@@ -12,9 +12,9 @@ export interface RunResources {
   readonly limits: PoolLimits;
   readonly contexts: { lease(owner: ContextOwner): Promise<ContextLease> };
   /** Slots to execute. */
-  readonly runSlots: FairSemaphore;
+  readonly runSlots: FairSlots;
   /** Slots to have a page open. */
-  readonly pageSlots: FairSemaphore;
+  readonly pageSlots: FairSlots;
   /** Pages kept open for the next run of their context. */
   readonly warmPages: WarmPages;
   /** Runs that wait for a code. */
@@ -34,8 +34,8 @@ export function shareResources(
   return {
     limits,
     contexts,
-    runSlots: new FairSemaphore(limits.running_runs),
-    pageSlots: new FairSemaphore(limits.pages),
+    runSlots: new FairSlots(limits.running_runs),
+    pageSlots: new FairSlots(limits.pages),
     warmPages: new WarmPages(limits.warm_pages, limits.warm_page_ms),
     waitingRuns: new Set(),
     artifacts,

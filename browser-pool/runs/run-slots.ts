@@ -1,9 +1,9 @@
-import type { FairSemaphore } from '../fair-semaphore.js';
+import type { FairSlots } from '../../storage/process/fair-slots.js';
 
 /** Where the slots of a run come from, and the account on which it waits for them. */
 export interface SlotSource {
-  runSlots: FairSemaphore;
-  pageSlots: FairSemaphore;
+  runSlots: FairSlots;
+  pageSlots: FairSlots;
   workspaceId: string;
   /** The run's running time, which stands still while a run that has begun waits for a slot. */
   clock: { stopClock(): void; startClock(): void };
@@ -81,7 +81,7 @@ export class RunSlots {
   }
 
   /** `keep` gets the release function in the same turn, so that no end of the run comes in between. */
-  async #take(slots: FairSemaphore, keep: (release: () => void) => void): Promise<() => void> {
+  async #take(slots: FairSlots, keep: (release: () => void) => void): Promise<() => void> {
     const { workspaceId, signal } = this.#source;
     const release = await slots.acquire(workspaceId, signal);
     if (signal.aborted) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FairSemaphore } from '../../browser-pool/fair-semaphore.js';
 import { Deadline } from '../../storage/deadline.js';
 import { HttpError } from '../../storage/model/errors.js';
+import { FairSlots } from '../../storage/process/fair-slots.js';
 import { LIMITS } from './limits.js';
 import type { WorkspaceShare } from './workspace-requests.js';
 
@@ -16,7 +16,7 @@ import type { WorkspaceShare } from './workspace-requests.js';
  * I2. One that gets no turn within `LIMITS.large_body_wait_ms` is refused with 503 `overloaded`: nothing of it was stored.
  */
 export class LargeBodies {
-  readonly #turns = new FairSemaphore(LIMITS.large_bodies);
+  readonly #turns = new FairSlots(LIMITS.large_bodies);
 
   /** The turn of a body of so many bytes, to be given back; undefined for one that needs none. `parked` awaits it (`WorkspaceShare`). */
   turn(workspaceId: string, bytes: number, parked: WorkspaceShare['parked']): Promise<() => void> | undefined {

@@ -1,7 +1,7 @@
-import { FairSemaphore } from '../../browser-pool/fair-semaphore.js';
 import { Deadline } from '../../storage/deadline.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { FairSlots } from '../../storage/process/fair-slots.js';
 import { LIMITS } from './limits.js';
 
 /**
@@ -14,19 +14,19 @@ import { LIMITS } from './limits.js';
  */
 export class WorkspaceDatabase {
   readonly #db: Database;
-  readonly #turns: FairSemaphore;
+  readonly #turns: FairSlots;
 
   constructor(db: Database) {
     this.#db = db;
     const share = ((db.pool.options.max ?? 0) * LIMITS.workspace_database_percent) / 100;
-    this.#turns = new FairSemaphore(Math.max(1, Math.floor(share)));
+    this.#turns = new FairSlots(Math.max(1, Math.floor(share)));
   }
 
   /** The same for one request with this key. */
   of(key: string): Database {
     const db = this.#db;
     let begun = false;
-    const turn = () => (begun ? this.#turns.acquire(key, NEVER) : this.#turn(key)); // I1
+    const turn = () => (begun ? this.#turns.acquire(key) : this.#turn(key)); // I1
     return {
       ...db,
       query: (name, text, values) => inTurn(turn, () => db.query(name, text, values)),
@@ -40,7 +40,7 @@ export class WorkspaceDatabase {
 
   /** I1, I2 */
   async #turn(key: string): Promise<() => void> {
-    if (this.#turns.free) return this.#turns.acquire(key, NEVER);
+    if (this.#turns.free) return this.#turns.acquire(key);
     if (this.#turns.waiting >= LIMITS.workspace_waiting_statements) throw new HttpError('overloaded', CROWDED);
     const limit = new Deadline(LIMITS.workspace_statement_wait_ms, () => new HttpError('overloaded', CROWDED));
     try {
@@ -61,4 +61,3 @@ async function inTurn<T>(turn: () => Promise<() => void>, work: () => Promise<T>
 }
 
 const CROWDED = 'too many requests of the workspace wait for the database';
-const NEVER = new AbortController().signal;

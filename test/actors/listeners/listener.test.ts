@@ -2,13 +2,13 @@ import t, { type Test } from 'tap';
 import { LIMITS } from '../../../actors/limits.js';
 import { EventBatches } from '../../../actors/listeners/event-batches.js';
 import { Listener, type ListenerOptions } from '../../../actors/listeners/listener.js';
-import { Slots } from '../../../actors/slots.js';
 import { clearSession } from '../../../storage/connections/connection-changes.js';
 import { findListener, listGaps } from '../../../storage/connections/listener-read.js';
 import { isPinned, listenableConnection } from '../../../storage/connections/listeners.js';
 import { addProxy } from '../../../storage/connections/proxies.js';
 import { listEvents } from '../../../storage/deliveries/events.js';
 import { createLogger } from '../../../storage/log.js';
+import { FairSlots } from '../../../storage/process/fair-slots.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -35,7 +35,7 @@ t.test('a refused session that the database does not take is refused once more, 
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     connection,
     epoch: () => 1,
-    openings: new Slots(1),
+    openings: new FairSlots(1),
     stream: ({ onEnd }) => onEnd({ reason: 'logged_out' }),
     sessionEnded: async () => {
       if (++refusals === 1) throw new Error('the connection to the database was lost');
@@ -63,7 +63,7 @@ t.test('a provider that sends faster than its events are stored is held up, and 
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     connection,
     epoch: () => 1,
-    openings: new Slots(1),
+    openings: new FairSlots(1),
     stream: (handlers) => {
       handlers.signal.addEventListener('abort', () => handlers.onEnd({ reason: 'aborted' }));
       opened.resolve(handlers);
@@ -102,7 +102,7 @@ t.test('what a stream says after its session has ended is not stored, and a gap 
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     connection,
     epoch: () => 1,
-    openings: new Slots(1),
+    openings: new FairSlots(1),
     stream: (handlers) => {
       handlers.signal.addEventListener('abort', () => handlers.onEnd({ reason: 'aborted' }));
       opened.resolve(handlers);

@@ -6,7 +6,6 @@ import { LeaseCell } from '../../../actors/lease.js';
 import { Attempt } from '../../../actors/operations/attempt.js';
 import { ConnectionActor } from '../../../actors/operations/connection-actor.js';
 import { type Execution, Interrupted, type Outcome } from '../../../actors/operations/execution.js';
-import { LargeTurns } from '../../../actors/operations/large-turns.js';
 import { OperationBatches } from '../../../actors/operations/operation-batches.js';
 import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import { createLogger } from '../../../storage/log.js';
@@ -17,6 +16,7 @@ import { submitOperations } from '../../../storage/operations/submission.js';
 import { Tally } from '../../../storage/overview/tally.js';
 import { claimPartitions, renewLeases } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
+import { FairSlots } from '../../../storage/process/fair-slots.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -60,7 +60,7 @@ async function ground(t: Test, provider: (execution: Execution) => Promise<Outco
     providers: { simulated: { run: provider, look }, social: { run: provider, look } },
     counters: new OperationCounters(),
     tally,
-    largeAttempts: new LargeTurns(),
+    largeAttempts: new FairSlots(1),
     storedBound: null,
     awaitable: (id) => ended.get(id)?.(),
     changed: () => {},

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { v4 as uuidv4 } from 'uuid';
 import { LIMITS } from '../../../actors/limits.js';
-import { LargeTurns } from '../../../actors/operations/large-turns.js';
 import { partitionOf } from '../../../storage/model/records.js';
 import { cancelOperation } from '../../../storage/operations/operations.js';
 import { LARGE_INPUT_bytes } from '../../../storage/operations/submission.js';
@@ -92,40 +91,4 @@ t.test('a partition that is given up does not wait for turns', async (t) => {
   await partition.quiesce();
   t.equal(attempts.length, LIMITS.workspace_large_attempts, 'nothing more was started');
   t.equal(partition.running, 0);
-});
-
-t.test('a workspace leaves turns to the others, and what is stopped while it waits holds none', async (t) => {
-  const turns = new LargeTurns();
-  const { large_attempts: all, workspace_large_attempts: share } = LIMITS;
-  const never = new AbortController().signal;
-  const held: string[] = [];
-  const releases: (() => void)[] = [];
-  const take = (workspace: string, signal = never) =>
-    turns.acquire(workspace, signal).then(
-      (release) => {
-        held.push(workspace);
-        releases.push(release);
-      },
-      () => {},
-    );
-  const settle = () => new Promise(setImmediate);
-  const stop = new AbortController();
-  for (let n = 0; n < 2 * share; n++) void take('greedy', n < share ? never : stop.signal);
-  await settle();
-  t.equal(held.length, share);
-  for (let n = 0; n < all - share; n++) await take(`other-${n}`);
-  t.equal(held.length, all);
-  void take('late');
-  void take('later');
-  stop.abort();
-  await settle();
-  releases[0]?.();
-  await settle();
-  t.strictSame(held.slice(all), ['late']);
-  for (const release of releases.slice(1)) release();
-  await settle();
-  for (const release of releases.slice(all)) release();
-  held.length = 0;
-  for (let n = 0; n < share; n++) await take('greedy');
-  t.equal(held.length, share, 'all were given back');
 });

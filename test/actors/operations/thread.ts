@@ -2,9 +2,9 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { LeaseCell } from '../../../actors/lease.js';
+import { LIMITS } from '../../../actors/limits.js';
 import { Committer } from '../../../actors/operations/committer.js';
 import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
-import { LargeTurns } from '../../../actors/operations/large-turns.js';
 import { LookDesk } from '../../../actors/operations/look-desk.js';
 import { MailboxReader } from '../../../actors/operations/mailbox-reader.js';
 import { OperationBatches } from '../../../actors/operations/operation-batches.js';
@@ -21,6 +21,7 @@ import { findOperations } from '../../../storage/operations/operations.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
+import { FairSlots } from '../../../storage/process/fair-slots.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
@@ -90,7 +91,7 @@ export async function operationsThread(
     ended: () => {},
     providers: { simulated: { run, look }, social: { run, look } },
     counters: new OperationCounters(),
-    largeAttempts: new LargeTurns(),
+    largeAttempts: new FairSlots(LIMITS.large_attempts, { each: LIMITS.workspace_large_attempts }),
     storedBound: null,
     awaitable: (operationId) => awaitable.push(operationId),
     changed: () => {},

@@ -5,11 +5,10 @@ interface Place<T> {
 }
 
 /**
- * What waits for its turn, each once, first come, first served. Unlike a `Set` it finds its first in no time, however many wait: a set that is
- * taken from at its head and added to at its end keeps the gaps of what was taken, thousands of them, until it makes itself anew, and each look
- * at its head walks over them.
+ * A first-in-first-out queue that holds each item once and removes any of them in constant time. A `Set` that loses items at its head and gains
+ * some at its end keeps thousands of gaps until it is rehashed, and each look at its head walks over them.
  */
-export class TurnQueue<T extends object> {
+export class LinkedQueue<T extends object> {
   readonly #places = new Map<T, Place<T>>();
   #first: Place<T> | undefined;
   #last: Place<T> | undefined;
@@ -18,7 +17,7 @@ export class TurnQueue<T extends object> {
     return this.#places.size;
   }
 
-  /** Puts it behind the others, unless it waits already. */
+  /** Puts the item behind the others, unless it waits already. */
   add(item: T): void {
     if (this.#places.has(item)) return;
     const place = { item, before: this.#last, behind: undefined };
@@ -28,7 +27,7 @@ export class TurnQueue<T extends object> {
     this.#places.set(item, place);
   }
 
-  /** False when it does not wait. */
+  /** False when the item does not wait. */
   delete(item: T): boolean {
     const place = this.#places.get(item);
     if (!place) return false;
@@ -40,10 +39,15 @@ export class TurnQueue<T extends object> {
     return this.#places.delete(item);
   }
 
-  /** Takes the first out; undefined where none waits. */
+  /** Removes and returns the first item; undefined when none waits. */
   take(): T | undefined {
     const item = this.#first?.item;
     if (item !== undefined) this.delete(item);
     return item;
+  }
+
+  /** The items from first to last. The queue must not change before the iteration ends. */
+  *[Symbol.iterator](): Iterator<T> {
+    for (let place = this.#first; place; place = place.behind) yield place.item;
   }
 }
